@@ -4,6 +4,7 @@
  * read, to its last byte, is the right one.  Where none fits, the error is that of the one that came
  * farthest. */
 #include <errno.h>
+#include <string.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* The keys of the GGUF model: what the header says, what shapes say, what the caller knows, and what all such
  * files have. */
 #include <inttypes.h>
+#include <string.h>
 #include <stdio.h>
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * are what the first tensor has there.  So a file in which a width is wrong, or a layer is missing, is
  * refused before anything is made of it. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "format/file/name_index.h"

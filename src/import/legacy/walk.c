@@ -7,6 +7,7 @@
  * Nothing says how many records there are, so every size has to be right: one wrong block size, and the
  * next record makes no sense. */
 #include <inttypes.h>
+#include <string.h>
 #include <math.h>
 
 #include "base/checked.h"
