@@ -133,6 +133,9 @@ static gufo_status find_generation(walk *w, gufo_error *error)
         break;
     case CONTAINER_RWKV:
         w->generation = w->version == 100 ? 0 : 2;
+        if (legacy_layout_find_rwkv((uint32_t)ftype, w->generation) == NULL)
+            return fail_with(error, GUFO_E_MALFORMED, w->in.at - 4,
+                             "data type %" PRId32 " does not exist in such a file", ftype);
         break;
     default:
         w->generation = (w->form->flags & FORM_FACTOR) != 0 ? (unsigned)(ftype / 1000) : 0;
