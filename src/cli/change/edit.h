@@ -3,8 +3,6 @@
  *     edit.c           the command line, and the work
  *     edit_changes.c   one change after the other
  *     edit_values.c    --set and its kin: values from text and files
- *     edit_type.c      the type of a value that comes without one
- *     edit_json.c      --set-json: arrays
  *     edit_waiting.c   KEY[i]=VALUE, and tokens by their text
  *     edit_tokens.c    the ids of tokens
  *     edit_guard.c     what is refused without --as-is
@@ -12,9 +10,10 @@
 #ifndef CLI_CHANGE_EDIT_H
 #define CLI_CHANGE_EDIT_H
 
+#include "cli/core/key_type.h"
 #include "cli/core/options.h"
+#include "cli/core/value_json.h"
 #include "format/document/named_list.h"
-#include "format/value/encode.h"
 
 #include "gufo/edit.h"
 #include "gufo/schema.h"
@@ -106,28 +105,6 @@ typedef struct edit_change {
     gufo_error error;
 } edit_change;
 
-/* ---- edit_type.c ---------------------------------------------------------------------------- */
-
-/* The type of a value; of an array, or of arrays of arrays, that of the innermost elements. */
-typedef struct edit_type {
-    gufo_value_type type;
-    bool is_array;
-} edit_type;
-
-enum { EDIT_MOST_TYPES = 4 };
-
-typedef struct edit_types {
-    edit_type list[EDIT_MOST_TYPES];
-    size_t count;
-} edit_types;
-
-/* That of the file as it is edited; empty if it names none. */
-gufo_str edit_architecture(const gufo_document *document);
-/* The row of the registry for a key, in this document or else in any; NULL if there is none. */
-const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key);
-/* The types that the key of a change may have, the best one first; none where nothing is known. */
-edit_types edit_types_of(const edit_change *change);
-
 /* ---- edit_values.c -------------------------------------------------------------------------- */
 
 /* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
@@ -142,16 +119,6 @@ int edit_set_element(edit_change *change);
 int edit_set_string(edit_change *change);
 int edit_set_file(edit_change *change);
 int edit_set_json(edit_change *change);
-
-/* ---- edit_json.c ---------------------------------------------------------------------------- */
-
-#define EDIT_JSON_MESSAGE 160
-
-/* A value of `type` in JSON, or an array of such values, or arrays of arrays; what it points to is
- * in `to`, whose buffer is to be freed in any case.  False, with the reason in `message`, for text
- * that is not JSON or does not fit the type. */
-bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
-                    char message[EDIT_JSON_MESSAGE]);
 
 /* ---- edit_guard.c --------------------------------------------------------------------------- */
 

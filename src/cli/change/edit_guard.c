@@ -124,7 +124,7 @@ static void finish(guard *g)
 int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard)
 {
     const gufo_check_options how = {.single = is_shard};
-    guard g = {.options = options, .architecture = edit_architecture(gufo_edit_document(edit))};
+    guard g = {.options = options, .architecture = key_type_architecture(gufo_edit_document(edit))};
     gufo_error error = {0};
     gufo_status status;
 

@@ -36,30 +36,6 @@ int edit_check(const edit_change *c, const char *text, gufo_status status)
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-/* The type that a new key gets. */
-static gufo_value_type guess(const char *text)
-{
-    /* The first that holds the value. */
-    static const gufo_value_type tried[] = {GUFO_VALUE_BOOL, GUFO_VALUE_UINT32, GUFO_VALUE_INT32,
-                                            GUFO_VALUE_UINT64, GUFO_VALUE_INT64};
-    gufo_value value;
-
-    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
-        if (value_read(tried[i], text, &value))
-            return tried[i];
-    if (value_is_decimal(text) && isfinite(strtod(text, NULL)))
-        return GUFO_VALUE_FLOAT32;
-    return GUFO_VALUE_STRING;
-}
-
-/* "TYPE:" at the beginning of the text; its length, 0 if there is none. */
-static size_t type_prefix(const char *text, gufo_value_type *type)
-{
-    size_t len = strcspn(text, ":");
-
-    return text[len] == ':' && key_type_named((gufo_str){text, len}, type) ? len + 1 : 0;
-}
-
 const char *edit_operand(const edit_operation *operation)
 {
     const char *equals = strchr(operation->text, '=');
@@ -68,48 +44,9 @@ const char *edit_operand(const edit_operation *operation)
 
     if (operation->kind == EDIT_COPY)
         return operation->text;
-    if (operation->kind == EDIT_SET_JSON && *(text += type_prefix(text, &type)) == '@')
+    if (operation->kind == EDIT_SET_JSON && *(text += key_type_prefix(text, &type)) == '@')
         return text + 1;
     return operation->kind == EDIT_SET_FILE && equals != NULL ? text : NULL;
-}
-
-/* The types that a value may have, in their order: the one before it, "TYPE:", which *text moves
- * past, else those of the key. */
-static edit_types read_types(const edit_change *c, const char **text)
-{
-    edit_types given = {.count = 1};
-    size_t prefix = type_prefix(*text, &given.list[0].type);
-
-    *text += prefix;
-    return prefix > 0 ? given : edit_types_of(c);
-}
-
-/* Those that are arrays, or those that are not. */
-static edit_types of_shape(const edit_types *types, bool is_array)
-{
-    edit_types kept = {.count = 0};
-
-    for (size_t i = 0; i < types->count; i++)
-        if (types->list[i].is_array == is_array)
-            kept.list[kept.count++] = types->list[i];
-    return kept;
-}
-
-/* Types in words: "uint32 or array[int32]". */
-typedef struct type_names {
-    char text[96];
-} type_names;
-
-static type_names name_types(const edit_types *types)
-{
-    type_names names = {""};
-    size_t len = 0;
-
-    for (size_t i = 0; i < types->count && len < sizeof names.text; i++)
-        len += (size_t)snprintf(names.text + len, sizeof names.text - len,
-                                types->list[i].is_array ? "%sarray[%s]" : "%s%s",
-                                i > 0 ? " or " : "", gufo_value_type_name(types->list[i].type));
-    return names;
 }
 
 /* ---- from the command line ------------------------------------------------------------------ */
@@ -121,7 +58,7 @@ static int set_value(edit_change *c, const gufo_value *value)
 }
 
 /* The text as a value of the first of these types that holds it. */
-static int set_text_as(edit_change *c, const char *text, const edit_types *types)
+static int set_text_as(edit_change *c, const char *text, const key_types *types)
 {
     gufo_value value;
 
@@ -129,16 +66,16 @@ static int set_text_as(edit_change *c, const char *text, const edit_types *types
         if (value_read(types->list[i].type, text, &value))
             return set_value(c, &value);
     return report_usage("edit", "%s %s: not a value of type %s", c->option, c->operation->text,
-                        name_types(types).text);
+                        key_types_name(types).text);
 }
 
 /* `path`: the file that the text is from; NULL: the command line.  Types of another shape than the
  * text are not tried, if there are others. */
-static int set_json(edit_change *c, const char *path, const char *text, const edit_types *types)
+static int set_json(edit_change *c, const char *path, const char *text, const key_types *types)
 {
-    edit_types fitting = of_shape(types, text[strspn(text, " \t\r\n")] == '[');
-    const edit_types *tried = fitting.count > 0 ? &fitting : types;
-    char message[EDIT_JSON_MESSAGE];
+    key_types fitting = key_types_of_shape(types, text[strspn(text, " \t\r\n")] == '[');
+    const key_types *tried = fitting.count > 0 ? &fitting : types;
+    char message[VALUE_JSON_MESSAGE];
     int code = CODE_USAGE;
     bool good = false;
 
@@ -146,7 +83,7 @@ static int set_json(edit_change *c, const char *path, const char *text, const ed
         gufo_value value;
         encoder bytes;
 
-        good = edit_json_read(tried->list[i].type, text, &value, &bytes, message);
+        good = value_json_read(tried->list[i].type, text, &value, &bytes, message);
         if (good)
             code = set_value(c, &value);
         buffer_free(&bytes.out);
@@ -161,7 +98,7 @@ static int set_json(edit_change *c, const char *path, const char *text, const ed
 /* Whether the key names tokens by their ids, and the text is not a number. */
 static bool is_token_text(const edit_change *c, const char *text)
 {
-    const gufo_key_info *info = edit_key_info(c->document, gufo_str_of(c->key));
+    const gufo_key_info *info = key_type_info(c->document, gufo_str_of(c->key));
 
     return info != NULL && strcmp(info->unit, "token id") == 0 && *text != '\0' &&
            !value_is_decimal(text);
@@ -210,19 +147,19 @@ int edit_set_element(edit_change *c)
 int edit_set(edit_change *c)
 {
     const char *text = c->rest;
-    edit_types all = read_types(c, &text), fitting;
+    key_types all = key_types_read(c->document, c->key, &text), fitting;
     bool has_type = text != c->rest;
 
     if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("edit", "--set %s: use --set-json for arrays", c->operation->text);
     if (all.count == 0)
-        all = (edit_types){{{guess(text), false}}, 1};
-    if (*text == '[' && of_shape(&all, true).count > 0)
+        all = (key_types){{{key_type_guess(text), false}}, 1};
+    if (*text == '[' && key_types_of_shape(&all, true).count > 0)
         return set_json(c, NULL, text, &all);
-    fitting = of_shape(&all, false);
+    fitting = key_types_of_shape(&all, false);
     if (fitting.count == 0)
         return report_usage("edit", "--set %s: the key takes %s, as in %s=[...] with JSON",
-                            c->operation->text, name_types(&all).text, c->key);
+                            c->operation->text, key_types_name(&all).text, c->key);
     if (!has_type && fitting.list[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
         return set_token(c, text, fitting.list[0].type);
     return set_text_as(c, text, &fitting);
@@ -257,7 +194,7 @@ int edit_set_file(edit_change *c)
     return code;
 }
 
-static int set_json_file(edit_change *c, const char *path, const edit_types *types)
+static int set_json_file(edit_change *c, const char *path, const key_types *types)
 {
     gufo_str bytes;
     int code = read_file(path, &bytes);
@@ -274,7 +211,7 @@ static int set_json_file(edit_change *c, const char *path, const edit_types *typ
 int edit_set_json(edit_change *c)
 {
     const char *text = c->rest;
-    edit_types types = read_types(c, &text);
+    key_types types = key_types_read(c->document, c->key, &text);
 
     if (types.count == 0 || types.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("edit",

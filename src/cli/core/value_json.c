@@ -6,7 +6,7 @@
  * "..."} for strings that are not UTF-8.
  *
  * The value is encoded while it is read: an array is its elements as a file stores them. */
-#include "cli/change/edit.h"
+#include "cli/core/value_json.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -35,7 +35,7 @@ static bool fail(reader *r, const char *what)
     for (const char *end; (end = memchr(line, '\n', (size_t)(r->at - line))) != NULL;
          line = end + 1)
         snprintf(where, sizeof where, "line %zu, ", ++number);
-    snprintf(r->message, EDIT_JSON_MESSAGE, "%scharacter %zu: %s", where,
+    snprintf(r->message, VALUE_JSON_MESSAGE, "%scharacter %zu: %s", where,
              (size_t)(r->at - line) + 1, what);
     return false;
 }
@@ -292,8 +292,8 @@ static bool read_value(reader *r, gufo_value *out)
     return good;
 }
 
-bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
-                    char message[EDIT_JSON_MESSAGE])
+bool value_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
+                     char message[VALUE_JSON_MESSAGE])
 {
     reader r = {type, text, text, to, message};
 
