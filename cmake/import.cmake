@@ -2,7 +2,16 @@
 #
 # It builds jobs for the engine, whose functions libgufo does not show to others: both forms have their own
 # copy of what they use of it, and do not show it either.
+#
+# Sets command_sources to what the command needs, import_libraries for it to link, and import_definitions.
 
+set(import_libraries "")
+set(import_definitions "")
+if(NOT GUFO_FULL)
+    list(FILTER command_sources EXCLUDE REGEX "/migrate(_[a-z]+)?\\.c$")
+else()
+    list(FILTER command_sources EXCLUDE REGEX "/import_missing\\.c$")
+endif()
 if(NOT GUFO_IMPORT)
     return()
 endif()
@@ -29,3 +38,8 @@ target_link_libraries(gufo_import_shared PRIVATE $<BUILD_INTERFACE:gufo_internal
 target_link_options(gufo_import_shared PRIVATE LINKER:--exclude-libs,libgufo_internal.a)
 add_library(gufo::gufo_import ALIAS gufo_import_shared)
 add_library(gufo::gufo_import_static ALIAS gufo_import_static)
+
+if(GUFO_FULL)
+    set(import_libraries gufo_import_internal ${JANSSON_LIBRARY})
+    set(import_definitions GUFO_HAS_IMPORT)
+endif()

@@ -1,0 +1,190 @@
+/* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
+#include "cli/core/path.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+#include "cli/import/migrate.h"
+
+#include "gufo/check.h"
+#include "gufo/name.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* Of --quantize: from the exact numbers, which are not quantized any more. */
+static gufo_job *plan_quantizer(migration *m, gufo_error *error)
+{
+    gufo_quantize_options options = {
+        .recipe = {.target = m->target, .plan_only = m->options->dry_run}};
+
+    options.recipe.allow_requantize = true; /* blocks of today that are kept */
+    m->quantizer = gufo_quantizer_new(gufo_import_model(m->import), &options, error);
+    return m->quantizer != NULL ? gufo_quantizer_job(m->quantizer) : NULL;
+}
+
+/* A conforming name beside the old file. */
+static int name_output(migration *m)
+{
+    const char *input = m->options->input, *given = m->options->base.output;
+    char name[GUFO_NAME_SIZE], full[GUFO_NAME_SIZE];
+    gufo_name parts;
+    gufo_error error;
+
+    if (given != NULL) {
+        m->output = path_with(given, "");
+        return m->output != NULL ? CODE_OK : CODE_FAILED;
+    }
+    if (gufo_name_suggest(gufo_import_model(m->import), 0, name, &error) != GUFO_OK)
+        return report_error(input, &error);
+    memcpy(full, name, sizeof full);
+    if (m->quantizer != NULL && gufo_name_match(gufo_str_of(name), &parts)) {
+        parts.encoding = gufo_str_of(m->target.name);
+        if (gufo_name_format(full, sizeof full, &parts) >= sizeof full)
+            return report_as(CODE_USAGE, input, "the name of the output would be too long");
+    }
+    m->output = path_beside(input, full);
+    return m->output != NULL ? CODE_OK : CODE_FAILED;
+}
+
+int migrate_plan(migration *m)
+{
+    const migrate_options *o = m->options;
+    gufo_error error;
+    int code;
+
+    m->job = o->quantize != NULL ? plan_quantizer(m, &error)
+                                 : (m->plain = gufo_import_job(m->import, &error));
+    if (m->job == NULL)
+        return report_error(o->input, &error);
+    code = name_output(m);
+    if (code == CODE_OK && o->base.output == NULL && !o->dry_run &&
+        save_is_pending(m->output, true))
+        code = CODE_USAGE;
+    return code;
+}
+
+/* ---- files that are read -------------------------------------------------------------------- */
+
+/* All parts of the old file, and what options name: no output replaces them. */
+typedef struct read_files {
+    const char **paths;
+    size_t count;
+} read_files;
+
+static bool list_read(const migration *m, read_files *files)
+{
+    const char *const named[] = {m->options->known, m->options->vocabulary};
+    uint32_t parts = gufo_import_describe(m->import).parts;
+    const char *part;
+
+    files->count = 0;
+    files->paths = calloc((size_t)parts + 2, sizeof *files->paths);
+    if (files->paths == NULL)
+        return report_memory(NULL) == CODE_OK;
+    for (uint32_t i = 0; i < parts && (part = gufo_import_part_at(m->import, i)) != NULL; i++)
+        files->paths[files->count++] = part;
+    for (size_t i = 0; i < 2; i++)
+        if (named[i] != NULL)
+            files->paths[files->count++] = named[i];
+    return true;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Of a file that is left behind, too. */
+static int report_failure(const migration *m, const gufo_error *error)
+{
+    bool left = error->code == GUFO_E_EXISTS && error->file[0] != '\0' &&
+                strcmp(error->file, m->output) != 0;
+
+    if (error->code == GUFO_E_STOPPED)
+        return report_as(CODE_INTERRUPTED, m->output,
+                         "interrupted; what is done is kept beside it; the same command with "
+                         "--resume continues");
+    if (left)
+        return report_as(CODE_USAGE, error->file, "%s (--resume continues it, --force starts over)",
+                         error->message);
+    if (error->code == GUFO_E_RANGE)
+        return report_as(CODE_FAILED, m->options->input, "%s", error->message);
+    return save_report(error->file[0] != '\0' ? error->file : m->output, error);
+}
+
+static gufo_status run_job(migration *m, const read_files *files, const gufo_run *how,
+                           gufo_error *error)
+{
+    const migrate_options *o = m->options;
+    uint32_t replaces = o->base.shared->force ? GUFO_JOB_REPLACE : 0;
+    const gufo_job_options options = {.path = m->output,
+                                      .flags = GUFO_JOB_RESUMABLE | replaces |
+                                               (o->resume ? GUFO_JOB_RESUME : 0u),
+                                      .also_read = files->paths,
+                                      .also_read_count = files->count};
+
+    if (o->dry_run)
+        return gufo_job_check(m->job, &options, error);
+    if (save_is_stream(m->output))
+        return save_job(m->output, m->job, how, replaces, error);
+    return gufo_job_run(m->job, &options, how, error);
+}
+
+static void count_finding(void *context, const gufo_finding *finding)
+{
+    migrate_verdict *verdict = context;
+
+    verdict->errors += finding->rule->severity == GUFO_ERROR;
+    verdict->warnings += finding->rule->severity == GUFO_WARNING;
+    if (finding->rule->severity == GUFO_ERROR)
+        report_warning(NULL, "%s %s: %s", finding->rule->id, finding->rule->name, finding->message);
+}
+
+/* As gufo validate does. */
+static int check_output(migration *m)
+{
+    const gufo_check_options check = {.level = GUFO_LEVEL_MODEL, .path = m->output};
+    gufo_open_options options = {
+        .flags = GUFO_OPEN_LENIENT, .on_finding = count_finding, .finding_context = &m->verdict};
+    gufo_status status = GUFO_OK;
+    gufo_error error;
+    gufo_model *model;
+
+    if (m->options->dry_run || save_is_stream(m->output))
+        return CODE_OK;
+    model = gufo_open(m->output, &options, &error);
+    if (model == NULL)
+        return report_error(m->output, &error);
+    status = gufo_model_check(model, count_finding, &m->verdict, &error);
+    if (status == GUFO_OK)
+        status = gufo_check(model, &check, count_finding, &m->verdict, &error);
+    gufo_close(model);
+    m->verdict.checked = true;
+    m->verdict.valid = m->verdict.errors == 0;
+    return status == GUFO_OK ? CODE_OK : report_error(m->output, &error);
+}
+
+int migrate_write(migration *m)
+{
+    const shared_options *shared = m->options->base.shared;
+    gufo_run how = progress_run(&m->bar, shared);
+    gufo_status status;
+    gufo_error error;
+    read_files files;
+
+    if (!list_read(m, &files))
+        return CODE_FAILED;
+    how.cpu = m->cpu;
+    if (!m->options->dry_run) {
+        signals_defer();
+        progress_start(&m->bar, shared->quiet || save_is_stdout(m->output));
+    }
+    status = run_job(m, &files, &how, &error);
+    if (!m->options->dry_run)
+        progress_end(&m->bar);
+    free(files.paths);
+    if (status != GUFO_OK && save_is_stdout(m->output) && error.system == EPIPE &&
+        signals_pipe_closed())
+        return CODE_OK;
+    return status == GUFO_OK ? check_output(m) : report_failure(m, &error);
+}

@@ -1,0 +1,259 @@
+/* The report of gufo migrate, for people:
+ *
+ *     old.bin: llama, GGJT version 1, 117.9 KiB, 259 tokens
+ *     Assumed (2)
+ *       llama.context_length    2048   LLaMA 1 was trained with 2048 tokens
+ *       ...
+ *     Tensors (21)
+ *       from                  to    tensors   exact   largest error
+ *       Q4_0 (generation 0)   Q4_0       14      14               0
+ *       ...
+ *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
+#include "cli/core/human.h"
+#include "cli/core/report.h"
+#include "cli/core/table.h"
+#include "cli/core/text.h"
+#include "cli/core/value.h"
+#include "cli/import/migrate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+bool migrate_tensor_at(const migration *m, uint64_t index, migrate_tensor *out)
+{
+    gufo_quantizer_tensor made;
+
+    if (!gufo_import_tensor_at(m->import, index, &out->old))
+        return false;
+    out->to = out->old.to;
+    out->measured = out->old.measured;
+    out->exact = out->old.exact;
+    out->max_abs_err = out->old.max_abs_err;
+    if (m->quantizer == NULL || !gufo_quantizer_tensor_at(m->quantizer, index, &made) ||
+        (made.choice.flags & GUFO_RECIPE_CONVERTS) == 0)
+        return true;
+    out->to = gufo_element_type_by_id(made.choice.type);
+    out->measured = made.loss.count > 0;
+    out->max_abs_err = (double)made.loss.largest_error;
+    out->exact = out->measured && made.loss.square_error == 0;
+    return true;
+}
+
+/* What became of the tensors of an old type. */
+typedef struct way {
+    const char *from;
+    const gufo_element_type *to;
+    uint64_t tensors, exact;
+    bool measured;
+    double max_abs_err;
+} way;
+
+enum {
+    MOST_WAYS = 64
+}; /* more than there are pairs of types; what is beyond is counted in the last */
+
+typedef struct ways {
+    way list[MOST_WAYS];
+    size_t count;
+    uint64_t tensors;
+} ways;
+
+static way *find_way(ways *all, const migrate_tensor *tensor)
+{
+    size_t i = 0;
+
+    while (i < all->count &&
+           (all->list[i].to != tensor->to || strcmp(all->list[i].from, tensor->old.from) != 0))
+        i++;
+    if (i == MOST_WAYS)
+        return &all->list[MOST_WAYS - 1];
+    if (i == all->count)
+        all->list[all->count++] =
+            (way){.from = tensor->old.from, .to = tensor->to, .measured = true};
+    return &all->list[i];
+}
+
+static void count_ways(const migration *m, ways *all)
+{
+    migrate_tensor tensor;
+
+    *all = (ways){.count = 0};
+    for (; migrate_tensor_at(m, all->tensors, &tensor); all->tensors++) {
+        way *w = find_way(all, &tensor);
+
+        w->tensors++;
+        w->exact += tensor.exact;
+        w->measured = w->measured && tensor.measured;
+        w->max_abs_err = fmax(w->max_abs_err, tensor.max_abs_err);
+    }
+}
+
+static bool make_way_row(const void *context, uint64_t index, table_row *row)
+{
+    const ways *all = context;
+    const way *w = &all->list[index];
+
+    if (index >= all->count)
+        return false;
+    row_text(row, "%s", w->from);
+    row_text(row, "%s", w->to != NULL ? w->to->name : "-");
+    row_text(row, "%" PRIu64, w->tensors);
+    if (w->measured) {
+        row_text(row, "%" PRIu64, w->exact);
+        row_text(row, "%.3g", w->max_abs_err);
+    } else {
+        row_text(row, "-");
+        row_text(row, "-");
+    }
+    return true;
+}
+
+static void put_tensors(const migration *m, bool color)
+{
+    static const table_column columns[] = {
+        {"from", -4}, {"to", -4}, {"tensors", 7}, {"exact", 5}, {"largest error", 13}};
+    table t = table_of(columns, sizeof columns / sizeof *columns);
+    ways all;
+
+    count_ways(m, &all);
+    table_title(color, "Tensors", all.tensors, all.tensors);
+    table_print(&t, make_way_row, &all);
+}
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+/* Those of one origin. */
+typedef struct settings {
+    const gufo_import *import;
+    gufo_setting_origin origin;
+} settings;
+
+static bool setting_at(const settings *s, uint64_t index, gufo_import_setting *out)
+{
+    for (uint64_t i = 0; gufo_import_setting_at(s->import, i, out); i++)
+        if (out->origin == s->origin && index-- == 0)
+            return true;
+    return false;
+}
+
+/* A value in one line; of a missing one its type. */
+typedef struct value_text {
+    char text[80];
+} value_text;
+
+static value_text text_of(const gufo_import_setting *setting)
+{
+    const value_style style = {
+        .limit = 2, .columns = 40, .array_columns = 30, .string_columns = 12};
+    value_text value = {""};
+    FILE *out;
+
+    if (setting->origin == GUFO_SETTING_MISSING) {
+        snprintf(value.text, sizeof value.text, "(%s)", value_type_name(&setting->value).text);
+        return value;
+    }
+    out = fmemopen(value.text, sizeof value.text, "w");
+    if (out != NULL) {
+        (void)value_put_line(out, &setting->value, &style);
+        (void)fclose(out);
+    }
+    value.text[sizeof value.text - 1] = '\0';
+    return value;
+}
+
+static bool make_setting_row(const void *context, uint64_t index, table_row *row)
+{
+    gufo_import_setting setting;
+
+    if (!setting_at(context, index, &setting))
+        return false;
+    row_str(row, setting.key);
+    row_text(row, "%s", text_of(&setting).text);
+    row_text(row, "%s%s", setting.why != NULL ? setting.why : "",
+             setting.origin == GUFO_SETTING_MISSING && setting.required ? " (needed)" : "");
+    return true;
+}
+
+static void put_settings(const migration *m, bool color)
+{
+    static const char *const titles[] = {[GUFO_SETTING_FILE] = "Known from the file",
+                                         [GUFO_SETTING_KNOWN] = "Given",
+                                         [GUFO_SETTING_ASSUMED] = "Assumed",
+                                         [GUFO_SETTING_MISSING] = "Missing"};
+    static const table_column columns[] = {{"key", -3}, {"value", -5}, {"why", -3}};
+
+    for (unsigned origin = 0; origin < sizeof titles / sizeof *titles; origin++) {
+        settings s = {m->import, (gufo_setting_origin)origin};
+        table t = table_of(columns, sizeof columns / sizeof *columns);
+        gufo_import_setting setting;
+        uint64_t count = 0;
+
+        while (setting_at(&s, count, &setting))
+            count++;
+        if (count == 0)
+            continue;
+        table_title(color, titles[origin], count, count);
+        table_print(&t, make_setting_row, &s);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+void migrate_warn(const migration *m)
+{
+    const char *path = m->options->input, *warning;
+    const char *doubt = gufo_import_describe(m->import).doubt;
+    gufo_import_setting setting;
+
+    if (doubt != NULL)
+        report_warning(path, "%s", doubt);
+    for (uint64_t i = 0; (warning = gufo_import_warning_at(m->import, i)) != NULL; i++)
+        report_warning(path, "%s", warning);
+    for (uint64_t i = 0; gufo_import_setting_at(m->import, i, &setting); i++) {
+        if (setting.origin == GUFO_SETTING_ASSUMED && m->options->yes)
+            report_warning(path, "assumed: %.*s = %s (%s)", (int)setting.key.len, setting.key.data,
+                           text_of(&setting).text, setting.why);
+        else if (setting.origin == GUFO_SETTING_MISSING && setting.required)
+            report_warning(path, "missing: %.*s (%s)", (int)setting.key.len, setting.key.data,
+                           setting.why);
+    }
+}
+
+static void put_facts(const migration *m)
+{
+    const gufo_import_facts facts = gufo_import_describe(m->import);
+    char version[32] = "", parts[40] = "", tokens[80] = "";
+
+    if (facts.version > 0)
+        snprintf(version, sizeof version, " version %" PRIu32, facts.version);
+    if (facts.parts > 1)
+        snprintf(parts, sizeof parts, " in %" PRIu32 " files", facts.parts);
+    if (facts.vocabulary > 0)
+        snprintf(tokens, sizeof tokens, ", %s tokens", human_grouped(facts.vocabulary).text);
+    text_print("%s: %s, %s%s, %s%s%s\n", m->options->input, facts.family, facts.container, version,
+               human_bytes(facts.size).text, parts, tokens);
+}
+
+void migrate_report(const migration *m)
+{
+    bool color = options_color(m->options->base.shared);
+    const migrate_verdict *verdict = &m->verdict;
+    gufo_job_output made = {0};
+
+    put_facts(m);
+    put_settings(m, color);
+    put_tensors(m, color);
+    (void)gufo_job_output_at(m->job, 0, &made);
+    text_print("%s: %s, %s %s\n", m->output, human_bytes(made.size).text,
+               human_grouped(made.tensor_count).text,
+               made.tensor_count == 1 ? "tensor" : "tensors");
+    if (verdict->checked)
+        text_print("%s: %s: %" PRIu64 " %s, %" PRIu64 " %s\n", m->output,
+                   verdict->valid ? "valid" : "invalid", verdict->errors,
+                   verdict->errors == 1 ? "error" : "errors", verdict->warnings,
+                   verdict->warnings == 1 ? "warning" : "warnings");
+}

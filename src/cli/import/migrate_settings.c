@@ -1,0 +1,277 @@
+/* What gufo migrate knows beside the old file: from options, and from answers to questions. */
+#include "cli/core/key_type.h"
+#include "cli/core/report.h"
+#include "cli/core/text.h"
+#include "cli/core/value.h"
+#include "cli/core/value_read.h"
+#include "cli/import/migrate.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* Text that is a value of the type. */
+static bool read_one(const key_type *type, const char *text, gufo_value *out, encoder *to,
+                     char message[VALUE_JSON_MESSAGE])
+{
+    if (type->is_array)
+        return value_json_read(type->type, text, out, to, message);
+    snprintf(message, VALUE_JSON_MESSAGE, "not a value of type %s",
+             gufo_value_type_name(type->type));
+    return value_read(type->type, text, out);
+}
+
+bool migrate_set(gufo_document *document, const char *key, const char *text, const key_types *types,
+                 char message[MIGRATE_MESSAGE])
+{
+    key_types arrays = key_types_of_shape(types, true), fitting = arrays;
+    bool read = false;
+
+    if (*text != '[' || arrays.count == 0)
+        fitting = key_types_of_shape(types, false);
+
+    snprintf(message, MIGRATE_MESSAGE, "the key takes %s", key_types_name(types).text);
+    for (size_t i = 0; i < fitting.count && !read; i++) {
+        encoder bytes = {0};
+        gufo_value value;
+        gufo_error error;
+
+        read = read_one(&fitting.list[i], text, &value, &bytes, message);
+        if (read && gufo_document_set(document, gufo_str_of(key), &value, &error) != GUFO_OK) {
+            snprintf(message, MIGRATE_MESSAGE, "%s", error.message);
+            fitting.count = 0; /* another type would not help */
+            read = false;
+        }
+        buffer_free(&bytes.out);
+    }
+    return read;
+}
+
+/* [TYPE:]VALUE */
+static bool set_text(gufo_document *document, const char *key, const char *text,
+                     char message[MIGRATE_MESSAGE])
+{
+    key_types types = key_types_read(document, key, &text);
+
+    if (types.count == 0)
+        types = (key_types){{{key_type_guess(text), *text == '['}}, 1};
+    return migrate_set(document, key, text, &types, message);
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* The text up to "="; to be freed. */
+static char *key_of(const char *setting)
+{
+    return strndup(setting, strcspn(setting, "="));
+}
+
+static int take_setting(migration *m, const char *setting)
+{
+    size_t len = strcspn(setting, "=");
+    char message[MIGRATE_MESSAGE];
+    int code = CODE_OK;
+    char *key;
+
+    if (len == 0 || setting[len] == '\0')
+        return report_usage("migrate", "--set needs KEY=VALUE, not '%s'", setting);
+    key = key_of(setting);
+    if (key == NULL)
+        return report_memory(NULL);
+    if (!set_text(m->given, key, setting + len + 1, message))
+        code = report_usage("migrate", "--set %s: %s", setting, message);
+    free(key);
+    return code;
+}
+
+int migrate_take_settings(migration *m)
+{
+    const option_texts *settings = &m->options->settings;
+    gufo_error error;
+    int code = CODE_OK;
+
+    m->given = gufo_document_new(NULL, &error);
+    if (m->given == NULL)
+        return report_error(NULL, &error);
+    for (size_t i = 0; i < settings->count && code == CODE_OK; i++)
+        code = take_setting(m, settings->items[i]);
+    return code;
+}
+
+/* ---- options about an open file ------------------------------------------------------------- */
+
+/* The first setting whose key ends in this. */
+static bool find_setting(const migration *m, const char *end, gufo_import_setting *out)
+{
+    for (uint64_t i = 0; gufo_import_setting_at(m->import, i, out); i++)
+        if (str_ends(out->key, end))
+            return true;
+    return false;
+}
+
+static int set_number(migration *m, const char *option, const char *end, const char *text)
+{
+    gufo_import_setting setting;
+    char message[MIGRATE_MESSAGE], *key;
+    int code = CODE_OK;
+
+    if (!find_setting(m, end, &setting))
+        return report_as(CODE_USAGE, m->options->input,
+                         "%s: a model of this kind has no such setting", option);
+    key = strndup(setting.key.data, setting.key.len);
+    if (key == NULL)
+        return report_memory(NULL);
+    if (!set_text(m->given, key, text, message))
+        code = report_usage("migrate", "%s %s: %s", option, text, message);
+    free(key);
+    return code;
+}
+
+/* The shapes say it, too. */
+static int check_groups(const migration *m)
+{
+    const gufo_model *model = gufo_import_model(m->import);
+    const uint64_t groups = m->options->groups;
+    uint64_t heads, shared;
+
+    if (gufo_get_u64(model, "llama.attention.head_count", &heads, NULL) != GUFO_OK ||
+        gufo_get_u64(model, "llama.attention.head_count_kv", &shared, NULL) != GUFO_OK)
+        return report_as(CODE_USAGE, m->options->input, "--gqa is for LLaMA");
+    if (heads % groups == 0 && shared == heads / groups)
+        return CODE_OK;
+    return report_as(CODE_USAGE, m->options->input,
+                     "--gqa %ju: there are %ju heads and, by the shapes of tensors, %ju key-value "
+                     "heads",
+                     (uintmax_t)groups, (uintmax_t)heads, (uintmax_t)shared);
+}
+
+int migrate_take_facts(migration *m)
+{
+    const migrate_options *o = m->options;
+    char context[24];
+    int code = CODE_OK;
+
+    snprintf(context, sizeof context, "%ju", (uintmax_t)o->context);
+    if (o->groups > 0)
+        code = check_groups(m);
+    if (code == CODE_OK && o->epsilon != NULL)
+        code = set_number(m, "--eps", "_epsilon", o->epsilon);
+    if (code == CODE_OK && o->context > 0)
+        code = set_number(m, "--ctx", ".context_length", context);
+    return code;
+}
+
+int migrate_check_settings(migration *m)
+{
+    const option_texts *settings = &m->options->settings;
+    const gufo_model *model = gufo_import_model(m->import);
+    gufo_entry entry;
+    bool known = true;
+
+    for (size_t i = 0; i < settings->count && known; i++) {
+        char *key = key_of(settings->items[i]);
+
+        known = key != NULL && gufo_metadata_find(model, key, &entry);
+        if (!known && key != NULL)
+            report_usage("migrate", "--set %s: not a key of a model of this architecture", key);
+        free(key);
+    }
+    return known ? CODE_OK : CODE_USAGE;
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+/* What gives a value to a key that is missing. */
+static const char *helpful_option(gufo_str key)
+{
+    static const struct {
+        const char *end, *option;
+    } options[] = {{"_epsilon", "--eps X"}, {".context_length", "--ctx N"}};
+
+    if (str_begins(key, "tokenizer."))
+        return "--vocab-from OTHER.gguf";
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (str_ends(key, options[i].end))
+            return options[i].option;
+    return "--set KEY=VALUE";
+}
+
+static bool is_needed(const gufo_import_setting *setting)
+{
+    return setting->origin == GUFO_SETTING_MISSING && setting->required;
+}
+
+static int report_needed(const migration *m, const gufo_import_setting *setting)
+{
+    return report_as(CODE_USAGE, m->options->input, "'%.*s' is missing (%s): %s gives it",
+                     (int)setting->key.len, setting->key.data, setting->why,
+                     helpful_option(setting->key));
+}
+
+static void put_question(const gufo_import_setting *setting)
+{
+    const value_style style = {
+        .limit = 4, .columns = 60, .array_columns = 60, .string_columns = 20};
+
+    text_put(stderr, setting->key, TEXT_PLAIN);
+    fprintf(stderr, " (%s): %s\n", gufo_value_type_name(setting->value.type), setting->why);
+    if (setting->origin == GUFO_SETTING_MISSING) {
+        fputs("> ", stderr);
+        return;
+    }
+    fputs("[", stderr);
+    (void)value_put_line(stderr, &setting->value, &style);
+    fputs("]> ", stderr);
+}
+
+/* One question, until the answer is a value; Enter takes the default.  CODE_USAGE at the end of the
+ * input. */
+static int ask_for(migration *m, const gufo_import_setting *setting, char **line, size_t *room)
+{
+    key_types types = {{{setting->value.type, false}}, 1};
+    char message[MIGRATE_MESSAGE], key[GUFO_KEY_NAME_SIZE];
+
+    snprintf(key, sizeof key, "%.*s", (int)setting->key.len, setting->key.data);
+    for (;;) {
+        put_question(setting);
+        if (getline(line, room, stdin) < 0) {
+            fputs("\n", stderr);
+            return report_as(CODE_USAGE, m->options->input, "no answer; nothing was written");
+        }
+        (*line)[strcspn(*line, "\r\n")] = '\0';
+        if (**line == '\0' && !is_needed(setting))
+            return CODE_OK;
+        if (**line != '\0' && migrate_set(m->given, key, *line, &types, message))
+            return CODE_OK;
+        fprintf(stderr, "%s\n", **line == '\0' ? "a value is needed" : message);
+    }
+}
+
+static bool is_asked(const gufo_import_setting *setting)
+{
+    return setting->value.type != GUFO_VALUE_ARRAY &&
+           (is_needed(setting) || setting->origin == GUFO_SETTING_ASSUMED);
+}
+
+int migrate_ask(migration *m)
+{
+    bool asks = !m->options->yes && !m->options->dry_run && isatty(STDIN_FILENO);
+    gufo_import_setting setting;
+    char *line = NULL;
+    size_t room = 0;
+    int code = CODE_OK;
+
+    fflush(stdout);
+    for (uint64_t i = 0; code == CODE_OK && gufo_import_setting_at(m->import, i, &setting); i++) {
+        if (asks && is_asked(&setting))
+            code = ask_for(m, &setting, &line, &room);
+        else if (is_needed(&setting) && !m->options->yes && !m->options->dry_run)
+            code = report_needed(m, &setting);
+    }
+    free(line);
+    return code;
+}
