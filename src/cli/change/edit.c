@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/core/array.h"
 #include "cli/core/input.h"
+#include "cli/core/old_file.h"
 #include "cli/core/progress.h"
 #include "cli/core/report.h"
 #include "cli/core/save.h"
@@ -243,6 +244,8 @@ static int edit_file(edit_options *o)
         code = save_check_dry(o->target.output, o->path, o->target.replace);
     if (code != CODE_OK)
         return code;
+    if (old_file_refuse(o->path))
+        return CODE_FAILED;
     signals_reading(o->path);
     edit = gufo_edit_open(o->path, &options, &error);
     if (edit != NULL) {

@@ -1,6 +1,7 @@
 /* Opening what the user named. */
 #include "cli/core/input.h"
 
+#include "cli/core/old_file.h"
 #include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
@@ -127,16 +128,28 @@ bool input_is_gguf(const char *path)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static gufo_model *open_model(const char *path, uint32_t open_flags)
+static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *error)
 {
     gufo_open_options options = {
         .flags = open_flags, .name = path, .max_depth = options_max_depth()};
+    const char *kind = old_file_kind(path);
+
+    if (path_is_standard(path))
+        return gufo_open_fd(STDIN_FILENO, &options, error);
+    if (kind == NULL)
+        return gufo_open(path, &options, error);
+    report_warning(path, "this is a %s file, seen as the GGUF file that 'gufo migrate' makes of it",
+                   kind);
+    return old_file_open(path, NULL, error);
+}
+
+static gufo_model *open_model(const char *path, uint32_t open_flags)
+{
     gufo_error error;
     gufo_model *model;
 
     signals_reading(path);
-    model = path_is_standard(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
-                                   : gufo_open(path, &options, &error);
+    model = open_file(path, open_flags, &error);
     if (model == NULL) {
         report_error(path, &error);
         signals_reading(NULL);

@@ -1,6 +1,7 @@
 /* Files that may be models: arguments, and what has such a name in a folder. */
 #include "cli/inspect/ls.h"
 
+#include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/report.h"
 
@@ -61,10 +62,10 @@ static bool is_model(const char *name)
     return len >= strlen(".gguf") && strcasecmp(name + len - strlen(".gguf"), ".gguf") == 0;
 }
 
-/* Ollama names what it keeps by its digest. */
+/* Ollama names what it keeps by its digest; before GGUF, models were NAME.bin. */
 static bool is_wanted(const char *name)
 {
-    return is_model(name) || ls_is_digest(name, '-');
+    return is_model(name) || ls_is_digest(name, '-') || str_ends(gufo_str_of(name), ".bin");
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */

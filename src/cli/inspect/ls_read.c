@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "base/threads.h"
 #include "cli/core/input.h"
+#include "cli/core/old_file.h"
 #include "cli/core/report.h"
 #include "cli/inspect/overview.h"
 
@@ -244,10 +245,25 @@ static void take_facts(ls_file *file, const gufo_model *model)
     (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
+/* A file of a format before GGUF: as the model that it becomes. */
+static gufo_model *open_old(ls_file *file)
+{
+    uint64_t size = file->size;
+    gufo_error error;
+    gufo_model *model = old_file_open(file->path, &size, &error);
+
+    if (model == NULL)
+        set_fault(file, file->path, error.offset, error.message);
+    file->size = size;
+    return model;
+}
+
 /* What can be read of a broken file is shown with it. */
 static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options *options,
                                const gufo_error *error)
 {
+    if (error->code == GUFO_E_NOT_GGUF && old_file_kind(file->path) != NULL)
+        return open_old(file);
     file->left_out = error->code == GUFO_E_NOT_GGUF && file->guessed;
     if (file->left_out)
         return NULL;

@@ -182,7 +182,13 @@ typedef struct work {
 static int open_input(work *w)
 {
     w->input = input_open_model(w->options->input, 0);
-    return w->input != NULL ? quantize_name_outputs(w->options, w->input) : CODE_FAILED;
+    if (w->input == NULL)
+        return CODE_FAILED;
+    /* The job does not know the file of a model that is made. */
+    if (gufo_model_facts(w->input).is_made &&
+        option_add(&w->options->read, w->options->input) != CODE_OK)
+        return CODE_FAILED;
+    return quantize_name_outputs(w->options, w->input);
 }
 
 static int open_imatrix(work *w)

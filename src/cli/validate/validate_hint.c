@@ -9,6 +9,7 @@
 #include "cli/validate/validate.h"
 
 #include "base/text.h"
+#include "cli/core/old_file.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 
@@ -144,11 +145,21 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
 
 /* ---- what can be done ----------------------------------------------------------------------- */
 
+/* What a file of a format before GGUF is; NULL for other findings. */
+static const char *old_kind(const report *r, const gufo_finding *finding)
+{
+    return strcmp(finding->rule->name, "magic") == 0 ? old_file_kind(r->shard_path) : NULL;
+}
+
 /* --fix takes one file: --single is for one that has the name of a shard. */
 static void put_command(FILE *out, const report *r, const gufo_finding *finding)
 {
     const gufo_fix *fix = &finding->fix;
 
+    if (old_kind(r, finding) != NULL) {
+        fputs("gufo migrate", out);
+        put_file(out, r->shard_path);
+    }
     if (fix->kind == GUFO_FIX_NONE || !r->usable || path_is_standard(r->shard_path))
         return;
     if (edits[fix->kind] != NULL && is_editable(r, fix))
@@ -168,9 +179,11 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
     bool proposes = fix->kind == GUFO_FIX_SET || fix->kind == GUFO_FIX_RENAME ||
                     fix->kind == GUFO_FIX_RENAME_TENSOR;
 
-    (void)r;
     if (finding->hint != NULL)
         fputs(finding->hint, out);
+    else if (old_kind(r, finding) != NULL)
+        fprintf(out, "this is a %s file, of which 'gufo migrate' makes a GGUF file",
+                old_kind(r, finding));
     else if (proposes && !fix->certain && fix->value.type == GUFO_VALUE_STRING) {
         fputs("did you mean '", out);
         fwrite(fix->value.as.str.data, 1, fix->value.as.str.len, out);
