@@ -1,0 +1,641 @@
+/* Files of before GGUF, and what independent programs made of them: every *.expected.json of the shared folder
+ * (its README says what is in them).  Damaged files, too. */
+#include "../support/json.h"
+#include "../support/shared.h"
+
+#include "base/bytes.h"
+#include "codec/half.h"
+#include "gufo/digest.h"
+#include "gufo/import.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <strings.h>
+
+#define TEXT(view) (int)(view).len, (view).data
+
+/* ---- hashes --------------------------------------------------------------------------------- */
+
+static void check_hash(const void *data, size_t size, const json_value *expected, const char *what,
+                       gufo_str name)
+{
+    uint8_t digest[GUFO_DIGEST_SIZE];
+    char text[GUFO_DIGEST_TEXT];
+    gufo_error error = no_error();
+
+    check_ok(gufo_digest_bytes(GUFO_DIGEST_SHA256, data, size, digest, &error), &error, "%s", what);
+    size_t len = gufo_digest_text(GUFO_DIGEST_SHA256, digest, text);
+    check_view(((gufo_str){text, len}), expected->text, "%s, %.*s: SHA-256", what, TEXT(name));
+}
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+typedef struct subject {
+    const char *file; /* its name: the label of every check */
+    char path[512];
+    json_document expected;
+    const json_value *gguf;
+    gufo_document *known;
+    const gufo_model *exact; /* with all old blocks as F32 */
+} subject;
+
+/* What the expected results assume, which the file does not say. */
+static const struct assumption {
+    const char *name, *key;
+    bool real;
+} assumptions[] = {
+    {"context_length", "context_length", false},
+    {"rms_eps", "attention.layer_norm_rms_epsilon", true},
+    {"layer_norm_eps", "attention.layer_norm_epsilon", true},
+    {"alibi_bias_max", "attention.max_alibi_bias", true},
+};
+
+static void set_known(subject *s)
+{
+    const json_value *assumed = json_at(s->gguf, "assumed_not_in_file");
+    const json_value *metadata = json_at(s->gguf, "metadata");
+    const json_value *architecture =
+        json_find(json_find(metadata, "general.architecture"), "value");
+    gufo_error error = no_error();
+
+    s->known = gufo_document_new(NULL, &error);
+    check(s->known != NULL, "%s: %s", s->file, error.message);
+    for (size_t i = 0; i < COUNT_OF(assumptions); i++) {
+        const json_value *value = json_find(assumed, assumptions[i].name);
+        char key[128];
+
+        if (value == NULL || architecture == NULL)
+            continue;
+        (void)snprintf(key, sizeof key, "%.*s.%s", TEXT(architecture->text), assumptions[i].key);
+        check_ok(assumptions[i].real
+                     ? gufo_document_set_f32(s->known, key, (float)json_number(value), &error)
+                     : gufo_document_set_u32(s->known, key, (uint32_t)json_number(value), &error),
+                 &error, "%s", s->file);
+    }
+}
+
+static gufo_import *open_subject(const subject *s, gufo_legacy_keep keep)
+{
+    gufo_legacy_options options = {.flags = GUFO_LEGACY_MEASURE, .keep = keep, .known = s->known};
+    gufo_error error = no_error();
+    gufo_import *import = gufo_import_legacy(s->path, &options, &error);
+
+    check(import != NULL, "%s: %s (byte %" PRIu64 ")", s->file, error.message, error.offset);
+    return import;
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+/* "gpt-2" is "gpt2". */
+static bool same_family(const char *got, gufo_str expected)
+{
+    size_t i = 0;
+
+    for (; *got != 0; got++)
+        if (*got != '-' && (i == expected.len || *got != expected.data[i++]))
+            return false;
+    return i == expected.len;
+}
+
+static bool has_blocks(const subject *s)
+{
+    for (const json_value *t = json_at(s->expected.root, "source_tensors")->inside; t != NULL;
+         t = t->next)
+        if (json_at(t, "type")->text.data[0] == 'Q')
+            return true;
+    return false;
+}
+
+static void check_facts(const subject *s, const gufo_import *import)
+{
+    gufo_import_facts facts = gufo_import_describe(import);
+    const json_value *container = json_at(s->expected.root, "container");
+    const json_value *version = json_at(container, "version"),
+                     *files = json_find(s->expected.root, "files");
+    const json_value *vocabulary = json_find(s->expected.root, "vocab");
+    gufo_str magic = json_at(container, "magic_ascii_be")->text;
+
+    check(same_family(facts.family, json_at(s->expected.root, "family")->text), "%s: family %s",
+          s->file, facts.family);
+    check(strncasecmp(facts.container, magic.data, magic.len) == 0, "%s: container %s", s->file,
+          facts.container);
+    check_u64(facts.version, version->kind == JSON_NULL ? 0 : (uint64_t)json_number(version), "%s",
+              s->file);
+    check_u64(facts.parts, files == NULL ? 1 : json_count(files), "%s", s->file);
+    if (has_blocks(s)) /* other files have no need of one */
+        check_u64(facts.generation,
+                  (uint64_t)json_number(json_at(s->expected.root, "quantization_generation")), "%s",
+                  s->file);
+    /* Whisper's file names some of its tokens. */
+    if (vocabulary != NULL && strcmp(facts.family, "whisper") != 0)
+        check_u64(facts.vocabulary, (uint64_t)json_number(json_at(vocabulary, "count")), "%s",
+                  s->file);
+    for (uint32_t i = 0; i < facts.parts; i++)
+        check(gufo_import_part_at(import, i) != NULL, "%s: part %u", s->file, (unsigned)i);
+    check(gufo_import_part_at(import, facts.parts) == NULL, "%s: one part more", s->file);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+/* The elements as the hashes take them: texts behind their lengths, numbers of 32 bits. */
+static uint8_t *array_bytes(const gufo_array *array, size_t *len)
+{
+    uint8_t *bytes = malloc((size_t)(array->size + 8 * array->count + 8)), *at = bytes;
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value value;
+
+    check(bytes != NULL, "memory");
+    while (gufo_array_next(&iter, &value)) {
+        if (value.type == GUFO_VALUE_STRING) {
+            store_u64(at, value.as.str.len, HOST_IS_BIG_ENDIAN);
+            memcpy(at + 8, value.as.str.data, value.as.str.len);
+            at += 8 + value.as.str.len;
+            continue;
+        }
+        store_u32(at,
+                  value.type == GUFO_VALUE_FLOAT32 ? float_to_bits((float)value.as.f)
+                                                   : (uint32_t)value.as.i,
+                  HOST_IS_BIG_ENDIAN);
+        at += 4;
+    }
+    *len = (size_t)(at - bytes);
+    return bytes;
+}
+
+/* Some strings of an array, by their index, as hexadecimal digits. */
+static void check_samples(const char *file, const gufo_entry *entry, const json_value *samples)
+{
+    for (const json_value *v = samples == NULL ? NULL : samples->inside; v != NULL; v = v->next) {
+        gufo_error error = no_error();
+        gufo_value value;
+        char hex[1024] = "";
+
+        check_ok(
+            gufo_array_at(&entry->value.as.array, strtoull(v->name.data, NULL, 10), &value, &error),
+            &error, "%s", file);
+        check(value.as.str.len < sizeof hex / 2, "%s", file);
+        for (size_t i = 0; i < value.as.str.len; i++)
+            (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned)(uint8_t)value.as.str.data[i]);
+        check_view(gufo_str_of(hex), v->text, "%s: %.*s, element %.*s", file, TEXT(entry->key),
+                   TEXT(v->name));
+    }
+}
+
+static void check_array(const char *file, const gufo_entry *entry, const json_value *expected)
+{
+    static const char *const hashes[] = {"sha256_lenprefixed_u64", "sha256_f32le", "sha256_i32le"};
+    size_t len, found = 0;
+
+    check_u64(entry->value.as.array.count, (uint64_t)json_number(json_at(expected, "count")),
+              "%s: %.*s", file, TEXT(entry->key));
+    check_samples(file, entry, json_find(expected, "samples"));
+    uint8_t *bytes = array_bytes(&entry->value.as.array, &len);
+    for (size_t i = 0; i < COUNT_OF(hashes); i++) {
+        const json_value *hash = json_find(expected, hashes[i]);
+
+        if (hash != NULL)
+            check_hash(bytes, len, hash, file, entry->key);
+        found += hash != NULL;
+    }
+    check_u64(found, 1, "%s: %.*s has a hash", file, TEXT(entry->key));
+    free(bytes);
+}
+
+/* "uint32", "array[string]". */
+static void check_type(const char *file, const gufo_entry *entry, gufo_str expected)
+{
+    char text[64];
+    bool array = entry->value.type == GUFO_VALUE_ARRAY;
+
+    (void)snprintf(text, sizeof text, array ? "array[%s]" : "%s",
+                   gufo_value_type_name(array ? entry->value.as.array.type : entry->value.type));
+    check_view(gufo_str_of(text), expected, "%s: the type of %.*s", file, TEXT(entry->key));
+}
+
+static void check_value(const char *file, const gufo_entry *entry, const json_value *expected)
+{
+    const gufo_value *value = &entry->value;
+
+    switch (expected->kind) {
+    case JSON_STRING:
+        check_view(value->as.str, expected->text, "%s: %.*s", file, TEXT(entry->key));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        check(value->as.b == (expected->kind == JSON_TRUE), "%s: %.*s", file, TEXT(entry->key));
+        break;
+    case JSON_NUMBER:
+        if (value->type == GUFO_VALUE_FLOAT32)
+            check((float)value->as.f == (float)json_number(expected), "%s: %.*s is %g", file,
+                  TEXT(entry->key), value->as.f);
+        else
+            check_u64(value->as.u, (uint64_t)json_number(expected), "%s: %.*s", file,
+                      TEXT(entry->key));
+        break;
+    case JSON_OBJECT:
+        check_array(file, entry, expected);
+        break;
+    default: /* null: it depends on the types that were chosen */
+        break;
+    }
+}
+
+static void check_metadata(const subject *s, const gufo_model *model)
+{
+    for (const json_value *v = json_at(s->gguf, "metadata")->inside; v != NULL; v = v->next) {
+        gufo_entry entry;
+
+        check(gufo_metadata_find_str(model, v->name, &entry), "%s: %.*s is missing", s->file,
+              TEXT(v->name));
+        check_type(s->file, &entry, json_at(v, "type")->text);
+        check_value(s->file, &entry, json_at(v, "value"));
+    }
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static void check_shape(const char *file, const gufo_tensor *got, const json_value *expected)
+{
+    uint32_t n = 0;
+
+    for (const json_value *v = json_at(expected, "ne")->inside; v != NULL; v = v->next, n++)
+        check_u64(got->dims[n], (uint64_t)json_number(v), "%s: %.*s, dimension %u", file,
+                  TEXT(got->name), (unsigned)n);
+    check_u64(got->n_dims, n, "%s: %.*s", file, TEXT(got->name));
+}
+
+/* What the tensor should have become: the first option, or with another `keep` the one of that type.
+ * NULL: an option that is not listed. */
+static const json_value *expected_option(const json_value *expected, gufo_legacy_keep keep,
+                                         bool blocks)
+{
+    const char *wanted = keep == GUFO_LEGACY_F16 ? "F16" : "F32";
+    const json_value *option = json_at(expected, "options")->inside;
+
+    while (option != NULL && keep != GUFO_LEGACY_NEAREST && blocks &&
+           !json_is(json_at(option, "type"), wanted))
+        option = option->next;
+    return option;
+}
+
+static uint64_t rows_of(const gufo_tensor *tensor)
+{
+    return tensor->elements / tensor->dims[0];
+}
+
+static void check_data(const char *file, const gufo_model *model, const gufo_tensor *tensor,
+                       const json_value *option)
+{
+    size_t size = (size_t)tensor->size;
+    uint8_t *bytes = malloc(size + 1);
+    gufo_error error = no_error();
+
+    check_u64(size, (uint64_t)json_number(json_at(option, "nbytes")), "%s: %.*s", file,
+              TEXT(tensor->name));
+    check_ok(gufo_tensor_read_raw(model, tensor, 0, bytes, size, &error), &error, "%s: %.*s", file,
+             TEXT(tensor->name));
+    check_hash(bytes, size, json_at(option, "sha256"), file, tensor->name);
+    free(bytes);
+}
+
+static float *all_numbers(const char *file, const gufo_model *model, const gufo_tensor *tensor)
+{
+    float *numbers = malloc((size_t)tensor->elements * sizeof *numbers + 1);
+    gufo_error error = no_error();
+
+    check(numbers != NULL, "memory");
+    check_ok(gufo_tensor_decode(model, tensor, 0, rows_of(tensor), numbers, NULL, &error), &error,
+             "%s: %.*s", file, TEXT(tensor->name));
+    return numbers;
+}
+
+/* What was measured is what the numbers differ by. */
+static void check_loss(const subject *s, const gufo_model *model, const gufo_tensor *tensor,
+                       const gufo_import_tensor *got)
+{
+    gufo_tensor exact;
+    double worst = 0;
+
+    check(gufo_tensor_find_str(s->exact, tensor->name, &exact), "%s: %.*s", s->file,
+          TEXT(tensor->name));
+    float *a = all_numbers(s->file, model, tensor), *b = all_numbers(s->file, s->exact, &exact);
+    for (uint64_t i = 0; i < tensor->elements; i++)
+        worst = fmax(worst, fabs((double)a[i] - (double)b[i]));
+    check(got->measured && got->exact == (worst == 0) &&
+              fabs(got->max_abs_err - worst) <= 1e-6 * worst,
+          "%s: %.*s as %s: measured %d, exact %d, error %g; it is %g", s->file, TEXT(tensor->name),
+          got->to->name, got->measured, got->exact, got->max_abs_err, worst);
+    free(a);
+    free(b);
+}
+
+static void check_option(const subject *s, const gufo_model *model, const gufo_tensor *tensor,
+                         const gufo_import_tensor *got, const json_value *option)
+{
+    const json_value *error = json_find(option, "max_abs_err");
+    double expected = error == NULL ? 0 : json_number(error);
+
+    check_view(gufo_str_of(got->to->name), json_at(option, "type")->text, "%s: the type of %.*s",
+               s->file, TEXT(got->name));
+    check_data(s->file, model, tensor, option);
+    check(got->exact == (json_at(option, "exact")->kind == JSON_TRUE), "%s: %.*s: exact is %d",
+          s->file, TEXT(got->name), got->exact);
+    check(fabs(got->max_abs_err - expected) <= 1e-6 * expected, "%s: %.*s: error %g, expected %g",
+          s->file, TEXT(got->name), got->max_abs_err, expected);
+}
+
+/* Old blocks whose numbers only a wider type holds. */
+static bool was_in_blocks(const subject *s, gufo_str source)
+{
+    for (const json_value *t = json_at(s->expected.root, "source_tensors")->inside; t != NULL;
+         t = t->next)
+        if (gufo_str_equal(json_at(t, "name")->text, source))
+            return json_at(t, "type")->text.data[0] == 'Q';
+    return false;
+}
+
+static const json_value *find_expected(const subject *s, gufo_str name)
+{
+    for (const json_value *t = json_at(s->gguf, "tensors")->inside; t != NULL; t = t->next)
+        if (gufo_str_equal(json_at(t, "name")->text, name))
+            return t;
+    return NULL;
+}
+
+static void check_tensor(const subject *s, const gufo_model *model, const gufo_import_tensor *got,
+                         gufo_legacy_keep keep)
+{
+    const json_value *expected = find_expected(s, got->name);
+    gufo_tensor tensor;
+
+    check(expected != NULL, "%s: %.*s is not expected", s->file, TEXT(got->name));
+    check(gufo_tensor_find_str(model, got->name, &tensor), "%s: %.*s", s->file, TEXT(got->name));
+    check_u64(tensor.type, got->to->id, "%s: %.*s", s->file, TEXT(got->name));
+    check_view(got->source, json_at(expected, "source")->text, "%s: the source of %.*s", s->file,
+               TEXT(got->name));
+    check_shape(s->file, &tensor, expected);
+    bool blocks = was_in_blocks(s, got->source);
+    const json_value *option = expected_option(expected, keep, blocks);
+    if (option != NULL)
+        check_option(s, model, &tensor, got, option);
+    check(option != NULL || strcmp(got->to->name, keep == GUFO_LEGACY_F32 ? "F32" : "F16") == 0,
+          "%s: %.*s became %s", s->file, TEXT(got->name), got->to->name);
+    check_loss(s, model, &tensor, got);
+}
+
+/* Filters of Whisper are not a tensor in its file, but are one in ours. */
+static bool is_extra(gufo_str name)
+{
+    return gufo_str_equal(name, gufo_str_of("mel_filters"));
+}
+
+static void check_tensors(const subject *s, const gufo_import *import, gufo_legacy_keep keep)
+{
+    const gufo_model *model = gufo_import_model(import);
+    gufo_import_tensor got;
+    uint64_t index = 0, extra = 0;
+
+    for (; gufo_import_tensor_at(import, index, &got); index++) {
+        extra += is_extra(got.name);
+        if (!is_extra(got.name))
+            check_tensor(s, model, &got, keep);
+    }
+    check_u64(index, gufo_tensor_count(model), "%s: tensors", s->file);
+    check_u64(index - extra, json_count(json_at(s->gguf, "tensors")), "%s: tensors", s->file);
+}
+
+static void check_mel_filters(const subject *s, const gufo_model *model)
+{
+    const json_value *expected = json_find(s->expected.root, "mel_filters");
+    gufo_tensor tensor;
+    size_t len;
+
+    if (expected == NULL)
+        return;
+    check(gufo_tensor_find(model, "mel_filters", &tensor), "%s", s->file);
+    check_u64(tensor.type, GUFO_TYPE_F32, "%s", s->file);
+    check_u64(tensor.dims[0], (uint64_t)json_number(json_at(expected, "n_fft")), "%s", s->file);
+    check_u64(tensor.dims[1], (uint64_t)json_number(json_at(expected, "n_mel")), "%s", s->file);
+    uint8_t *bytes = read_file(s->path, &len), *filters = malloc((size_t)tensor.size);
+    gufo_error error = no_error();
+    check_ok(gufo_tensor_read_raw(model, &tensor, 0, filters, (size_t)tensor.size, &error), &error,
+             "%s", s->file);
+    check(memcmp(filters, bytes + (size_t)json_number(json_at(expected, "offset")),
+                 (size_t)tensor.size) == 0,
+          "%s: mel_filters", s->file);
+    free(filters);
+    free(bytes);
+}
+
+/* ---- numbers in files beside it ------------------------------------------------------------- */
+
+/* Some tensors as their first rows, or all, in floats. */
+static void check_numbers(const subject *s, const char *place)
+{
+    for (const json_value *v = json_at(s->expected.root, "f32")->inside; v != NULL; v = v->next) {
+        gufo_str file = json_at(v, "file")->text, name = json_at(v, "tensor")->text;
+        const json_value *rows = json_find(v, "rows");
+        uint64_t first = rows == NULL ? 0 : (uint64_t)json_number(rows->inside);
+        char text[256];
+        gufo_tensor tensor;
+        gufo_error error = no_error();
+        size_t len;
+
+        (void)snprintf(text, sizeof text, "%.*s", TEXT(file));
+        check(gufo_tensor_find_str(s->exact, name, &tensor), "%s: %s", s->file, text);
+        uint64_t count =
+            rows == NULL ? rows_of(&tensor) : (uint64_t)json_number(rows->inside->next) - first;
+        uint8_t *expected = read_file(path_join(place, text).text, &len);
+        check(expected != NULL, "%s", text);
+        check_u64(len, count * tensor.dims[0] * sizeof(float), "%s", text);
+        float *numbers = malloc(len);
+        check_ok(gufo_tensor_decode(s->exact, &tensor, first, count, numbers, NULL, &error), &error,
+                 "%s", text);
+        copy_numbers(numbers, numbers, len / sizeof *numbers, sizeof *numbers, HOST_IS_BIG_ENDIAN);
+        check(memcmp(numbers, expected, len) == 0, "%s", text);
+        free(numbers);
+        free(expected);
+    }
+}
+
+/* ---- all files of a folder ------------------------------------------------------------------ */
+
+static void check_file_as(const subject *s, gufo_legacy_keep keep)
+{
+    gufo_import *import = open_subject(s, keep);
+
+    check_metadata(s, gufo_import_model(import));
+    check_tensors(s, import, keep);
+    check_mel_filters(s, gufo_import_model(import));
+    gufo_import_close(import);
+}
+
+static void check_result(const char *place, const char *name, size_t stem)
+{
+    subject s = {.expected = json_load(path_join(place, name).text)};
+    char file[256];
+
+    (void)snprintf(file, sizeof file, "%.*s.bin", (int)stem, name);
+    (void)snprintf(s.path, sizeof s.path, "%s", path_join(place, file).text);
+    s.file = file;
+    s.gguf = json_at(s.expected.root, "gguf");
+    set_known(&s);
+    gufo_import *exact = open_subject(&s, GUFO_LEGACY_F32);
+    s.exact = gufo_import_model(exact);
+    check_facts(&s, exact);
+    check_numbers(&s, place);
+    for (int keep = GUFO_LEGACY_NEAREST; keep <= GUFO_LEGACY_F32; keep++)
+        check_file_as(&s, (gufo_legacy_keep)keep);
+    gufo_import_close(exact);
+    gufo_document_free(s.known);
+    json_unload(&s.expected);
+}
+
+static void check_folder(const char *shared_name)
+{
+    path_text place = need_shared(shared_name);
+    static const char end[] = ".expected.json";
+    DIR *directory = opendir(place.text);
+    size_t files = 0;
+
+    check(directory != NULL, "%s", place.text);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        size_t len = strlen(entry->d_name);
+
+        if (len < sizeof end || strcmp(entry->d_name + len - (sizeof end - 1), end) != 0)
+            continue;
+        check_result(place.text, entry->d_name, len - (sizeof end - 1));
+        files++;
+    }
+    (void)closedir(directory);
+    check(files > 0, "%s has expected results", place.text);
+}
+
+static void test_llama_in_every_container(void **state)
+{
+    (void)state;
+    check_folder("data/convert/legacy/llama");
+}
+
+static void test_other_families(void **state)
+{
+    (void)state;
+    check_folder("data/convert/legacy/families");
+}
+
+static void test_rwkv_blocks(void **state)
+{
+    (void)state;
+    check_folder("data/convert/legacy/rwkv-synthetic");
+}
+
+static void test_real_files(void **state)
+{
+    (void)state;
+    check_folder("data/convert/legacy/real");
+}
+
+/* ---- damaged files -------------------------------------------------------------------------- */
+
+#define STATUS(code) (1u << GUFO_E_##code)
+/* What is wrong with the bytes at a place. */
+#define WRONG                                                                               \
+    (STATUS(MALFORMED) | STATUS(TRUNCATED) | STATUS(RANGE) | STATUS(LIMIT) | STATUS(TYPE) | \
+     STATUS(VERSION))
+
+/* Those that need another status than most; the rest is WRONG, and has a place. */
+static const struct bad_status {
+    const char *name; /* or how it begins */
+    unsigned statuses;
+    bool nowhere; /* nothing is wrong at any byte */
+} bad_statuses[] = {
+    {"empty", STATUS(TRUNCATED) | STATUS(NOT_GGUF) | STATUS(TYPE), true},
+    {"three-bytes", STATUS(TRUNCATED) | STATUS(NOT_GGUF) | STATUS(TYPE), true},
+    {"truncated-", STATUS(TRUNCATED), false},
+    {"magic-only", STATUS(TRUNCATED), false},
+    {"wrong-magic", STATUS(NOT_GGUF) | STATUS(TYPE) | STATUS(MALFORMED), true},
+    {"byteswapped-magic", STATUS(NOT_GGUF) | STATUS(TYPE) | STATUS(MALFORMED), true},
+    {"already-gguf", STATUS(ARGUMENT), true},
+    {"lora-ggla", STATUS(TYPE), true},
+    {"session-ggsn", STATUS(TYPE), true},
+    {"ggjt-v", STATUS(VERSION) | STATUS(TYPE) | STATUS(MALFORMED), true},
+    {"ggmf-v", STATUS(VERSION) | STATUS(TYPE) | STATUS(MALFORMED), true},
+    {"rwkv-v", STATUS(VERSION) | STATUS(TYPE) | STATUS(MALFORMED), true},
+    {"missing-tensors", WRONG, true},
+    {"part-missing", WRONG | STATUS(IO) | STATUS(SHARDS) | STATUS(NOT_FOUND), true},
+    {"part-mismatch", WRONG | STATUS(SHARDS), true},
+};
+
+static struct bad_status bad_status_of(gufo_str name)
+{
+    for (size_t i = 0; i < COUNT_OF(bad_statuses); i++)
+        if (strncmp(bad_statuses[i].name, name.data, strlen(bad_statuses[i].name)) == 0)
+            return bad_statuses[i];
+    return (struct bad_status){.statuses = WRONG};
+}
+
+static void check_refused(const char *path, gufo_str name)
+{
+    struct bad_status expected = bad_status_of(name);
+    gufo_error error = no_error();
+
+    check(gufo_import_legacy(path, NULL, &error) == NULL, "%s", path);
+    check((expected.statuses >> error.code & 1) != 0, "%.*s: %s (%d)", TEXT(name), error.message,
+          (int)error.code);
+    check_error_shape(&error, error.code, path);
+    check(expected.nowhere || error.offset != GUFO_NO_OFFSET, "%.*s: %s has no place", TEXT(name),
+          error.message);
+}
+
+/* "must_succeed"; "fail_or_warn". */
+static void check_taken(const char *path, gufo_str name, bool may_fail)
+{
+    gufo_error error = no_error();
+    gufo_import *import = gufo_import_legacy(path, NULL, &error);
+
+    if (may_fail && import == NULL) {
+        check_refused(path, name);
+        return;
+    }
+    check(import != NULL, "%.*s: %s", TEXT(name), error.message);
+    check(!may_fail || gufo_import_warning_at(import, 0) != NULL, "%.*s: no warning", TEXT(name));
+    gufo_import_close(import);
+}
+
+static void test_damaged_files(void **state)
+{
+    path_text place = need_shared("data/convert/legacy/bad");
+    json_document expected = json_load(path_join(place.text, "expected.json").text);
+
+    (void)state;
+    for (const json_value *v = expected.root->inside; v != NULL; v = v->next) {
+        gufo_str name = json_at(v, "file")->text;
+        char text[256];
+
+        (void)snprintf(text, sizeof text, "%.*s", TEXT(name));
+        path_text path = path_join(place.text, text);
+        if (json_is(json_at(v, "expect"), "must_fail"))
+            check_refused(path.text, gufo_str_of(text));
+        else
+            check_taken(path.text, gufo_str_of(text),
+                        json_is(json_at(v, "expect"), "fail_or_warn"));
+    }
+    json_unload(&expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_llama_in_every_container),
+        cmocka_unit_test(test_other_families),
+        cmocka_unit_test(test_rwkv_blocks),
+        cmocka_unit_test(test_real_files),
+        cmocka_unit_test(test_damaged_files),
+    };
+
+    if (!gufo_digest_available(GUFO_DIGEST_SHA256)) {
+        print_message("skipped: this build has no SHA-256\n");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
