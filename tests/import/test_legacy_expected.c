@@ -162,22 +162,27 @@ static uint8_t *array_bytes(const gufo_array *array, size_t *len)
     return bytes;
 }
 
+static void check_hex(gufo_str got, gufo_str expected, const char *file, const gufo_entry *entry)
+{
+    char hex[1024] = "";
+
+    check(got.len < sizeof hex / 2, "%s", file);
+    for (size_t i = 0; i < got.len; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned)(uint8_t)got.data[i]);
+    check_view(gufo_str_of(hex), expected, "%s: an element of %.*s", file, TEXT(entry->key));
+}
+
 /* Some strings of an array, by their index, as hexadecimal digits. */
 static void check_samples(const char *file, const gufo_entry *entry, const json_value *samples)
 {
     for (const json_value *v = samples == NULL ? NULL : samples->inside; v != NULL; v = v->next) {
         gufo_error error = no_error();
         gufo_value value;
-        char hex[1024] = "";
 
         check_ok(
             gufo_array_at(&entry->value.as.array, strtoull(v->name.data, NULL, 10), &value, &error),
             &error, "%s", file);
-        check(value.as.str.len < sizeof hex / 2, "%s", file);
-        for (size_t i = 0; i < value.as.str.len; i++)
-            (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned)(uint8_t)value.as.str.data[i]);
-        check_view(gufo_str_of(hex), v->text, "%s: %.*s, element %.*s", file, TEXT(entry->key),
-                   TEXT(v->name));
+        check_hex(value.as.str, v->text, file, entry);
     }
 }
 
@@ -267,6 +272,36 @@ static void check_metadata(const subject *s, const gufo_model *model, gufo_legac
             check_file_type(s, &entry, json_at(v, "value"), keep);
         else
             check_value(s->file, &entry, json_at(v, "value"));
+    }
+}
+
+/* Merges that the file has, or those that follow from its tokens: their count; and a hash, or the first
+ * few as pairs of hexadecimal texts. */
+static void check_merges(const subject *s, const gufo_model *model)
+{
+    const json_value *found = json_find(s->expected.root, "reconstructable_merges");
+    const json_value *stored = json_find(s->expected.root, "bpe_merges"), *pair;
+    gufo_entry entry;
+    gufo_value value;
+    char hex[256];
+    uint64_t index = 0;
+    gufo_error error = no_error();
+
+    if (found == NULL && stored == NULL)
+        return;
+    check(gufo_metadata_find(model, "tokenizer.ggml.merges", &entry), "%s has merges", s->file);
+    if (found != NULL) {
+        check_array(s->file, &entry, found);
+        return;
+    }
+    check_u64(entry.value.as.array.count, (uint64_t)json_number(json_at(stored, "count")), "%s",
+              s->file);
+    for (pair = json_at(stored, "first")->inside; pair != NULL; pair = pair->next, index++) {
+        (void)snprintf(hex, sizeof hex, "%.*s20%.*s", TEXT(pair->inside->text),
+                       TEXT(pair->inside->next->text));
+        check_ok(gufo_array_at(&entry.value.as.array, index, &value, &error), &error, "%s",
+                 s->file);
+        check_hex(value.as.str, gufo_str_of(hex), s->file, &entry);
     }
 }
 
@@ -485,6 +520,7 @@ static void check_file_as(const subject *s, gufo_legacy_keep keep)
     check_metadata(s, gufo_import_model(import), keep);
     check_tensors(s, import, keep);
     check_mel_filters(s, gufo_import_model(import));
+    check_merges(s, gufo_import_model(import));
     gufo_import_close(import);
 }
 
