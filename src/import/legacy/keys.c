@@ -270,14 +270,27 @@ static gufo_status set_general(const filling *f, gufo_error *error)
     return status;
 }
 
+/* Tensors say their types themselves: such a header is odd, not wrong. */
+static gufo_status check_file_type(const filling *f, gufo_error *error)
+{
+    enum { LAST = 18 }; /* MOSTLY_Q6_K */
+    const legacy_file *file = &f->im->file;
+
+    if (file->form->container == CONTAINER_RWKV || file->ftype <= LAST)
+        return GUFO_OK;
+    return import_warn(&f->im->base, error,
+                       "the header says file type %" PRId32 ", which no program of the time wrote",
+                       file->ftype);
+}
+
 /* What depends on the types that were chosen. */
 static gufo_status set_types(const filling *f, gufo_error *error)
 {
     const gufo_file_type *type = file_type(f->im);
-    gufo_status status = GUFO_OK;
+    gufo_status status = check_file_type(f, error);
     bool quantized = false;
 
-    if (type != NULL)
+    if (status == GUFO_OK && type != NULL)
         status = gufo_document_set_u32(f->document, "general.file_type", type->id, error);
     for (uint64_t i = 0; i < f->im->tensor_count; i++)
         quantized |= (f->im->tensors[i].type->flags & GUFO_ELEMENT_QUANTIZED) != 0;
