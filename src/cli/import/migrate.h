@@ -52,7 +52,7 @@ typedef struct migration {
 
 /* ---- migrate_settings.c --------------------------------------------------------------------- */
 
-enum { MIGRATE_MESSAGE = sizeof ((gufo_error *)0)->message };
+enum { MIGRATE_MESSAGE = sizeof((gufo_error *)0)->message };
 
 /* Sets a key to a text of one of these types, the first that it fits; false with the reason in
  * `message`. */

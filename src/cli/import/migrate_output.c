@@ -112,6 +112,11 @@ static int report_failure(const migration *m, const gufo_error *error)
     return save_report(error->file[0] != '\0' ? error->file : m->output, error);
 }
 
+static bool is_stream(const migration *m)
+{
+    return save_is_stdout(m->output) || save_is_stream(m->output);
+}
+
 static gufo_status run_job(migration *m, const read_files *files, const gufo_run *how,
                            gufo_error *error)
 {
@@ -123,10 +128,11 @@ static gufo_status run_job(migration *m, const read_files *files, const gufo_run
                                       .also_read = files->paths,
                                       .also_read_count = files->count};
 
+    if (is_stream(m))
+        return o->dry_run ? save_check_job(m->output, m->job, replaces, error)
+                          : save_job(m->output, m->job, how, replaces, error);
     if (o->dry_run)
         return gufo_job_check(m->job, &options, error);
-    if (save_is_stream(m->output))
-        return save_job(m->output, m->job, how, replaces, error);
     return gufo_job_run(m->job, &options, how, error);
 }
 
@@ -150,7 +156,7 @@ static int check_output(migration *m)
     gufo_error error;
     gufo_model *model;
 
-    if (m->options->dry_run || save_is_stream(m->output))
+    if (m->options->dry_run || is_stream(m))
         return CODE_OK;
     model = gufo_open(m->output, &options, &error);
     if (model == NULL)
