@@ -67,6 +67,9 @@ static int check_arguments(migration *m)
     if (save_is_pending(o->input, false) ||
         (!o->dry_run && output != NULL && save_is_pending(output, true)))
         return CODE_USAGE;
+    if (output != NULL && !path_is_standard(output) &&
+        save_check_dry(output, o->input, o->base.shared->force) != CODE_OK)
+        return CODE_USAGE;
     return options_cpu(&m->cpu);
 }
 

@@ -3,6 +3,8 @@
 #include "cli/core/value.h"
 #include "cli/import/migrate.h"
 
+enum { MOST_ELEMENTS = 8 }; /* of an array: a vocabulary is not what is asked for */
+
 /* {"key","type","value","why"}; of a missing one {"key","type","required","why"}. */
 static void write_setting(json_writer *j, const gufo_import_setting *setting)
 {
@@ -12,20 +14,20 @@ static void write_setting(json_writer *j, const gufo_import_setting *setting)
         json_write_text(j, "type", value_type_name(&setting->value).text);
         json_write_bool(j, "required", setting->required);
     } else {
-        value_write_members(j, &setting->value, VALUE_ALL);
+        value_write_members(j, &setting->value, MOST_ELEMENTS);
     }
     json_write_text(j, "why", setting->why);
     json_end_object(j);
 }
 
-static void write_settings(json_writer *j, const migration *m, const char *name, uint32_t origins)
+static void write_settings(json_writer *j, const migration *m, const char *name,
+                           gufo_setting_origin origin)
 {
     gufo_import_setting setting;
 
     json_begin_array(j, name);
-    for (uint64_t i = 0; gufo_import_setting_at(m->import, i, &setting); i++)
-        if ((origins >> setting.origin & 1) != 0)
-            write_setting(j, &setting);
+    for (uint64_t at = 0; migrate_next_setting(m, origin, &at, &setting);)
+        write_setting(j, &setting);
     json_end_array(j);
 }
 
@@ -88,9 +90,9 @@ void migrate_write_json(const migration *m)
 
     json_write_bool(&j, "dry_run", m->options->dry_run);
     write_facts(&j, m);
-    write_settings(&j, m, "known", 1u << GUFO_SETTING_FILE | 1u << GUFO_SETTING_KNOWN);
-    write_settings(&j, m, "assumed", 1u << GUFO_SETTING_ASSUMED);
-    write_settings(&j, m, "missing", 1u << GUFO_SETTING_MISSING);
+    write_settings(&j, m, "known", GUFO_SETTING_KNOWN);
+    write_settings(&j, m, "assumed", GUFO_SETTING_ASSUMED);
+    write_settings(&j, m, "missing", GUFO_SETTING_MISSING);
     json_begin_array(&j, "warnings");
     for (uint64_t i = 0; (warning = gufo_import_warning_at(m->import, i)) != NULL; i++)
         json_write_text(&j, NULL, warning);

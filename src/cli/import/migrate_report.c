@@ -23,26 +23,6 @@
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-bool migrate_tensor_at(const migration *m, uint64_t index, migrate_tensor *out)
-{
-    gufo_quantizer_tensor made;
-
-    if (!gufo_import_tensor_at(m->import, index, &out->old))
-        return false;
-    out->to = out->old.to;
-    out->measured = out->old.measured;
-    out->exact = out->old.exact;
-    out->max_abs_err = out->old.max_abs_err;
-    if (m->quantizer == NULL || !gufo_quantizer_tensor_at(m->quantizer, index, &made) ||
-        (made.choice.flags & GUFO_RECIPE_CONVERTS) == 0)
-        return true;
-    out->to = gufo_element_type_by_id(made.choice.type);
-    out->measured = made.loss.count > 0;
-    out->max_abs_err = (double)made.loss.largest_error;
-    out->exact = out->measured && made.loss.square_error == 0;
-    return true;
-}
-
 /* What became of the tensors of an old type. */
 typedef struct way {
     const char *from;
@@ -126,20 +106,6 @@ static void put_tensors(const migration *m, bool color)
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-/* Those of one origin. */
-typedef struct settings {
-    const gufo_import *import;
-    gufo_setting_origin origin;
-} settings;
-
-static bool setting_at(const settings *s, uint64_t index, gufo_import_setting *out)
-{
-    for (uint64_t i = 0; gufo_import_setting_at(s->import, i, out); i++)
-        if (out->origin == s->origin && index-- == 0)
-            return true;
-    return false;
-}
-
 /* A value in one line; of a missing one its type. */
 typedef struct value_text {
     char text[80];
@@ -165,39 +131,43 @@ static value_text text_of(const gufo_import_setting *setting)
     return value;
 }
 
-static bool make_setting_row(const void *context, uint64_t index, table_row *row)
+/* What is known has no reason, but an origin; its values, of any text, come last. */
+static table_row make_setting_row(const gufo_import_setting *setting, gufo_setting_origin group)
 {
-    gufo_import_setting setting;
+    table_row row = {.count = 0};
+    const char *why = setting->why != NULL ? setting->why : "";
 
-    if (!setting_at(context, index, &setting))
-        return false;
-    row_str(row, setting.key);
-    row_text(row, "%s", text_of(&setting).text);
-    row_text(row, "%s%s", setting.why != NULL ? setting.why : "",
-             setting.origin == GUFO_SETTING_MISSING && setting.required ? " (needed)" : "");
-    return true;
+    row_str(&row, setting->key);
+    if (group == GUFO_SETTING_KNOWN)
+        row_text(&row, "%s", setting->origin == GUFO_SETTING_KNOWN ? "given" : "IN");
+    row_text(&row, "%s", text_of(setting).text);
+    if (group != GUFO_SETTING_KNOWN)
+        row_text(&row, "%s%s", why,
+                 setting->required && group == GUFO_SETTING_MISSING ? " (needed)" : "");
+    return row;
 }
 
-static void put_settings(const migration *m, bool color)
+static void put_settings(const migration *m, const char *title, gufo_setting_origin origin)
 {
-    static const char *const titles[] = {[GUFO_SETTING_FILE] = "Known from the file",
-                                         [GUFO_SETTING_KNOWN] = "Given",
-                                         [GUFO_SETTING_ASSUMED] = "Assumed",
-                                         [GUFO_SETTING_MISSING] = "Missing"};
-    static const table_column columns[] = {{"key", -3}, {"value", -5}, {"why", -3}};
+    static const table_column known[] = {{"key", -3}, {"from", -5}, {"value", -5}},
+                              others[] = {{"key", -3}, {"value", -5}, {"why", -3}};
+    table t = table_of(origin == GUFO_SETTING_KNOWN ? known : others, 3);
+    gufo_import_setting setting;
+    uint64_t count = 0, at;
 
-    for (unsigned origin = 0; origin < sizeof titles / sizeof *titles; origin++) {
-        settings s = {m->import, (gufo_setting_origin)origin};
-        table t = table_of(columns, sizeof columns / sizeof *columns);
-        gufo_import_setting setting;
-        uint64_t count = 0;
+    for (at = 0; migrate_next_setting(m, origin, &at, &setting); count++) {
+        table_row row = make_setting_row(&setting, origin);
 
-        while (setting_at(&s, count, &setting))
-            count++;
-        if (count == 0)
-            continue;
-        table_title(color, titles[origin], count, count);
-        table_print(&t, make_setting_row, &s);
+        table_fit(&t, &row);
+    }
+    if (count == 0)
+        return;
+    table_title(options_color(m->options->base.shared), title, count, count);
+    table_heads(&t);
+    for (at = 0; migrate_next_setting(m, origin, &at, &setting);) {
+        table_row row = make_setting_row(&setting, origin);
+
+        table_put(&t, &row);
     }
 }
 
@@ -245,7 +215,9 @@ void migrate_report(const migration *m)
     gufo_job_output made = {0};
 
     put_facts(m);
-    put_settings(m, color);
+    put_settings(m, "Known", GUFO_SETTING_KNOWN);
+    put_settings(m, "Assumed", GUFO_SETTING_ASSUMED);
+    put_settings(m, "Missing", GUFO_SETTING_MISSING);
     put_tensors(m, color);
     (void)gufo_job_output_at(m->job, 0, &made);
     text_print("%s: %s, %s %s\n", m->output, human_bytes(made.size).text,
