@@ -10,16 +10,16 @@
 /* ---- names ---------------------------------------------------------------------------------- */
 
 /* NAME(old, new, shape), and with an order; a pair has .weight and .bias. */
-#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, false}
-#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, true}
-#define ORDERED(old, new, shape, order) {old, new, shape, order, DIVIDED_ROWS, false}
-#define COLUMNS(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, false}
-#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, true}
+#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, false, NULL, NULL}
+#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, true, NULL, NULL}
+#define ORDERED(old, new, shape, order) {old, new, shape, order, DIVIDED_ROWS, false, NULL, NULL}
+#define COLUMNS(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, false, NULL, NULL}
+#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, true, NULL, NULL}
 #define PAIR(old, new, weight_shape, bias_shape, order) \
     ORDERED(old ".weight", new ".weight", weight_shape, order), \
         ORDERED(old ".bias", new ".bias", bias_shape, order)
 #define NORM(old, new) PAIR(old, new, "E", "E", ORDER_AS_IS)
-#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, false}
+#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, false, NULL, NULL}
 
 static const legacy_name llama_names[] = {
     COLUMNS("tok_embeddings.weight", "token_embd.weight", "EV"),
@@ -451,15 +451,27 @@ const legacy_form legacy_forms[] = {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-const legacy_family *legacy_family_find(const char *name)
+typedef struct second_family {
+    const legacy_family *family, *header;
+} second_family;
+
+static const second_family second_families[] = {
+    {&legacy_starcoder, &gpt2},
+    {&legacy_rwkv6, &rwkv},
+    {&legacy_rwkv7, &rwkv},
+};
+
+const legacy_family *legacy_family_find(const char *name, const legacy_family **header)
 {
-    if (strcmp(name, legacy_starcoder.name) == 0)
-        return &legacy_starcoder;
-    if (strcmp(name, "rwkv6") == 0 || strcmp(name, "rwkv7") == 0)
-        return &rwkv;
+    for (size_t i = 0; i < sizeof second_families / sizeof *second_families; i++)
+        if (strcmp(second_families[i].family->name, name) == 0) {
+            *header = second_families[i].header;
+            return second_families[i].family;
+        }
     for (const legacy_form *form = legacy_forms; form->family != NULL; form++)
         if (strcmp(form->family->name, name) == 0)
-            return form->family;
+            return *header = form->family;
+    *header = NULL;
     return NULL;
 }
 
@@ -493,13 +505,23 @@ const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, 
     return NULL;
 }
 
-void legacy_name_write(const legacy_name *row, uint64_t layer, char *out, size_t size)
+static void write_pattern(const char *pattern, uint64_t layer, char *out, size_t size)
 {
-    const char *number = strchr(row->name, '%');
+    const char *number = strchr(pattern, '%');
 
     if (number == NULL)
-        (void)snprintf(out, size, "%s", row->name);
+        (void)snprintf(out, size, "%s", pattern);
     else
-        (void)snprintf(out, size, "%.*s%" PRIu64 "%s", (int)(number - row->name), row->name, layer,
+        (void)snprintf(out, size, "%.*s%" PRIu64 "%s", (int)(number - pattern), pattern, layer,
                        number + 1);
+}
+
+void legacy_name_write(const legacy_name *row, uint64_t layer, char *out, size_t size)
+{
+    write_pattern(row->name, layer, out, size);
+}
+
+void legacy_name_write_old(const legacy_name *row, uint64_t layer, char *out, size_t size)
+{
+    write_pattern(row->old_name, layer, out, size);
 }

@@ -69,6 +69,7 @@ typedef enum legacy_order {
     ORDER_HEADS,       /* [head][q k v] becomes [q k v][head] */
     ORDER_GROUPS,      /* the same by groups of heads, in FORM_GROUPED files */
     ORDER_ONE_KV,      /* k and v of all heads are copies of one, which is kept */
+    ORDER_STACKED,     /* one after the other with others of the same new name, in the order of the table */
 } legacy_order;
 
 /* How LLaMA's parts divide a matrix. */
@@ -86,6 +87,8 @@ typedef struct legacy_name {
     legacy_order order;
     legacy_division division;
     bool optional;
+    const char *dims; /* the dimensions that it gets, by letters; NULL: those that it has */
+    const char *also; /* another name, under which the same numbers are written before; NULL: none */
 } legacy_name;
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -117,7 +120,7 @@ typedef struct legacy_family {
     const char *name; /* what it is called, and what --arch calls it */
     const char *arch; /* general.architecture */
     legacy_text_rule text;
-    const legacy_name *names; /* ended by a row without a name; NULL: names stay */
+    const legacy_name *names; /* ended by a row without an old name; NULL: names stay */
     const legacy_key *keys;   /* likewise */
 } legacy_family;
 
@@ -134,14 +137,16 @@ typedef struct legacy_form {
 
 /* All of them, those first that are told apart most surely; ended by one without a family. */
 extern const legacy_form legacy_forms[];
-extern const legacy_family legacy_starcoder; /* has the header and the names of gpt2 */
+/* Families that have the header of another one. */
+extern const legacy_family legacy_starcoder, legacy_rwkv6, legacy_rwkv7;
 
-/* The family that --arch names; NULL: none. */
-const legacy_family *legacy_family_find(const char *name);
+/* The family that --arch names, and the one whose header it has; NULL: none. */
+const legacy_family *legacy_family_find(const char *name, const legacy_family **header);
 
 /* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL: unknown. */
 const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer);
-/* Writes the new name of a row for a layer. */
+/* Writes the new name of a row for a layer, or the old one. */
 void legacy_name_write(const legacy_name *row, uint64_t layer, char *out, size_t size);
+void legacy_name_write_old(const legacy_name *row, uint64_t layer, char *out, size_t size);
 
 #endif

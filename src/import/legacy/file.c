@@ -261,25 +261,23 @@ static gufo_status read_others(legacy_file *file, gufo_error *error)
 gufo_status legacy_file_open(legacy_file *file, const char *path, const char *arch,
                              gufo_error *error)
 {
-    const legacy_family *wanted = arch != NULL ? legacy_family_find(arch) : NULL;
-    bool starcoder = wanted == &legacy_starcoder;
+    const legacy_family *header = NULL;
+    const legacy_family *wanted = arch != NULL ? legacy_family_find(arch, &header) : NULL;
     gufo_status status;
 
     if (arch != NULL && wanted == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "no old file is of the architecture '%s'", arch);
-    if (starcoder) /* whose header and names are those of gpt2 */
-        wanted = legacy_family_find("gpt2");
     file->parts = mem_zero(file->allocator, sizeof *file->parts);
     if (file->parts == NULL)
         return fail_memory(error);
     file->part_count = 1;
     status = open_part(file, &file->parts[0], path, error);
     if (status == GUFO_OK)
-        status = read_first(file, wanted, error);
+        status = read_first(file, header, error);
     if (status == GUFO_OK)
         status = read_others(file, error);
-    if (status == GUFO_OK && starcoder)
-        file->family = &legacy_starcoder;
+    if (status == GUFO_OK && wanted != NULL)
+        file->family = wanted;
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
     return status;

@@ -125,7 +125,8 @@ static gufo_status add_order(planning *p, gufo_error *error)
 {
     heads h;
 
-    if (p->tensor->order == ORDER_AS_IS || p->tensor->order == ORDER_FLIPPED) {
+    if (p->tensor->order == ORDER_AS_IS || p->tensor->order == ORDER_FLIPPED ||
+        p->tensor->order == ORDER_STACKED) {
         for (uint32_t i = 0; i < p->source_count; i++) {
             add_segment(p, 0, p->sources[i].count, 1, 0);
             p->segments[i].source = i;
@@ -162,6 +163,8 @@ static gufo_status begin(planning *p, gufo_error *error)
     for (uint32_t i = 0; i < LEGACY_MAX_DIMS; i++)
         all *= ne[i];
     p->columns = t->order != ORDER_AS_IS && first_record(t)->n_dims == 1 ? 1 : ne[0];
+    if (first_record(t)->layout->block_length == 1 && t->row != NULL && t->row->dims != NULL)
+        p->columns = 1; /* other dimensions: just numbers */
     p->rows = all / p->columns;
     return gufo_element_row_size(t->type, p->columns, &p->row_bytes, error);
 }

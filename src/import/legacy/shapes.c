@@ -67,7 +67,8 @@ static void preset(const legacy_file *file, legacy_shapes *s)
     s->size['E'] = (uint64_t)field_of(file, FIELD_EMBD);
     s->size['V'] = (uint64_t)field_of(file, FIELD_VOCAB);
     s->size['C'] = (uint64_t)field_of(file, FIELD_CTX);
-    s->size['1'] = 1;
+    for (char digit = '1'; digit <= '9'; digit++)
+        s->size[(unsigned char)digit] = (uint64_t)(digit - '0');
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */

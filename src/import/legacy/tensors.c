@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -53,10 +54,34 @@ static legacy_order order_of(const legacy_import *im, const legacy_name *row,
     }
 }
 
-static void set_dims(const legacy_import *im, legacy_tensor *t, const legacy_record *r)
+/* By the letters of the row; the numbers are as many as before. */
+static gufo_status set_named_dims(const legacy_import *im, legacy_tensor *t, const legacy_record *r,
+                                  gufo_error *error)
+{
+    uint64_t before = t->record_count, after = 1;
+
+    for (int i = 0; i < LEGACY_MAX_DIMS; i++)
+        before *= r->ne[i];
+    t->n_dims = (uint32_t)strlen(t->row->dims);
+    for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
+        t->dims[i] = i < t->n_dims ? im->shapes.size[(unsigned char)t->row->dims[i]] : 1;
+    for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
+        if (!checked_mul(after, t->dims[i], &after))
+            after = 0;
+    if (after == before)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_MALFORMED, r->header,
+                     "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name), before,
+                     after);
+}
+
+static gufo_status set_dims(const legacy_import *im, legacy_tensor *t, const legacy_record *r,
+                            gufo_error *error)
 {
     uint64_t ne[LEGACY_MAX_DIMS];
 
+    if (t->row != NULL && t->row->dims != NULL)
+        return set_named_dims(im, t, r, error);
     legacy_whole(&im->file, r, t->row, ne);
     t->n_dims = r->n_dims > 0 ? r->n_dims : 1;
     memcpy(t->dims, ne, sizeof t->dims);
@@ -70,6 +95,7 @@ static void set_dims(const legacy_import *im, legacy_tensor *t, const legacy_rec
         t->dims[r->n_dims - 1] =
             embedding + 2 * (embedding / (uint64_t)field_of(&im->file, FIELD_HEAD));
     }
+    return GUFO_OK;
 }
 
 static gufo_status add_tensor(legacy_import *im, const legacy_tensor *t, gufo_error *error)
@@ -84,12 +110,62 @@ static gufo_status add_tensor(legacy_import *im, const legacy_tensor *t, gufo_er
     return GUFO_OK;
 }
 
+/* The record with a name; UINT32_MAX: none has it. */
+static uint32_t find_record(const legacy_part *part, const char *name)
+{
+    for (uint32_t i = 0; i < part->record_count; i++)
+        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
+            return i;
+    return UINT32_MAX;
+}
+
+/* Of tensors that become one, the first one brings the others along: *skip for those. */
+static gufo_status stack(const legacy_import *im, legacy_tensor *t, uint64_t layer, bool *skip,
+                         gufo_error *error)
+{
+    const legacy_record *r = first_record(t);
+
+    t->record_count = 0;
+    for (const legacy_name *row = im->file.family->names; row->old_name != NULL; row++) {
+        char name[LEGACY_MAX_NAME];
+        uint32_t index;
+
+        if (row->order != ORDER_STACKED || strcmp(row->name, t->row->name) != 0)
+            continue;
+        legacy_name_write_old(row, layer, name, sizeof name);
+        index = find_record(&im->file.parts[0], name);
+        if (index == UINT32_MAX || t->record_count == LEGACY_SOURCES)
+            return fail_with(error, GUFO_E_MALFORMED, r->header, "tensor %s is missing beside %s",
+                             name, QUOTED(r->name));
+        if (im->file.parts[0].records[index].size != r->size ||
+            im->file.parts[0].records[index].layout != r->layout || r->layout->block_length != 1)
+            return fail_with(error, GUFO_E_MALFORMED, r->header,
+                             "tensor %s is not like %s, with which it becomes one", name,
+                             QUOTED(r->name));
+        t->records[t->record_count++] = index;
+    }
+    *skip = first_record(t) != r;
+    t->source = first_record(t)->name;
+    return GUFO_OK;
+}
+
+/* The same numbers under another name. */
+static gufo_status add_copy(legacy_import *im, const legacy_tensor *t, gufo_error *error)
+{
+    legacy_tensor copy = *t;
+
+    (void)snprintf(copy.name, sizeof copy.name, "%s", t->row->also);
+    return add_tensor(im, &copy, error);
+}
+
 static gufo_status add_record(legacy_import *im, uint32_t index, uint32_t flags, gufo_error *error)
 {
     const legacy_record *r = &im->file.parts[0].records[index];
     legacy_tensor t = {
         .source = r->name, .file = &im->file, .records = {index}, .record_count = 1};
     uint64_t layer = UINT64_MAX;
+    bool skip = false;
+    gufo_status status = GUFO_OK;
 
     if (im->file.family->names != NULL)
         t.row = legacy_name_find(im->file.family, r->name, &layer);
@@ -107,8 +183,13 @@ static gufo_status add_record(legacy_import *im, uint32_t index, uint32_t flags,
     if (t.row == NULL && r->name.len > GUFO_MAX_NAME)
         return fail_with(error, GUFO_E_LIMIT, r->header, "the name %s is longer than GGUF permits",
                          QUOTED(r->name));
-    set_dims(im, &t, r);
-    return add_tensor(im, &t, error);
+    if (t.order == ORDER_STACKED)
+        status = stack(im, &t, layer, &skip, error);
+    if (status == GUFO_OK && !skip)
+        status = set_dims(im, &t, r, error);
+    if (status == GUFO_OK && t.row != NULL && t.row->also != NULL)
+        status = add_copy(im, &t, error);
+    return status == GUFO_OK && !skip ? add_tensor(im, &t, error) : status;
 }
 
 /* Whisper's filters have no record; they become a tensor. */
