@@ -305,11 +305,11 @@ static const legacy_family gptj = {
     "gptj", "gptj", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gptj_names, gptj_keys};
 static const legacy_family gptneox = {"gptneox",
                                       "gptneox",
-                                      {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, -1},
+                                      {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
                                       gptneox_names,
                                       gptneox_keys};
 static const legacy_family mpt = {
-    "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, -1}, mpt_names, mpt_keys};
+    "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1}, mpt_names, mpt_keys};
 static const legacy_family replit = {
     "replit", "mpt", {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1}, mpt_names, replit_keys};
 static const legacy_family bloom = {
@@ -317,7 +317,7 @@ static const legacy_family bloom = {
 static const legacy_family falcon = {
     "falcon", "falcon", {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1}, falcon_names, falcon_keys};
 static const legacy_family whisper = {
-    "whisper", "whisper", {LEGACY_TEXTS_WHISPER, "gpt2", NULL, -1, -1, -1, -1}, NULL, whisper_keys};
+    "whisper", "whisper", {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1}, NULL, whisper_keys};
 static const legacy_family silero = {"silero", "silero", NO_TEXT, NULL, NULL};
 static const legacy_family rwkv = {"rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys};
 

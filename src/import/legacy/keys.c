@@ -367,7 +367,6 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
                                      gufo_error *error)
 {
     const legacy_family *family = f->im->file.family;
-    bool merged = strcmp(family->text.model, "gpt2") == 0;
     bool scored = family->text.texts == LEGACY_TEXTS_PIECES;
     gufo_status status = GUFO_OK;
 
@@ -377,10 +376,15 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
                              "%" PRIu64 " tokens have lost bytes in the old file; a GGUF model with "
                              "the same vocabulary has them",
                              report->lossy);
-    if (status == GUFO_OK && merged && !report->merges)
-        status = import_add_setting(
-            &f->im->base, gufo_str_of("tokenizer.ggml.merges"), GUFO_SETTING_MISSING, true,
-            GUFO_VALUE_ARRAY, "the file has none, and they cannot be found from its tokens", error);
+    if (status == GUFO_OK && report->unmade > 0)
+        status = import_warn(&f->im->base, error,
+                             "no merge makes %" PRIu64 " of the tokens: their ids are not in the order "
+                             "of the merges, and those that were found may be wrong",
+                             report->unmade);
+    if (status == GUFO_OK && report->no_merges != NULL)
+        status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.merges"),
+                                    GUFO_SETTING_MISSING, true, GUFO_VALUE_ARRAY,
+                                    report->no_merges, error);
     if (status == GUFO_OK && scored && !f->im->file.parts[0].vocabulary.has_scores)
         status = import_add_setting(
             &f->im->base, gufo_str_of("tokenizer.ggml.scores"), GUFO_SETTING_ASSUMED, true,

@@ -122,7 +122,7 @@ static gufo_status find_merges(maker *m)
 
     if (m->reading->decoded || m->report->lossy > 0) {
         m->report->no_merges =
-            "the program that made the file did not keep the bytes of all tokens";
+            "they cannot be found from tokens whose bytes the old converter did not keep";
         return GUFO_OK;
     }
     m->merges = mem_array(m->words.allocator, m->words.count, sizeof *m->merges);
@@ -131,7 +131,7 @@ static gufo_status find_merges(maker *m)
     status = legacy_merges_find(m->words.bytes, m->words.count, m->words.allocator, m->merges,
                                 &complete, m->error);
     if (status == GUFO_OK && !complete) {
-        m->report->no_merges = "to find those that make its tokens would take too long";
+        m->report->no_merges = "to find them from these tokens would take too long";
         mem_free(m->words.allocator, m->merges);
         m->merges = NULL;
     }
@@ -164,7 +164,7 @@ static void mark_added(maker *m)
     for (uint64_t id = 0; id < m->words.count; id++)
         added += is_added(m, id);
     if (added > m->made / MADE_FOR_EACH_ADDED) {
-        m->report->unmade = added;
+        m->report->unmade = m->vocabulary->merge_count == 0 ? added : 0;
         return;
     }
     m->report->added = added;

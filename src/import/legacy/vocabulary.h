@@ -37,12 +37,10 @@ typedef struct legacy_text_rule {
     legacy_texts texts;
     const char *model; /* tokenizer.ggml.model */
     const char *pre;   /* tokenizer.ggml.pre; NULL: the model needs none */
-    /* Ids where a token of that kind is if its text is one of such a token; -1: none. */
+    /* Ids where a token of that kind is if its text is one of such a token: other models of the family
+     * may have another tokenizer.  -1: none. */
     int64_t bos, eos, unknown, padding;
 } legacy_text_rule;
-
-/* The rule of a family ("llama", "gpt-2" ...); NULL: its files have no vocabulary. */
-const legacy_text_rule *legacy_text_rule_find(const char *family);
 
 typedef struct legacy_text_report {
     uint64_t lossy;   /* tokens whose bytes are not known: they hold U+FFFD, or share a text */
