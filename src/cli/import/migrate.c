@@ -22,6 +22,9 @@ static const command_option migrate_table[] = {
     {"output", "OUT", "The file to write (default: a conforming name beside IN)", OPTION_OUTPUT},
     {"arch", "NAME", "What IN is, such as llama, gpt2, starcoder or rwkv6, where it is in doubt",
      OPTION_TEXT(migrate_options, arch)},
+    {"falcon-grouped", NULL,
+     "Falcon files of 13 and 14 June 2023, in which q, k and v are in the order of Hugging Face",
+     OPTION_BITS(migrate_options, flags, GUFO_LEGACY_FALCON_GROUPED)},
     {"set", "KEY=[TYPE:]VALUE", "Set a metadata value, such as general.license=mit (repeatable)",
      OPTION_TEXTS(migrate_options, settings)},
     {"gqa", "N", "LLaMA: N query heads share a key-value head; checked against the shapes",
@@ -100,7 +103,7 @@ static int open_old(migration *m, uint32_t flags)
 {
     const migrate_options *o = m->options;
     gufo_run run = progress_run(&m->bar, o->base.shared);
-    const gufo_legacy_options options = {.flags = flags,
+    const gufo_legacy_options options = {.flags = flags | o->flags,
                                          .arch = o->arch,
                                          .keep = o->quantize != NULL ? GUFO_LEGACY_F32 : o->keep,
                                          .known = m->given,

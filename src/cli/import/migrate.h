@@ -26,6 +26,7 @@ typedef struct migrate_options {
     uint64_t groups, context;                                   /* 0 if not given */
     option_texts settings;                                      /* of --set */
     gufo_legacy_keep keep;
+    uint32_t flags; /* of gufo_legacy_flags */
     bool yes, dry_run, resume;
 } migrate_options;
 
@@ -87,6 +88,9 @@ int migrate_write(migration *m);
  * assumed; what is missing.  *at is 0 at first; false past the last one. */
 bool migrate_next_setting(const migration *m, gufo_setting_origin origin, uint64_t *at,
                           gufo_import_setting *out);
+
+/* The type that the value of a missing key has. */
+const char *migrate_type_name(const gufo_import_setting *setting);
 
 /* A tensor as it is written. */
 typedef struct migrate_tensor {

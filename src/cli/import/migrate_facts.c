@@ -39,6 +39,13 @@ bool migrate_next_setting(const migration *m, gufo_setting_origin origin, uint64
     return false;
 }
 
+const char *migrate_type_name(const gufo_import_setting *setting)
+{
+    const gufo_key_info *info = gufo_key_find(setting->key, (gufo_str){"", 0});
+
+    return info != NULL ? info->type : gufo_value_type_name(setting->value.type);
+}
+
 bool migrate_tensor_at(const migration *m, uint64_t index, migrate_tensor *out)
 {
     gufo_quantizer_tensor made;

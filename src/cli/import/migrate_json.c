@@ -11,7 +11,7 @@ static void write_setting(json_writer *j, const gufo_import_setting *setting)
     json_begin_object(j, NULL);
     json_write_str(j, "key", setting->key);
     if (setting->origin == GUFO_SETTING_MISSING) {
-        json_write_text(j, "type", value_type_name(&setting->value).text);
+        json_write_text(j, "type", migrate_type_name(setting));
         json_write_bool(j, "required", setting->required);
     } else {
         value_write_members(j, &setting->value, MOST_ELEMENTS);

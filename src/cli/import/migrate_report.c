@@ -119,7 +119,7 @@ static value_text text_of(const gufo_import_setting *setting)
     FILE *out;
 
     if (setting->origin == GUFO_SETTING_MISSING) {
-        snprintf(value.text, sizeof value.text, "(%s)", value_type_name(&setting->value).text);
+        snprintf(value.text, sizeof value.text, "(%s)", migrate_type_name(setting));
         return value;
     }
     out = fmemopen(value.text, sizeof value.text, "w");

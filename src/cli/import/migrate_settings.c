@@ -207,9 +207,9 @@ static bool is_needed(const gufo_import_setting *setting)
 
 static int report_needed(const migration *m, const gufo_import_setting *setting)
 {
-    return report_as(CODE_USAGE, m->options->input, "'%.*s' is missing (%s): %s gives it",
-                     (int)setting->key.len, setting->key.data, setting->why,
-                     helpful_option(setting->key));
+    return report_as(
+        CODE_USAGE, m->options->input, "'%.*s' is missing (%s): %s gives it, --yes goes on without",
+        (int)setting->key.len, setting->key.data, setting->why, helpful_option(setting->key));
 }
 
 static void put_question(const gufo_import_setting *setting)
