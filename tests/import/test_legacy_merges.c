@@ -14,7 +14,7 @@ static void test_order(void **state)
                                       BYTES("he"), BYTES("th"),  BYTES("the"), BYTES("hex"),
                                       BYTES("tt"), BYTES("ttt"), BYTES("thth")};
     static const char *const merges[] = {"h e", "t h", "t he", "he x", "t t", "tt t", "th th"};
-    outcome o = outcome_of_texts("gpt-2", tokens, COUNT_OF(tokens), 0);
+    outcome o = outcome_of_texts("gpt2", tokens, COUNT_OF(tokens), 0);
 
     (void)state;
     check_merges(&o, merges, COUNT_OF(merges), "order");
@@ -29,7 +29,7 @@ static void test_unmade(void **state)
     static const gufo_str tokens[] = {BYTES("a"),     BYTES("b"),   BYTES("abab"), BYTES("ab"),
                                       BYTES("a\x01"), BYTES("aba"), BYTES("bbbb"), BYTES("<|ab|>")};
     static const char *const merges[] = {"a b", "ab a"};
-    outcome o = outcome_of_texts("gpt-2", tokens, COUNT_OF(tokens), 0);
+    outcome o = outcome_of_texts("gpt2", tokens, COUNT_OF(tokens), 0);
 
     (void)state;
     check_merges(&o, merges, COUNT_OF(merges), "unmade");
@@ -161,7 +161,7 @@ static void test_allowance(void **state)
     check_ok(legacy_merges_find(tokens, n, mem_allocator(NULL), merges, &complete, &error), &error,
              "allowance");
     assert_false(complete);
-    o = outcome_of_texts("gpt-2", tokens, n, n);
+    o = outcome_of_texts("gpt2", tokens, n, n);
     assert_false(o.report.merges || has_key(&o, MERGES_KEY));
     check(strstr(o.report.no_merges, "too long") != NULL, "%s", o.report.no_merges);
     outcome_free(&o);
@@ -293,7 +293,7 @@ static void test_real(void **state)
         const char *family, *file;
         bool latin;
     } rows[] = {
-        {"gpt-2", "data/vocab/ggml-vocab-gpt-2.gguf", false},
+        {"gpt2", "data/vocab/ggml-vocab-gpt-2.gguf", false},
         {"starcoder", "data/vocab/ggml-vocab-starcoder.gguf", false},
         {"starcoder", "data/vocab/ggml-vocab-refact.gguf", false},
         {"falcon", "data/vocab/ggml-vocab-falcon.gguf", false},
@@ -325,7 +325,7 @@ static void test_first_tokens(void **state)
         tokens[id] = (gufo_str){(const char *)file + at + 4, file[at]};
         at += 4 + tokens[id].len;
     }
-    o = outcome_of_texts("gpt-2", tokens, TOKENS, TOKENS);
+    o = outcome_of_texts("gpt2", tokens, TOKENS, TOKENS);
     check_same_texts(&o, model, MERGES_KEY, MERGES, "first tokens");
     check_same_texts(&o, model, TOKENS_KEY, TOKENS, "first tokens");
     outcome_free(&o);

@@ -4,7 +4,7 @@
 
 #include "../support/check.h"
 
-#include "import/legacy/vocabulary.h"
+#include "import/legacy/families.h"
 
 /* A text with any bytes, as a gufo_str. */
 #define BYTES(literal)                  \
@@ -28,13 +28,13 @@ static inline outcome outcome_of(const char *family, const legacy_vocabulary *vo
                                  uint64_t rows, const gufo_allocator *allocator)
 {
     outcome o = {.error = no_error()};
-    const legacy_text_rule *rule = legacy_text_rule_find(family);
+    const legacy_family *rules = legacy_family_find(family);
 
-    check(rule != NULL, "%s: no rule", family);
+    check(rules != NULL, "no family %s", family);
     o.document = gufo_document_new(NULL, &o.error);
     check(o.document != NULL, "%s", o.error.message);
-    o.status =
-        legacy_set_vocabulary(o.document, vocabulary, rule, rows, allocator, &o.report, &o.error);
+    o.status = legacy_set_vocabulary(o.document, vocabulary, &rules->text, rows, allocator,
+                                     &o.report, &o.error);
     return o;
 }
 

@@ -293,33 +293,33 @@ static const legacy_key rwkv_keys[] = {
 #define NO_TEXT {LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1}
 
 static const legacy_family llama = {
-    "llama", "llama", {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1}, llama_names, llama_keys};
+    "llama", "llama", {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1}, llama_names, llama_keys, NULL};
 static const legacy_family gpt2 = {
-    "gpt2", "gpt2", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gpt2_names, gpt2_keys};
+    "gpt2", "gpt2", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gpt2_names, gpt2_keys, NULL};
 const legacy_family legacy_starcoder = {"starcoder",
                                         "starcoder",
                                         {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
                                         starcoder_names,
-                                        starcoder_keys};
+                                        starcoder_keys, "gpt2"};
 static const legacy_family gptj = {
-    "gptj", "gptj", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gptj_names, gptj_keys};
+    "gptj", "gptj", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gptj_names, gptj_keys, NULL};
 static const legacy_family gptneox = {"gptneox",
                                       "gptneox",
                                       {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
                                       gptneox_names,
-                                      gptneox_keys};
+                                      gptneox_keys, NULL};
 static const legacy_family mpt = {
-    "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1}, mpt_names, mpt_keys};
+    "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1}, mpt_names, mpt_keys, NULL};
 static const legacy_family replit = {
-    "replit", "mpt", {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1}, mpt_names, replit_keys};
+    "replit", "mpt", {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1}, mpt_names, replit_keys, NULL};
 static const legacy_family bloom = {
-    "bloom", "bloom", {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3}, bloom_names, bloom_keys};
+    "bloom", "bloom", {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3}, bloom_names, bloom_keys, NULL};
 static const legacy_family falcon = {
-    "falcon", "falcon", {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1}, falcon_names, falcon_keys};
+    "falcon", "falcon", {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1}, falcon_names, falcon_keys, NULL};
 static const legacy_family whisper = {
-    "whisper", "whisper", {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1}, NULL, whisper_keys};
-static const legacy_family silero = {"silero", "silero", NO_TEXT, NULL, NULL};
-static const legacy_family rwkv = {"rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys};
+    "whisper", "whisper", {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1}, NULL, whisper_keys, NULL};
+static const legacy_family silero = {"silero", "silero", NO_TEXT, NULL, NULL, NULL};
+static const legacy_family rwkv = {"rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys, NULL};
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
@@ -451,27 +451,17 @@ const legacy_form legacy_forms[] = {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-typedef struct second_family {
-    const legacy_family *family, *header;
-} second_family;
-
-static const second_family second_families[] = {
-    {&legacy_starcoder, &gpt2},
-    {&legacy_rwkv6, &rwkv},
-    {&legacy_rwkv7, &rwkv},
-};
-
-const legacy_family *legacy_family_find(const char *name, const legacy_family **header)
+const legacy_family *legacy_family_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof second_families / sizeof *second_families; i++)
-        if (strcmp(second_families[i].family->name, name) == 0) {
-            *header = second_families[i].header;
-            return second_families[i].family;
-        }
+    static const legacy_family *const without_header[] = {&legacy_starcoder, &legacy_rwkv6,
+                                                          &legacy_rwkv7};
+
+    for (size_t i = 0; i < sizeof without_header / sizeof *without_header; i++)
+        if (strcmp(without_header[i]->name, name) == 0)
+            return without_header[i];
     for (const legacy_form *form = legacy_forms; form->family != NULL; form++)
         if (strcmp(form->family->name, name) == 0)
-            return *header = form->family;
-    *header = NULL;
+            return form->family;
     return NULL;
 }
 

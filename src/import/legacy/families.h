@@ -122,6 +122,7 @@ typedef struct legacy_family {
     legacy_text_rule text;
     const legacy_name *names; /* ended by a row without an old name; NULL: names stay */
     const legacy_key *keys;   /* likewise */
+    const char *like;         /* the family whose header it has; NULL: it has its own */
 } legacy_family;
 
 /* A header that occurred. */
@@ -140,8 +141,8 @@ extern const legacy_form legacy_forms[];
 /* Families that have the header of another one. */
 extern const legacy_family legacy_starcoder, legacy_rwkv6, legacy_rwkv7;
 
-/* The family that --arch names, and the one whose header it has; NULL: none. */
-const legacy_family *legacy_family_find(const char *name, const legacy_family **header);
+/* The family that --arch names; NULL: none. */
+const legacy_family *legacy_family_find(const char *name);
 
 /* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL: unknown. */
 const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer);

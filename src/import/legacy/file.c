@@ -261,12 +261,14 @@ static gufo_status read_others(legacy_file *file, gufo_error *error)
 gufo_status legacy_file_open(legacy_file *file, const char *path, const char *arch,
                              gufo_error *error)
 {
-    const legacy_family *header = NULL;
-    const legacy_family *wanted = arch != NULL ? legacy_family_find(arch, &header) : NULL;
+    const legacy_family *wanted = arch != NULL ? legacy_family_find(arch) : NULL;
+    const legacy_family *header = wanted;
     gufo_status status;
 
     if (arch != NULL && wanted == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "no old file is of the architecture '%s'", arch);
+    if (wanted != NULL && wanted->like != NULL)
+        header = legacy_family_find(wanted->like);
     file->parts = mem_zero(file->allocator, sizeof *file->parts);
     if (file->parts == NULL)
         return fail_memory(error);
