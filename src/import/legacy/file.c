@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "gufo/import.h"
 #include "import/legacy/file.h"
 
 /* ---- magics --------------------------------------------------------------------------------- */
