@@ -99,12 +99,12 @@ static gufo_status try_forms(legacy_file *file, legacy_container container, uint
         reason = (gufo_error){.offset = GUFO_NO_OFFSET};
         if (legacy_walk(file, &file->parts[0], form, version, &reached, &reason) == GUFO_OK)
             return GUFO_OK;
+        if (reason.code == GUFO_E_MEMORY || reason.code == GUFO_E_IO)
+            return fail_as(error, &reason); /* says nothing about the form */
         if (best.code == GUFO_OK || reached > farthest) {
             best = reason;
             farthest = reached;
         }
-        if (reason.code == GUFO_E_MEMORY || reason.code == GUFO_E_IO)
-            break;
     }
     if (best.code == GUFO_OK)
         return fail_with(error, GUFO_E_VERSION, 4, "%s version %" PRIu32 " was never made%s",
