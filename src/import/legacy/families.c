@@ -10,16 +10,16 @@
 /* ---- names ---------------------------------------------------------------------------------- */
 
 /* NAME(old, new, shape), and with an order; a pair has .weight and .bias. */
-#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, false, NULL, NULL}
-#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, true, NULL, NULL}
-#define ORDERED(old, new, shape, order) {old, new, shape, order, DIVIDED_ROWS, false, NULL, NULL}
-#define COLUMNS(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, false, NULL, NULL}
-#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, true, NULL, NULL}
+#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
+#define AT_WILL(old, new, shape, need) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, need, NULL, NULL}
+#define ORDERED(old, new, shape, order) {old, new, shape, order, DIVIDED_ROWS, NEEDED, NULL, NULL}
+#define COLUMNS(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, NEEDED, NULL, NULL}
+#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL}
 #define PAIR(old, new, weight_shape, bias_shape, order) \
     ORDERED(old ".weight", new ".weight", weight_shape, order), \
         ORDERED(old ".bias", new ".bias", bias_shape, order)
 #define NORM(old, new) PAIR(old, new, "E", "E", ORDER_AS_IS)
-#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, false, NULL, NULL}
+#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
 
 static const legacy_name llama_names[] = {
     COLUMNS("tok_embeddings.weight", "token_embd.weight", "EV"),
@@ -49,7 +49,7 @@ static const legacy_name gpt2_names[] = {
     NAME("model/wte", "token_embd.weight", "EV"),
     NAME("model/wpe", "position_embd.weight", "EC"),
     GPT2_NORM("model/ln_f", "output_norm"),
-    OPTIONAL("model/lm_head", "output.weight", "EV"),
+    AT_WILL("model/lm_head", "output.weight", "EV", OPTIONAL),
     GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
     GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
     GPT2_PAIR("model/h%/attn/c_attn", "blk.%.attn_qkv", "EQ", "Q", ORDER_FLIPPED),
@@ -63,7 +63,7 @@ static const legacy_name starcoder_names[] = {
     NAME("model/wte", "token_embd.weight", "EV"),
     NAME("model/wpe", "position_embd.weight", "EC"),
     GPT2_NORM("model/ln_f", "output_norm"),
-    OPTIONAL("model/lm_head", "output.weight", "EV"),
+    AT_WILL("model/lm_head", "output.weight", "EV", OPTIONAL),
     GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
     GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
     ORDERED("model/h%/attn/c_attn/w", "blk.%.attn_qkv.weight", "EQ", ORDER_ONE_KV),
@@ -125,7 +125,7 @@ static const legacy_name bloom_names[] = {
     NAME("tok_embeddings.weight", "token_embd.weight", "EV"),
     NORM("norm", "token_embd_norm"),
     NORM("output_norm", "output_norm"),
-    OPTIONAL("output.weight", "output.weight", "EV"),
+    AT_WILL("output.weight", "output.weight", "EV", OPTIONAL),
     NORM("layers.%.attention_norm", "blk.%.attn_norm"),
     NORM("layers.%.ffn_norm", "blk.%.ffn_norm"),
     PAIR("layers.%.attention.query_key_value", "blk.%.attn_qkv", "EQ", "Q", ORDER_AS_IS),
@@ -135,19 +135,18 @@ static const legacy_name bloom_names[] = {
     END_OF_NAMES,
 };
 
-/* A layer has input_layernorm (7B) or ln_attn and ln_mlp (40B): a name of which another row may take the
- * place is optional. */
+/* A layer has input_layernorm (7B), or ln_attn and ln_mlp (40B). */
 static const legacy_name falcon_names[] = {
     NAME("transformer.word_embeddings.weight", "token_embd.weight", "EV"),
     NORM("transformer.ln_f", "output_norm"),
     NAME("lm_head.weight", "output.weight", "EV"),
-    OPTIONAL("transformer.h.%.input_layernorm.weight", "blk.%.attn_norm.weight", "E"),
-    OPTIONAL("transformer.h.%.input_layernorm.bias", "blk.%.attn_norm.bias", "E"),
-    OPTIONAL("transformer.h.%.ln_attn.weight", "blk.%.attn_norm_2.weight", "E"),
-    OPTIONAL("transformer.h.%.ln_attn.bias", "blk.%.attn_norm_2.bias", "E"),
-    OPTIONAL("transformer.h.%.ln_mlp.weight", "blk.%.attn_norm.weight", "E"),
-    OPTIONAL("transformer.h.%.ln_mlp.bias", "blk.%.attn_norm.bias", "E"),
-    ORDERED("transformer.h.%.self_attention.query_key_value.weight", "blk.%.attn_qkv.weight", "EQ",
+    AT_WILL("transformer.h.%.input_layernorm.weight", "blk.%.attn_norm.weight", "E", ONE_WAY),
+    AT_WILL("transformer.h.%.input_layernorm.bias", "blk.%.attn_norm.bias", "E", ONE_WAY),
+    AT_WILL("transformer.h.%.ln_attn.weight", "blk.%.attn_norm_2.weight", "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_attn.bias", "blk.%.attn_norm_2.bias", "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_mlp.weight", "blk.%.attn_norm.weight", "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_mlp.bias", "blk.%.attn_norm.bias", "E", OTHER_WAY),
+    ORDERED("transformer.h.%.self_attention.query_key_value.weight", "blk.%.attn_qkv.weight", "Eq",
             ORDER_GROUPS),
     NAME("transformer.h.%.self_attention.dense.weight", "blk.%.attn_output.weight", "EE"),
     NAME("transformer.h.%.mlp.dense_h_to_4h.weight", "blk.%.ffn_up.weight", "EF"),

@@ -78,15 +78,23 @@ typedef enum legacy_division {
     DIVIDED_COLUMNS,
 } legacy_division;
 
+/* Whether a model has such a tensor, in each layer where the name has one. */
+typedef enum legacy_need {
+    NEEDED,
+    OPTIONAL, /* in all layers, or in none */
+    ONE_WAY,  /* all of these, or all of the next kind */
+    OTHER_WAY,
+} legacy_need;
+
 typedef struct legacy_name {
     const char *old_name; /* "%" is the number of a layer */
     const char *name;
     /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q all three
-     * of attention, 1; "?" any.  A letter means the same everywhere in the file. */
+     * of attention, q the same of heads in groups, 1; "?" any.  A letter means the same everywhere in the file. */
     const char *shape;
     legacy_order order;
     legacy_division division;
-    bool optional;
+    legacy_need need;
     const char *dims; /* the dimensions that it gets, by letters; NULL: those that it has */
     const char *also; /* another name, under which the same numbers are written before; NULL: none */
 } legacy_name;

@@ -2,14 +2,14 @@
  * these are asked for.  rwkv.cpp transposed matrices already as today's programs have them. */
 #include "import/legacy/families.h"
 
-#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, false, NULL, NULL}
-#define SHAPED(old, new, shape, dims) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, false, dims, NULL}
-#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, true, NULL, NULL}
-#define STACKED(old, new, dims) {old, new, "?", ORDER_STACKED, DIVIDED_ROWS, false, dims, NULL}
-#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, true, NULL, NULL}
+#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
+#define SHAPED(old, new, shape, dims) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, NULL}
+#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, NULL, NULL}
+#define STACKED(old, new, dims) {old, new, "?", ORDER_STACKED, DIVIDED_ROWS, NEEDED, dims, NULL}
+#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL}
 #define NORM(old, new) NAME(old ".weight", new ".weight", "E"), NAME(old ".bias", new ".bias", "E")
 #define TWICE(old, new, shape, dims, also) \
-    {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, true, dims, also}
+    {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, dims, also}
 
 #define AROUND                                                            \
     NAME("emb.weight", "token_embd.weight", "EV"),                        \
@@ -23,7 +23,7 @@
         NAME("blocks.%.att.output.weight", "blk.%.time_mix_output.weight", "EE"), \
         NAME("blocks.%.ffn.key.weight", "blk.%.channel_mix_key.weight", "EF"), \
         NAME("blocks.%.ffn.value.weight", "blk.%.channel_mix_value.weight", "FE")
-#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, false, NULL, NULL}
+#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
 
 #define FUSED "blk.%.time_mix_lerp_fused.weight"
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "format/file/name_index.h"
 #include "import/legacy/plan.h"
@@ -64,7 +65,13 @@ static gufo_status check_shape(const legacy_file *file, legacy_shapes *s, const 
 
 static void preset(const legacy_file *file, legacy_shapes *s)
 {
-    s->size['E'] = (uint64_t)field_of(file, FIELD_EMBD);
+    uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD);
+    uint64_t heads = larger((uint64_t)field_of(file, FIELD_HEAD), 1);
+    uint64_t groups = larger((uint64_t)field_of(file, FIELD_HEAD_KV), 1);
+
+    s->size['E'] = embedding;
+    s->size['Q'] = 3 * embedding;
+    s->size['q'] = embedding + 2 * groups * (embedding / heads);
     s->size['V'] = (uint64_t)field_of(file, FIELD_VOCAB);
     s->size['C'] = (uint64_t)field_of(file, FIELD_CTX);
     for (char digit = '1'; digit <= '9'; digit++)
@@ -121,18 +128,31 @@ static gufo_status check_record(const legacy_file *file, legacy_shapes *s, censu
     return check_shape(file, s, row, r, error);
 }
 
+/* How often a row should have been found. */
+static uint64_t expected_count(const census *c, const legacy_name *row, uint64_t found,
+                               bool other_way)
+{
+    uint64_t all = strchr(row->old_name, '%') != NULL ? c->layers : 1;
+
+    if (row->need == ONE_WAY || row->need == OTHER_WAY)
+        return (row->need == OTHER_WAY) == other_way ? all : 0;
+    return row->need == OPTIONAL && found == 0 ? 0 : all;
+}
+
 static gufo_status check_complete(const legacy_file *file, const census *c, gufo_error *error)
 {
     const legacy_name *names = file->family->names;
+    bool other_way = false;
 
+    for (size_t i = 0; names[i].old_name != NULL; i++)
+        other_way |= names[i].need == OTHER_WAY && c->found[i] != 0;
     for (size_t i = 0; names[i].old_name != NULL; i++) {
-        uint64_t expected = strchr(names[i].old_name, '%') != NULL ? c->layers : 1;
+        uint64_t expected = expected_count(c, &names[i], c->found[i], other_way);
 
-        if (names[i].optional ? c->found[i] != 0 && c->found[i] != expected
-                              : c->found[i] != expected)
+        if (c->found[i] != expected)
             return fail_with(error, GUFO_E_MALFORMED, file->parts[0].source.size,
-                             "%" PRIu64 " of %" PRIu64 " tensors %s are there: the file was cut off, "
-                             "or is no complete model",
+                             "%" PRIu64 " of %" PRIu64 " tensors %s are there: the file was cut "
+                             "off, or is no complete model",
                              c->found[i], expected, names[i].old_name);
     }
     return GUFO_OK;

@@ -144,6 +144,10 @@ static gufo_status find_generation(walk *w, gufo_error *error)
         return fail_with(error, GUFO_E_MALFORMED, w->in.at,
                          "ftype is %" PRId32 ": blocks of generation %u were never made", ftype,
                          w->generation);
+    if (w->form->container == CONTAINER_RWKV &&
+        legacy_layout_find_rwkv((uint32_t)ftype, w->generation) == NULL)
+        return fail_with(error, GUFO_E_MALFORMED, w->in.at - sizeof(uint32_t),
+                         "data type %" PRId32 " does not exist in such a file", ftype);
     return GUFO_OK;
 }
 
