@@ -526,7 +526,7 @@ static void put_tensor(builder *b, const legacy_sample *s, const sample_tensor *
     bool rwkv = strcmp(s->family, "rwkv") == 0;
     size_t row_size = row / type->length * type->bytes[s->generation], size = row_size;
 
-    marks->records[marks->tensors++] = b->len;
+    marks->records[marks->tensors] = b->len;
     put_count(b, marks, "n_dims", n_dims);
     put_count(b, marks, "the length of a name", (uint32_t)strlen(t->name));
     put_count(b, marks, "a type", rwkv ? type->rwkv : type->id);
@@ -537,7 +537,9 @@ static void put_tensor(builder *b, const legacy_sample *s, const sample_tensor *
     builder_raw(b, t->name, strlen(t->name));
     if (s->flags & SAMPLE_ALIGNED)
         builder_pad(b, 32);
+    marks->data[marks->tensors] = b->len;
     put_data(b, s, size, row_size);
+    marks->ends[marks->tensors++] = b->len;
 }
 
 void legacy_write(builder *b, const legacy_sample *s, legacy_marks *marks)

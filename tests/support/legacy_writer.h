@@ -61,6 +61,8 @@ typedef struct legacy_marks {
     legacy_mark mark[SAMPLE_MARKS];
     size_t count;
     size_t records[SAMPLE_TENSORS]; /* where each tensor's description begins */
+    size_t data[SAMPLE_TENSORS];    /* where its data begins, and ends */
+    size_t ends[SAMPLE_TENSORS];
     size_t tensors;
 } legacy_marks;
 

@@ -1,0 +1,438 @@
+/* Every header of before GGUF that occurred: small models that are taken, and the same models damaged, which
+ * are refused with a sentence, a place, and little memory. */
+#include "../support/allocator.h"
+#include "../support/folder.h"
+#include "../support/legacy_writer.h"
+#include "../support/pace.h"
+
+#include "gufo/import.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* The file that is opened again and again; the folder is in memory. */
+static folder place;
+static path_text path;
+
+static int make_folder(void **state)
+{
+    (void)folders_in_memory(state);
+    place = folder_new();
+    path = folder_path(&place, "old.bin");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    folder_remove(&place);
+    return 0;
+}
+
+static builder written(const legacy_sample *sample, legacy_marks *marks)
+{
+    builder b = builder_new((encoding){3, false});
+
+    legacy_write(&b, sample, marks);
+    write_file(path.text, b.data, b.len);
+    return b;
+}
+
+/* Families whose tensors nobody counts: any that are there are a model. */
+static bool is_open_ended(const legacy_sample *sample)
+{
+    return strcmp(sample->family, "whisper") == 0 || strcmp(sample->family, "rwkv") == 0 ||
+           strcmp(sample->family, "silero") == 0;
+}
+
+static gufo_import *open_file(counter *count, gufo_legacy_keep keep, gufo_error *error)
+{
+    gufo_allocator allocator = counter_allocator(count);
+    gufo_run run = {.threads = 1};
+    gufo_legacy_options options = {
+        .flags = GUFO_LEGACY_MEASURE, .keep = keep, .run = &run, .allocator = &allocator};
+
+    return gufo_import_legacy(path.text, &options, error);
+}
+
+/* ---- what is whole -------------------------------------------------------------------------- */
+
+static void check_numbers(const legacy_sample *sample, const gufo_model *model)
+{
+    gufo_tensor tensor;
+    float numbers[1024];
+    gufo_error error = no_error();
+
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++) {
+        check(tensor.elements <= COUNT_OF(numbers), "%s", sample->name);
+        check_ok(gufo_tensor_decode(model, &tensor, 0, tensor.elements / tensor.dims[0], numbers,
+                                    NULL, &error),
+                 &error, "%s", sample->name);
+        for (uint64_t k = 0; k < tensor.elements; k++)
+            check(isfinite(numbers[k]), "%s: %.*s", sample->name, (int)tensor.name.len,
+                  tensor.name.data);
+    }
+}
+
+static void check_sample(const legacy_sample *sample, gufo_legacy_keep keep)
+{
+    legacy_marks marks;
+    builder b = written(sample, &marks);
+    gufo_error error = no_error();
+    counter count;
+    bool mels = (sample->flags & SAMPLE_MELS) != 0;
+
+    counter_init(&count);
+    gufo_import *import = open_file(&count, keep, &error);
+    check(import != NULL, "%s: %s (byte %" PRIu64 ")", sample->name, error.message, error.offset);
+    gufo_import_facts facts = gufo_import_describe(import);
+    check_str(gufo_str_of(facts.family), sample->family, "%s", sample->name);
+    check_str(gufo_str_of(facts.container), sample->container, "%s", sample->name);
+    check_u64(facts.version, sample->version, "%s", sample->name);
+    check_u64(facts.generation, sample->generation, "%s", sample->name);
+    check_u64(facts.parts, 1, "%s", sample->name);
+    check_u64(facts.size, b.len, "%s", sample->name);
+    check_u64(gufo_tensor_count(gufo_import_model(import)), marks.tensors + mels, "%s",
+              sample->name);
+    check_numbers(sample, gufo_import_model(import));
+    gufo_import_close(import);
+    check_u64(count.in_use, 0, "%s: all is freed", sample->name);
+    builder_free(&b);
+}
+
+static void test_each_header_is_recognised(void **state)
+{
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++)
+        for (int keep = GUFO_LEGACY_NEAREST; keep <= GUFO_LEGACY_F32; keep++)
+            check_sample(sample, (gufo_legacy_keep)keep);
+}
+
+static void test_first_bytes_name_the_container(void **state)
+{
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
+        builder b = written(sample, NULL);
+        const char *found = gufo_legacy_recognise(b.data, 32);
+
+        check(found != NULL && strstr(found, sample->container) != NULL, "%s is %s", sample->name,
+              found);
+        b.data[0] ^= 1;
+        check(gufo_legacy_recognise(b.data, 32) == NULL, "%s with another magic", sample->name);
+        builder_free(&b);
+    }
+    check(gufo_legacy_recognise("GGUF", 4) == NULL && gufo_legacy_recognise("", 0) == NULL,
+          "others");
+}
+
+/* Every request for memory fails once. */
+static void test_without_memory(void **state)
+{
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
+        builder b = written(sample, NULL);
+        gufo_import *import = NULL;
+
+        for (size_t fail_at = 1; import == NULL; fail_at++) {
+            gufo_error error = no_error();
+            counter count;
+
+            counter_init(&count);
+            count.fail_at = fail_at;
+            import = open_file(&count, GUFO_LEGACY_NEAREST, &error);
+            if (import == NULL)
+                check_error_shape(&error, GUFO_E_MEMORY, sample->name);
+            else
+                check(count.denied == 0, "%s: request %zu failed", sample->name, fail_at);
+            gufo_import_close(import);
+            check_u64(count.in_use, 0, "%s: all is freed after request %zu failed", sample->name,
+                      fail_at);
+        }
+        builder_free(&b);
+    }
+}
+
+/* ---- what is damaged ------------------------------------------------------------------------ */
+
+/* Fails with a sentence about a place in the file, and without much memory. */
+static void check_damaged(const legacy_sample *sample, const char *how, size_t at)
+{
+    enum { MOST_MEMORY = 256 << 10 };
+    gufo_error error = no_error();
+    counter count;
+
+    counter_init(&count);
+    gufo_import *import = open_file(&count, GUFO_LEGACY_NEAREST, &error);
+    check(import == NULL, "%s: %s, byte %zu: is taken", sample->name, how, at);
+    check(error.code != GUFO_E_IO && error.code != GUFO_E_MEMORY && error.code != GUFO_E_STOPPED,
+          "%s: %s, byte %zu: %s", sample->name, how, at, error.message);
+    check_error_shape(&error, error.code, how);
+    check_u64(count.in_use, 0, "%s: %s, byte %zu: all is freed", sample->name, how, at);
+    check(count.peak <= MOST_MEMORY, "%s: %s, byte %zu: %zu bytes of memory", sample->name, how, at,
+          count.peak);
+}
+
+/* What is cut between two tensors is a model of a family that nobody counts. */
+static bool is_between(const legacy_marks *marks, size_t at)
+{
+    for (size_t i = 0; i < marks->tensors; i++)
+        if (marks->records[i] == at)
+            return true;
+    return false;
+}
+
+/* Every byte but those in the middle of data, which are all alike. */
+static bool is_dull(const legacy_marks *marks, size_t at)
+{
+    for (size_t i = 0; i < marks->tensors; i++)
+        if (at > marks->data[i] + 1 && at < marks->ends[i] - 1)
+            return true;
+    return false;
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+    const legacy_sample *sample;
+    size_t step = all_or_few(1, 11);
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
+        legacy_marks marks;
+        builder b = written(sample, &marks);
+
+        for (size_t at = b.len; at-- > 0;) {
+            if (at % step != 0 || is_dull(&marks, at) ||
+                (is_open_ended(sample) && is_between(&marks, at)))
+                continue;
+            check(truncate(path.text, (off_t)at) == 0, "truncate");
+            check_damaged(sample, "cut", at);
+        }
+        builder_free(&b);
+    }
+}
+
+static void test_every_count_that_is_too_large(void **state)
+{
+    static const uint32_t values[] = {UINT32_MAX, INT32_MAX, 0x80000001};
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
+        legacy_marks marks;
+        builder b = written(sample, &marks);
+
+        for (size_t k = 0; k < marks.count * COUNT_OF(values); k++) {
+            const legacy_mark *mark = &marks.mark[k / COUNT_OF(values)];
+            uint8_t before[4];
+
+            memcpy(before, b.data + mark->at, 4);
+            for (int byte = 0; byte < 4; byte++)
+                b.data[mark->at + (size_t)byte] =
+                    (uint8_t)(values[k % COUNT_OF(values)] >> 8 * byte);
+            write_file(path.text, b.data, b.len);
+            check_damaged(sample, mark->what, mark->at);
+            memcpy(b.data + mark->at, before, 4);
+        }
+        builder_free(&b);
+    }
+}
+
+static void test_more_than_the_model(void **state)
+{
+    static const size_t lengths[] = {1, 12, 4096};
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++)
+        for (size_t k = 0; k < COUNT_OF(lengths); k++) {
+            builder b = written(sample, NULL);
+
+            builder_zeros(&b, lengths[k]);
+            write_file(path.text, b.data, b.len);
+            check_damaged(sample, "zeros behind it", b.len);
+            builder_free(&b);
+        }
+}
+
+/* ---- models that contradict themselves ------------------------------------------------------ */
+
+static size_t tensor_count(const legacy_sample *sample)
+{
+    size_t count = 0;
+
+    while (count < SAMPLE_TENSORS && sample->tensors[count].name != NULL)
+        count++;
+    return count;
+}
+
+static void check_changed(const legacy_sample *changed, const char *how, size_t tensor)
+{
+    builder b = written(changed, NULL);
+
+    check_damaged(changed, how, tensor);
+    builder_free(&b);
+}
+
+static void test_a_tensor_twice(void **state)
+{
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++)
+        for (size_t k = 0; k < tensor_count(sample); k++) {
+            legacy_sample changed = *sample;
+
+            changed.tensors[tensor_count(sample)] = sample->tensors[k];
+            check_changed(&changed, "a tensor twice", k);
+        }
+}
+
+/* Bloom does without an output of its own. */
+static bool may_miss(const legacy_sample *sample, size_t tensor)
+{
+    return strcmp(sample->family, "bloom") == 0 &&
+           strcmp(sample->tensors[tensor].name, "output.weight") == 0;
+}
+
+static void test_a_tensor_missing(void **state)
+{
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++)
+        for (size_t k = 0; k < tensor_count(sample) && !is_open_ended(sample); k++) {
+            legacy_sample changed = *sample;
+
+            memmove(changed.tensors + k, changed.tensors + k + 1,
+                    (tensor_count(sample) - k) * sizeof changed.tensors[0]);
+            if (!may_miss(sample, k))
+                check_changed(&changed, "a tensor missing", k);
+        }
+}
+
+static void test_names_of_other_models(void **state)
+{
+    static const char *const names[] = {"layers.1.attention.wq.weight", "model/h1/ln_1/g",
+                                        "visual.conv1.weight", "transformer.h.0.ln_1.weights", "x"};
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++)
+        for (size_t k = 0; k < COUNT_OF(names) * !is_open_ended(sample); k++) {
+            legacy_sample changed = *sample;
+
+            changed.tensors[tensor_count(sample)] = (sample_tensor){names[k], "E", NULL};
+            check_changed(&changed, names[k], k);
+        }
+}
+
+/* Each dimension of each tensor, one instead of what it is: as wide as no other tensor expects. */
+static void test_shapes_that_contradict(void **state)
+{
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++)
+        for (size_t k = 0; k < 2 * tensor_count(sample) && !is_open_ended(sample); k++) {
+            legacy_sample changed = *sample;
+            char shape[5];
+
+            (void)snprintf(shape, sizeof shape, "%s", sample->tensors[k / 2].shape);
+            /* A narrower first tensor is that of a model in several parts. */
+            if (k % 2 >= strlen(shape) || (k == 0 && strcmp(sample->family, "llama") == 0))
+                continue;
+            shape[k % 2] = '1';
+            changed.tensors[k / 2].shape = shape;
+            check_changed(&changed, "a shape that contradicts", k / 2);
+        }
+}
+
+/* Heads of keys are as large as those of queries, and divide their number. */
+static void test_keys_that_no_heads_have(void **state)
+{
+    static const struct {
+        uint32_t embedding, heads, keys;
+        bool good;
+    } rows[] = {{4, 2, 2, true}, {4, 2, 4, true}, {4, 2, 1, false}, {4, 2, 3, false},
+                {8, 4, 2, true}, {8, 4, 4, true}, {8, 4, 6, false}, {4, 2, 8, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        legacy_sample changed = *legacy_sample_named("llama-ggmf1");
+        gufo_error error = no_error();
+
+        changed.fields[1] = changed.sizes[0].size = rows[i].embedding;
+        changed.fields[3] = rows[i].heads;
+        changed.sizes[4].size = rows[i].keys;
+        check(changed.sizes[0].letter == 'E' && changed.sizes[4].letter == 'K', "sizes");
+        builder b = written(&changed, NULL);
+        gufo_import *import = gufo_import_legacy(path.text, NULL, &error);
+        check((import != NULL) == rows[i].good, "%u rows of keys for %u heads: %s",
+              (unsigned)rows[i].keys, (unsigned)rows[i].heads, error.message);
+        gufo_import_close(import);
+        builder_free(&b);
+    }
+}
+
+/* ---- what the caller says ------------------------------------------------------------------- */
+
+static void test_the_caller_names_the_family(void **state)
+{
+    static const char *const families[] = {"llama",   "bloom",  "gpt2",   "gptj",
+                                           "gptneox", "mpt",    "replit", "falcon",
+                                           "whisper", "silero", "rwkv"};
+    const legacy_sample *sample;
+
+    (void)state;
+    for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
+        builder b = written(sample, NULL);
+
+        for (size_t k = 0; k < COUNT_OF(families); k++) {
+            gufo_legacy_options options = {.arch = families[k]};
+            gufo_error error = no_error();
+            gufo_import *import = gufo_import_legacy(path.text, &options, &error);
+            bool same = strcmp(families[k], sample->family) == 0;
+            /* Their headers and names are alike. */
+            bool alike =
+                strcmp(families[k], "gpt2") == 0 && strcmp(sample->family, "starcoder") == 0;
+
+            check((import != NULL) == same || alike, "%s as %s: %s", sample->name, families[k],
+                  error.message);
+            gufo_import_close(import);
+        }
+        builder_free(&b);
+    }
+    gufo_legacy_options options = {.arch = "no-such-family"};
+    gufo_error error = no_error();
+    check(gufo_import_legacy(path.text, &options, &error) == NULL, "an unknown family");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "an unknown family");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_header_is_recognised),
+        cmocka_unit_test(test_first_bytes_name_the_container),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_cut_at_every_byte),
+        cmocka_unit_test(test_every_count_that_is_too_large),
+        cmocka_unit_test(test_more_than_the_model),
+        cmocka_unit_test(test_a_tensor_twice),
+        cmocka_unit_test(test_a_tensor_missing),
+        cmocka_unit_test(test_names_of_other_models),
+        cmocka_unit_test(test_shapes_that_contradict),
+        cmocka_unit_test(test_keys_that_no_heads_have),
+        cmocka_unit_test(test_the_caller_names_the_family),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
