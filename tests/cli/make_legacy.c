@@ -89,7 +89,7 @@ static void put_vocabulary(const maker *m)
         put_u32(m, (uint32_t)len);
         fwrite(text, 1, len, m->file);
         if (!is(m, "ggml"))
-            put_f32(m, -(float)id);
+            put_f32(m, id < 259 ? 0 : 259 - (float)id);
     }
 }
 

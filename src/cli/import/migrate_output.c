@@ -138,12 +138,14 @@ static gufo_status run_job(migration *m, const read_files *files, const gufo_run
 
 static void count_finding(void *context, const gufo_finding *finding)
 {
-    migrate_verdict *verdict = context;
+    migration *m = context;
+    migrate_verdict *verdict = &m->verdict;
 
     verdict->errors += finding->rule->severity == GUFO_ERROR;
     verdict->warnings += finding->rule->severity == GUFO_WARNING;
     if (finding->rule->severity == GUFO_ERROR)
-        report_warning(NULL, "%s %s: %s", finding->rule->id, finding->rule->name, finding->message);
+        report_warning(m->output, "%s %s: %s", finding->rule->id, finding->rule->name,
+                       finding->message);
 }
 
 /* As gufo validate does. */
@@ -151,7 +153,7 @@ static int check_output(migration *m)
 {
     const gufo_check_options check = {.level = GUFO_LEVEL_MODEL, .path = m->output};
     gufo_open_options options = {
-        .flags = GUFO_OPEN_LENIENT, .on_finding = count_finding, .finding_context = &m->verdict};
+        .flags = GUFO_OPEN_LENIENT, .on_finding = count_finding, .finding_context = m};
     gufo_status status = GUFO_OK;
     gufo_error error;
     gufo_model *model;
@@ -161,9 +163,9 @@ static int check_output(migration *m)
     model = gufo_open(m->output, &options, &error);
     if (model == NULL)
         return report_error(m->output, &error);
-    status = gufo_model_check(model, count_finding, &m->verdict, &error);
+    status = gufo_model_check(model, count_finding, m, &error);
     if (status == GUFO_OK)
-        status = gufo_check(model, &check, count_finding, &m->verdict, &error);
+        status = gufo_check(model, &check, count_finding, m, &error);
     gufo_close(model);
     m->verdict.checked = true;
     m->verdict.valid = m->verdict.errors == 0;

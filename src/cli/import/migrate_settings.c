@@ -149,12 +149,23 @@ static int check_groups(const migration *m)
                      (uintmax_t)groups, (uintmax_t)heads, (uintmax_t)shared);
 }
 
+/* GGUF before version 3 lacks nothing. */
+static bool is_gguf(const migration *m)
+{
+    return strcmp(gufo_import_describe(m->import).container, "GGUF") == 0;
+}
+
 int migrate_take_facts(migration *m)
 {
     const migrate_options *o = m->options;
+    bool gives = gufo_document_entry_count(m->given) > 0 || o->vocabulary != NULL ||
+                 o->epsilon != NULL || o->context > 0 || o->groups > 0;
     char context[24];
     int code = CODE_OK;
 
+    if (gives && is_gguf(m))
+        return report_as(CODE_USAGE, o->input,
+                         "a GGUF file keeps its keys; 'gufo edit' changes them afterwards");
     snprintf(context, sizeof context, "%ju", (uintmax_t)o->context);
     if (o->groups > 0)
         code = check_groups(m);

@@ -1,0 +1,376 @@
+#!/usr/bin/env bats
+# gufo migrate, and what other commands do with files of formats before GGUF.
+
+# bats sets stderr.
+# shellcheck disable=SC2154
+
+load common
+
+make_legacy() {
+    "$GUFO_TEST_BIN/make_legacy" "$@"
+}
+
+# data FILE TENSOR: its numbers as 32-bit floats, hashed.
+data() {
+    gufo extract -q "$1" "$2" --dtype f32 --format raw -o - | sha256sum
+}
+
+@test "migrate: every container and type, exactly" {
+    local container version type
+    for container in ggml ggmf ggjt; do
+        for version in 1 2 3; do
+            [ "$container" = ggjt ] || [ "$version" = 1 ] || continue
+            for type in f32 f16 q4_0 q8_0; do
+                make_legacy old.bin container "$container" version "$version" type "$type"
+                run -0 gufo migrate --force --yes -q old.bin new.gguf
+                same ''
+                run -0 gufo validate -q new.gguf
+                run -0 gufo migrate --json --dry-run -q --force old.bin new.gguf
+                has "\"family\":\"llama\",\"container\":\"${container^^}\",\"version\":$([ "$container" = ggml ] && echo 0 || echo "$version"),"
+                lacks '"exact":false'
+                has '{"source":"norm.weight","name":"output_norm.weight","from":"F32","to":"F32","exact":true,"max_abs_err":0}'
+                has "{\"source\":\"layers.0.attention.wk.weight\",\"name\":\"blk.0.attn_k.weight\",\"from\":\"${type^^}\",\"to\":\"${type^^}\",\"exact\":true,\"max_abs_err\":0}"
+            done
+        done
+    done
+}
+
+@test "migrate: the report" {
+    make_legacy old.bin type q4_0
+    run -0 --separate-stderr gufo migrate old.bin new.gguf
+    same_error ''
+    [ "${lines[0]}" = 'old.bin: llama, GGJT version 1, 46.8 KiB, 262 tokens' ]
+    has '
+  llama.embedding_length           IN     64
+'
+    has '
+Assumed (2)
+  key                                     value  why
+  llama.context_length                    2048 '
+    has '
+Tensors (12)
+  from  to    tensors  exact  largest error
+  Q4_0  Q4_0        9      9              0
+  F32   F32         3      3              0
+new.gguf: '
+    has ' KiB, 12 tensors
+new.gguf: valid: 0 errors, '
+    [[ "${lines[-1]}" == *' warning'* ]]
+}
+
+@test "migrate: the report as JSON" {
+    make_legacy old.bin type q4_0 scale 0.1
+    run -0 --separate-stderr gufo migrate --json --yes -q old.bin new.gguf --set general.license=mit --ctx 4096
+    same_error ''
+    [[ "$output" == '{"path":"old.bin","dry_run":false,"family":"llama","container":"GGJT","version":1,"generation":0,"parts":["old.bin"],"tokens":262,"doubt":null,"known":[{"key":"general.architecture","type":"string","value":"llama","why":null},'* ]]
+    has '{"key":"llama.context_length","type":"uint32","value":4096,"why":"given"}'
+    has '{"key":"llama.block_count","type":"uint32","value":1,"why":null}'
+    has '{"key":"tokenizer.ggml.token_type","type":"array","element_type":"int32","count":262,"value":[2,3,3,6,6,6,6,6],"why":null}'
+    has '],"assumed":[{"key":"llama.attention.layer_norm_rms_epsilon","type":"float32","value":5e-6,"why":"'
+    has '"}],"missing":[],"warnings":[],"tensors":[{"source":"tok_embeddings.weight","name":"token_embd.weight","from":"Q4_0","to":"Q4_0","exact":false,"max_abs_err":0.0'
+    has "}],\"output\":{\"path\":\"new.gguf\",\"size\":$(stat -c %s new.gguf),\"tensors\":12,\"valid\":true,\"errors\":0,\"warnings\":"
+}
+
+@test "migrate: --dry-run reports the same and writes nothing" {
+    make_legacy old.bin type q8_0
+    run -0 gufo migrate --dry-run old.bin new.gguf
+    expected=$output
+    files old.bin
+    run -0 gufo migrate old.bin new.gguf
+    same "$expected
+${lines[-1]}"
+    run -2 --separate-stderr gufo migrate --dry-run old.bin new.gguf
+    same_error 'gufo: new.gguf: target exists already (--force replaces it)'
+}
+
+@test "migrate: a conforming name beside IN" {
+    mkdir there
+    make_legacy there/Tiny-Tales.bin type q8_0
+    gufo migrate -q there/Tiny-Tales.bin
+    run -0 bash -c 'ls there/*.gguf'
+    run -0 gufo name "$output"
+    gufo migrate -q --quantize Q4_0 there/Tiny-Tales.bin
+    same_list "$(find there -name '*-Q8_0.gguf' | wc -l)" 1
+    same_list "$(find there -name '*-Q4_0.gguf' | wc -l)" 1
+}
+
+@test "migrate: settings by options" {
+    make_legacy old.bin
+    gufo migrate -q old.bin new.gguf --set llama.rope.freq_base=500000 --set general.license=mit --eps 1e-5 --ctx 4096 \
+        --gqa 2 --set general.tags='["a","b"]' --set general.quantized_by=string:7
+    run -0 gufo show --metadata new.gguf
+    has '  llama.rope.freq_base                    float32    500000'
+    has '  llama.attention.layer_norm_rms_epsilon  float32    0.00001'
+    has '  llama.context_length                    uint32     4096'
+    has '  general.tags                            string[]   [2] "a", "b"'
+    has '  general.quantized_by                    string     "7"'
+    files old.bin new.gguf
+}
+
+@test "migrate: options that cannot be" {
+    make_legacy old.bin
+    local wrong
+    while read -r wrong; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr gufo migrate old.bin new.gguf ${wrong%%:*}
+        same_error "gufo: ${wrong#*: }"
+    done <<'END'
+--set general.license: --set needs KEY=VALUE, not 'general.license' (see gufo help migrate)
+--set llama.context_length=x: --set llama.context_length=x: not a value of type uint32 (see gufo help migrate)
+--set gpt2.context_length=7: --set gpt2.context_length: not a key of a model of this architecture (see gufo help migrate)
+--gqa 4: old.bin: --gqa 4: there are 4 heads and, by the shapes of tensors, 2 key-value heads
+--eps big: --eps big: not a value of type float32 (see gufo help migrate)
+--arch foo: old.bin: no old file is of the architecture 'foo'
+--quantize Q9: --quantize: unknown type 'Q9': 'gufo list filetypes' lists the types (see gufo help migrate)
+--quantize Q8_0 --dequantize F32: --quantize and --dequantize exclude each other (see gufo help migrate)
+-o x.gguf: OUT is given twice: by --output and as 'new.gguf' (see gufo help migrate)
+END
+    files old.bin
+    run -2 --separate-stderr gufo migrate -
+    same_error "gufo: IN must be a file, not '-' (see gufo help migrate)"
+}
+
+@test "migrate: --yes lists the defaults that it takes" {
+    make_legacy old.bin
+    run -0 --separate-stderr gufo migrate --yes old.bin new.gguf --ctx 4096
+    [[ "$stderr" == 'gufo: old.bin: warning: assumed: llama.attention.layer_norm_rms_epsilon = 5e-6 ('*')' ]]
+}
+
+@test "migrate: --known" {
+    make_legacy old.bin container ggml type q4_0 parts 2
+    local hash
+    hash=$(cat old.bin old.bin.1 | sha256sum | cut -d' ' -f1)
+    cat >known.json <<END
+{"0000": {"settings": {"llama.context_length": 1}},
+ "$hash": {"name": "Tiny", "settings": {"llama.context_length": 4096, "llama.attention.layer_norm_rms_epsilon": 1e-5,
+    "general.license": "mit", "general.languages": ["en"], "general.author": "1", "llama.expert_count": {"type": "uint32", "value": 3},
+    "gpt2.context_length": 7}}}
+END
+    gufo migrate -q --known known.json old.bin new.gguf --eps 1e-6 --set general.license=isc
+    run -0 gufo show --metadata new.gguf
+    has '  llama.context_length                    uint32     4096'
+    has '  llama.attention.layer_norm_rms_epsilon  float32    1e-6'
+    has '"isc"'
+    has '  general.languages                       string[]   [1] "en"'
+    has '  general.author                          string     "1"'
+    has '  llama.expert_count                      uint32     3'
+    lacks gpt2.context_length
+    make_legacy other.bin
+    run -0 --separate-stderr gufo migrate --known known.json --dry-run other.bin
+    same_error "gufo: known.json: warning: nothing is known about other.bin, whose SHA-256 is $(sha256sum other.bin | cut -d' ' -f1)"
+}
+
+@test "migrate: files of settings that cannot be" {
+    make_legacy old.bin
+    local hash wrong
+    hash=$(sha256sum old.bin | cut -d' ' -f1)
+    while IFS='~' read -r wrong expected; do
+        printf '%s' "${wrong//HASH/$hash}" >known.json
+        run -3 --separate-stderr gufo migrate --known known.json old.bin new.gguf
+        same_error "gufo: known.json: ${expected//HASH/$hash}"
+    done <<'END'
+[]~not a JSON object of settings by hash
+{"HASH": {}}~HASH: "settings" is not an object
+{"HASH": {"settings": {"llama.context_length": "x"}}}~settings of this file: 'llama.context_length': not a value of type uint32
+{"HASH": {"settings": {"llama.context_length": null}}}~settings of this file: 'llama.context_length': expected a value, or {"type": ..., "value": ...}
+{"HASH": {"settings": {"a.b": []}}}~settings of this file: 'a.b': its type is not known: {"type": ..., "value": ...}
+{"HASH": {"settings": {"a.b": {"type": "uint33", "value": 3}}}}~settings of this file: 'a.b': its type is not known: {"type": ..., "value": ...}
+{"HASH": {"settings": {"a b": 3}}}~settings of this file: 'a b': key "a b" holds ' '; letters, digits, '_', '.' and '-' are allowed
+END
+    printf '{' >known.json
+    run -3 --separate-stderr gufo migrate --known known.json old.bin new.gguf
+    [[ "$stderr" == 'gufo: known.json: line 1: '* ]]
+    files known.json old.bin
+}
+
+@test "migrate: questions on a terminal" {
+    need_terminal
+    make_legacy old.bin
+    # The first answer is refused, the second one counts; Enter takes a default.
+    printf 'many\n4096\n\n' >answers
+    # shellcheck disable=SC2016 # of the inner shell
+    SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null < <(sleep 0.5; cat answers; sleep 0.5)
+    has 'llama.context_length (uint32): '
+    has '[2048]> '
+    has 'not a value of type uint32'
+    has '[5e-6]> '
+    run -0 gufo get new.gguf llama.context_length
+    same 4096
+    run -0 gufo get new.gguf llama.attention.layer_norm_rms_epsilon
+    same 5e-6
+    # No more questions about what is given.
+    SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin given.gguf --ctx 2048 --eps 1e-5 </dev/tty" /dev/null </dev/null
+    lacks '> '
+}
+
+@test "migrate: without an answer nothing is written" {
+    need_terminal
+    make_legacy old.bin
+    SHELL=$BASH run -2 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null </dev/null
+    has 'gufo: old.bin: no answer; nothing was written'
+    files old.bin
+}
+
+@test "migrate: --dequantize, --quantize" {
+    make_legacy old.bin type q4_0 scale 0.1
+    gufo migrate -q --dequantize F32 old.bin f32.gguf
+    gufo migrate -q --dequantize F16 old.bin f16.gguf
+    gufo migrate -q old.bin same.gguf
+    run -0 gufo show --tensors --json f32.gguf
+    lacks '"type":"Q4_0"'
+    [ "$(data f32.gguf output.weight)" != "$(data same.gguf output.weight)" ]
+    # Straight from the exact numbers.
+    gufo migrate -q --quantize q8_0 old.bin made.gguf
+    gufo quantize -q f32.gguf Q8_0 -o other.gguf
+    gufo diff made.gguf other.gguf
+    run -0 gufo migrate --json --yes -q --force --quantize q8_0 old.bin made.gguf
+    has '"from":"Q4_0","to":"Q8_0","exact":false,"max_abs_err":0.'
+    lacks '"to":"Q4_0"'
+}
+
+@test "migrate: --vocab-from" {
+    make_legacy old.bin
+    local tokens
+    read -ra tokens < <(seq -s ' ' 262)
+    make_gguf words.gguf kv general.architecture string llama kv tokenizer.ggml.model string gpt2 \
+        arr tokenizer.ggml.tokens string 262 "${tokens[@]}" arr tokenizer.ggml.merges string 1 '1 2'
+    gufo migrate -q --vocab-from words.gguf old.bin new.gguf
+    run -0 gufo get new.gguf tokenizer.ggml.model
+    same gpt2
+    run -0 gufo get new.gguf tokenizer.ggml.merges
+    same '1 2'
+    run -3 --separate-stderr gufo migrate -q --vocab-from nothing.gguf old.bin
+    same_error 'gufo: nothing.gguf: cannot open: No such file or directory'
+}
+
+@test "migrate: what is refused" {
+    make_model new.gguf
+    run -3 --separate-stderr gufo migrate new.gguf
+    same_error 'gufo: new.gguf: byte 4: this is a GGUF file of version 3, which needs no migration'
+    make_legacy old.bin
+    head -c -1 old.bin >short.bin
+    run -3 --separate-stderr gufo migrate short.bin
+    [[ "$stderr" == 'gufo: short.bin: byte '*': the file ends inside the data of a tensor: '* ]]
+    printf 'algg\1\0\0\0\10\0\0\0\20\0\0\0' >lora.bin
+    run -3 --separate-stderr gufo migrate lora.bin
+    same_error 'gufo: lora.bin: byte 0: this is a LoRA adapter (GGLA), not a model'
+    files lora.bin new.gguf old.bin short.bin
+}
+
+@test "migrate: no output replaces what is read" {
+    make_legacy old.bin container ggml parts 2
+    make_legacy one.bin
+    cp old.bin.1 before
+    echo '{}' >known.json
+    for output in old.bin old.bin.1 known.json; do
+        run -2 gufo migrate --yes -q --force --known known.json old.bin "$output"
+        has 'it would be lost'
+    done
+    cmp old.bin.1 before
+}
+
+@test "migrate: to standard output, and to a pipe" {
+    make_legacy old.bin
+    gufo migrate -q old.bin new.gguf
+    gufo migrate --yes old.bin - 2>/dev/null | cmp - new.gguf
+    mkfifo pipe
+    cat pipe >streamed &
+    gufo migrate -q old.bin pipe
+    wait $!
+    cmp streamed new.gguf
+}
+
+@test "migrate: an interrupted run continues" {
+    make_legacy old.bin type q4_0 embd 1024 layers 4
+    gufo migrate -q --dequantize F32 old.bin whole.gguf
+    local code=0
+    timeout -s INT 0.05 "$GUFO" migrate -q --threads 1 --dequantize F32 old.bin new.gguf 2>/dev/null || code=$?
+    [ "$code" -eq 124 ] || [ "$code" -eq 0 ]
+    [ "$code" -eq 0 ] || [ ! -e new.gguf ]
+    gufo migrate -q --force --resume --dequantize F32 old.bin new.gguf
+    cmp whole.gguf new.gguf
+    files old.bin whole.gguf new.gguf
+}
+
+@test "migrate: GGUF of version 1 and 2, with every key and byte" {
+    for version in 1 2; do
+        make_gguf old.gguf version "$version" kv general.architecture string llama kv general.name string Tiny \
+            kv llama.context_length uint32 7 arr a.b uint16 2 1 2 tensor a.weight 0 8x2 64 tensor b.weight 1 16 32
+        run -0 gufo migrate -q --json old.gguf new.gguf --force
+        has "\"container\":\"GGUF\",\"version\":$version,"
+        has '"assumed":[],"missing":[],'
+        run -0 gufo diff old.gguf new.gguf
+        run -0 gufo show --json --summary new.gguf
+        has '"version":3,'
+        run -2 --separate-stderr gufo migrate old.gguf new.gguf --force --set general.license=mit
+        same_error "gufo: old.gguf: a GGUF file keeps its keys; 'gufo edit' changes them afterwards"
+    done
+}
+
+@test "old files: other commands see the GGUF file that they become" {
+    make_legacy old.bin type q4_0
+    gufo migrate -q old.bin new.gguf
+    local note="gufo: old.bin: warning: this is a GGJT version 1 file, seen as the GGUF file that 'gufo migrate' makes of it"
+    run -0 --separate-stderr gufo get old.bin llama.embedding_length
+    same 64
+    same_error "$note"
+    run -0 --separate-stderr gufo get -q old.bin llama.embedding_length
+    same_error ''
+    run -0 --separate-stderr gufo diff old.bin new.gguf
+    same_error "$note"
+    same_list "$(gufo hash -q old.bin | sed 's/old.bin/new.gguf/')" "$(gufo hash new.gguf)"
+    same_list "$(gufo stats -q --json old.bin | sed 's/.*"tensors":/"tensors":/')" "$(gufo stats --json new.gguf | sed 's/.*"tensors":/"tensors":/')"
+    gufo quantize -q old.bin --allow-requantize Q8_0 -o a.gguf
+    gufo quantize -q new.gguf --allow-requantize Q8_0 -o b.gguf
+    cmp a.gguf b.gguf
+    run -2 --separate-stderr gufo quantize -q --force old.bin --allow-requantize Q8_0 -o old.bin
+    same_error 'gufo: old.bin: the output is the input; it would be lost'
+    run -0 gufo name -q --suggest old.bin
+    same "$(gufo name --suggest new.gguf)"
+}
+
+@test "old files: commands that write them again name what helps" {
+    make_legacy old.bin
+    for command in 'edit old.bin --set a.b=1' 'split old.bin s --max-tensors 1' 'strip old.bin x.gguf --no-tensors' 'endian old.bin x.gguf --to big' \
+        'extract old.bin output.weight -o x.npy' 'merge old.bin x.gguf' 'name --rename old.bin'; do
+        # shellcheck disable=SC2086 # words
+        run -3 --separate-stderr gufo $command
+        same_error "gufo: old.bin: this is a GGJT version 1 file, not a GGUF file; 'gufo migrate' makes one of it"
+    done
+    run -1 gufo validate old.bin
+    same "old.bin: byte 0: error G101 magic: not a GGUF file: it is a legacy GGJT model
+    hint: this is a GGJT version 1 file, of which 'gufo migrate' makes a GGUF file
+    fix: gufo migrate old.bin
+old.bin: invalid: 1 error"
+    files old.bin
+}
+
+@test "old files: ls lists them by what they hold" {
+    make_legacy old.bin type q4_0
+    make_legacy parts.bin container ggml parts 2
+    head -c -1 old.bin >short.bin
+    printf 'PK\3\4 and so on' >pytorch_model.bin
+    : >empty.bin
+    run -3 --separate-stderr gufo ls .
+    [ "${#lines[@]}" -eq 4 ]
+    [[ "${lines[1]}" =~ ^old.bin\ +llama\ .*\ Q4_0\ .*\ 2,048\  ]]
+    [[ "${lines[2]}" =~ ^parts.bin\ +llama\ .*\ F32\  ]]
+    [[ "${lines[3]}" =~ ^short.bin\ .*\ broken\  ]]
+    [[ "$stderr" == 'gufo: short.bin: byte '*': the file ends inside the data of a tensor: '* ]]
+    run -0 gufo ls --json parts.bin
+    has "\"size\":$(cat parts.bin parts.bin.1 | wc -c),"
+}
+
+@test "migrate: real files" {
+    local folder=$GUFO_SHARED/data/convert/legacy/real
+    [ -d "$folder" ] || skip "no shared folder"
+    run -0 gufo migrate --json -q --yes "$folder/tiny-rwkv-4v0-660K-Q5_1.bin" rwkv.gguf
+    has '"family":"rwkv","container":"GGMF",'
+    has '"valid":true,'
+    run -0 gufo migrate --json -q --yes "$folder/for-tests-ggml-base.en.bin" whisper.gguf
+    has '"family":"whisper","container":"GGML",'
+    has '"valid":true,'
+    # What only a person has: the merges that cannot be found.
+    run -2 --separate-stderr gufo migrate "$folder/for-tests-ggml-base.en.bin" other.gguf </dev/null
+    [[ "$stderr" == *"'tokenizer.ggml.merges' is missing ("*"): --vocab-from OTHER.gguf gives it, --yes goes on without" ]]
+}
