@@ -19,6 +19,12 @@ static digest_library digest_library_at(size_t index)
 }
 #endif
 
+#ifdef GUFO_HAS_IMPORT
+#include <jansson.h>
+#else
+#define JANSSON_VERSION NULL
+#endif
+
 /* A line with those libraries that are there, or with those that are not. */
 static void put_line(FILE *out, const char *before, const digest_library *libraries, size_t count,
                      bool there)
@@ -38,11 +44,13 @@ static void put_line(FILE *out, const char *before, const digest_library *librar
 
 void built_in_print(FILE *out)
 {
-    digest_library libraries[DIGEST_LIBRARIES + 1];
+    enum { LIBRARIES = DIGEST_LIBRARIES + 2 };
+    digest_library libraries[LIBRARIES];
 
     for (size_t i = 0; i < DIGEST_LIBRARIES; i++)
         libraries[i] = digest_library_at(i);
     libraries[DIGEST_LIBRARIES] = (digest_library){"PCRE2", pattern_version()};
-    put_line(out, "with: ", libraries, DIGEST_LIBRARIES + 1, true);
-    put_line(out, "without: ", libraries, DIGEST_LIBRARIES + 1, false);
+    libraries[DIGEST_LIBRARIES + 1] = (digest_library){"Jansson", JANSSON_VERSION};
+    put_line(out, "with: ", libraries, LIBRARIES, true);
+    put_line(out, "without: ", libraries, LIBRARIES, false);
 }

@@ -52,6 +52,8 @@ void facts_put_quantization(FILE *out, const overview *o)
 
 void facts_put_size(FILE *out, const overview *o)
 {
+    if (o->facts.is_made)
+        return;
     fputs(human_bytes(o->facts.size).text, out);
     if (o->facts.size >= 1024)
         fprintf(out, " (%s bytes)", human_grouped(o->facts.size).text);
@@ -121,6 +123,8 @@ void facts_put_format(FILE *out, const overview *o)
 {
     fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, o->facts.version,
             o->facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", o->facts.alignment);
+    if (o->facts.is_made)
+        fputs(", once 'gufo migrate' has written it", out);
 }
 
 void facts_put_complete(FILE *out, const overview *o)

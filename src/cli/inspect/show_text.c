@@ -109,7 +109,8 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-/* The offset is "?" where a damaged file does not record it; the size says what is missing. */
+/* The offset is "?" where a damaged file does not record it, and of a model that is not written yet; the
+ * size says what is missing. */
 static void make_tensor_row(table_row *row, const gufo_tensor *tensor, bool shards)
 {
     row->count = row->used = 0;
