@@ -35,9 +35,10 @@ typedef enum gufo_legacy_flags {
 
 /* What tensors become whose blocks no longer exist. */
 typedef enum gufo_legacy_keep {
-    GUFO_LEGACY_NEAREST = 0, /* today's type of the same name; F16 without one, F32 where F16 overflows */
-    GUFO_LEGACY_F16 = 1,     /* all quantized tensors: F16, or F32 where F16 overflows */
-    GUFO_LEGACY_F32 = 2,     /* all quantized tensors */
+    GUFO_LEGACY_NEAREST =
+        0, /* today's type of the same name; F16 without one, F32 where F16 overflows */
+    GUFO_LEGACY_F16 = 1, /* all quantized tensors: F16, or F32 where F16 overflows */
+    GUFO_LEGACY_F32 = 2, /* all quantized tensors */
 } gufo_legacy_keep;
 
 typedef struct gufo_legacy_options {
@@ -52,7 +53,7 @@ typedef struct gufo_legacy_options {
     /* A model with the tokenizer of this one: its tokenizer.* keys are taken instead of those that
      * can be made of the file.  Must outlive the import. */
     const gufo_model *vocabulary;
-    const gufo_run *run; /* for GUFO_LEGACY_MEASURE: threads, progress; may be NULL */
+    const gufo_run *run;             /* for GUFO_LEGACY_MEASURE: threads, progress; may be NULL */
     const gufo_allocator *allocator; /* NULL: malloc */
     uint64_t reserved[4];            /* must be zero */
 } gufo_legacy_options;
@@ -77,15 +78,15 @@ GUFO_API const char *gufo_legacy_recognise(const void *data, size_t size);
 /* ==== Part 2: looking ======================================================================== */
 
 typedef struct gufo_import_facts {
-    const char *family;       /* "llama", "gpt-2", "whisper" ... */
-    const char *container;    /* "GGJT" */
-    uint32_t version;         /* of the container; 0: it has none */
-    uint32_t generation;      /* of its blocks: 0, 1 or 2 */
-    uint32_t parts;           /* files */
-    uint64_t size;            /* bytes of all parts */
-    uint64_t vocabulary;      /* tokens; 0: none */
-    uint64_t lossy_tokens;    /* whose bytes the old converter did not keep */
-    const char *doubt;        /* a sentence about what else it could be; NULL: no doubt */
+    const char *family;    /* "llama", "gpt-2", "whisper" ... */
+    const char *container; /* "GGJT" */
+    uint32_t version;      /* of the container; 0: it has none */
+    uint32_t generation;   /* of its blocks: 0, 1 or 2 */
+    uint32_t parts;        /* files */
+    uint64_t size;         /* bytes of all parts */
+    uint64_t vocabulary;   /* tokens; 0: none */
+    uint64_t lossy_tokens; /* whose bytes the old converter did not keep */
+    const char *doubt;     /* a sentence about what else it could be; NULL: no doubt */
     uint64_t reserved[8];
 } gufo_import_facts;
 
@@ -115,13 +116,13 @@ GUFO_API bool gufo_import_setting_at(const gufo_import *import, uint64_t index,
 
 /* One tensor of the GGUF model. */
 typedef struct gufo_import_tensor {
-    gufo_str source;     /* its name in the old file (the first one of several) */
-    gufo_str name;       /* its name now */
-    const char *from;    /* the old type: "Q4_0 (generation 1)" */
+    gufo_str source;  /* its name in the old file (the first one of several) */
+    gufo_str name;    /* its name now */
+    const char *from; /* the old type: "Q4_0 (generation 1)" */
     const gufo_element_type *to;
-    bool measured;       /* GUFO_LEGACY_MEASURE, or nothing to measure */
-    bool exact;          /* the same numbers */
-    double max_abs_err;  /* the largest difference of a number */
+    bool measured;      /* GUFO_LEGACY_MEASURE, or nothing to measure */
+    bool exact;         /* the same numbers */
+    double max_abs_err; /* the largest difference of a number */
     uint64_t reserved[4];
 } gufo_import_tensor;
 

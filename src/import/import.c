@@ -14,8 +14,8 @@ gufo_status import_add_setting(gufo_import *im, gufo_str key, gufo_setting_origi
                                bool required, gufo_value_type type, const char *why,
                                gufo_error *error)
 {
-    import_setting *list = mem_grow(&im->allocator, im->settings, im->setting_count,
-                                    &im->setting_room, sizeof *list);
+    import_setting *list =
+        mem_grow(&im->allocator, im->settings, im->setting_count, &im->setting_room, sizeof *list);
     char *own = mem_text(&im->allocator, key);
 
     if (list != NULL)
@@ -36,8 +36,8 @@ gufo_status import_add_setting(gufo_import *im, gufo_str key, gufo_setting_origi
 gufo_status import_warn(gufo_import *im, gufo_error *error, const char *format, ...)
 {
     char text[GUFO_MESSAGE_SIZE];
-    char **list = mem_grow(&im->allocator, im->warnings, im->warning_count, &im->warning_room,
-                           sizeof *list);
+    char **list =
+        mem_grow(&im->allocator, im->warnings, im->warning_count, &im->warning_room, sizeof *list);
     va_list arguments;
 
     if (list == NULL)

@@ -38,8 +38,8 @@ gufo_status import_add_setting(gufo_import *import, gufo_str key, gufo_setting_o
                                bool required, gufo_value_type type, const char *why,
                                gufo_error *error);
 __attribute__((format(printf, 3, 4))) gufo_status import_warn(gufo_import *import,
-                                                              gufo_error *error,
-                                                              const char *format, ...);
+                                                              gufo_error *error, const char *format,
+                                                              ...);
 /* Opens the model that the document describes, whose rows the plan makes. */
 gufo_status import_open_model(gufo_import *import, gufo_error *error);
 

@@ -10,16 +10,34 @@
 /* ---- names ---------------------------------------------------------------------------------- */
 
 /* NAME(old, new, shape), and with an order; a pair has .weight and .bias. */
-#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
-#define AT_WILL(old, new, shape, need) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, need, NULL, NULL}
-#define ORDERED(old, new, shape, order) {old, new, shape, order, DIVIDED_ROWS, NEEDED, NULL, NULL}
-#define COLUMNS(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, NEEDED, NULL, NULL}
-#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL}
-#define PAIR(old, new, weight_shape, bias_shape, order) \
+#define NAME(old, new, shape)                                          \
+    {                                                                  \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+#define AT_WILL(old, new, shape, need)                               \
+    {                                                                \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, need, NULL, NULL \
+    }
+#define ORDERED(old, new, shape, order)                          \
+    {                                                            \
+        old, new, shape, order, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+#define COLUMNS(old, new, shape)                                          \
+    {                                                                     \
+        old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, NEEDED, NULL, NULL \
+    }
+#define DROPPED(old)                                                   \
+    {                                                                  \
+        old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
+    }
+#define PAIR(old, new, weight_shape, bias_shape, order)         \
     ORDERED(old ".weight", new ".weight", weight_shape, order), \
         ORDERED(old ".bias", new ".bias", bias_shape, order)
 #define NORM(old, new) PAIR(old, new, "E", "E", ORDER_AS_IS)
-#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
+#define END_OF_NAMES                                                    \
+    {                                                                   \
+        NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
 
 static const legacy_name llama_names[] = {
     COLUMNS("tok_embeddings.weight", "token_embd.weight", "EV"),
@@ -42,8 +60,7 @@ static const legacy_name llama_names[] = {
 /* gpt-2 calls weight and bias g and b, or w and b. */
 #define GPT2_NORM(old, new) NAME(old "/g", new ".weight", "E"), NAME(old "/b", new ".bias", "E")
 #define GPT2_PAIR(old, new, weight_shape, bias_shape, order) \
-    ORDERED(old "/w", new ".weight", weight_shape, order),   \
-        NAME(old "/b", new ".bias", bias_shape)
+    ORDERED(old "/w", new ".weight", weight_shape, order), NAME(old "/b", new ".bias", bias_shape)
 
 static const legacy_name gpt2_names[] = {
     NAME("model/wte", "token_embd.weight", "EV"),
@@ -159,19 +176,33 @@ static const legacy_name falcon_names[] = {
 #define U32 GUFO_VALUE_UINT32
 #define U64 GUFO_VALUE_UINT64
 #define F32 GUFO_VALUE_FLOAT32
-#define FIELD(key, type, field) {"{arch}." key, type, FROM_FIELD, field, 0, false, 0, NULL, NULL}
-#define SHAPE(key, letter) {"{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL}
-#define TABLE(key, type, number) \
-    {"{arch}." key, type, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL}
-#define GUESS(key, type, number, why) \
-    {"{arch}." key, type, ASSUMED, FIELD_END, 0, false, number, NULL, why}
-#define END_OF_KEYS {NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL}
+#define FIELD(key, type, field)                                         \
+    {                                                                   \
+        "{arch}." key, type, FROM_FIELD, field, 0, false, 0, NULL, NULL \
+    }
+#define SHAPE(key, letter)                                                      \
+    {                                                                           \
+        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL \
+    }
+#define TABLE(key, type, number)                                                 \
+    {                                                                            \
+        "{arch}." key, type, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL \
+    }
+#define GUESS(key, type, number, why)                                        \
+    {                                                                        \
+        "{arch}." key, type, ASSUMED, FIELD_END, 0, false, number, NULL, why \
+    }
+#define END_OF_KEYS                                               \
+    {                                                             \
+        NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL \
+    }
 
-#define LAYER_NORM                                            \
-    GUESS("attention.layer_norm_epsilon", F32, 1e-5,          \
+#define LAYER_NORM                                   \
+    GUESS("attention.layer_norm_epsilon", F32, 1e-5, \
           "the programs that ran these files had it built in")
-#define CONTEXT_2048 \
-    GUESS("context_length", U32, 2048, "the file does not say it; most models of the family have it")
+#define CONTEXT_2048                   \
+    GUESS("context_length", U32, 2048, \
+          "the file does not say it; most models of the family have it")
 
 static const legacy_key llama_keys[] = {
     GUESS("context_length", U32, 2048, "LLaMA has 2048, Llama 2 has 4096"),
@@ -187,24 +218,35 @@ static const legacy_key llama_keys[] = {
 };
 
 static const legacy_key gpt2_keys[] = {
-    FIELD("context_length", U32, FIELD_CTX),       FIELD("embedding_length", U32, FIELD_EMBD),
-    SHAPE("feed_forward_length", 'F'),             FIELD("block_count", U32, FIELD_LAYER),
-    FIELD("attention.head_count", U32, FIELD_HEAD), LAYER_NORM,
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    LAYER_NORM,
     END_OF_KEYS,
 };
 
 static const legacy_key starcoder_keys[] = {
-    FIELD("context_length", U32, FIELD_CTX),        FIELD("embedding_length", U32, FIELD_EMBD),
-    SHAPE("feed_forward_length", 'F'),              FIELD("block_count", U32, FIELD_LAYER),
-    FIELD("attention.head_count", U32, FIELD_HEAD), TABLE("attention.head_count_kv", U32, 1),
-    LAYER_NORM,                                     END_OF_KEYS,
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    TABLE("attention.head_count_kv", U32, 1),
+    LAYER_NORM,
+    END_OF_KEYS,
 };
 
 static const legacy_key gptj_keys[] = {
-    FIELD("context_length", U32, FIELD_CTX),        FIELD("embedding_length", U32, FIELD_EMBD),
-    SHAPE("feed_forward_length", 'F'),              FIELD("block_count", U32, FIELD_LAYER),
-    FIELD("attention.head_count", U32, FIELD_HEAD), FIELD("rope.dimension_count", U32, FIELD_ROT),
-    LAYER_NORM,                                     END_OF_KEYS,
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("rope.dimension_count", U32, FIELD_ROT),
+    LAYER_NORM,
+    END_OF_KEYS,
 };
 
 static const legacy_key gptneox_keys[] = {
@@ -280,7 +322,8 @@ static const legacy_key whisper_keys[] = {
 };
 
 static const legacy_key rwkv_keys[] = {
-    GUESS("context_length", U32, 1024, "the file does not say it; the first models were trained with it"),
+    GUESS("context_length", U32, 1024,
+          "the file does not say it; the first models were trained with it"),
     FIELD("block_count", U32, FIELD_LAYER),
     FIELD("embedding_length", U32, FIELD_EMBD),
     SHAPE("feed_forward_length", 'F'),
@@ -289,51 +332,56 @@ static const legacy_key rwkv_keys[] = {
 
 /* ---- families ------------------------------------------------------------------------------- */
 
-#define NO_TEXT {LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1}
+#define NO_TEXT                                       \
+    {                                                 \
+        LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1 \
+    }
 
 static const legacy_family llama = {
-    "llama", "llama", {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1}, llama_names, llama_keys, NULL};
+    "llama",     "llama",    {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
+    llama_names, llama_keys, NULL};
 static const legacy_family gpt2 = {
-    "gpt2", "gpt2", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gpt2_names, gpt2_keys, NULL};
-const legacy_family legacy_starcoder = {"starcoder",
-                                        "starcoder",
-                                        {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
-                                        starcoder_names,
-                                        starcoder_keys, "gpt2"};
+    "gpt2",     "gpt2",    {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+    gpt2_names, gpt2_keys, NULL};
+const legacy_family legacy_starcoder = {
+    "starcoder",     "starcoder",    {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
+    starcoder_names, starcoder_keys, "gpt2"};
 static const legacy_family gptj = {
-    "gptj", "gptj", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gptj_names, gptj_keys, NULL};
-static const legacy_family gptneox = {"gptneox",
-                                      "gptneox",
-                                      {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
-                                      gptneox_names,
-                                      gptneox_keys, NULL};
+    "gptj",     "gptj",    {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+    gptj_names, gptj_keys, NULL};
+static const legacy_family gptneox = {
+    "gptneox",     "gptneox",    {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
+    gptneox_names, gptneox_keys, NULL};
 static const legacy_family mpt = {
     "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1}, mpt_names, mpt_keys, NULL};
 static const legacy_family replit = {
     "replit", "mpt", {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1}, mpt_names, replit_keys, NULL};
 static const legacy_family bloom = {
-    "bloom", "bloom", {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3}, bloom_names, bloom_keys, NULL};
+    "bloom",     "bloom",    {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
+    bloom_names, bloom_keys, NULL};
 static const legacy_family falcon = {
-    "falcon", "falcon", {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1}, falcon_names, falcon_keys, NULL};
+    "falcon",     "falcon",    {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1},
+    falcon_names, falcon_keys, NULL};
 static const legacy_family whisper = {
-    "whisper", "whisper", {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1}, NULL, whisper_keys, NULL};
+    "whisper", "whisper",    {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1},
+    NULL,      whisper_keys, NULL};
 static const legacy_family silero = {"silero", "silero", NO_TEXT, NULL, NULL, NULL};
 static const legacy_family rwkv = {"rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys, NULL};
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
-#define GPT2_FIELDS                                                                 \
-    {                                                                               \
-        FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE    \
+#define GPT2_FIELDS                                                              \
+    {                                                                            \
+        FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE \
     }
-#define LLAMA_FIELDS                                                                          \
-    {                                                                                         \
-        FIELD_VOCAB, FIELD_EMBD, FIELD_MULT, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE  \
+#define LLAMA_FIELDS                                                                         \
+    {                                                                                        \
+        FIELD_VOCAB, FIELD_EMBD, FIELD_MULT, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE \
     }
-#define FALCON_FIELDS                                                                  \
-    {                                                                                  \
-        FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_RELEASE,\
-            FIELD_FTYPE                                                                \
+#define FALCON_FIELDS                                                                   \
+    {                                                                                   \
+        FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_RELEASE, \
+            FIELD_FTYPE                                                                 \
     }
 
 const legacy_form legacy_forms[] = {
@@ -347,7 +395,8 @@ const legacy_form legacy_forms[] = {
       FIELD_TEXT_CTX, FIELD_TEXT_STATE, FIELD_TEXT_HEAD, FIELD_TEXT_LAYER, FIELD_MELS, FIELD_FTYPE},
      "encoder. decoder.",
      NULL},
-    {&gpt2, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_COUNTED | FORM_FACTOR, GPT2_FIELDS, "model/", NULL},
+    {&gpt2, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_COUNTED | FORM_FACTOR, GPT2_FIELDS, "model/",
+     NULL},
     {&gptj,
      CONTAINER_GGML,
      0,
@@ -361,7 +410,8 @@ const legacy_form legacy_forms[] = {
      0,
      0,
      FORM_VOCAB | FORM_FACTOR,
-     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_PARALLEL, FIELD_FTYPE},
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_PARALLEL,
+      FIELD_FTYPE},
      "gpt_neox. embed_out.",
      NULL},
     {&gptneox,
@@ -377,7 +427,8 @@ const legacy_form legacy_forms[] = {
      0,
      0,
      FORM_VOCAB | FORM_FACTOR,
-     {FIELD_EMBD, FIELD_CTX, FIELD_HEAD, FIELD_LAYER, FIELD_VOCAB, FIELD_ALIBI, FIELD_CLIP, FIELD_FTYPE},
+     {FIELD_EMBD, FIELD_CTX, FIELD_HEAD, FIELD_LAYER, FIELD_VOCAB, FIELD_ALIBI, FIELD_CLIP,
+      FIELD_FTYPE},
      "transformer.",
      NULL},
     {&replit,
@@ -422,8 +473,8 @@ const legacy_form legacy_forms[] = {
      NULL},
     {&llama, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES | FORM_PARTS, LLAMA_FIELDS,
      "tok_embeddings. layers. norm. output. rope.", NULL},
-    {&falcon, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES, FALCON_FIELDS, "transformer. lm_head.",
-     NULL},
+    {&falcon, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES, FALCON_FIELDS,
+     "transformer. lm_head.", NULL},
     {&llama, CONTAINER_GGJT, 1, 3, FORM_VOCAB | FORM_SCORES | FORM_ALIGNED, LLAMA_FIELDS,
      "tok_embeddings. layers. norm. output. rope.", NULL},
     {&falcon, CONTAINER_GGJT, 3, 3, FORM_VOCAB | FORM_SCORES | FORM_ALIGNED, FALCON_FIELDS,

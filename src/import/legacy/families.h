@@ -46,17 +46,17 @@ typedef enum legacy_container {
 } legacy_container;
 
 typedef enum legacy_form_flags {
-    FORM_VOCAB = 1,       /* a vocabulary follows the header */
-    FORM_COUNTED = 2,     /* its count is said once more, or is another one */
-    FORM_FEWER = 4,       /* that count may be smaller */
-    FORM_SCORES = 8,      /* each token has a score */
-    FORM_ALIGNED = 16,    /* data begins at multiples of 32 */
-    FORM_FACTOR = 32,     /* ftype is 1000 * generation + ftype */
-    FORM_GROUPED = 64,    /* q, k and v of Falcon in groups */
-    FORM_MELS = 128,      /* mel filters before the vocabulary */
-    FORM_SILERO = 256,    /* the header of silero VAD */
-    FORM_PARTS = 512,     /* may be in several files */
-    FORM_EMPTY = 1024,    /* a file without tensors is valid */
+    FORM_VOCAB = 1,    /* a vocabulary follows the header */
+    FORM_COUNTED = 2,  /* its count is said once more, or is another one */
+    FORM_FEWER = 4,    /* that count may be smaller */
+    FORM_SCORES = 8,   /* each token has a score */
+    FORM_ALIGNED = 16, /* data begins at multiples of 32 */
+    FORM_FACTOR = 32,  /* ftype is 1000 * generation + ftype */
+    FORM_GROUPED = 64, /* q, k and v of Falcon in groups */
+    FORM_MELS = 128,   /* mel filters before the vocabulary */
+    FORM_SILERO = 256, /* the header of silero VAD */
+    FORM_PARTS = 512,  /* may be in several files */
+    FORM_EMPTY = 1024, /* a file without tensors is valid */
 } legacy_form_flags;
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -64,12 +64,12 @@ typedef enum legacy_form_flags {
 /* What is done with the rows of a tensor. */
 typedef enum legacy_order {
     ORDER_AS_IS,
-    ORDER_DROP,        /* the tensor is not part of the model */
-    ORDER_FLIPPED,     /* a matrix that files of 2022 have the other way round */
-    ORDER_HEADS,       /* [head][q k v] becomes [q k v][head] */
-    ORDER_GROUPS,      /* the same by groups of heads, in FORM_GROUPED files */
-    ORDER_ONE_KV,      /* k and v of all heads are copies of one, which is kept */
-    ORDER_STACKED,     /* one after the other with others of the same new name, in the order of the table */
+    ORDER_DROP,    /* the tensor is not part of the model */
+    ORDER_FLIPPED, /* a matrix that files of 2022 have the other way round */
+    ORDER_HEADS,   /* [head][q k v] becomes [q k v][head] */
+    ORDER_GROUPS,  /* the same by groups of heads, in FORM_GROUPED files */
+    ORDER_ONE_KV,  /* k and v of all heads are copies of one, which is kept */
+    ORDER_STACKED, /* one after the other with others of the same new name, in the order of the table */
 } legacy_order;
 
 /* How LLaMA's parts divide a matrix. */
@@ -96,7 +96,8 @@ typedef struct legacy_name {
     legacy_division division;
     legacy_need need;
     const char *dims; /* the dimensions that it gets, by letters; NULL: those that it has */
-    const char *also; /* another name, under which the same numbers are written before; NULL: none */
+    const char
+        *also; /* another name, under which the same numbers are written before; NULL: none */
 } legacy_name;
 
 /* ---- keys ----------------------------------------------------------------------------------- */

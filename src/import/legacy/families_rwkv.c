@@ -2,28 +2,47 @@
  * these are asked for.  rwkv.cpp transposed matrices already as today's programs have them. */
 #include "import/legacy/families.h"
 
-#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
-#define SHAPED(old, new, shape, dims) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, NULL}
-#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, NULL, NULL}
-#define STACKED(old, new, dims) {old, new, "?", ORDER_STACKED, DIVIDED_ROWS, NEEDED, dims, NULL}
-#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL}
+#define NAME(old, new, shape)                                          \
+    {                                                                  \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+#define SHAPED(old, new, shape, dims)                                  \
+    {                                                                  \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, NULL \
+    }
+#define OPTIONAL(old, new, shape)                                        \
+    {                                                                    \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
+    }
+#define STACKED(old, new, dims)                                        \
+    {                                                                  \
+        old, new, "?", ORDER_STACKED, DIVIDED_ROWS, NEEDED, dims, NULL \
+    }
+#define DROPPED(old)                                                   \
+    {                                                                  \
+        old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
+    }
 #define NORM(old, new) NAME(old ".weight", new ".weight", "E"), NAME(old ".bias", new ".bias", "E")
-#define TWICE(old, new, shape, dims, also) \
-    {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, dims, also}
+#define TWICE(old, new, shape, dims, also)                               \
+    {                                                                    \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, dims, also \
+    }
 
-#define AROUND                                                            \
-    NAME("emb.weight", "token_embd.weight", "EV"),                        \
-        NORM("blocks.0.ln0", "token_embd_norm"), NORM("ln_out", "output_norm"), \
-        NAME("head.weight", "output.weight", "EV"),                       \
+#define AROUND                                                                              \
+    NAME("emb.weight", "token_embd.weight", "EV"), NORM("blocks.0.ln0", "token_embd_norm"), \
+        NORM("ln_out", "output_norm"), NAME("head.weight", "output.weight", "EV"),          \
         NORM("blocks.%.ln1", "blk.%.attn_norm"), NORM("blocks.%.ln2", "blk.%.attn_norm_2"), \
-        NORM("blocks.%.att.ln_x", "blk.%.time_mix_ln"),                   \
-        NAME("blocks.%.att.key.weight", "blk.%.time_mix_key.weight", "EE"), \
-        NAME("blocks.%.att.value.weight", "blk.%.time_mix_value.weight", "EE"), \
-        NAME("blocks.%.att.receptance.weight", "blk.%.time_mix_receptance.weight", "EE"), \
-        NAME("blocks.%.att.output.weight", "blk.%.time_mix_output.weight", "EE"), \
-        NAME("blocks.%.ffn.key.weight", "blk.%.channel_mix_key.weight", "EF"), \
+        NORM("blocks.%.att.ln_x", "blk.%.time_mix_ln"),                                     \
+        NAME("blocks.%.att.key.weight", "blk.%.time_mix_key.weight", "EE"),                 \
+        NAME("blocks.%.att.value.weight", "blk.%.time_mix_value.weight", "EE"),             \
+        NAME("blocks.%.att.receptance.weight", "blk.%.time_mix_receptance.weight", "EE"),   \
+        NAME("blocks.%.att.output.weight", "blk.%.time_mix_output.weight", "EE"),           \
+        NAME("blocks.%.ffn.key.weight", "blk.%.channel_mix_key.weight", "EF"),              \
         NAME("blocks.%.ffn.value.weight", "blk.%.channel_mix_value.weight", "FE")
-#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL}
+#define END_OF_NAMES                                                    \
+    {                                                                   \
+        NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
 
 #define FUSED "blk.%.time_mix_lerp_fused.weight"
 
@@ -79,19 +98,31 @@ static const legacy_name rwkv7_names[] = {
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 #define U32 GUFO_VALUE_UINT32
-#define FIELD(key, field) {"{arch}." key, U32, FROM_FIELD, field, 0, false, 0, NULL, NULL}
-#define SHAPE(key, letter) {"{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL}
-#define TABLE(key, number) {"{arch}." key, U32, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL}
-#define EPSILON                                                                                \
-    {                                                                                          \
-        "{arch}.attention.layer_norm_epsilon", GUFO_VALUE_FLOAT32, ASSUMED, FIELD_END, 0,      \
-            false, 1e-5, NULL, "the programs that ran these files had it built in"             \
+#define FIELD(key, field)                                              \
+    {                                                                  \
+        "{arch}." key, U32, FROM_FIELD, field, 0, false, 0, NULL, NULL \
     }
-#define BOTH                                                                           \
-    TABLE("context_length", 1048576), FIELD("embedding_length", FIELD_EMBD),           \
-        FIELD("block_count", FIELD_LAYER), EPSILON, SHAPE("wkv.head_size", 'H'),       \
+#define SHAPE(key, letter)                                                      \
+    {                                                                           \
+        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL \
+    }
+#define TABLE(key, number)                                                      \
+    {                                                                           \
+        "{arch}." key, U32, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL \
+    }
+#define EPSILON                                                                                  \
+    {                                                                                            \
+        "{arch}.attention.layer_norm_epsilon", GUFO_VALUE_FLOAT32, ASSUMED, FIELD_END, 0, false, \
+            1e-5, NULL, "the programs that ran these files had it built in"                      \
+    }
+#define BOTH                                                                     \
+    TABLE("context_length", 1048576), FIELD("embedding_length", FIELD_EMBD),     \
+        FIELD("block_count", FIELD_LAYER), EPSILON, SHAPE("wkv.head_size", 'H'), \
         SHAPE("feed_forward_length", 'F'), TABLE("attention.head_count", 0)
-#define END_OF_KEYS {NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL}
+#define END_OF_KEYS                                               \
+    {                                                             \
+        NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL \
+    }
 
 static const legacy_key rwkv6_keys[] = {
     BOTH,
@@ -110,7 +141,10 @@ static const legacy_key rwkv7_keys[] = {
     END_OF_KEYS,
 };
 
-#define NO_TEXT {LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1}
+#define NO_TEXT                                       \
+    {                                                 \
+        LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1 \
+    }
 
 const legacy_family legacy_rwkv6 = {"rwkv6", "rwkv6", NO_TEXT, rwkv6_names, rwkv6_keys, "rwkv"};
 const legacy_family legacy_rwkv7 = {"rwkv7", "rwkv7", NO_TEXT, rwkv7_names, rwkv7_keys, "rwkv"};

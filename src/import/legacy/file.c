@@ -147,7 +147,8 @@ const char *gufo_legacy_recognise(const void *data, size_t size)
         [CONTAINER_GGJT] = {NULL, "GGJT version 1", "GGJT version 2", "GGJT version 3"},
     };
     const magic_row *magic = size >= 8 ? magic_find(data) : NULL;
-    uint32_t version = magic != NULL ? load_u32((const uint8_t *)data + 4, bytes_swapped(false)) : 0;
+    uint32_t version =
+        magic != NULL ? load_u32((const uint8_t *)data + 4, bytes_swapped(false)) : 0;
 
     if (magic == NULL)
         return NULL;

@@ -101,7 +101,8 @@ static gufo_value value_of(const legacy_import *im, const legacy_key *key)
     return value;
 }
 
-static gufo_status check_kv(const filling *f, const legacy_key *key, double heads, gufo_error *error)
+static gufo_status check_kv(const filling *f, const legacy_key *key, double heads,
+                            gufo_error *error)
 {
     double all = field_of(&f->im->file, FIELD_HEAD);
 
@@ -153,9 +154,12 @@ static gufo_status set_silero(const filling *f, gufo_error *error)
         const char *key;
         int32_t value;
     } numbers[] = {
-        {"silero.window_size", s->window},        {"silero.context_size", s->context},
-        {"silero.block_count", s->layers},        {"silero.lstm.input_length", s->lstm_input},
-        {"silero.lstm.hidden_length", s->lstm_hidden}, {"silero.final.input_length", s->final_in},
+        {"silero.window_size", s->window},
+        {"silero.context_size", s->context},
+        {"silero.block_count", s->layers},
+        {"silero.lstm.input_length", s->lstm_input},
+        {"silero.lstm.hidden_length", s->lstm_hidden},
+        {"silero.final.input_length", s->final_in},
         {"silero.final.output_length", s->final_out},
     };
     int32_t lists[3][SILERO_MAX_LAYERS];
@@ -218,10 +222,10 @@ static bool has_type(const legacy_import *im, uint32_t id)
 static const gufo_file_type *file_type(const legacy_import *im)
 {
     const legacy_file *file = &im->file;
-    const gufo_file_type *said = file->form->container == CONTAINER_RWKV ||
-                                         (file->form->flags & FORM_SILERO) != 0
-                                     ? NULL
-                                     : gufo_file_type_by_id((uint64_t)file->ftype);
+    const gufo_file_type *said =
+        file->form->container == CONTAINER_RWKV || (file->form->flags & FORM_SILERO) != 0
+            ? NULL
+            : gufo_file_type_by_id((uint64_t)file->ftype);
     const gufo_element_type *most = most_type(im);
 
     if (said != NULL && (said->flags & GUFO_FILE_TYPE_REMOVED) == 0 &&
@@ -261,7 +265,8 @@ static gufo_status set_general(const filling *f, gufo_error *error)
     describe(f->im, text, sizeof text);
     if (status == GUFO_OK)
         status = set_text(f, "general.description", text, error);
-    (void)snprintf(text, sizeof text, "%s%s%.0" PRIu32, legacy_container_name(file->form->container),
+    (void)snprintf(text, sizeof text, "%s%s%.0" PRIu32,
+                   legacy_container_name(file->form->container),
                    file->version != 0 ? " version " : "", file->version);
     if (status == GUFO_OK)
         status = set_text(f, "general.source.format", text, error);
@@ -358,9 +363,8 @@ static gufo_status take_vocabulary(const filling *f, gufo_error *error)
         return refuse(error, GUFO_E_ARGUMENT,
                       "the vocabulary has %" PRIu64 " tokens, but the model has %" PRIu64,
                       tokens.value.as.array.count, count);
-    return import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"),
-                              GUFO_SETTING_KNOWN, true, GUFO_VALUE_STRING,
-                              "taken from another model", error);
+    return import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"), GUFO_SETTING_KNOWN,
+                              true, GUFO_VALUE_STRING, "taken from another model", error);
 }
 
 static gufo_status report_vocabulary(const filling *f, const legacy_text_report *report,
@@ -372,23 +376,25 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
 
     f->im->base.facts.lossy_tokens = report->lossy;
     if (report->lossy > 0)
-        status = import_warn(&f->im->base, error,
-                             "%" PRIu64 " tokens have lost bytes in the old file; a GGUF model with "
-                             "the same vocabulary has them",
-                             report->lossy);
+        status =
+            import_warn(&f->im->base, error,
+                        "%" PRIu64 " tokens have lost bytes in the old file; a GGUF model with "
+                        "the same vocabulary has them",
+                        report->lossy);
     if (status == GUFO_OK && report->unmade > 0)
-        status = import_warn(&f->im->base, error,
-                             "no merge makes %" PRIu64 " of the tokens: their ids are not in the order "
-                             "of the merges, and those that were found may be wrong",
-                             report->unmade);
+        status =
+            import_warn(&f->im->base, error,
+                        "no merge makes %" PRIu64 " of the tokens: their ids are not in the order "
+                        "of the merges, and those that were found may be wrong",
+                        report->unmade);
     if (status == GUFO_OK && report->no_merges != NULL)
         status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.merges"),
-                                    GUFO_SETTING_MISSING, true, GUFO_VALUE_ARRAY,
-                                    report->no_merges, error);
+                                    GUFO_SETTING_MISSING, true, GUFO_VALUE_ARRAY, report->no_merges,
+                                    error);
     if (status == GUFO_OK && scored && !f->im->file.parts[0].vocabulary.has_scores)
-        status = import_add_setting(
-            &f->im->base, gufo_str_of("tokenizer.ggml.scores"), GUFO_SETTING_ASSUMED, true,
-            GUFO_VALUE_ARRAY, "the file has none: with zeros texts are divided badly", error);
+        status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.scores"),
+                                    GUFO_SETTING_ASSUMED, true, GUFO_VALUE_ARRAY,
+                                    "the file has none: with zeros texts are divided badly", error);
     return status;
 }
 
@@ -431,8 +437,8 @@ static gufo_status set_known(const filling *f, gufo_error *error)
 
     if (f->options->known == NULL)
         return GUFO_OK;
-    for (uint64_t i = 0;
-         status == GUFO_OK && gufo_document_entry_at(f->options->known, i, &entry); i++)
+    for (uint64_t i = 0; status == GUFO_OK && gufo_document_entry_at(f->options->known, i, &entry);
+         i++)
         if (!is_of_other(f, entry.key))
             status = set(f, entry.key, &entry.value, error);
     return status;

@@ -12,7 +12,7 @@ typedef struct measuring {
     uint64_t count;
     uint8_t **buffers; /* of threads */
     const gufo_run *run;
-    uint64_t done;
+    uint64_t done, total; /* bytes */
 } measuring;
 
 typedef struct loss_pair {
@@ -69,8 +69,7 @@ static gufo_status measure_chunk(void *context, unsigned thread, uint64_t index,
     part = chunk / in_part;
     r = &t->file->parts[part].records[t->records[0]];
     chunk %= in_part;
-    blocks = smaller(chunk_blocks(r),
-                     r->size / r->layout->block_bytes - chunk * chunk_blocks(r));
+    blocks = smaller(chunk_blocks(r), r->size / r->layout->block_bytes - chunk * chunk_blocks(r));
     loss->bytes = blocks * r->layout->block_bytes;
     status = source_read(&t->file->parts[part].source,
                          r->offset + chunk * chunk_blocks(r) * r->layout->block_bytes,
@@ -93,7 +92,7 @@ static gufo_status add_loss(void *context, uint64_t index, const void *result, g
     legacy_loss_add(&t->f16, &loss->f16);
     m->done += loss->bytes;
     if (m->run != NULL && m->run->progress != NULL &&
-        !m->run->progress(m->run->progress_context, m->done, 0))
+        !m->run->progress(m->run->progress_context, m->done, m->total))
         return refuse(error, GUFO_E_STOPPED, "stopped on request");
     return GUFO_OK;
 }
@@ -110,10 +109,11 @@ static gufo_status check_scales(const legacy_tensor *t, gufo_error *error)
     scales = t->same_name.blocks * r->layout->single_scales;
     if (scales == 0 || t->same_name.odd_scales <= scales / 20)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_MALFORMED, r->offset,
-                     "tensor %s has scales that make no sense: files made before 17 March 2023 have "
-                     "them in another order, and cannot be read",
-                     QUOTED(r->name));
+    return fail_with(
+        error, GUFO_E_MALFORMED, r->offset,
+        "tensor %s has scales that make no sense: files made before 17 March 2023 have "
+        "them in another order, and cannot be read",
+        QUOTED(r->name));
 }
 
 gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, const gufo_run *run,
@@ -137,8 +137,13 @@ gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, const guf
         if (m.buffers[i] == NULL)
             status = fail_memory(error);
     }
-    for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
-        m.chunks[i + 1] = m.chunks[i] + count_chunks(&tensors[i]);
+    for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
+        uint64_t chunks = count_chunks(&tensors[i]);
+
+        m.chunks[i + 1] = m.chunks[i] + chunks;
+        if (chunks > 0)
+            m.total += first_record(&tensors[i])->size * tensors[i].file->part_count;
+    }
     if (status == GUFO_OK) {
         loop.end = m.chunks[count];
         status = parallel_run(&loop, allocator, error);

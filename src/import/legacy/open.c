@@ -111,8 +111,8 @@ static void set_facts(legacy_import *im)
         im->base.facts.size += file->parts[i].source.size;
 }
 
-static gufo_status open_file(legacy_import *im, const char *path, const gufo_legacy_options *options,
-                             gufo_error *error)
+static gufo_status open_file(legacy_import *im, const char *path,
+                             const gufo_legacy_options *options, gufo_error *error)
 {
     gufo_document_options document = {.allocator = &im->base.allocator};
     gufo_status status;
@@ -151,8 +151,8 @@ static gufo_status check_options(const char *path, const gufo_legacy_options *op
     if (path == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the path is missing");
     if (options->keep > GUFO_LEGACY_F32)
-        return refuse(error, GUFO_E_ARGUMENT, "gufo_legacy_options.keep is %d, which does not exist",
-                      (int)options->keep);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "gufo_legacy_options.keep is %d, which does not exist", (int)options->keep);
     if (flags_check(options->flags, GUFO_LEGACY_MEASURE | GUFO_LEGACY_FALCON_GROUPED,
                     "gufo_legacy_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;

@@ -106,9 +106,7 @@ static void add_one_kv(planning *p, const heads *h)
 static heads find_heads(const legacy_tensor *t)
 {
     uint64_t all = (uint64_t)field_of(t->file, FIELD_HEAD);
-    heads h = {.all = all,
-               .groups = all,
-               .size = (uint64_t)field_of(t->file, FIELD_EMBD) / all};
+    heads h = {.all = all, .groups = all, .size = (uint64_t)field_of(t->file, FIELD_EMBD) / all};
 
     if (t->order == ORDER_GROUPS)
         h.groups = (uint64_t)field_of(t->file, FIELD_HEAD_KV);

@@ -74,7 +74,8 @@ static gufo_status gather_rows(const legacy_tensor *t, uint64_t first, uint64_t 
         const legacy_record *r = &t->file->parts[part].records[t->records[0]];
         uint64_t some = smaller(count, here - first % here);
 
-        status = read_bytes(t->file, part, r->offset + first % here * size, out, some * size, error);
+        status =
+            read_bytes(t->file, part, r->offset + first % here * size, out, some * size, error);
         out += some * size;
         first += some;
         count -= some;
@@ -161,10 +162,8 @@ static gufo_status convert_rows(const legacy_tensor *t, uint64_t first, uint64_t
 {
     const legacy_layout *layout = first_record(t)->layout;
     uint64_t blocks = columns / layout->block_length;
-    uint8_t *bytes =
-        mem_alloc(t->file->allocator, (size_t)(count * blocks * layout->block_bytes));
-    gufo_status status =
-        bytes != NULL ? gather(t, first, count, bytes, error) : fail_memory(error);
+    uint8_t *bytes = mem_alloc(t->file->allocator, (size_t)(count * blocks * layout->block_bytes));
+    gufo_status status = bytes != NULL ? gather(t, first, count, bytes, error) : fail_memory(error);
 
     if (status == GUFO_OK)
         status = convert(t, bytes, count * blocks, out, error);

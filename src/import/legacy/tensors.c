@@ -41,8 +41,8 @@ static legacy_order order_of(const legacy_import *im, const legacy_name *row,
                              const legacy_record *r, uint32_t flags)
 {
     const legacy_file *file = &im->file;
-    bool grouped = (file->form->flags & FORM_GROUPED) != 0 ||
-                   (flags & GUFO_LEGACY_FALCON_GROUPED) != 0;
+    bool grouped =
+        (file->form->flags & FORM_GROUPED) != 0 || (flags & GUFO_LEGACY_FALCON_GROUPED) != 0;
 
     switch (row != NULL ? row->order : ORDER_AS_IS) {
     case ORDER_FLIPPED:
@@ -161,8 +161,7 @@ static gufo_status add_copy(legacy_import *im, const legacy_tensor *t, gufo_erro
 static gufo_status add_record(legacy_import *im, uint32_t index, uint32_t flags, gufo_error *error)
 {
     const legacy_record *r = &im->file.parts[0].records[index];
-    legacy_tensor t = {
-        .source = r->name, .file = &im->file, .records = {index}, .record_count = 1};
+    legacy_tensor t = {.source = r->name, .file = &im->file, .records = {index}, .record_count = 1};
     uint64_t layer = UINT64_MAX;
     bool skip = false;
     gufo_status status = GUFO_OK;
@@ -173,9 +172,10 @@ static gufo_status add_record(legacy_import *im, uint32_t index, uint32_t flags,
         return GUFO_OK;
     t.order = order_of(im, t.row, r, flags);
     if (t.order == ORDER_FLIPPED && r->layout->block_length > 1)
-        return fail_with(error, GUFO_E_TYPE, r->header,
-                         "tensor %s is quantized and lies the other way round, as no program made it",
-                         QUOTED(r->name));
+        return fail_with(
+            error, GUFO_E_TYPE, r->header,
+            "tensor %s is quantized and lies the other way round, as no program made it",
+            QUOTED(r->name));
     if (t.row != NULL)
         legacy_name_write(t.row, layer, t.name, sizeof t.name);
     else

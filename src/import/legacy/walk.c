@@ -51,33 +51,36 @@ static const char *const field_names[FIELD_COUNT] = {
     [FIELD_MELS] = "n_mels",
 };
 
-/* The range of a number; those of no model are refused before they are used for anything. */
+/* The numbers that a field may have; others are refused before they are used for anything. */
 typedef struct field_range {
     int32_t least, most;
 } field_range;
 
-static field_range range_of(legacy_field field)
-{
-    switch (field) {
-    case FIELD_VOCAB:
-        return (field_range){1, LEGACY_MAX_VOCABULARY};
-    case FIELD_ROT:
-    case FIELD_MULT:
-    case FIELD_FTYPE:
-    case FIELD_MERGES:
-        return (field_range){0, 1 << 24};
-    case FIELD_PARALLEL:
-        return (field_range){0, 1};
-    case FIELD_RELEASE:
-        return (field_range){7, 40};
-    case FIELD_LAYER:
-    case FIELD_AUDIO_LAYER:
-    case FIELD_TEXT_LAYER:
-        return (field_range){1, 1 << 12};
-    default:
-        return (field_range){1, 1 << 24};
-    }
-}
+enum { MOST_LAYERS = 1 << 12, MOST = 1 << 24 };
+
+static const field_range ranges[FIELD_COUNT] = {
+    [FIELD_VOCAB] = {1, LEGACY_MAX_VOCABULARY},
+    [FIELD_CTX] = {1, MOST},
+    [FIELD_EMBD] = {1, MOST},
+    [FIELD_MULT] = {0, MOST},
+    [FIELD_HEAD] = {1, MOST},
+    [FIELD_HEAD_KV] = {1, MOST},
+    [FIELD_LAYER] = {1, MOST_LAYERS},
+    [FIELD_ROT] = {0, MOST},
+    [FIELD_PARALLEL] = {0, 1},
+    [FIELD_RELEASE] = {7, 40},
+    [FIELD_FTYPE] = {0, MOST},
+    [FIELD_MERGES] = {0, MOST},
+    [FIELD_AUDIO_CTX] = {1, MOST},
+    [FIELD_AUDIO_STATE] = {1, MOST},
+    [FIELD_AUDIO_HEAD] = {1, MOST},
+    [FIELD_AUDIO_LAYER] = {1, MOST_LAYERS},
+    [FIELD_TEXT_CTX] = {1, MOST},
+    [FIELD_TEXT_STATE] = {1, MOST},
+    [FIELD_TEXT_HEAD] = {1, MOST},
+    [FIELD_TEXT_LAYER] = {1, MOST_LAYERS},
+    [FIELD_MELS] = {1, MOST},
+};
 
 static bool is_float(legacy_field field)
 {
@@ -90,7 +93,7 @@ static gufo_status read_field(walk *w, legacy_field field, gufo_error *error)
 {
     legacy_number *out = &w->part->fields[field];
     uint64_t at = w->in.at;
-    field_range range = range_of(field);
+    field_range range = ranges[field];
     gufo_status status;
 
     if (is_float(field)) {
@@ -115,8 +118,8 @@ static gufo_status check_heads(const walk *w, legacy_field width, legacy_field h
     if (h == 0 || n % h == 0)
         return GUFO_OK;
     return fail_with(error, GUFO_E_MALFORMED, w->in.at,
-                     "%s is %" PRId32 ", which %s, %" PRId32 ", does not divide", field_names[width],
-                     n, field_names[heads], h);
+                     "%s is %" PRId32 ", which %s, %" PRId32 ", does not divide",
+                     field_names[width], n, field_names[heads], h);
 }
 
 /* The generation of blocks: by the version, or by a factor in the ftype. */
@@ -376,8 +379,8 @@ static gufo_status read_name(walk *w, uint32_t length, uint64_t at, gufo_str *ou
     status = reader_bytes(&w->in, room, length, error);
     *out = (gufo_str){room, length};
     if (status == GUFO_OK && !is_name(*out))
-        status = fail_with(error, GUFO_E_MALFORMED, at, "%s is not the name of a tensor",
-                           QUOTED(*out));
+        status =
+            fail_with(error, GUFO_E_MALFORMED, at, "%s is not the name of a tensor", QUOTED(*out));
     out->data = NULL; /* names may move */
     return status;
 }
@@ -446,9 +449,8 @@ static gufo_status read_record(walk *w, legacy_record *r, gufo_error *error)
         status = read_name(w, length, r->header, &r->name, error);
     if (status != GUFO_OK)
         return status;
-    r->layout = w->form->container == CONTAINER_RWKV
-                    ? legacy_layout_find_rwkv(type, w->generation)
-                    : legacy_layout_find(type, w->generation);
+    r->layout = w->form->container == CONTAINER_RWKV ? legacy_layout_find_rwkv(type, w->generation)
+                                                     : legacy_layout_find(type, w->generation);
     if (r->layout == NULL)
         return fail_with(error, GUFO_E_MALFORMED, r->header + 8,
                          "tensor type %" PRIu32 " does not exist in such a file", type);
@@ -481,9 +483,8 @@ static gufo_status add_record(walk *w, gufo_error *error)
         return status;
     name = (gufo_str){(const char *)part->names.data + names, record.name.len};
     if (!fits_form(w->form, name))
-        return fail_with(error, GUFO_E_TYPE, record.header,
-                         "tensor %s is not one of a %s model", QUOTED(name),
-                         w->form->family->name);
+        return fail_with(error, GUFO_E_TYPE, record.header, "tensor %s is not one of a %s model",
+                         QUOTED(name), w->form->family->name);
     list = mem_grow(w->file->allocator, part->records, part->record_count, &part->record_room,
                     sizeof *list);
     if (list == NULL)
