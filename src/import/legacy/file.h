@@ -62,15 +62,16 @@ typedef struct legacy_record {
     uint64_t offset, size;
 } legacy_record;
 
-/* A layer of silero's encoder. */
-typedef struct silero_layer {
-    int32_t in, out, kernel;
-} silero_layer;
+/* The header of silero VAD: numbers before and after those of the encoder's layers. */
+enum { SILERO_WINDOW, SILERO_CONTEXT, SILERO_LAYERS, SILERO_BEFORE };
+enum { SILERO_IN, SILERO_OUT, SILERO_KERNEL, SILERO_ENCODER };
+enum { SILERO_LSTM_INPUT, SILERO_LSTM_HIDDEN, SILERO_FINAL_IN, SILERO_FINAL_OUT, SILERO_AFTER };
 
 typedef struct silero_header {
     char type[16];
-    int32_t version[3], window, context, layers, lstm_input, lstm_hidden, final_in, final_out;
-    silero_layer encoder[SILERO_MAX_LAYERS];
+    int32_t version[3];
+    int32_t before[SILERO_BEFORE], after[SILERO_AFTER];
+    int32_t encoder[SILERO_MAX_LAYERS][SILERO_ENCODER];
 } silero_header;
 
 typedef union legacy_number {

@@ -147,25 +147,49 @@ static gufo_status set_rows(const filling *f, gufo_error *error)
 
 /* ---- silero --------------------------------------------------------------------------------- */
 
+static gufo_status set_numbers(const filling *f, const char *const *keys, const int32_t *values,
+                               uint32_t count, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < count && status == GUFO_OK; i++)
+        status = gufo_document_set_u32(f->document, keys[i], (uint32_t)values[i], error);
+    return status;
+}
+
+static gufo_status set_encoder(const filling *f, const silero_header *s, gufo_error *error)
+{
+    static const char *const keys[SILERO_ENCODER] = {
+        [SILERO_IN] = "silero.encoder.input_lengths",
+        [SILERO_OUT] = "silero.encoder.output_lengths",
+        [SILERO_KERNEL] = "silero.encoder.kernel_sizes",
+    };
+    uint32_t list[SILERO_MAX_LAYERS];
+    gufo_items items = {GUFO_VALUE_UINT32, (uint64_t)s->before[SILERO_LAYERS], list};
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t k = 0; k < SILERO_ENCODER && status == GUFO_OK; k++) {
+        for (uint64_t i = 0; i < items.count; i++)
+            list[i] = (uint32_t)s->encoder[i][k];
+        status = gufo_document_set_array(f->document, keys[k], &items, error);
+    }
+    return status;
+}
+
 static gufo_status set_silero(const filling *f, gufo_error *error)
 {
-    const silero_header *s = &f->im->file.parts[0].silero;
-    const struct {
-        const char *key;
-        int32_t value;
-    } numbers[] = {
-        {"silero.window_size", s->window},
-        {"silero.context_size", s->context},
-        {"silero.block_count", s->layers},
-        {"silero.lstm.input_length", s->lstm_input},
-        {"silero.lstm.hidden_length", s->lstm_hidden},
-        {"silero.final.input_length", s->final_in},
-        {"silero.final.output_length", s->final_out},
+    static const char *const before[SILERO_BEFORE] = {
+        [SILERO_WINDOW] = "silero.window_size",
+        [SILERO_CONTEXT] = "silero.context_size",
+        [SILERO_LAYERS] = "silero.block_count",
     };
-    int32_t lists[3][SILERO_MAX_LAYERS];
-    static const char *const names[3] = {"silero.encoder.input_lengths",
-                                         "silero.encoder.output_lengths",
-                                         "silero.encoder.kernel_sizes"};
+    static const char *const after[SILERO_AFTER] = {
+        [SILERO_LSTM_INPUT] = "silero.lstm.input_length",
+        [SILERO_LSTM_HIDDEN] = "silero.lstm.hidden_length",
+        [SILERO_FINAL_IN] = "silero.final.input_length",
+        [SILERO_FINAL_OUT] = "silero.final.output_length",
+    };
+    const silero_header *s = &f->im->file.parts[0].silero;
     char version[48];
     gufo_status status = set_text(f, "silero.model_type", s->type, error);
 
@@ -173,19 +197,11 @@ static gufo_status set_silero(const filling *f, gufo_error *error)
                    s->version[1], s->version[2]);
     if (status == GUFO_OK)
         status = set_text(f, "general.version", version, error);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GUFO_OK; i++)
-        status = gufo_document_set_i32(f->document, numbers[i].key, numbers[i].value, error);
-    for (int32_t i = 0; i < s->layers; i++) {
-        lists[0][i] = s->encoder[i].in;
-        lists[1][i] = s->encoder[i].out;
-        lists[2][i] = s->encoder[i].kernel;
-    }
-    for (int i = 0; i < 3 && status == GUFO_OK; i++) {
-        gufo_items items = {GUFO_VALUE_INT32, (uint64_t)s->layers, lists[i]};
-
-        status = gufo_document_set_array(f->document, names[i], &items, error);
-    }
-    return status;
+    if (status == GUFO_OK)
+        status = set_numbers(f, before, s->before, SILERO_BEFORE, error);
+    if (status == GUFO_OK)
+        status = set_encoder(f, s, error);
+    return status == GUFO_OK ? set_numbers(f, after, s->after, SILERO_AFTER, error) : status;
 }
 
 /* ---- general -------------------------------------------------------------------------------- */

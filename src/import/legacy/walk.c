@@ -154,36 +154,42 @@ static gufo_status find_generation(walk *w, gufo_error *error)
     return GUFO_OK;
 }
 
+static gufo_status read_counts(walk *w, int32_t *out, uint32_t count, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < count && status == GUFO_OK; i++) {
+        status = reader_i32(&w->in, &out[i], error);
+        if (status == GUFO_OK && out[i] < 0)
+            status = fail_with(error, GUFO_E_MALFORMED, w->in.at - 4,
+                               "a number of the header is %" PRId32 ", which no model has", out[i]);
+    }
+    return status;
+}
+
 static gufo_status read_silero(walk *w, gufo_error *error)
 {
     silero_header *s = &w->part->silero;
     uint64_t at = w->in.at;
     uint32_t length;
     gufo_status status = reader_u32(&w->in, &length, error);
-    int32_t *const numbers[] = {&s->version[0], &s->version[1], &s->version[2],
-                                &s->window,     &s->context,    &s->layers};
-    int32_t *const last[] = {&s->lstm_input, &s->lstm_hidden, &s->final_in, &s->final_out};
 
-    if (status == GUFO_OK && length != strlen("silero-16k"))
-        return fail_with(error, GUFO_E_MALFORMED, at, "not a header of silero VAD");
-    if (status == GUFO_OK)
+    if (status == GUFO_OK && length == strlen("silero-16k"))
         status = reader_bytes(&w->in, s->type, length, error);
     if (status == GUFO_OK && strcmp(s->type, "silero-16k") != 0)
         return fail_with(error, GUFO_E_MALFORMED, at, "not a header of silero VAD");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GUFO_OK; i++)
-        status = reader_i32(&w->in, numbers[i], error);
-    if (status == GUFO_OK && (s->layers < 0 || s->layers > SILERO_MAX_LAYERS))
+    if (status == GUFO_OK)
+        status = read_counts(w, s->version, 3, error);
+    if (status == GUFO_OK)
+        status = read_counts(w, s->before, SILERO_BEFORE, error);
+    if (status == GUFO_OK && s->before[SILERO_LAYERS] > SILERO_MAX_LAYERS)
         return fail_with(error, GUFO_E_MALFORMED, w->in.at - 4,
-                         "n_encoder_layers is %" PRId32 ", which no model has", s->layers);
-    for (int32_t i = 0; status == GUFO_OK && i < s->layers; i++) {
-        status = reader_i32(&w->in, &s->encoder[i].in, error);
-        if (status == GUFO_OK)
-            status = reader_i32(&w->in, &s->encoder[i].out, error);
-        if (status == GUFO_OK)
-            status = reader_i32(&w->in, &s->encoder[i].kernel, error);
-    }
-    for (size_t i = 0; i < sizeof last / sizeof *last && status == GUFO_OK; i++)
-        status = reader_i32(&w->in, last[i], error);
+                         "n_encoder_layers is %" PRId32 ", which no model has",
+                         s->before[SILERO_LAYERS]);
+    for (int32_t i = 0; status == GUFO_OK && i < s->before[SILERO_LAYERS]; i++)
+        status = read_counts(w, s->encoder[i], SILERO_ENCODER, error);
+    if (status == GUFO_OK)
+        status = read_counts(w, s->after, SILERO_AFTER, error);
     w->generation = 2;
     return status;
 }
