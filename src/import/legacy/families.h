@@ -81,6 +81,7 @@ typedef enum legacy_division {
 /* Whether a model has such a tensor, in each layer where the name has one. */
 typedef enum legacy_need {
     NEEDED,
+    LATER,    /* in all layers but the first */
     OPTIONAL, /* in all layers, or in none */
     ONE_WAY,  /* all of these, or all of the next kind */
     OTHER_WAY,

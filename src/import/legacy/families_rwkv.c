@@ -10,10 +10,6 @@
     {                                                                  \
         old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, NULL \
     }
-#define OPTIONAL(old, new, shape)                                        \
-    {                                                                    \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
-    }
 #define STACKED(old, new, dims)                                        \
     {                                                                  \
         old, new, "?", ORDER_STACKED, DIVIDED_ROWS, NEEDED, dims, NULL \
@@ -23,9 +19,13 @@
         old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
     }
 #define NORM(old, new) NAME(old ".weight", new ".weight", "E"), NAME(old ".bias", new ".bias", "E")
-#define TWICE(old, new, shape, dims, also)                               \
-    {                                                                    \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, OPTIONAL, dims, also \
+#define TWICE(old, new, shape, dims, also)                             \
+    {                                                                  \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, also \
+    }
+#define LATER_ONES(old, new, shape, dims)                             \
+    {                                                                 \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, LATER, dims, NULL \
     }
 
 #define AROUND                                                                              \
@@ -80,14 +80,14 @@ static const legacy_name rwkv7_names[] = {
     TWICE("blocks.0.att.a0", "blk.0.time_mix_a0.weight", "?", "E", "blk.0.time_mix_v0.weight"),
     TWICE("blocks.0.att.a1", "blk.0.time_mix_a1.weight", "EA", NULL, "blk.0.time_mix_v1.weight"),
     TWICE("blocks.0.att.a2", "blk.0.time_mix_a2.weight", "AE", NULL, "blk.0.time_mix_v2.weight"),
-    TWICE("blocks.%.att.a0", "blk.%.time_mix_a0.weight", "?", "E", NULL),
-    OPTIONAL("blocks.%.att.a1", "blk.%.time_mix_a1.weight", "EA"),
-    OPTIONAL("blocks.%.att.a2", "blk.%.time_mix_a2.weight", "AE"),
-    TWICE("blocks.%.att.v0", "blk.%.time_mix_v0.weight", "?", "E", NULL),
-    OPTIONAL("blocks.%.att.v1", "blk.%.time_mix_v1.weight", "EL"),
-    OPTIONAL("blocks.%.att.v2", "blk.%.time_mix_v2.weight", "LE"),
-    OPTIONAL("blocks.%.att.g1", "blk.%.time_mix_g1.weight", "EG"),
-    OPTIONAL("blocks.%.att.g2", "blk.%.time_mix_g2.weight", "GE"),
+    LATER_ONES("blocks.%.att.a0", "blk.%.time_mix_a0.weight", "?", "E"),
+    LATER_ONES("blocks.%.att.a1", "blk.%.time_mix_a1.weight", "EA", NULL),
+    LATER_ONES("blocks.%.att.a2", "blk.%.time_mix_a2.weight", "AE", NULL),
+    LATER_ONES("blocks.%.att.v0", "blk.%.time_mix_v0.weight", "?", "E"),
+    LATER_ONES("blocks.%.att.v1", "blk.%.time_mix_v1.weight", "EL", NULL),
+    LATER_ONES("blocks.%.att.v2", "blk.%.time_mix_v2.weight", "LE", NULL),
+    NAME("blocks.%.att.g1", "blk.%.time_mix_g1.weight", "EG"),
+    NAME("blocks.%.att.g2", "blk.%.time_mix_g2.weight", "GE"),
     SHAPED("blocks.%.att.k_k", "blk.%.time_mix_k_k.weight", "?", "E"),
     SHAPED("blocks.%.att.k_a", "blk.%.time_mix_k_a.weight", "?", "E"),
     SHAPED("blocks.%.att.r_k", "blk.%.time_mix_r_k.weight", "HN", "E"),

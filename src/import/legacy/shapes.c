@@ -134,6 +134,8 @@ static uint64_t expected_count(const census *c, const legacy_name *row, uint64_t
 {
     uint64_t all = strchr(row->old_name, '%') != NULL ? c->layers : 1;
 
+    if (row->need == LATER)
+        return all - 1;
     if (row->need == ONE_WAY || row->need == OTHER_WAY)
         return (row->need == OTHER_WAY) == other_way ? all : 0;
     return row->need == OPTIONAL && found == 0 ? 0 : all;
