@@ -23,6 +23,7 @@ enum {
     LEGACY_MAX_NAME = 256,
     LEGACY_MAX_TOKEN = 1 << 16,
     LEGACY_MAX_VOCABULARY = 1 << 24,
+    LEGACY_MAX_MISSING = 1 << 12, /* tokens of Whisper that are made: 1609 at most so far */
     LEGACY_MAX_PARTS = 256,
     LEGACY_ALIGNMENT = 32,
     SILERO_MAX_LAYERS = 64,

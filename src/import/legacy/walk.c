@@ -340,14 +340,15 @@ static void place_texts(legacy_part *part)
 static gufo_status read_vocabulary(walk *w, gufo_error *error)
 {
     uint32_t flags = w->form->flags, announced = (uint32_t)w->part->fields[FIELD_VOCAB].i;
-    uint32_t count = announced;
+    uint32_t count = announced, missing;
     uint64_t at = w->in.at;
     gufo_status status = GUFO_OK;
 
     w->in.inside = "the vocabulary";
     if ((flags & FORM_COUNTED) != 0)
         status = reader_u32(&w->in, &count, error);
-    if (status == GUFO_OK && (count > announced || (count < announced && !(flags & FORM_FEWER))))
+    missing = (flags & FORM_FEWER) != 0 ? LEGACY_MAX_MISSING : 0;
+    if (status == GUFO_OK && (count > announced || announced - count > missing))
         return fail_with(error, GUFO_E_MALFORMED, at,
                          "the vocabulary has %" PRIu32 " tokens, but the header says %" PRIu32,
                          count, announced);
