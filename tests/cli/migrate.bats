@@ -62,13 +62,24 @@ new.gguf: valid: 0 errors, '
     make_legacy old.bin type q4_0 scale 0.1
     run -0 --separate-stderr gufo migrate --json --yes -q old.bin new.gguf --set general.license=mit --ctx 4096
     same_error ''
-    [[ "$output" == '{"path":"old.bin","dry_run":false,"family":"llama","container":"GGJT","version":1,"generation":0,"parts":["old.bin"],"tokens":262,"doubt":null,"known":[{"key":"general.architecture","type":"string","value":"llama","why":null},'* ]]
+    [[ "$output" == '{"path":"old.bin","schema_version":1,"dry_run":false,"family":"llama","container":"GGJT","version":1,"generation":0,"parts":["old.bin"],"tokens":262,"doubt":null,"known":[{"key":"general.architecture","type":"string","value":"llama","why":null},'* ]]
     has '{"key":"llama.context_length","type":"uint32","value":4096,"why":"given"}'
     has '{"key":"llama.block_count","type":"uint32","value":1,"why":null}'
     has '{"key":"tokenizer.ggml.token_type","type":"array","element_type":"int32","count":262,"value":[2,3,3,6,6,6,6,6],"why":null}'
     has '],"assumed":[{"key":"llama.attention.layer_norm_rms_epsilon","type":"float32","value":5e-6,"why":"'
     has '"}],"missing":[],"warnings":[],"tensors":[{"source":"tok_embeddings.weight","name":"token_embd.weight","from":"Q4_0","to":"Q4_0","exact":false,"max_abs_err":0.0'
     has "}],\"output\":{\"path\":\"new.gguf\",\"size\":$(stat -c %s new.gguf),\"tensors\":12,\"valid\":true,\"errors\":0,\"warnings\":"
+}
+
+@test "migrate: docs/json.md has every member" {
+    command -v python3 >/dev/null && python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema is missing"
+    make_legacy old.bin container ggml type q4_0 parts 2
+    gufo migrate --json -q old.bin new.gguf >lines
+    gufo migrate --json -q --dry-run --quantize Q8_0 old.bin new2.gguf >>lines
+    run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo migrate' <lines
+    same '2 lines agree'
+    gufo show --json -q old.bin >lines
+    run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo show' <lines
 }
 
 @test "migrate: --dry-run reports the same and writes nothing" {

@@ -3,6 +3,8 @@
 #include "cli/core/value.h"
 #include "cli/import/migrate.h"
 
+enum { SCHEMA_VERSION = 1 };
+
 enum { MOST_ELEMENTS = 8 }; /* of an array: a vocabulary is not what is asked for */
 
 /* {"key","type","value","why"}; of a missing one {"key","type","required","why"}. */
@@ -88,6 +90,7 @@ void migrate_write_json(const migration *m)
     migrate_tensor tensor;
     const char *warning;
 
+    json_write_u64(&j, "schema_version", SCHEMA_VERSION);
     json_write_bool(&j, "dry_run", m->options->dry_run);
     write_facts(&j, m);
     write_settings(&j, m, "known", GUFO_SETTING_KNOWN);
