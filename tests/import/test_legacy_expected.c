@@ -589,6 +589,33 @@ static void test_real_files(void **state)
     check_folder("data/convert/legacy/real");
 }
 
+/* Keys that no expected result lists, of real models. */
+static void test_rwkv_keys(void **state)
+{
+    static const struct row {
+        const char *file;
+        uint64_t width, version;
+    } rows[] = {{"data/convert/legacy/real/tiny-rwkv-4v0-660K-FP16.bin", 256, 4},
+                {"data/convert/legacy/real/tiny-rwkv-5v1-730K-Q5_0.bin", 256, 5}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        path_text path = need_shared(rows[i].file);
+        gufo_error error = no_error();
+        gufo_import *import = gufo_import_legacy(path.text, NULL, &error);
+        const gufo_model *model;
+        uint64_t width = 0, version = 0;
+
+        check(import != NULL, "%s: %s", rows[i].file, error.message);
+        model = gufo_import_model(import);
+        (void)gufo_get_u64(model, "rwkv.feed_forward_length", &width, NULL);
+        (void)gufo_get_u64(model, "rwkv.architecture_version", &version, NULL);
+        check_u64(width, rows[i].width, "%s: width", rows[i].file);
+        check_u64(version, rows[i].version, "%s: version", rows[i].file);
+        gufo_import_close(import);
+    }
+}
+
 /* ---- damaged files -------------------------------------------------------------------------- */
 
 #define STATUS(code) (1u << GUFO_E_##code)
@@ -684,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_other_families),
         cmocka_unit_test(test_rwkv_blocks),
         cmocka_unit_test(test_real_files),
+        cmocka_unit_test(test_rwkv_keys),
         cmocka_unit_test(test_damaged_files),
     };
 

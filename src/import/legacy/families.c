@@ -326,7 +326,6 @@ static const legacy_key rwkv_keys[] = {
           "the file does not say it; the first models were trained with it"),
     FIELD("block_count", U32, FIELD_LAYER),
     FIELD("embedding_length", U32, FIELD_EMBD),
-    SHAPE("feed_forward_length", 'F'),
     END_OF_KEYS,
 };
 

@@ -327,6 +327,14 @@ typedef struct rwkv_mark {
     uint32_t version;
 } rwkv_mark;
 
+static const legacy_record *find_record(const legacy_part *part, const char *name)
+{
+    for (uint64_t i = 0; i < part->record_count; i++)
+        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
+            return &part->records[i];
+    return NULL;
+}
+
 /* The highest version of which a tensor is there. */
 static uint32_t rwkv_version(const legacy_part *part)
 {
@@ -336,17 +344,23 @@ static uint32_t rwkv_version(const legacy_part *part)
                                       {"blocks.0.att.ln_x.weight", 5}};
 
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++)
-        for (uint64_t i = 0; i < part->record_count; i++)
-            if (gufo_str_equal(part->records[i].name, gufo_str_of(marks[k].name)))
-                return marks[k].version;
+        if (find_record(part, marks[k].name) != NULL)
+            return marks[k].version;
     return 4;
 }
 
 static gufo_status set_rwkv(const filling *f, gufo_error *error)
 {
-    gufo_status status = gufo_document_set_u32(f->document, "rwkv.architecture_version",
-                                               rwkv_version(&f->im->file.parts[0]), error);
+    const legacy_part *part = &f->im->file.parts[0];
+    const legacy_record *wide = find_record(part, "blocks.0.ffn.key.weight");
+    gufo_status status = GUFO_OK;
 
+    if (wide != NULL && wide->n_dims == 2)
+        status = gufo_document_set_u32(f->document, "rwkv.feed_forward_length",
+                                       (uint32_t)wide->ne[1], error);
+    if (status == GUFO_OK)
+        status = gufo_document_set_u32(f->document, "rwkv.architecture_version",
+                                       rwkv_version(part), error);
     if (status == GUFO_OK)
         status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"),
                                     GUFO_SETTING_MISSING, false, GUFO_VALUE_STRING,
