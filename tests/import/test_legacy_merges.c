@@ -225,7 +225,7 @@ static int32_t *types_in(const gufo_model *model)
     int32_t *types;
 
     assert_int_equal(gufo_get_array(model, TYPES_KEY, GUFO_VALUE_INT32, &array, NULL), GUFO_OK);
-    types = calloc(array.count, sizeof *types);
+    types = calloc((size_t)array.count, sizeof *types);
     assert_int_equal(gufo_array_read(&array, 0, array.count, types, NULL), GUFO_OK);
     return types;
 }

@@ -105,7 +105,7 @@ static void test_pieces_without_scores(void **state)
     v.has_scores = false;
     o = outcome_of("llama", &v, v.count, NULL);
     check_ok(o.status, &o.error, "without scores");
-    check_tokens(&o, piece_words, v.count, "without scores");
+    check_tokens(&o, piece_words, (size_t)v.count, "without scores");
     check_scores(&o, &v, v.count);
     outcome_free(&o);
 }
@@ -140,7 +140,7 @@ static void test_added_pieces(void **state)
 
     (void)state;
     check_ok(o.status, &o.error, "added");
-    check_tokens(&o, expected, v.count, "added");
+    check_tokens(&o, expected, COUNT_OF(expected), "added");
     outcome_free(&o);
 }
 
@@ -171,7 +171,7 @@ static void test_merged_pieces(void **state)
     (void)state;
     check_ok(o.status, &o.error, "merged");
     check_text_key(&o, "tokenizer.ggml.model", "gpt2");
-    check_tokens(&o, expected, v.count, "merged");
+    check_tokens(&o, expected, COUNT_OF(expected), "merged");
     check_merges(&o, merges, COUNT_OF(merges), "merged");
     check_ids(&o, -1, -1, -1, -1);
     assert_false(has_key(&o, "tokenizer.ggml.scores"));

@@ -42,7 +42,7 @@ static inline outcome outcome_of(const char *family, const legacy_vocabulary *vo
 static inline outcome outcome_of_texts(const char *family, const gufo_str *texts, uint64_t count,
                                        uint64_t rows)
 {
-    legacy_vocabulary v = {.tokens = calloc(count + 1, sizeof *v.tokens), .count = count};
+    legacy_vocabulary v = {.tokens = calloc((size_t)count + 1, sizeof *v.tokens), .count = count};
     outcome o;
 
     for (uint64_t id = 0; id < count; id++)
@@ -76,7 +76,7 @@ static inline gufo_array array_of(const outcome *o, const char *key, gufo_value_
 /* The texts of an array of strings; to be freed. */
 static inline gufo_str *texts_of(const gufo_array *array)
 {
-    gufo_str *texts = calloc(array->count + 1, sizeof *texts);
+    gufo_str *texts = calloc((size_t)array->count + 1, sizeof *texts);
     gufo_array_iter walk = gufo_array_start(array);
     gufo_value value;
 
@@ -88,7 +88,7 @@ static inline gufo_str *texts_of(const gufo_array *array)
 static inline int32_t *types_of(const outcome *o)
 {
     gufo_array array = array_of(o, TYPES_KEY, GUFO_VALUE_INT32);
-    int32_t *types = calloc(array.count + 1, sizeof *types);
+    int32_t *types = calloc((size_t)array.count + 1, sizeof *types);
 
     assert_int_equal(gufo_array_read(&array, 0, array.count, types, NULL), GUFO_OK);
     return types;

@@ -304,8 +304,8 @@ void legacy_decode(const legacy_layout *layout, const uint8_t *bytes, uint64_t b
     if (layout->decode != NULL)
         layout->decode(bytes, blocks, out);
     else
-        gufo_decode(gufo_element_type_by_id(layout->today), bytes, 1, blocks * layout->block_length,
-                    out, GUFO_CPU_BEST, NULL);
+        (void)gufo_decode(gufo_element_type_by_id(layout->today), bytes, 1,
+                          blocks * layout->block_length, out, GUFO_CPU_BEST, NULL);
 }
 
 /* The scale of a block that repacking refused. */
@@ -414,8 +414,8 @@ static void measure_same_name(const legacy_layout *layout, const uint8_t *bytes,
         loss->overflows = loss->inexact = true;
         return;
     }
-    gufo_decode(gufo_element_type_by_id(layout->today), repacked, 1, count, values, GUFO_CPU_BEST,
-                NULL);
+    (void)gufo_decode(gufo_element_type_by_id(layout->today), repacked, 1, count, values,
+                      GUFO_CPU_BEST, NULL);
     add_differences(old, values, count, loss);
 }
 

@@ -20,7 +20,7 @@
 static bool set_word(word_list *words, uint64_t id, gufo_str text, word_type type)
 {
     words->texts[id] = text;
-    words->types[id] = type;
+    words->types[id] = (int32_t)type;
     return true;
 }
 
@@ -132,7 +132,7 @@ static bool set_bytes(word_list *words, uint64_t id, gufo_str bytes)
     if (gufo_str_equal(bytes, gufo_str_of(word_padding_of(id).text)))
         type = WORD_UNUSED;
     words->bytes[id] = type == WORD_NORMAL ? bytes : (gufo_str){0};
-    words->types[id] = type;
+    words->types[id] = (int32_t)type;
     return alphabet_text(words, bytes, &words->texts[id]);
 }
 

@@ -33,7 +33,7 @@ void special_ids_mark(word_list *words, const legacy_text_rule *rule)
 
     for (size_t i = 0; i < ROLES; i++)
         if (is_confirmed(&roles[i], words, rule, &id))
-            words->types[id] = roles[i].type;
+            words->types[id] = (int32_t)roles[i].type;
 }
 
 gufo_status special_ids_set(gufo_document *document, const word_list *words,
