@@ -143,6 +143,7 @@
             {"encoder.blocks.0.attn.value.weight", "E2", "Q8_0"},                    \
             {"encoder.blocks.0.attn.out.weight", "E2", "Q5_0"},                      \
             {"decoder.token_embedding.weight", "E2", "Q5_1"},                        \
+            {"decoder.blocks.0.attn_ln.weight", "E", "F32"},                         \
         {                                                                            \
             "decoder.ln.weight", "E", "F32"                                          \
         }                                                                            \

@@ -336,36 +336,69 @@ static const legacy_key rwkv_keys[] = {
         LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1 \
     }
 
-static const legacy_family llama = {
-    "llama",     "llama",    {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
-    llama_names, llama_keys, NULL};
-static const legacy_family gpt2 = {
-    "gpt2",     "gpt2",    {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
-    gpt2_names, gpt2_keys, NULL};
+static const legacy_family llama = {"llama",
+                                    "llama",
+                                    {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
+                                    llama_names,
+                                    llama_keys,
+                                    NULL,
+                                    {{NULL, FIELD_END}}};
+static const legacy_family gpt2 = {"gpt2",
+                                   "gpt2",
+                                   {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+                                   gpt2_names,
+                                   gpt2_keys,
+                                   NULL,
+                                   {{NULL, FIELD_END}}};
 const legacy_family legacy_starcoder = {
-    "starcoder",     "starcoder",    {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
-    starcoder_names, starcoder_keys, "gpt2"};
-static const legacy_family gptj = {
-    "gptj",     "gptj",    {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
-    gptj_names, gptj_keys, NULL};
+    "starcoder",        "starcoder",    {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
+    starcoder_names,    starcoder_keys, "gpt2",
+    {{NULL, FIELD_END}}};
+static const legacy_family gptj = {"gptj",
+                                   "gptj",
+                                   {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+                                   gptj_names,
+                                   gptj_keys,
+                                   NULL,
+                                   {{NULL, FIELD_END}}};
 static const legacy_family gptneox = {
-    "gptneox",     "gptneox",    {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
-    gptneox_names, gptneox_keys, NULL};
-static const legacy_family mpt = {
-    "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1}, mpt_names, mpt_keys, NULL};
+    "gptneox",          "gptneox",    {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
+    gptneox_names,      gptneox_keys, NULL,
+    {{NULL, FIELD_END}}};
+static const legacy_family mpt = {"mpt",
+                                  "mpt",
+                                  {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1},
+                                  mpt_names,
+                                  mpt_keys,
+                                  NULL,
+                                  {{NULL, FIELD_END}}};
 static const legacy_family replit = {
-    "replit", "mpt", {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1}, mpt_names, replit_keys, NULL};
-static const legacy_family bloom = {
-    "bloom",     "bloom",    {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
-    bloom_names, bloom_keys, NULL};
+    "replit",           "mpt",       {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1},
+    mpt_names,          replit_keys, NULL,
+    {{NULL, FIELD_END}}};
+static const legacy_family bloom = {"bloom",
+                                    "bloom",
+                                    {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
+                                    bloom_names,
+                                    bloom_keys,
+                                    NULL,
+                                    {{NULL, FIELD_END}}};
 static const legacy_family falcon = {
-    "falcon",     "falcon",    {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1},
-    falcon_names, falcon_keys, NULL};
+    "falcon",           "falcon",    {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1},
+    falcon_names,       falcon_keys, NULL,
+    {{NULL, FIELD_END}}};
 static const legacy_family whisper = {
-    "whisper", "whisper",    {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1},
-    NULL,      whisper_keys, NULL};
-static const legacy_family silero = {"silero", "silero", NO_TEXT, NULL, NULL, NULL};
-static const legacy_family rwkv = {"rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys, NULL};
+    "whisper",
+    "whisper",
+    {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1},
+    NULL,
+    whisper_keys,
+    NULL,
+    {{"encoder.blocks.", FIELD_AUDIO_LAYER}, {"decoder.blocks.", FIELD_TEXT_LAYER}}};
+static const legacy_family silero = {"silero", "silero",           NO_TEXT, NULL, NULL,
+                                     NULL,     {{NULL, FIELD_END}}};
+static const legacy_family rwkv = {
+    "rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys, NULL, {{"blocks.", FIELD_LAYER}}};
 
 /* ---- headers -------------------------------------------------------------------------------- */
 

@@ -126,6 +126,14 @@ typedef struct legacy_key {
 
 /* ---- families ------------------------------------------------------------------------------- */
 
+/* Tensors of layers, where names stay: what their names begin with, before the number of the layer. */
+typedef struct legacy_blocks {
+    const char *start;
+    legacy_field layers;
+} legacy_blocks;
+
+enum { LEGACY_MAX_BLOCKS = 2 };
+
 typedef struct legacy_family {
     const char *name; /* what it is called, and what --arch calls it */
     const char *arch; /* general.architecture */
@@ -133,6 +141,7 @@ typedef struct legacy_family {
     const legacy_name *names; /* ended by a row without an old name; NULL: names stay */
     const legacy_key *keys;   /* likewise */
     const char *like;         /* the family whose header it has; NULL: it has its own */
+    legacy_blocks blocks[LEGACY_MAX_BLOCKS]; /* of names that stay */
 } legacy_family;
 
 /* A header that occurred. */

@@ -146,5 +146,7 @@ static const legacy_key rwkv7_keys[] = {
         LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1 \
     }
 
-const legacy_family legacy_rwkv6 = {"rwkv6", "rwkv6", NO_TEXT, rwkv6_names, rwkv6_keys, "rwkv"};
-const legacy_family legacy_rwkv7 = {"rwkv7", "rwkv7", NO_TEXT, rwkv7_names, rwkv7_keys, "rwkv"};
+const legacy_family legacy_rwkv6 = {
+    "rwkv6", "rwkv6", NO_TEXT, rwkv6_names, rwkv6_keys, "rwkv", {{NULL, FIELD_END}}};
+const legacy_family legacy_rwkv7 = {
+    "rwkv7", "rwkv7", NO_TEXT, rwkv7_names, rwkv7_keys, "rwkv", {{NULL, FIELD_END}}};

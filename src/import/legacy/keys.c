@@ -359,8 +359,8 @@ static gufo_status set_rwkv(const filling *f, gufo_error *error)
         status = gufo_document_set_u32(f->document, "rwkv.feed_forward_length",
                                        (uint32_t)wide->ne[1], error);
     if (status == GUFO_OK)
-        status = gufo_document_set_u32(f->document, "rwkv.architecture_version",
-                                       rwkv_version(part), error);
+        status = gufo_document_set_u32(f->document, "rwkv.architecture_version", rwkv_version(part),
+                                       error);
     if (status == GUFO_OK)
         status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"),
                                     GUFO_SETTING_MISSING, false, GUFO_VALUE_STRING,

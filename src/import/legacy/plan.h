@@ -39,6 +39,11 @@ void legacy_whole(const legacy_file *file, const legacy_record *record, const le
  * that only tensors tell apart. */
 gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *shapes, gufo_error *error);
 
+/* ---- layers.c ------------------------------------------------------------------------------- */
+
+/* Checks that every layer is there, where the family's names stay. */
+gufo_status legacy_check_layers(const legacy_file *file, gufo_error *error);
+
 /* ---- rows.c --------------------------------------------------------------------------------- */
 
 /* The record that a tensor begins with, in the first part. */

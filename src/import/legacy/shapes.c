@@ -222,7 +222,9 @@ gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *s, gufo_error 
 
     *s = (legacy_shapes){.flipped = false};
     preset(file, s);
-    if (status != GUFO_OK || file->family->names == NULL)
+    if (status == GUFO_OK && file->family->names == NULL)
+        return legacy_check_layers(file, error);
+    if (status != GUFO_OK)
         return status;
     if (strcmp(file->family->name, "gpt2") == 0 || file->family == &legacy_starcoder)
         status = find_starcoder(file, error);
