@@ -319,6 +319,23 @@ static void test_a_tensor_missing(void **state)
         }
 }
 
+/* A header that promises one layer more, of models whose names stay. */
+static void test_a_layer_missing(void **state)
+{
+    static const struct {
+        const char *sample;
+        size_t field; /* of the header: its layers */
+    } rows[] = {{"rwkv-100", 2}, {"rwkv-101", 2}, {"whisper", 4}, {"whisper", 8}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        legacy_sample changed = *legacy_sample_named(rows[i].sample);
+
+        changed.fields[rows[i].field]++;
+        check_changed(&changed, "a layer missing", rows[i].field);
+    }
+}
+
 static void test_names_of_other_models(void **state)
 {
     static const char *const names[] = {"layers.1.attention.wq.weight", "model/h1/ln_1/g",
@@ -428,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_more_than_the_model),
         cmocka_unit_test(test_a_tensor_twice),
         cmocka_unit_test(test_a_tensor_missing),
+        cmocka_unit_test(test_a_layer_missing),
         cmocka_unit_test(test_names_of_other_models),
         cmocka_unit_test(test_shapes_that_contradict),
         cmocka_unit_test(test_keys_that_no_heads_have),
