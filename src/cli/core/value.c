@@ -186,7 +186,7 @@ void value_put_number(FILE *out, const gufo_value *value)
 /* "text", or "the beginning..." (1,234 bytes), in about `columns` columns. */
 static void put_string(FILE *out, gufo_str text, size_t columns)
 {
-    static const size_t least = 16, quotes = 2;
+    static const size_t least = 8, quotes = 2;
     size_t room = columns > least + quotes ? columns - quotes : least;
     char length[64] = "";
 

@@ -20,6 +20,7 @@ enum { CATALOGUE_CELLS = 9, CATALOGUE_NAME = 64 };
 typedef struct catalogue_columns {
     const char *names[CATALOGUE_CELLS + 1]; /* as in JSON; the last one is NULL */
     unsigned numbers;                       /* a bit for each that holds numbers */
+    unsigned kept;                          /* and for each that a narrow terminal keeps longest */
 } catalogue_columns;
 
 static inline bool catalogue_is_number(const catalogue_columns *columns, size_t index)

@@ -10,6 +10,7 @@
  * A word may have several meanings: each is shown. */
 #include "cli/commands.h"
 #include "cli/core/report.h"
+#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "cli/inspect/catalogue.h"
 
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
+enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, VALUE_COLUMNS = 10, LONGEST_HINTED = 200 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -26,17 +27,27 @@ static void put_name(const char *name)
     printf("  %-*s", NAME_COLUMNS, name);
 }
 
+/* The rest of a line that begins with `used` columns. */
+static void put_text(const char *text, size_t used)
+{
+    text_put_wrapped(stdout, gufo_str_of(text), used, used, stdout_columns());
+    putchar('\n');
+}
+
 /* The architectures that use a row, on as many lines as they need. */
 static void print_users(const catalogue *c, const char *name)
 {
-    size_t next = 0, column = 0;
+    size_t next = 0, column = 0, line = LINE_COLUMNS;
     const char *arch;
+
+    if (stdout_columns() > 0 && stdout_columns() < line)
+        line = stdout_columns();
 
     while ((arch = catalogue_user(c, name, &next)) != NULL) {
         if (column == 0) {
             put_name("used by");
             column = NAME_COLUMNS + 2;
-        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > LINE_COLUMNS) {
+        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > line) {
             printf(",\n%*s", NAME_COLUMNS + 2, "");
             column = NAME_COLUMNS + 2;
         } else
@@ -62,7 +73,8 @@ static void print_values(const char *key, const char *value)
 
     for (size_t next = 0; next_value(key, value, &next, &row);) {
         put_name("value");
-        printf("%-8s  %s\n", row.value, row.text);
+        printf("%-*s  ", VALUE_COLUMNS - 2, row.value);
+        put_text(row.text, NAME_COLUMNS + 2 + VALUE_COLUMNS);
     }
 }
 
@@ -75,13 +87,13 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
     for (size_t i = 0; c->columns.names[i] != NULL; i++)
         if (*row->cells[i] != '\0') {
             put_name(c->columns.names[i]);
-            printf("%s\n", row->cells[i]);
+            put_text(row->cells[i], NAME_COLUMNS + 2);
         }
     print_users(c, row->cells[0]);
     print_values(row->cells[0], value);
     put_name("example");
     catalogue_example(c, row, word, example);
-    printf("%s\n", example);
+    put_text(example, NAME_COLUMNS + 2);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

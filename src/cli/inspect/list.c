@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LEAST_NAME = 24 };
+
 typedef struct list_options {
     command_input base;
     const char *arch;
@@ -51,14 +53,24 @@ static void heads(const catalogue_columns *columns, table_row *out)
         row_str(out, gufo_str_of(columns->names[i]));
 }
 
+/* Narrow terminals leave out the last columns first, but never text that can go below. */
+static table_column column_of(const catalogue_columns *columns, size_t index)
+{
+    bool number = catalogue_is_number(columns, index), kept = (columns->kept >> index & 1) != 0;
+    bool last = columns->names[index + 1] == NULL;
+
+    return (table_column){.width = number ? 1 : -1,
+                          .drop = kept || (last && !number) ? 0 : (unsigned)index};
+}
+
 static void print(const catalogue *c, const catalogue_columns *columns, const char *arch)
 {
-    table t = {.gap = 2, .most_name = SIZE_MAX};
+    table t = {.gap = 2, .most_name = SIZE_MAX, .least_name = LEAST_NAME};
     catalogue_row row;
     table_row cells;
 
     for (; columns->names[t.count] != NULL; t.count++)
-        t.columns[t.count].width = catalogue_is_number(columns, t.count) ? 1 : -1;
+        t.columns[t.count] = column_of(columns, t.count);
     for (size_t i = 0; row_at(c, arch, i, &row); i++) {
         make_cells(columns, &row, &cells);
         table_fit(&t, &cells);

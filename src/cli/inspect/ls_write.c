@@ -106,9 +106,9 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
 
 void ls_write_table(const ls_files *files)
 {
-    static const table_column columns[] = {{"name", -4},  {"arch", -4}, {"params", 6},
-                                           {"quant", -5}, {"size", 4},  {"context", 7},
-                                           {"", -1},      {"date", 10}};
+    static const table_column columns[] = {{"name", -4, 0},  {"arch", -4, 2}, {"params", 6, 1},
+                                           {"quant", -5, 0}, {"size", 4, 0},  {"context", 7, 3},
+                                           {"", -1, 0},      {"date", 10, 4}};
     size_t count = sizeof columns / sizeof *columns;
     model_rows rows = {files, false};
     table t;

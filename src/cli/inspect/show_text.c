@@ -30,7 +30,7 @@
 
 #define LABEL_COLUMNS 18
 #define DEFAULT_ARRAY_LIMIT 8
-#define LEAST_COLUMNS 24  /* of a value on a narrow terminal */
+#define LEAST_COLUMNS 16  /* of a value on a narrow terminal */
 #define STRING_COLUMNS 24 /* of a string inside an array there */
 #define ANY_COLUMNS (SIZE_MAX / 2)
 
@@ -43,7 +43,10 @@ static void print_fact(const char *label, char *text)
 
     for (char *line = strtok_r(text, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
-        printf("  %-*s%s\n", LABEL_COLUMNS, label, line);
+        printf("  %-*s", LABEL_COLUMNS, label);
+        text_put_wrapped(stdout, gufo_str_of(line), LABEL_COLUMNS + 2, LABEL_COLUMNS + 2,
+                         stdout_columns());
+        putchar('\n');
         label = "";
     }
 }
@@ -61,24 +64,37 @@ static void make_metadata_row(table_row *row, const gufo_entry *entry)
  * says. */
 static value_style style_of_values(const show_options *options, const table *t)
 {
-    size_t terminal = options->full ? 0 : stdout_columns();
-    size_t before = (size_t)abs(t->columns[0].width) + (size_t)abs(t->columns[1].width) + 6;
+    size_t room = options->full ? 0 : table_room(t, 2);
     value_style style = {DEFAULT_ARRAY_LIMIT, ANY_COLUMNS, ANY_COLUMNS, ANY_COLUMNS};
 
     if (options->limit_given || options->full)
         style.limit = options->limit_given ? options->array_limit : VALUE_ALL;
-    if (terminal > 0) {
-        style.columns = terminal > before + LEAST_COLUMNS ? terminal - before : LEAST_COLUMNS;
+    if (room > 0) {
+        style.columns = room;
         style.string_columns = STRING_COLUMNS;
     }
-    if (terminal > 0 && !options->limit_given)
-        style.array_columns = style.columns;
+    if (room > 0 && !options->limit_given)
+        style.array_columns = room;
     return style;
+}
+
+/* A value has some columns even where there is no room: what is too much is cut. */
+static bool put_value(const gufo_value *value, const value_style *style)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = style->array_columns < ANY_COLUMNS ? open_memstream(&text, &len) : NULL;
+    bool sound = value_put_line(out != NULL ? out : stdout, value, style);
+
+    if (out != NULL && fclose(out) == 0)
+        text_put_cut(stdout, (gufo_str){text, len}, TEXT_PLAIN, style->columns);
+    free(text);
+    return sound;
 }
 
 static bool write_metadata(const input *in, const show_options *options, bool color)
 {
-    static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}};
+    static const table_column columns[] = {{"", -1, 0}, {"", -1, 1}, {"", LEAST_COLUMNS, 0}};
     table t = table_of(columns, 3); /* values have no cells: they may have any length */
     size_t terminal = stdout_columns();
     const gufo_model *file = in->model;
@@ -101,7 +117,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
         make_metadata_row(&row, &entry);
         table_put_cells(&t, &row);
         text_pad(stdout, t.gap);
-        sound = value_put_line(stdout, &entry.value, &style) && sound;
+        sound = put_value(&entry.value, &style) && sound;
         putc('\n', stdout);
     }
     return sound;
@@ -150,9 +166,10 @@ static void write_tensors(const input *in, const show_options *options)
 {
     size_t shards = gufo_model_shard_count(in->model);
     int digits = snprintf(NULL, 0, "#%zu", shards);
-    const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}, {"", shards > 1 ? -digits : 1},
-                                    {"", 1},  {"", 1}};
-    table t = table_of(columns, shards > 1 ? 6 : 5);
+    const table_column whole[] = {{"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 1, 2}, {"", 1, 1}},
+                       parts[] = {{"", -1, 0},      {"", -1, 0}, {"", -1, 0},
+                                  {"", -digits, 2}, {"", 1, 3},  {"", 1, 1}};
+    table t = shards > 1 ? table_of(parts, 6) : table_of(whole, 5);
     uint64_t shown = walk_tensors(in, options->tensor_glob, &t, false);
 
     table_title(options_color(options->base.shared), "Tensors", shown,
@@ -183,16 +200,16 @@ static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
     return true;
 }
 
-/* A long list of numbers must not be shortened: it gets a line of its own. */
+/* A long list of numbers must not be shortened: it gets lines of its own. */
 static void put_folded_row(const table *t, table_row *row)
 {
-    size_t others = t->indent;
+    size_t others = t->indent, below = t->indent + 2;
 
     for (size_t i = 1; i < t->count; i++)
         others += t->gap + (size_t)abs(t->columns[i].width);
     if (others + text_columns(row->cells[0], TEXT_PLAIN) > stdout_columns()) {
         text_pad(stdout, t->indent);
-        text_put(stdout, row->cells[0], TEXT_PLAIN);
+        text_put_wrapped(stdout, row->cells[0], t->indent, below, stdout_columns());
         putchar('\n');
         row->cells[0] = (gufo_str){"", 0};
     }
@@ -201,7 +218,8 @@ static void put_folded_row(const table *t, table_row *row)
 
 static void write_folded(const input *in, const show_options *options)
 {
-    static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}, {"", 0}, {"", 1}};
+    static const table_column columns[] = {
+        {"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 0, 1}, {"", 1, 2}};
     table t = table_of(columns, 5);
     folded_rows rows = {0};
     table_row row;

@@ -17,6 +17,8 @@
 #include "cli/inspect/stats.h"
 
 #include "cli/core/human.h"
+#include "cli/core/line.h"
+#include "cli/core/stdout.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
@@ -28,6 +30,8 @@
 
 #define FEW_TENSORS 4 /* get their histograms without being asked */
 #define HISTOGRAM_ROWS 4
+#define BEFORE 4      /* columns */
+#define MOST_MERGED 2 /* bins in a column: 36 columns are always there */
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
@@ -83,13 +87,24 @@ static uint64_t height_of(uint64_t count, uint64_t most, uint64_t levels)
     return count > 0 && height == 0 ? 1 : height;
 }
 
-static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64_t most, size_t row)
+/* Neighbours share a column on a narrow terminal. */
+static uint64_t bin_of(const gufo_stats *s, size_t column, size_t merged)
+{
+    uint64_t count = 0;
+
+    for (size_t i = column * merged; i < (column + 1) * merged; i++)
+        count += s->bins[i];
+    return count;
+}
+
+static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64_t most, size_t row,
+                              size_t merged)
 {
     uint64_t below = (uint64_t)row * ramp->levels; /* levels under this row */
-    size_t empty = 4;                              /* columns that are not written yet */
+    size_t empty = BEFORE;                         /* columns that are not written yet */
 
-    for (size_t i = 0; i < GUFO_STATS_BINS; i++) {
-        uint64_t height = height_of(s->bins[i], most, HISTOGRAM_ROWS * ramp->levels);
+    for (size_t i = 0; i < GUFO_STATS_BINS / merged; i++) {
+        uint64_t height = height_of(bin_of(s, i, merged), most, HISTOGRAM_ROWS * ramp->levels);
         uint64_t level = height > below ? height - below : 0;
 
         if (level == 0) {
@@ -106,16 +121,21 @@ static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64
 static void put_histogram(const gufo_stats *s)
 {
     const cell_ramp *ramp = locale_has_blocks() ? &block_ramp : &ascii_ramp;
+    size_t merged = 1;
     uint64_t most = 1;
     int used;
 
-    for (size_t i = 0; i < GUFO_STATS_BINS; i++)
-        most = s->bins[i] > most ? s->bins[i] : most;
+    while (stdout_columns() > 0 && BEFORE + GUFO_STATS_BINS / merged > stdout_columns() &&
+           merged < MOST_MERGED)
+        merged *= 2;
+    for (size_t i = 0; i < GUFO_STATS_BINS / merged; i++)
+        if (bin_of(s, i, merged) > most)
+            most = bin_of(s, i, merged);
     putc('\n', stdout);
     for (size_t row = HISTOGRAM_ROWS; row-- > 0;)
-        put_histogram_row(s, ramp, most, row);
+        put_histogram_row(s, ramp, most, row, merged);
     used = printf("    %.4g", s->low) - 4;
-    printf("%*.4g\n\n", GUFO_STATS_BINS - used, s->high);
+    printf("%*.4g\n\n", GUFO_STATS_BINS / (int)merged - used, s->high);
 }
 
 /* ---- what is below a line ------------------------------------------------------------------- */
@@ -167,9 +187,9 @@ static void put_details(stats_report *r, const stats_row *row)
 /* Columns of numbers have the width of usual ones, which are not known yet. */
 table stats_text_table(void)
 {
-    static const table_column columns[] = {{"name", -4}, {"type", -4}, {"shape", -5},
-                                           {"min", 10},  {"max", 10},  {"mean", 10},
-                                           {"std", 9},   {"zeros", 8}, {"outliers", 8}};
+    static const table_column columns[] = {{"name", -4, 0}, {"type", -4, 4}, {"shape", -5, 6},
+                                           {"min", 10, 0},  {"max", 10, 0},  {"mean", 10, 1},
+                                           {"std", 9, 2},   {"zeros", 8, 5}, {"outliers", 8, 3}};
 
     return table_of(columns, sizeof columns / sizeof *columns);
 }
@@ -217,11 +237,17 @@ void stats_text_end(stats_report *r)
 {
     const stats_totals *t = &r->totals;
 
-    printf("%s%s %s, %s %s: %s infinite or NaN, %s %s, %s zeros\n", r->apart ? "" : "\n",
-           human_grouped(t->tensors).text, t->tensors == 1 ? "tensor" : "tensors",
-           human_grouped(t->elements).text, t->elements == 1 ? "value" : "values",
-           human_grouped(t->elements - t->finite).text, human_grouped(t->outliers).text,
-           t->outliers == 1 ? "outlier" : "outliers", percent_text(t->zeros, t->finite).text);
+    line l;
+
+    if (!r->apart)
+        putchar('\n');
+    line_begin(&l);
+    fprintf(l.out, "%s %s, %s %s: %s infinite or NaN, %s %s, %s zeros",
+            human_grouped(t->tensors).text, t->tensors == 1 ? "tensor" : "tensors",
+            human_grouped(t->elements).text, t->elements == 1 ? "value" : "values",
+            human_grouped(t->elements - t->finite).text, human_grouped(t->outliers).text,
+            t->outliers == 1 ? "outlier" : "outliers", percent_text(t->zeros, t->finite).text);
+    line_end(&l);
     if (t->bad_scales > 0)
         printf("%s %s a scale that is infinite or NaN\n", human_grouped(t->bad_scales).text,
                t->bad_scales == 1 ? "block has" : "blocks have");

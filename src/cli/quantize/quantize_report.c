@@ -5,6 +5,7 @@
 
 #include "cli/core/array.h"
 #include "cli/core/human.h"
+#include "cli/core/line.h"
 #include "cli/core/json.h"
 #include "cli/core/model_json.h"
 #include "cli/core/number.h"
@@ -160,19 +161,25 @@ static void print_headline(const outcome *o, const type_sum *all)
 {
     bool named = o->options->folder != NULL;
 
-    text_print("%s as %s%s%s: %s of tensors become %s\n", o->options->input, o->type,
-               named ? ", " : "", named ? o->options->paths[o->output] : "",
-               human_bytes(all->bytes_before).text, human_bytes(all->bytes).text);
+    line l;
+
+    line_begin(&l);
+    text_put(l.out, gufo_str_of(o->options->input), TEXT_PLAIN);
+    fprintf(l.out, " as %s%s", o->type, named ? ", " : "");
+    text_put(l.out, gufo_str_of(named ? o->options->paths[o->output] : ""), TEXT_PLAIN);
+    fprintf(l.out, ": %s of tensors become %s", human_bytes(all->bytes_before).text,
+            human_bytes(all->bytes).text);
+    line_end(&l);
 }
 
 /* A plan has no losses yet. */
 static void print_outcome(const outcome *o, const type_sums *sums)
 {
-    static const table_column of_tensors[] = {{"Tensor", -6}, {"Shape", -5}, {"From", -7},
-                                              {"To", -7},     {"Bytes", 12}, {"Why", -3}};
-    static const table_column of_sums[] = {{"Type", -8},          {"Tensors", 7},
-                                           {"Size", 10},          {"Bits/weight", 12},
-                                           {"Relative RMSE", 14}, {"Largest error", 14}};
+    static const table_column of_tensors[] = {{"Tensor", -6, 0}, {"Shape", -5, 2}, {"From", -7, 1},
+                                              {"To", -7, 0},     {"Bytes", 12, 3}, {"Why", -3, 0}};
+    static const table_column of_sums[] = {{"Type", -8, 0},          {"Tensors", 7, 2},
+                                           {"Size", 10, 0},          {"Bits/weight", 12, 0},
+                                           {"Relative RMSE", 14, 1}, {"Largest error", 14, 3}};
     table tensors = table_of(of_tensors, 6), types = table_of(of_sums, o->options->dry_run ? 4 : 6);
 
     tensors.indent = types.indent = 0;
