@@ -129,6 +129,7 @@ static void draw(const progress *p, uint64_t done, uint64_t total, double second
 
     (void)progress_line(line, sizeof line, terminal_columns(STDERR_FILENO) - 1, done, total, rate);
     fprintf(stderr, "\r" NO_WRAP "%s\033[J" WRAP "\r", line);
+    fflush(stderr); /* it is written by lines, and this has no end */
 }
 
 void progress_update(progress *p, uint64_t done, uint64_t total)
@@ -151,8 +152,10 @@ void progress_update(progress *p, uint64_t done, uint64_t total)
 
 void progress_end(progress *p)
 {
-    if (p->drawn)
+    if (p->drawn) {
         fputs("\r\033[J", stderr);
+        fflush(stderr); /* before the result */
+    }
     p->drawn = false;
 }
 
