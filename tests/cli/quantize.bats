@@ -536,6 +536,20 @@ interrupt() {
     [[ "$stderr" == *'this and another output are the same file' ]]
 }
 
+@test "quantize --to: the folder is made, and goes again if nothing comes into it" {
+    sample
+    run -0 gufo quantize -q --dry-run --to made sample.gguf Q4_0
+    [ ! -e made ]
+    run -0 gufo quantize -q --report made/report.csv --to made sample.gguf Q4_0
+    [ -f made/gufo-sample-119K-v1.0-Q4_0.gguf ]
+    [ -f made/report.csv ]
+    run -2 gufo quantize -q --to other sample.gguf Q4_K,Q4_K_M
+    [ ! -e other ]
+    run -3 --separate-stderr gufo quantize -q --to missing/made sample.gguf Q4_0
+    same_error 'gufo: missing/made: No such file or directory'
+    [ ! -e missing ]
+}
+
 @test "quantize --to: wrong usage" {
     sample
     mkdir models
@@ -549,10 +563,8 @@ interrupt() {
     same_error "gufo: unknown type '' (see gufo help quantize)"
     run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0,Q8_X
     [[ "$stderr" == "gufo: unknown type 'Q8_X'; did you mean 'Q8_0'?"* ]]
-    run -3 --separate-stderr gufo quantize --to missing sample.gguf Q4_0,Q8_0
-    same_error 'gufo: missing: No such file or directory'
-    run -3 --separate-stderr gufo quantize --to sample.gguf sample.gguf Q4_0,Q8_0
-    same_error 'gufo: sample.gguf: Not a directory'
+    run -2 --separate-stderr gufo quantize --to sample.gguf sample.gguf Q4_0,Q8_0
+    same_error 'gufo: sample.gguf: not a folder'
     run -2 gufo quantize --to models sample.gguf "Q8_0$(printf ',Q8_0%.0s' {1..32})"
     rmdir models
 }

@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -36,8 +37,8 @@ static const char *const efforts[] = {
 
 static const command_option quantize_table[] = {
     {"to", "DIR",
-     "Make several types, TYPE,TYPE,..., from one reading of IN, in DIR, with names by the naming "
-     "convention",
+     "Make several types, TYPE,TYPE,..., from one reading of IN, in DIR, which is made if it is "
+     "missing, with names by the naming convention",
      OPTION_TEXT(quantize_options, folder)},
     {"types-from", "FILE",
      "Give every tensor the type that it has in FILE; TYPE is for tensors that FILE lacks, "
@@ -434,7 +435,11 @@ static int quantize_named(void *context)
     quantize_options *o = context;
     int code = quantize_read_arguments(o);
 
-    return code == CODE_OK ? quantize(o) : code;
+    if (code == CODE_OK)
+        code = quantize(o);
+    if (code != CODE_OK && o->made_folder)
+        (void)rmdir(o->folder); /* unless something is in it, to be resumed */
+    return code;
 }
 
 const command_line command_quantize = {

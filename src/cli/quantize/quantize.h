@@ -30,6 +30,7 @@ typedef struct quantize_options {
     command_input base;
     const char *input;
     const char *folder, *types_from;                     /* NULL if not given */
+    bool made_folder;                                    /* by us: goes with a failure */
     gufo_quantize_target targets[GUFO_QUANTIZE_TARGETS]; /* the TYPEs, */
     char *paths[GUFO_QUANTIZE_TARGETS]; /* and what is made: owned; NULL: not known (yet) */
     size_t output_count;                /* of both */

@@ -176,16 +176,22 @@ static int check_report(const quantize_options *o)
     return code;
 }
 
-static int check_folder(const char *folder)
+/* The folder of several outputs is made, but none above it: a misspelt path is an error. */
+static int make_folder(quantize_options *o)
 {
     struct stat info;
 
-    if (stat(folder, &info) != 0)
-        return report_system(folder, errno);
-    return S_ISDIR(info.st_mode) ? CODE_OK : report_system(folder, ENOTDIR);
+    if (o->folder == NULL)
+        return CODE_OK;
+    if (stat(o->folder, &info) == 0)
+        return S_ISDIR(info.st_mode) ? CODE_OK : report_as(CODE_USAGE, o->folder, "not a folder");
+    if (errno == ENOENT && o->dry_run)
+        return CODE_OK;
+    o->made_folder = errno == ENOENT && mkdir(o->folder, 0777) == 0;
+    return o->made_folder ? CODE_OK : report_system(o->folder, errno);
 }
 
-static int check_arguments(const quantize_options *o)
+static int check_arguments(quantize_options *o)
 {
     const char *output = o->dry_run ? NULL : o->paths[0];
 
@@ -201,9 +207,9 @@ static int check_arguments(const quantize_options *o)
     for (size_t i = 0; o->dry_run && i < o->output_count; i++)
         if (save_check_dry(o->paths[i], o->input, o->base.shared->force) != CODE_OK)
             return CODE_USAGE;
-    if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
-        return CODE_FAILED;
-    return check_report(o);
+    int code = make_folder(o);
+
+    return code == CODE_OK ? check_report(o) : code;
 }
 
 int quantize_read_arguments(quantize_options *o)
