@@ -39,6 +39,9 @@ typedef struct journal_mark {
 #define MARK_NAMED \
     (UINT64_MAX - 1) /* they have their names, and what is left of inputs is removed */
 
+#define MARK_INPUT \
+    (UINT64_MAX - 2) /* `units_done` is the stamp of the input that gets holes, before the first */
+
 typedef struct journal {
     int fd; /* -1: none */
     const char *path;
