@@ -32,7 +32,9 @@ typedef struct gufo_quantize_target {
  *   the name of a file type that quantizing can make (Q4_K_M), or its number (15);
  *   Q3_K, Q4_K, Q5_K for the file types with _M;
  *   the name of an element type that is not a file type (MXFP4): the target is pure then;
- *   COPY: tensors keep their types.
+ *   COPY: tensors keep their types;
+ *   the format's own names: of a file type MOSTLY_Q4_K_M, ALL_F32, both also with LLAMA_FTYPE_ or
+ *   GGML_FTYPE_ before them; of an element type GGML_TYPE_Q4_0: the target is pure then.
  * Upper or lower case.  With `pure`, the element type of that name is meant where there is one
  * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
 GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_target *out);

@@ -288,7 +288,7 @@ Q4_0  file type, general.file_type
     has 'the type of its elements'
     cell example 'gufo edit --set-json=KEY=uint32:[1,2] FILE'
     for pair in GGML_TYPE_Q4_0:Q4_0 MOSTLY_Q4_K_M:Q4_K_M LLAMA_FTYPE_MOSTLY_Q4_K_M:Q4_K_M \
-        GGUF_TYPE_UINT8:uint8 ALL_F32:F32; do
+        GGUF_TYPE_UINT8:uint8 gguf_type_uint8:uint8 ALL_F32:F32 mostly_q4_k_m:Q4_K_M; do
         run -0 gufo explain "${pair%:*}"
         [[ "${lines[1]}" == *" ${pair#*:}" ]]
         [[ "${lines[-1]}" != *"${pair%:*}"* ]] # an example has the name that commands take

@@ -57,6 +57,29 @@ need_patterns() {
     is_type out.gguf output.weight F32
 }
 
+@test "quantize: the format's own names of types" {
+    sample
+    run -0 gufo quantize -q sample.gguf plain.gguf Q4_0
+    for type in MOSTLY_Q4_0 LLAMA_FTYPE_MOSTLY_Q4_0 mostly_q4_0; do
+        run -0 gufo quantize -q --force sample.gguf out.gguf "$type"
+        cmp plain.gguf out.gguf
+    done
+    # An element type is no mixture.
+    run -0 gufo quantize -q --pure sample.gguf pure.gguf Q4_0
+    run -0 gufo quantize -q --force sample.gguf out.gguf GGML_TYPE_Q4_0
+    cmp pure.gguf out.gguf
+    run -0 gufo quantize -q --force --output-tensor-type ggml_type_f16 sample.gguf out.gguf MOSTLY_Q4_0
+    is_type out.gguf output.weight F16
+    run -0 gufo quantize -q --to . sample.gguf MOSTLY_Q5_0,GGML_TYPE_Q8_0
+    run -2 --separate-stderr gufo quantize sample.gguf out.gguf MOSTLY_Q4_K_X
+    [[ "$stderr" == *"unknown type 'MOSTLY_Q4_K_X'"* ]]
+    run -2 --separate-stderr gufo quantize --output-tensor-type MOSTLY_Q4_0 sample.gguf out.gguf Q4_0
+    [[ "$stderr" == *"--output-tensor-type: unknown type 'MOSTLY_Q4_0'"* ]]
+    need_patterns
+    run -0 gufo quantize -q --force --tensor-type 'ffn_up=GGML_TYPE_Q8_0' sample.gguf out.gguf Q4_0
+    is_type out.gguf blk.0.ffn_up.weight Q8_0
+}
+
 @test "quantize: arguments as llama-quantize reads them" {
     mkdir models
     sample

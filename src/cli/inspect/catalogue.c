@@ -4,6 +4,7 @@
 #include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/schema.h"
+#include "base/text.h"
 #include "schema/registry/tables.h"
 
 #include <inttypes.h>
@@ -276,16 +277,17 @@ const catalogue catalogues[] = {
                   "advice"},
                  COLUMN(1) | COLUMN(2) | COLUMN(3) | COLUMN(4),
                  COLUMN(4)},
-     .headed = true},
+     .headed = true, .own = OWN_ELEMENT_TYPE},
     {"filetypes", "file type", "file type, general.file_type", schema_file_type_count,
      file_type_row, "gufo quantize IN.gguf OUT.gguf WORD",
      .columns = {{"file_type", "id", "most_weights", "bits_per_weight", "made", "advice"},
                  COLUMN(1) | COLUMN(3),
                  COLUMN(3)},
-     .headed = true},
+     .headed = true, .own = OWN_FILE_TYPE},
     {"valuetypes", "value type", "type of a metadata value", catalogue_value_type_count,
      catalogue_value_type_row, "gufo edit --set=KEY=WORD:VALUE FILE",
-     .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2)}, .headed = true},
+     .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2)}, .headed = true,
+     .own = OWN_VALUE_TYPE},
     {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,
      tokenizer_row, "gufo get FILE tokenizer.ggml.model",
      .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
@@ -312,13 +314,12 @@ const catalogue *catalogue_find(const char *name)
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
 {
     const char *meant = c->meant != NULL ? c->meant(word) : NULL;
-    char own[CATALOGUE_NAME];
-
-    word = catalogue_own_name(c, word, own);
+    gufo_str bare = own_name_bare(c->own, gufo_str_of(word));
 
     for (size_t i = 0; c->row(i, out); i++)
         if (strcmp(out->cells[0], word) == 0 ||
-            (meant != NULL && strcmp(out->cells[0], meant) == 0))
+            (meant != NULL && strcmp(out->cells[0], meant) == 0) ||
+            (bare.data != word && str_same_folded(bare, gufo_str_of(out->cells[0]))))
             return true;
     return false;
 }

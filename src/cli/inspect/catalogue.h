@@ -1,7 +1,7 @@
 /* What gufo list and gufo explain know: the tables of the library, all in one shape.
  *
  *     catalogue.c             the tables
- *     catalogue_values.c      what is beside them: types of values, advice, the format's own names
+ *     catalogue_values.c      what is beside them: types of values, advice
  *     catalogue_enumerated.c  the values of enumerated keys
  *     list.c                  a whole table
  *     catalogue_words.c       words that are near to a row, and commands as examples */
@@ -9,12 +9,13 @@
 #define CLI_INSPECT_CATALOGUE_H
 
 #include "cli/core/json.h"
+#include "schema/registry/own_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CATALOGUE_CELLS = 9, CATALOGUE_NAME = 64 };
+enum { CATALOGUE_CELLS = 9 };
 
 /* The first column is what a row is called. */
 typedef struct catalogue_columns {
@@ -45,7 +46,8 @@ typedef struct catalogue {
     bool (*row)(size_t index, catalogue_row *out);
     const char *example; /* a command; WORD in it is a placeholder for a name */
     catalogue_columns columns;
-    bool headed; /* gufo list names its columns */
+    bool headed;       /* gufo list names its columns */
+    own_name_kind own; /* names that the format gives to rows */
     /* The name of the row that a word means, though it is not called so; NULL for none. */
     const char *(*meant)(const char *word);
     /* Of keys and tensors, which architectures have: whether `arch` has the one of that name, and
@@ -61,7 +63,7 @@ extern const size_t catalogue_count;
 /* By its name ("keys"), NULL if there is none. */
 const catalogue *catalogue_find(const char *name);
 
-/* The row that a word names, even by a name that means many. */
+/* The row that a word names, even by a name that means many, or by the format's own. */
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out);
 
 /* The placeholder for the architecture at the front of a key. */
@@ -83,9 +85,6 @@ const char *catalogue_advice(const char *type);
 
 size_t catalogue_value_type_count(void);
 bool catalogue_value_type_row(size_t index, catalogue_row *out);
-
-/* What a word is called here that may be the format's own name of a row: GGML_TYPE_Q4_0 is Q4_0. */
-const char *catalogue_own_name(const catalogue *c, const char *word, char out[CATALOGUE_NAME]);
 
 /* ---- catalogue_enumerated.c ----------------------------------------------------------------- */
 

@@ -163,13 +163,13 @@ void catalogue_example(const catalogue *c, const catalogue_row *row, const char 
     const char *place = strstr(example, "WORD");
     size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
     const char *arch = catalogue_user(c, row->cells[0], &first);
-    char own[CATALOGUE_NAME];
+    bool own = own_name_bare(c->own, gufo_str_of(word)).data != word;
 
-    word = catalogue_own_name(c, word, own);
     out[0] = '\0';
     append(out, example, before);
     if (place == NULL)
         return;
-    append_filled(out, is_plain(word) ? word : row->cells[0], arch != NULL ? arch : "llama");
+    append_filled(out, is_plain(word) && !own ? word : row->cells[0],
+                  arch != NULL ? arch : "llama");
     append(out, place + strlen("WORD"), strlen(place + strlen("WORD")));
 }

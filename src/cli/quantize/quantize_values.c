@@ -7,6 +7,7 @@
 #include "cli/core/report.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
+#include "schema/registry/own_name.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,13 +18,14 @@
 
 enum { NAME_SIZE = 32 };
 
-/* `text` in upper case; "" if it is too long to be a name. */
-static void upper_case(const char *text, char out[NAME_SIZE])
+/* A name, or one of the format's own of that kind, in upper case; "" if it is too long. */
+static void plain_name(own_name_kind kind, const char *text, char out[NAME_SIZE])
 {
-    size_t len = strlen(text) < NAME_SIZE ? strlen(text) : 0;
+    gufo_str bare = own_name_bare(kind, gufo_str_of(text));
+    size_t len = bare.len < NAME_SIZE ? bare.len : 0;
 
     for (size_t i = 0; i < len; i++)
-        out[i] = to_upper(text[i]);
+        out[i] = to_upper(bare.data[i]);
     out[len] = '\0';
 }
 
@@ -40,14 +42,14 @@ static const char *made_type_name(size_t index)
 }
 
 /* `before`: "--OPTION: ", or nothing.  Empty names are passed over. */
-static int report_unknown(const char *before, const char *text,
+static int report_unknown(const char *before, own_name_kind kind, const char *text,
                           const char *(*name_at)(size_t index))
 {
     char upper[NAME_SIZE];
     suggestion near;
     const char *name;
 
-    upper_case(text, upper);
+    plain_name(kind, text, upper);
     near = suggest_start(upper);
     for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
         if (*name != '\0')
@@ -60,14 +62,14 @@ static int read_type(const char *option, const char *text, const gufo_element_ty
 {
     char name[NAME_SIZE], before[64];
 
-    upper_case(text, name);
+    plain_name(OWN_ELEMENT_TYPE, text, name);
     *out = gufo_element_type_by_name(name);
     if (can_be_made(*out))
         return CODE_OK;
     if (*out != NULL)
         return report_usage("quantize", "--%s: %s can no longer be made", option, (*out)->name);
     snprintf(before, sizeof before, "--%s: ", option);
-    return report_unknown(before, text, made_type_name);
+    return report_unknown(before, OWN_ELEMENT_TYPE, text, made_type_name);
 }
 
 int quantize_read_type(void *options, const option_given *given)
@@ -80,7 +82,7 @@ int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
 {
     return gufo_quantize_target_by_name(text, pure, out)
                ? CODE_OK
-               : report_unknown("", text, gufo_quantize_target_name);
+               : report_unknown("", OWN_FILE_TYPE, text, gufo_quantize_target_name);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */

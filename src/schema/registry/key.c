@@ -4,6 +4,7 @@
 
 #include "format/value/value.h"
 #include "base/text.h"
+#include "schema/registry/own_name.h"
 #include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
 
@@ -162,11 +163,17 @@ bool key_strip_array(gufo_str *type)
 
 bool key_type_named(gufo_str name, gufo_value_type *out)
 {
-    for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
-        if (gufo_str_equal(name, gufo_str_of(gufo_value_type_name((gufo_value_type)i)))) {
+    gufo_str bare = own_name_bare(OWN_VALUE_TYPE, name);
+
+    for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++) {
+        gufo_str known = gufo_str_of(gufo_value_type_name((gufo_value_type)i));
+
+        if (gufo_str_equal(name, known) ||
+            (bare.data != name.data && str_same_folded(bare, known))) {
             *out = (gufo_value_type)i;
             return true;
         }
+    }
     return false;
 }
 
