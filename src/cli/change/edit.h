@@ -75,12 +75,14 @@ typedef struct edit_waiting_change {
     gufo_value value;
     bool is_token;        /* `value` is the text of one; its id is meant, */
     gufo_value_type type; /* as a number of this type */
+    char *kept;           /* what `value` points to, if it is to be freed with the change */
     const edit_operation *operation;
 } edit_waiting_change;
 
 void edit_waiting_start(edit_waiting *waiting, const edit_options *options,
                         gufo_document *document);
-/* These return the exit code, after a report.  Texts in the change live as long as the options. */
+/* These return the exit code, after a report.  Texts in the change live as long as the options, or
+ * are its own (`kept`), which edit_wait takes over when it succeeds. */
 int edit_wait(edit_waiting *waiting, const char *key, const edit_waiting_change *change);
 int edit_waiting_make(edit_waiting *waiting, const char *key);
 int edit_waiting_make_all(edit_waiting *waiting);
@@ -147,11 +149,19 @@ int edit_set_json(edit_change *change);
 
 #define EDIT_JSON_MESSAGE 160
 
+/* Texts among the numbers of an array, which has a zero in each place: elements that wait. */
+typedef struct edit_json_texts {
+    edit_waiting_change *list;
+    size_t count;
+} edit_json_texts;
+
 /* A value of `type` in JSON, or an array of such values, or arrays of arrays; what it points to is
  * in `to`, whose buffer is to be freed in any case.  False, with the reason in `message`, for text
- * that is not JSON or does not fit the type. */
+ * that is not JSON or does not fit the type.  `texts`: where an array of numbers may have some, to
+ * be freed in any case; else NULL. */
 bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
-                    char message[EDIT_JSON_MESSAGE]);
+                    edit_json_texts *texts, char message[EDIT_JSON_MESSAGE]);
+void edit_json_texts_free(edit_json_texts *texts);
 
 /* ---- edit_guard.c --------------------------------------------------------------------------- */
 

@@ -132,6 +132,28 @@ static int set_text_as(edit_change *c, const char *text, const edit_types *types
                         name_types(types).text);
 }
 
+/* Whether the key names tokens by their ids. */
+static bool is_token_key(const edit_change *c)
+{
+    const gufo_key_info *info = edit_key_info(c->document, gufo_str_of(c->key));
+
+    return info != NULL && strcmp(info->unit, "token id") == 0;
+}
+
+/* An array, of which some elements wait; nothing of `texts` is lost. */
+static int set_with_texts(edit_change *c, const gufo_value *value, edit_json_texts *texts)
+{
+    int code = set_value(c, value);
+
+    for (size_t i = 0; i < texts->count && code == CODE_OK; i++) {
+        texts->list[i].operation = c->operation;
+        code = edit_wait(c->waiting, c->key, &texts->list[i]);
+        if (code == CODE_OK)
+            texts->list[i].kept = NULL;
+    }
+    return code;
+}
+
 /* `path`: the file that the text is from; NULL: the command line.  Types of another shape than the
  * text are not tried, if there are others. */
 static int set_json(edit_change *c, const char *path, const char *text, const edit_types *types)
@@ -139,17 +161,20 @@ static int set_json(edit_change *c, const char *path, const char *text, const ed
     edit_types fitting = of_shape(types, text[strspn(text, " \t\r\n")] == '[');
     const edit_types *tried = fitting.count > 0 ? &fitting : types;
     char message[EDIT_JSON_MESSAGE];
+    bool good = false, with_texts = is_token_key(c);
+    edit_json_texts texts = {0};
     int code = CODE_USAGE;
-    bool good = false;
 
     for (size_t i = 0; i < tried->count && !good; i++) {
         gufo_value value;
         encoder bytes;
 
-        good = edit_json_read(tried->list[i].type, text, &value, &bytes, message);
+        good = edit_json_read(tried->list[i].type, text, &value, &bytes, with_texts ? &texts : NULL,
+                              message);
         if (good)
-            code = set_value(c, &value);
+            code = set_with_texts(c, &value, &texts);
         buffer_free(&bytes.out);
+        edit_json_texts_free(&texts);
     }
     if (!good && path != NULL)
         report_message(path, "%s", message);
@@ -158,13 +183,10 @@ static int set_json(edit_change *c, const char *path, const char *text, const ed
     return code;
 }
 
-/* Whether the key names tokens by their ids, and the text is not a number. */
+/* And the text is not a number. */
 static bool is_token_text(const edit_change *c, const char *text)
 {
-    const gufo_key_info *info = edit_key_info(c->document, gufo_str_of(c->key));
-
-    return info != NULL && strcmp(info->unit, "token id") == 0 && *text != '\0' &&
-           !value_is_decimal(text);
+    return is_token_key(c) && *text != '\0' && !value_is_decimal(text);
 }
 
 /* The id takes the place of the text when all other changes are made; a new key has its own place

@@ -22,8 +22,12 @@ typedef struct waiting_key {
 
 static void free_changes(void *owner, void *record)
 {
+    waiting_key *k = record;
+
     (void)owner;
-    free(((waiting_key *)record)->changes);
+    for (size_t i = 0; i < k->count; i++)
+        free(k->changes[i].kept);
+    free(k->changes);
 }
 
 void edit_waiting_start(edit_waiting *w, const edit_options *options, gufo_document *document)
