@@ -10,7 +10,7 @@
 
 #include "gufo/base.h"
 
-#define TABLE_CELLS 9
+#define TABLE_CELLS 10
 
 typedef struct table_column {
     const char *head;

@@ -25,8 +25,8 @@ static bool key_row(size_t index, catalogue_row *out)
         return false;
     const gufo_key_info *today = gufo_key_replacement(info, NULL);
 
-    *out = (catalogue_row){.cells = {info->key, info->type, info->unit, info->fallback,
-                                     info->status, info->since, info->group,
+    *out = (catalogue_row){.cells = {info->key, info->type, info->specified, info->unit,
+                                     info->fallback, info->status, info->since, info->group,
                                      today != NULL ? today->key : "", info->summary}};
     return true;
 }
@@ -258,9 +258,9 @@ static const char *rule_meant(const char *word)
 
 const catalogue catalogues[] = {
     {"keys", "key", "metadata key", schema_key_count, key_row, "gufo get FILE WORD",
-     .columns = {{"key", "type", "unit", "default", "status", "since", "group", "instead",
-                  "summary"},
-                 COLUMN(5)},
+     .columns = {{"key", "type", "specification", "unit", "default", "status", "since", "group",
+                  "instead", "summary"},
+                 COLUMN(6)},
      .meant = key_meant, .arch_has = arch_has_key, .arch_row = arch_key_row,
      .arch_columns = {{"key", "need", "type", "default", "summary"}, 0}},
     {"archs", "architecture", "architecture", schema_arch_count, arch_row,

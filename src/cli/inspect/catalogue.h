@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CATALOGUE_CELLS = 9 };
+enum { CATALOGUE_CELLS = 10 };
 
 /* The first column is what a row is called. */
 typedef struct catalogue_columns {
@@ -91,6 +91,7 @@ bool catalogue_value_type_row(size_t index, catalogue_row *out);
 /* A value of an enumerated key, and what it means. */
 typedef struct catalogue_value {
     char value[64], text[256];
+    bool is_number;
 } catalogue_value;
 
 /* Value `index` of a key as `gufo list keys` calls it; false past the end, and for other keys. */

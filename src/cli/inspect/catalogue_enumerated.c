@@ -1,6 +1,8 @@
 /* The values of enumerated keys. */
 #include "cli/inspect/catalogue.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ static bool listed_value(const catalogue *c, size_t index, catalogue_value *out)
     return true;
 }
 
-bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
+static bool find_value(const char *key, size_t index, catalogue_value *out)
 {
     for (size_t i = 0; i < sizeof enumerated / sizeof *enumerated; i++) {
         if (strcmp(enumerated[i].key, key) != 0)
@@ -42,4 +44,13 @@ bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
         return true;
     }
     return false;
+}
+
+/* Values of a key are all numbers or all names. */
+bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
+{
+    if (!find_value(key, index, out))
+        return false;
+    out->is_number = is_digit(out->value[0]);
+    return true;
 }

@@ -107,7 +107,10 @@ static void write_values(json_writer *j, const char *key, const char *value)
     json_begin_array(j, "values");
     for (size_t next = 0; next_value(key, value, &next, &row);) {
         json_begin_object(j, NULL);
-        json_write_text(j, "value", row.value);
+        if (row.is_number)
+            json_write_u64(j, "value", strtoull(row.value, NULL, 10));
+        else
+            json_write_text(j, "value", row.value);
         json_write_text(j, "meaning", row.text);
         json_end_object(j);
     }

@@ -26,6 +26,8 @@ static const command_option list_table[] = {
     {0},
 };
 
+_Static_assert((int)CATALOGUE_CELLS <= TABLE_CELLS, "a table has room for every column");
+
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static bool row_at(const catalogue *c, const char *arch, size_t index, catalogue_row *out)
