@@ -141,8 +141,8 @@ load common
     make_gguf m.gguf kv general.architecture string x arr l uint8 1 1 entries 5000 \
         repeat 4998 0100000000000000610700000002
     run -1 bash -c 'ulimit -v 200000; "$0" validate --json "$1"' "$GUFO" m.gguf
-    [ "$(grep -o '"rule":"G209"' <<<"$output" | wc -l)" -eq 4998 ]
-    [ "$(grep -o '"rule":"G205"' <<<"$output" | wc -l)" -eq 4997 ]
+    has '"errors":9995,'
+    has '4977 more findings like the ones before'
 }
 
 @test "robustness: interrupted while it waits is status 4" {

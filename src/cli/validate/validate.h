@@ -14,6 +14,8 @@
 #include "gufo/check.h"
 #include "gufo/quant.h"
 
+#include "format/rules/rules.h"
+
 typedef struct validate_options {
     command_input base;
     input_options input;
@@ -43,6 +45,7 @@ typedef struct report {
     bool begun;                      /* the JSON object */
     bool color, silent;              /* `silent`: findings are counted only */
     uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
+    uint64_t listed[RULE_COUNT];     /* findings of the format, by rule, in the current file */
     fix_list *fixes;                 /* NULL: they are not collected */
 } report;
 
@@ -50,6 +53,8 @@ typedef struct report {
 
 /* A gufo_finding_fn; the context is the report. */
 void report_finding(void *context, const gufo_finding *finding);
+/* Says of which rules of the format more was found in the file than is listed. */
+void report_rest(report *r);
 bool report_is_valid(const report *r);
 /* "PATH: valid", "PATH: invalid: 2 errors, 1 warning", "PATH: valid (1 of 3 shards judged)" */
 void report_verdict(const report *r);

@@ -126,6 +126,7 @@ static int check_file(report *r, const char *path, size_t shard)
         code = check_opened(r, file);
     else if (error.rule == NULL)
         code = report_error(path, &error);
+    report_rest(r);
     gufo_close(file);
     signals_reading(NULL);
     return code;
@@ -175,6 +176,9 @@ static int check_opened_set(report *r, const gufo_model *set)
         whole = whole && is_whole(gufo_model_shard(set, i));
     code = whole ? check_meaning(r, set) : CODE_OK;
     r->set = NULL;
+    r->shard_path = r->path;
+    r->shard = 0;
+    report_rest(r);
     return code;
 }
 

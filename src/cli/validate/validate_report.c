@@ -91,26 +91,51 @@ static void write_finding(report *r, const gufo_finding *finding)
     hint_free(&h);
 }
 
+static void show_finding(report *r, const gufo_finding *finding)
+{
+    const shared_options *shared = r->options->base.shared;
+
+    if (r->silent || stdout_broken())
+        return;
+    if (shared->json)
+        write_finding(r, finding);
+    else if (!shared->quiet && (severity_of(r, finding->rule) > GUFO_INFO || shared->verbose > 0))
+        print_finding(r, finding);
+}
+
+/* Checks of what a file means count by themselves. */
+static bool is_listed(report *r, const gufo_rule *rule)
+{
+    return rule->id[0] != 'G' || r->listed[rule - gufo_rule_at(0)]++ < FINDINGS_OF_A_RULE;
+}
+
+void report_rest(report *r)
+{
+    char message[RULE_REST_SIZE];
+
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        const gufo_finding rest = {
+            .rule = gufo_rule_at(i), .offset = GUFO_NO_OFFSET, .message = message};
+
+        if (rule_rest(r->listed[i], message))
+            show_finding(r, &rest);
+        r->listed[i] = 0;
+    }
+}
+
 void report_finding(void *context, const gufo_finding *finding)
 {
     report *r = context;
-    const shared_options *shared = r->options->base.shared;
-    gufo_severity severity;
 
     if (r->set != NULL) {
         r->shard_path = gufo_model_name(gufo_model_shard(r->set, finding->shard));
         r->shard = finding->shard + 1;
     }
-    severity = severity_of(r, finding->rule);
-    r->counts[severity]++;
+    r->counts[severity_of(r, finding->rule)]++;
     if (r->fixes != NULL)
         fix_list_add(r->fixes, &finding->fix);
-    if (r->silent || stdout_broken())
-        return;
-    if (shared->json)
-        write_finding(r, finding);
-    else if (!shared->quiet && (severity > GUFO_INFO || shared->verbose > 0))
-        print_finding(r, finding);
+    if (is_listed(r, finding->rule))
+        show_finding(r, finding);
 }
 
 /* ---- verdict -------------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* Findings, and what the checks ask of a file. */
 #include "schema/check/frame.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,15 +46,11 @@ const char *schema_text(check_context *c, const char *format, ...)
 
 void schema_report_rest(check_context *c)
 {
-    char message[128];
+    char message[RULE_REST_SIZE];
 
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        if (c->listed[i] > FINDINGS_OF_A_RULE) {
-            (void)snprintf(message, sizeof message,
-                           "%" PRIu64 " more findings like the ones before are not listed",
-                           c->listed[i] - FINDINGS_OF_A_RULE);
+        if (rule_rest(c->listed[i], message))
             emit(c, (rule_number)i, at_missing(""), message);
-        }
         c->listed[i] = 0;
     }
 }

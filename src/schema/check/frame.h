@@ -38,9 +38,6 @@ typedef struct check_context {
     char text[640], more[48];
 } check_context;
 
-/* Of one rule, a check lists so many findings and counts the rest. */
-enum { FINDINGS_OF_A_RULE = 20 };
-
 /* ---- findings ------------------------------------------------------------------------------- */
 
 /* Begins a finding about a metadata entry, a tensor, or something that is missing. */
