@@ -27,6 +27,69 @@ static void name_text(gufo_document *d)
     put_text(d, "general.name", "Small");
 }
 
+static void vocab_text(gufo_document *d)
+{
+    put_text(d, "llama.vocab_size", "8");
+}
+
+static void vocab_float(gufo_document *d)
+{
+    put_f32(d, "llama.vocab_size", 8);
+}
+
+static void vocab_number(gufo_document *d)
+{
+    put_u32(d, "llama.vocab_size", 8);
+}
+
+static void vocab_fraction(gufo_document *d)
+{
+    put_f32(d, "llama.vocab_size", 8.5F);
+}
+
+static void vocab_words(gufo_document *d)
+{
+    put_text(d, "llama.vocab_size", "8 tokens");
+}
+
+static void base_integer(gufo_document *d)
+{
+    put_u32(d, "llama.rope.freq_base", 1000000);
+}
+
+/* More digits than a float32 has. */
+static void base_long(gufo_document *d)
+{
+    put_u32(d, "llama.rope.freq_base", 16777217);
+}
+
+static void flag_number(gufo_document *d)
+{
+    put_u32(d, "tokenizer.ggml.add_bos_token", 1);
+}
+
+static void flag_two(gufo_document *d)
+{
+    put_u32(d, "tokenizer.ggml.add_bos_token", 2);
+}
+
+static void flag_bool(gufo_document *d)
+{
+    put_bool(d, "tokenizer.ggml.add_bos_token", true);
+}
+
+static void types_float(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_FLOAT32, SCHEMA_TOKENS,
+              (float[SCHEMA_TOKENS]){1, 1, 1, 1, 1, 1, 1, 1});
+}
+
+static void types_fraction(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_FLOAT32, SCHEMA_TOKENS,
+              (float[SCHEMA_TOKENS]){1, 1, 1, 1.5F, 1, 1, 1, 1});
+}
+
 static void layers_negative(gufo_document *d)
 {
     put_i32(d, "llama.leading_dense_block_count", -1);
@@ -271,6 +334,13 @@ static void of_its_own(gufo_document *d)
         .good = {.without = out, .add = good_add}, .fix = kind, .level = how  \
     }
 
+/* A value of the wrong kind. */
+#define FIT_ROW(text, out, bad_add, good_add, kind, to)                                     \
+    {                                                                                       \
+        .label = text, .rule = "key-value-type", .bad = {.without = out, .add = bad_add},   \
+        .good = {.without = out, .add = good_add}, .fix = kind, .fix_value = to, .level = S \
+    }
+
 /* The architecture's own keys are left out where another one is meant. */
 #define LLAMA_KEYS                                                                        \
     "general.architecture llama.context_length llama.embedding_length llama.block_count " \
@@ -291,6 +361,18 @@ static const schema_row rows[] = {
      .level = S},
     ROW("number for text", "key-value-type", name_number, name_text),
     ROW("negative count", "key-value-type", layers_negative, layers_signed),
+    FIT_ROW("a count as a text", "", vocab_text, vocab_number, GUFO_FIX_SET, "8"),
+    FIT_ROW("a count as a float", "", vocab_float, vocab_number, GUFO_FIX_SET, "8"),
+    FIT_ROW("a count with a fraction", "", vocab_fraction, vocab_number, GUFO_FIX_NONE, NULL),
+    FIT_ROW("a count in words", "", vocab_words, vocab_number, GUFO_FIX_NONE, NULL),
+    FIT_ROW("an integer for a float", "", base_integer, base_float32, GUFO_FIX_SET, NULL),
+    FIT_ROW("an integer that no float32 is", "", base_long, base_float32, GUFO_FIX_NONE, NULL),
+    FIT_ROW("a number for a bool", "", flag_number, flag_bool, GUFO_FIX_SET, NULL),
+    FIT_ROW("a number that no bool is", "", flag_two, flag_bool, GUFO_FIX_NONE, NULL),
+    FIT_ROW("floats for integers", "tokenizer.ggml.token_type", types_float, types_int32,
+            GUFO_FIX_RETYPE, NULL),
+    FIT_ROW("fractions for integers", "tokenizer.ggml.token_type", types_fraction, types_int32,
+            GUFO_FIX_NONE, NULL),
     TYPE_ROW("a count that is too wide", "key-type-read", "", layers_uint64, layers_signed,
              GUFO_FIX_SET, S),
     TYPE_ROW("a wide float", "key-type-read", "", base_float64, base_float32, GUFO_FIX_SET, S),
