@@ -4,6 +4,7 @@
  * by tensor, to those that write it. */
 #include "cli/inspect/stats.h"
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/core/glob.h"
 #include "cli/core/progress.h"
@@ -40,8 +41,16 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
+/* Whether the data of a tensor is looked at.  Many tensors with the same data could make the work
+ * grow with the square of the file: one that begins inside another is looked at alone. */
+static bool is_scanned(const stats_report *r, const gufo_tensor *tensor)
+{
+    return !tensor->overlaps || r->selected == 1;
+}
+
 static void select_tensors(stats_report *r)
 {
+    uint64_t all = 0;
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
@@ -50,10 +59,12 @@ static void select_tensors(stats_report *r)
         if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         r->selected++;
-        r->bytes += tensor.available;
+        all += tensor.available;
+        r->bytes += tensor.overlaps ? 0 : tensor.available;
         tensor_add_cells(&row, &tensor);
         table_fit(&r->table, &row);
     }
+    r->bytes = r->selected == 1 ? all : r->bytes;
 }
 
 static void add_up(stats_totals *t, const gufo_stats *s)
@@ -66,19 +77,32 @@ static void add_up(stats_totals *t, const gufo_stats *s)
     t->outliers += s->outliers_below + s->outliers_above;
 }
 
-/* A tensor that cannot be decoded is reported, and is not a failure. */
-static int look_at(work *w, stats_row *row)
+static gufo_status scan(work *w, stats_row *row)
 {
     const stats_options *options = w->report.options;
     gufo_run run = {.threads = options->base.shared->threads,
                     .cpu = options->cpu,
                     .progress = on_progress,
                     .progress_context = w};
-    gufo_status status =
-        gufo_stats_scan(w->report.in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
+    gufo_status status;
 
+    if (!is_scanned(&w->report, &row->tensor))
+        return refuse(&row->failure, GUFO_E_ARGUMENT,
+                      "its data begins inside that of another tensor; --tensors can select it "
+                      "alone");
+    status =
+        gufo_stats_scan(w->report.in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
     progress_end(&w->bar);
     w->bytes_before += 2 * row->tensor.available;
+    return status;
+}
+
+/* A tensor that cannot be decoded is reported, and is not a failure. */
+static int look_at(work *w, stats_row *row)
+{
+    const stats_options *options = w->report.options;
+    gufo_status status = scan(w, row);
+
     row->decoded = status == GUFO_OK;
     if (row->decoded) {
         add_up(&w->report.totals, &row->stats);
