@@ -200,6 +200,16 @@ static int open_imatrix(work *w)
     return w->imatrix != NULL ? CODE_OK : report_error(o->imatrix, &error);
 }
 
+/* No output replaces a shard of the other model either. */
+static int add_shards(quantize_options *o, const gufo_model *other)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < gufo_model_shard_count(other) && code == CODE_OK; i++)
+        code = option_add(&o->read, gufo_model_name(gufo_model_shard(other, i)));
+    return code;
+}
+
 /* Without TYPE the output has the file type of that model. */
 static int open_types(work *w)
 {
@@ -218,7 +228,7 @@ static int open_types(work *w)
         target->file_type = gufo_file_type_by_id((uint32_t)file_type);
     o->plan.recipe.model_type = type_in_model;
     o->plan.recipe.model_context = w->other;
-    return CODE_OK;
+    return add_shards(o, w->other);
 }
 
 static int make_overrides(work *w)

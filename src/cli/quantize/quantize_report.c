@@ -397,6 +397,7 @@ static const char *const warnings[] = {
     "it is not in the importance matrix",
     "its type cannot be decoded, so it is kept",
     "it is not in the model of --types-from",
+    "its type in the model of --types-from is not known",
 };
 
 enum { WARNINGS = sizeof warnings / sizeof *warnings }; /* as a number: no warning */
@@ -407,6 +408,16 @@ static bool could_use_importance(const gufo_recipe_choice *choice)
 
     return (choice->flags & GUFO_RECIPE_CONVERTS) != 0 && type != NULL &&
            (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
+}
+
+/* Of a tensor that does not get its type from the other model: a table of whole numbers stays. */
+static size_t warning_of_other(const gufo_model *other, const gufo_quantizer_tensor *tensor)
+{
+    gufo_tensor same;
+
+    if (!gufo_tensor_find_str(other, tensor->name, &same))
+        return 5;
+    return gufo_element_type_by_id(same.type) == NULL ? 6 : WARNINGS;
 }
 
 static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_options *options)
@@ -423,7 +434,9 @@ static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_opt
         return 3;
     if (choice->reason == GUFO_REASON_UNKNOWN_TYPE)
         return 4;
-    return options->types_from != NULL && choice->reason != GUFO_REASON_MODEL ? 5 : WARNINGS;
+    return options->types_from != NULL && choice->reason != GUFO_REASON_MODEL
+               ? warning_of_other(options->plan.recipe.model_context, tensor)
+               : WARNINGS;
 }
 
 static void warn(const outcome *o, const char *before)
@@ -443,7 +456,8 @@ static void warn(const outcome *o, const char *before)
         char others[40] = "";
 
         if (tensors[i] > 1)
-            snprintf(others, sizeof others, " and %" PRIu64 " others", tensors[i] - 1);
+            snprintf(others, sizeof others, " and %" PRIu64 " other%s", tensors[i] - 1,
+                     tensors[i] > 2 ? "s" : "");
         if (tensors[i] > 0)
             report_warning(o->options->input, "%s%.*s%s: %s", before, (int)first[i].len,
                            first[i].data, others, warnings[i]);
