@@ -293,6 +293,10 @@ Q4_0  file type, general.file_type
     run -0 gufo explain --json general.file_type=15 llama.pooling_type=0
     has '"values":[{"value":15,"meaning":"Q4_K_M"}]'
     has '"values":[{"value":0,"meaning":"none'
+    run -0 gufo explain llama.tensor_data_layout 'falcon.tensor_data_layout=jploski'
+    has '  value           reference '
+    has '  value           Meta AI original pth '
+    has '  value           jploski '
     # As numbers where the key has numbers.
     gufo explain --json general.file_type tokenizer.ggml.token_type llama.pooling_type \
         llama.expert_gating_func general.quantization_version >told

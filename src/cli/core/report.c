@@ -3,6 +3,8 @@
 
 #include "cli/core/text.h"
 
+#include "gufo/format.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -44,6 +46,8 @@ int report_error(const char *path, const gufo_error *error)
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
     text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
+    if (error->rule != NULL && strcmp(error->rule->name, "array-depth") == 0)
+        fputs(" (--max-depth sets the limit, up to 1024)", stderr);
     putc('\n', stderr);
     return CODE_FAILED;
 }
