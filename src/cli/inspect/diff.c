@@ -72,8 +72,8 @@ static int diff(void *context)
     for (int i = 0; i < 2 && code == CODE_OK; i++) {
         r.paths[i] = shared->args[i];
         if (path_is_standard(r.paths[i]))
-            code = report_as(CODE_USAGE, r.paths[i],
-                             "the data of a pipe cannot be compared; give a file");
+            code =
+                report_as(CODE_USAGE, r.paths[i], "standard input cannot be compared; give a file");
     }
     /* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
     for (int i = 0; i < 2 && code == CODE_OK; i++) {
