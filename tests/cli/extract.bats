@@ -27,6 +27,9 @@ hex() {
     [ "$(hex a.raw)" = 0000803f0000004000004040000080bf ]
     [ "$(gufo extract m.gguf a --dtype f16 -o - | hex)" = 003c0040004200bc ]
     [ "$(gufo extract m.gguf a --dtype bf16 -o - | hex)" = 803f0040404080bf ]
+    for name in F16 GGML_TYPE_F16; do
+        [ "$(gufo extract m.gguf a --dtype "$name" -o - | hex)" = 003c0040004200bc ]
+    done
     gufo endian -q m.gguf big.gguf --to big
     [ "$(gufo extract big.gguf a -o - | hex)" = 3f8000004000000040400000bf800000 ]
     [ "$(gufo extract big.gguf a --dtype f32 -o - | hex)" = 0000803f0000004000004040000080bf ]

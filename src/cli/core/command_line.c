@@ -32,6 +32,13 @@ typedef struct reading {
 
 /* ---- the parser ----------------------------------------------------------------------------- */
 
+/* argp's own words about arguments of short options say nothing to a user. */
+static char *filter_help(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
+}
+
 static void add_rows(reading *r, const command_option *row, void *options)
 {
     for (; row != NULL && row->help != NULL && r->count < MOST_OPTIONS; row++, r->count++) {
@@ -75,8 +82,11 @@ static void start(reading *r, const command_line *line, command_input *input)
     add_rows(r, line->options, input);
     add_rows(r, options_shared, input->shared);
     command_line_doc(line, input->shared, r->doc);
-    r->argp = (struct argp){
-        .options = r->table, .parser = parse, .args_doc = line->operands.names, .doc = r->doc};
+    r->argp = (struct argp){.options = r->table,
+                            .parser = parse,
+                            .args_doc = line->operands.names,
+                            .doc = r->doc,
+                            .help_filter = filter_help};
 }
 
 void command_line_help(const command_line *line, shared_options *shared, FILE *out)

@@ -1,6 +1,8 @@
 /* Values of options. */
 #include "cli/core/option.h"
 
+#include "base/text.h"
+
 #include "cli/core/array.h"
 #include "cli/core/number.h"
 #include "cli/core/report.h"
@@ -52,11 +54,12 @@ static int read_choice(const char *command, const command_option *option, const 
 {
     char words[128];
     unsigned number = (unsigned)option->lowest;
+    gufo_str bare = own_name_bare(option->own, gufo_str_of(text));
     suggestion near = suggest_start(text);
 
     for (size_t i = 0; option->words[i] != NULL; i++, number++) {
         suggest_offer(&near, option->words[i]);
-        if (strcmp(text, option->words[i]) != 0)
+        if (!str_same_folded(bare, gufo_str_of(option->words[i])))
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */
         return CODE_OK;

@@ -2,6 +2,8 @@
 #ifndef CLI_CORE_OPTION_H
 #define CLI_CORE_OPTION_H
 
+#include "schema/registry/own_name.h"
+
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +50,8 @@ struct command_option {
     option_kind kind;
     size_t place, given; /* offsets: of the value, and of a bool that is set, too (0: none) */
     uint64_t lowest, highest;
-    const char *const *words; /* the last is NULL */
+    const char *const *words; /* in any case; the last is NULL */
+    own_name_kind own;        /* of what they are names, if the format has others */
     const char *example;      /* of a size */
     const char *fallback;     /* the value without an argument; NULL: none */
     option_reader *read;

@@ -46,12 +46,26 @@ uint64_t options_max_depth(void)
     return max_depth;
 }
 
-/* Prints the help of the whole parser and ends reading. */
+enum { HELP_PARTS = ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, HELP_NAME_SIZE = 64 };
+
+/* "gufo show" */
+static void help_name(const shared_options *shared, char name[HELP_NAME_SIZE])
+{
+    snprintf(name, HELP_NAME_SIZE, "gufo%s%s", shared->command != NULL ? " " : "",
+             shared->command != NULL ? shared->command : "");
+}
+
+/* Prints the help of the whole parser and ends reading.  With the state, argp asks the filter of
+ * command_line.c. */
 static int read_help(void *options, const option_given *given)
 {
     shared_options *shared = options;
+    char name[HELP_NAME_SIZE], *own = given->state->name;
 
-    options_print_help(given->state->root_argp, shared, stdout);
+    help_name(shared, name);
+    given->state->name = name;
+    argp_state_help(given->state, stdout, HELP_PARTS);
+    given->state->name = own;
     shared->done = true;
     given->state->next = given->state->argc;
     return CODE_OK;
@@ -79,11 +93,10 @@ const command_option options_shared[] = {
 
 void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out)
 {
-    char name[64];
+    char name[HELP_NAME_SIZE];
 
-    snprintf(name, sizeof name, "gufo%s%s", shared->command != NULL ? " " : "",
-             shared->command != NULL ? shared->command : "");
-    argp_help(parser, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+    help_name(shared, name);
+    argp_help(parser, out, HELP_PARTS, name);
 }
 
 bool options_color(const shared_options *shared)

@@ -23,7 +23,7 @@ static const command_option sign_table[] = {
      OPTION_TEXT(sign_options, password_file)},
     {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
      OPTION_TEXT(sign_options, comment)},
-    {"output", "OUT", "The file for the signature (default: FILE.minisig)", OPTION_OUTPUT},
+    {"output", "OUT", "Where the signature goes (default: FILE.minisig)", OPTION_OUTPUT},
     {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
      OPTION_FLAG(sign_options, generate), .group = 2},
     {"no-password", NULL, "Do not encrypt the new secret key",
