@@ -2,6 +2,7 @@
  * options: it leads here, too, and calls go one way. */
 #include "cli/commands.h"
 
+#include "base/text.h"
 #include "cli/core/built_in.h"
 #include "cli/core/report.h"
 #include "cli/core/suggest.h"
@@ -39,6 +40,9 @@ static int run_named(int count, char **arguments, shared_options *shared)
         }
         suggest_offer(&near, each->name);
     }
+    if (str_ends(gufo_str_of(name), ".gguf"))
+        return report_usage(NULL, "'%s' is not a command; did you mean 'gufo show %s'?", name,
+                            name);
     return report_usage(NULL, "unknown command '%s'%s", name, suggest_text(&near, ""));
 }
 

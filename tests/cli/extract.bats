@@ -76,6 +76,9 @@ hex() {
     [[ "$stderr" == *'safetensors holds several' ]]
     run -1 --separate-stderr gufo extract m.gguf a nothing -o x.safetensors
     same_error "gufo: m.gguf: no tensor matches 'nothing'"
+    make_gguf w.gguf tensor blk.0.attn_q.weight 0 8 32
+    run -1 --separate-stderr gufo extract w.gguf blk.0.attn_q
+    same_error "gufo: w.gguf: no tensor matches 'blk.0.attn_q'; did you mean 'blk.0.attn_q.weight'?"
     [ ! -e x.safetensors ]
 }
 

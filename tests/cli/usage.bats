@@ -57,6 +57,8 @@ load common
 }
 
 @test "usage: an unknown command suggests the nearest" {
+    run -2 --separate-stderr gufo my.gguf
+    same_error "gufo: 'my.gguf' is not a command; did you mean 'gufo show my.gguf'? (see gufo --help)"
     run -2 --separate-stderr gufo shwo m.gguf
     same ''
     same_error "gufo: unknown command 'shwo'; did you mean 'show'? (see gufo --help)"

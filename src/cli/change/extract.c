@@ -60,6 +60,18 @@ static bool mark(uint64_t *chosen, const gufo_model *set, const char *wanted)
     return found;
 }
 
+/* Of a tensor the last part of the name is easily forgotten. */
+static int report_missing(const copying *job, const char *wanted)
+{
+    char whole[128];
+    int size = snprintf(whole, sizeof whole, "%s.weight", wanted);
+    bool is_near =
+        size > 0 && (size_t)size < sizeof whole && gufo_tensor_find(job->model, whole, NULL);
+
+    return report_as(CODE_NO, job->input, "no tensor matches '%s'%s%s%s", wanted,
+                     is_near ? "; did you mean '" : "", is_near ? whole : "", is_near ? "'?" : "");
+}
+
 /* Lists what the arguments mean, in the order of the model. */
 static int choose(extract_options *o)
 {
@@ -72,7 +84,7 @@ static int choose(extract_options *o)
         return report_memory(NULL);
     for (int i = 1; i < shared->arg_count; i++)
         if (!mark(o->tensors, job->model, shared->args[i]))
-            return report_as(CODE_NO, job->input, "no tensor matches '%s'", shared->args[i]);
+            return report_missing(job, shared->args[i]);
     /* No number is written over a mark that is still to be read. */
     for (size_t i = 0; i < count; i++)
         if (o->tensors[i] != 0)
