@@ -170,6 +170,23 @@ every_fix_works() {
     done
 }
 
+@test "validate --fix: all faults of a rule, not only those that are listed" {
+    mapfile -t keys < <(awk -F'\t' '$2 == "uint32" && $3 == "" && $1 ~ /^[{]arch[}][.][a-z_.]*$/ { print $1 }' \
+        "$GUFO_SOURCE/registry/keys.tsv" | sed 's/{arch}/llama/' | head -n 60)
+    [ "${#keys[@]}" -eq 60 ]
+    make_gguf m.gguf kv general.architecture string llama kv general.auther string a \
+        kv general.autor string b $(printf 'kv %s uint64 1 ' "${keys[@]}")
+    run -0 gufo validate --level=standard m.gguf
+    has 'S109 key-type-read: 40 more findings like the ones before are not listed'
+    run -0 gufo validate --level=standard --fix m.gguf -o fixed.gguf
+    [ "$(grep -c '^fixed.gguf: set ' <<<"$output")" -eq 60 ]
+    [ "$(grep -c ' S109 ' <<<"$output")" -eq 21 ]
+    # Which of two keys is right is not known.
+    lacks 'fixed.gguf: renamed general'
+    run -0 gufo validate --level=standard fixed.gguf
+    lacks S109
+}
+
 @test "validate: no command for a file that other commands refuse" {
     make_fixable m.gguf kv general.license string MIT
     run -1 gufo validate m.gguf

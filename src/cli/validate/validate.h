@@ -14,6 +14,7 @@
 #include "gufo/check.h"
 #include "gufo/quant.h"
 
+#include "format/file/name_index.h"
 #include "format/rules/rules.h"
 
 typedef struct validate_options {
@@ -28,7 +29,8 @@ typedef struct validate_options {
 typedef struct fix_list {
     gufo_fix *fixes; /* texts in them are owned */
     size_t count;
-    bool failed; /* out of memory */
+    name_index index; /* of their kinds and keys */
+    bool failed;      /* out of memory */
 } fix_list;
 
 /* One FILE argument on its way through. */

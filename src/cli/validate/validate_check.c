@@ -8,6 +8,7 @@
 #include "cli/core/progress.h"
 #include "cli/core/report.h"
 #include "cli/core/signals.h"
+#include "schema/check/every.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ static int check_meaning(report *r, const gufo_model *model)
                                   .single = r->set == NULL && shard_count(model) > 1};
     gufo_error error;
 
-    if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
+    if ((r->fixes != NULL ? schema_check_every : gufo_check)(model, &options, report_finding, r,
+                                                             &error) == GUFO_OK)
         return CODE_OK;
     return report_error(r->set != NULL ? r->path : r->shard_path, &error);
 }

@@ -103,10 +103,11 @@ static void show_finding(report *r, const gufo_finding *finding)
         print_finding(r, finding);
 }
 
-/* Checks of what a file means count by themselves. */
+/* The checks of what a file means count by themselves, unless everything is to be fixed. */
 static bool is_listed(report *r, const gufo_rule *rule)
 {
-    return rule->id[0] != 'G' || r->listed[rule - gufo_rule_at(0)]++ < FINDINGS_OF_A_RULE;
+    return (rule->id[0] != 'G' && r->fixes == NULL) ||
+           r->listed[rule - gufo_rule_at(0)]++ < FINDINGS_OF_A_RULE;
 }
 
 void report_rest(report *r)
@@ -114,8 +115,10 @@ void report_rest(report *r)
     char message[RULE_REST_SIZE];
 
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        const gufo_finding rest = {
-            .rule = gufo_rule_at(i), .offset = GUFO_NO_OFFSET, .message = message};
+        const gufo_finding rest = {.rule = gufo_rule_at(i),
+                                   .offset = GUFO_NO_OFFSET,
+                                   .subject = {"", 0},
+                                   .message = message};
 
         if (rule_rest(r->listed[i], message))
             show_finding(r, &rest);

@@ -23,7 +23,9 @@ void schema_report(check_context *c, rule_number number, gufo_finding finding, c
     char message[sizeof c->error->message];
     va_list args;
 
-    if (gufo_rule_at((size_t)number)->level > c->level || c->listed[number]++ >= FINDINGS_OF_A_RULE)
+    if (gufo_rule_at((size_t)number)->level > c->level)
+        return;
+    if (!c->every && c->listed[number]++ >= FINDINGS_OF_A_RULE)
         return;
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
