@@ -268,7 +268,7 @@ microseconds() {
 # Eight tensors of 2 MiB each, of random bytes: a byte that is lost is seen.
 @test "split --delete-input: killed at any moment, the same command finishes, and no byte is lost" {
     [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
-    local tensors=() number round try time killed=0 holes=0
+    local tensors=() number round time killed=0 holes=0
     for number in 1 2 3 4 5 6 7 8; do tensors+=(tensor "t$number" 0 524288 2097152); done
     make_gguf kept.gguf kv general.architecture string llama "${tensors[@]}"
     truncate -s -16M kept.gguf
@@ -279,7 +279,7 @@ microseconds() {
     rm -f s-*
     for ((round = 0; round < ${GUFO_KILLS:-10}; round++)); do
         cp kept.gguf in.gguf
-        for try in 1 2 3; do
+        for _ in 1 2 3; do
             [ -e s-00001-of-00004.gguf ] ||
                 kill_at_random "$time" split --delete-input in.gguf s --max-tensors 2
             [ -e s-00001-of-00004.gguf ] || killed=$((killed + 1))

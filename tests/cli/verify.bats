@@ -242,9 +242,7 @@ d/b:c d.gguf: 2 tensors as in the manifest; all data together is the same  (xxh6
     run -3 --separate-stderr gufo verify sums
     same_error 'gufo: notes: cannot open: No such file or directory'
     [ "${#lines[@]}" -eq 2 ]
-    cd d
-    run -3 gufo verify ../hashes
-    cd ..
+    (cd d && run -3 gufo verify ../hashes)
     sha256sum <m.gguf >nameless
     run -2 --separate-stderr gufo verify nameless
     same_error 'gufo: nameless: hashes without a name: give FILE before the manifest'
