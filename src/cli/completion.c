@@ -7,8 +7,6 @@
 #include "cli/commands.h"
 
 #include "base/text.h"
-#include "cli/core/path.h"
-#include "cli/core/report.h"
 #include "cli/core/words.h"
 #include "cli/inspect/catalogue.h"
 #include "completion_scripts.h"

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "cli/core/built_in.h"
-#include "cli/core/report.h"
 #include "cli/core/suggest.h"
 
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "cli/core/glob.h"
 #include "cli/core/input.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "format/document/document.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "cli/change/edit.h"
 
 #include "base/checked.h"
-#include "cli/core/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/json.h"
-#include "cli/core/report.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/distance.h"
 #include "base/memory.h"
-#include "cli/core/report.h"
 #include "cli/core/value_read.h"
 #include "format/file/name_index.h"
 

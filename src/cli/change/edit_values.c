@@ -11,7 +11,6 @@
  * An array is JSON, where the key takes one. */
 #include "cli/change/edit.h"
 
-#include "cli/core/report.h"
 #include "cli/core/small_file.h"
 #include "cli/core/value_read.h"
 #include "schema/registry/key.h"

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "cli/core/array.h"
-#include "cli/core/report.h"
 
 #include <stdlib.h>
 

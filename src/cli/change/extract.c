@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"
-#include "cli/core/report.h"
 #include "cli/core/text.h"
 
 #include <stdio.h>

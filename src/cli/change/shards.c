@@ -2,7 +2,6 @@
 #include "cli/change/shards.h"
 
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 

@@ -2,7 +2,6 @@
 #include "cli/change/shards.h"
 #include "cli/commands.h"
 #include "cli/core/copying.h"
-#include "cli/core/report.h"
 
 #include <string.h>
 

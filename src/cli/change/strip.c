@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"
-#include "cli/core/report.h"
 
 typedef struct strip_options {
     copying job;

@@ -4,7 +4,6 @@
  * back, and gufo prints help itself. */
 #include "cli/core/command_line.h"
 
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/suggest.h"
 #include "cli/core/words.h"

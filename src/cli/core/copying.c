@@ -4,7 +4,6 @@
 #include "cli/core/human.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/text.h"

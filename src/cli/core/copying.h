@@ -4,7 +4,6 @@
 #ifndef CLI_CORE_COPYING_H
 #define CLI_CORE_COPYING_H
 
-#include "cli/core/options.h"
 #include "cli/core/progress.h"
 
 #include "gufo/edit.h"

@@ -1,7 +1,6 @@
 /* Opening what the user named. */
 #include "cli/core/input.h"
 
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 

@@ -5,7 +5,6 @@
 
 #include "cli/core/array.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "cli/core/size.h"
 #include "cli/core/suggest.h"
 

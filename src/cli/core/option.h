@@ -2,6 +2,7 @@
 #ifndef CLI_CORE_OPTION_H
 #define CLI_CORE_OPTION_H
 
+#include "cli/core/report.h"
 #include "schema/registry/own_name.h"
 
 #include <argp.h>

@@ -1,7 +1,6 @@
 /* The shared options. */
 #include "cli/core/options.h"
 
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 
 #include "gufo/format.h"

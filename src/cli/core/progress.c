@@ -12,6 +12,7 @@
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

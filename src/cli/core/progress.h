@@ -8,7 +8,6 @@
 
 #include "gufo/run.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <time.h>
 

@@ -10,8 +10,6 @@
 
 #include "format/value/array.h"
 
-#include <string.h>
-
 /* Into `text` (NUMBER_SIZE bytes); the length. */
 static size_t number_text(char *text, const gufo_value *value)
 {

@@ -1,13 +1,11 @@
 /* The tables of the library, all in one shape. */
 #include "cli/inspect/catalogue.h"
 
-#include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/schema.h"
 #include "base/text.h"
 #include "schema/registry/tables.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
 

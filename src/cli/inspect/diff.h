@@ -8,7 +8,6 @@
 #define CLI_INSPECT_DIFF_H
 
 #include "cli/core/json.h"
-#include "cli/core/options.h"
 #include "cli/core/progress.h"
 
 #include "gufo/compare.h"

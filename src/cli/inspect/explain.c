@@ -9,7 +9,6 @@
  *
  * A word may have several meanings: each is shown. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "cli/inspect/catalogue.h"

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"

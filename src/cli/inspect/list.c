@@ -1,6 +1,5 @@
 /* gufo list keys|archs|tensors|...: the tables that gufo knows. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/suggest.h"
 #include "cli/core/table.h"
@@ -9,7 +8,6 @@
 #include "gufo/schema.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { LEAST_NAME = 24 };
 

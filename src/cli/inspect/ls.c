@@ -6,7 +6,6 @@
 #include "cli/inspect/ls.h"
 
 #include "cli/commands.h"
-#include "cli/core/report.h"
 
 #include <stdlib.h>
 

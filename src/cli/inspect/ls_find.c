@@ -2,7 +2,6 @@
 #include "cli/inspect/ls.h"
 
 #include "cli/core/array.h"
-#include "cli/core/report.h"
 
 #include <errno.h>
 #include <stdlib.h>

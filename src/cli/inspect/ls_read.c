@@ -9,7 +9,6 @@
 #include "base/sort.h"
 #include "base/threads.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/inspect/overview.h"
 
 #include "gufo/edit.h"

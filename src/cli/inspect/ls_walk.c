@@ -6,7 +6,6 @@
 #include "cli/inspect/ls.h"
 
 #include "cli/core/path.h"
-#include "cli/core/report.h"
 
 #include <dirent.h>
 #include <errno.h>

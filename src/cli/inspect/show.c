@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/core/glob.h"
-#include "cli/core/report.h"
 #include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
 

@@ -6,8 +6,6 @@
 #include "cli/core/stdout.h"
 #include "cli/core/value.h"
 
-#include <stdio.h>
-
 #define SCHEMA_VERSION 1 /* of what is written: higher when a member changes its meaning */
 
 static void write_facts(json_writer *j, const gufo_facts *facts)

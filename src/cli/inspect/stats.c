@@ -8,7 +8,6 @@
 #include "cli/commands.h"
 #include "cli/core/glob.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 

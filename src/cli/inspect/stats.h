@@ -8,7 +8,6 @@
 
 #include "cli/core/input.h"
 #include "cli/core/json.h"
-#include "cli/core/options.h"
 #include "cli/core/table.h"
 
 #include "gufo/quant.h"

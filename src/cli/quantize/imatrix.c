@@ -12,7 +12,6 @@
 #include "cli/core/input.h"
 #include "cli/core/json.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 

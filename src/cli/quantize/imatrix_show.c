@@ -18,14 +18,12 @@
 
 #include "cli/core/human.h"
 #include "cli/core/json.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/table.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define UNREACHED_SHOWN 16 /* numbers of experts in one line */
 #define DATASET_COLUMNS 58

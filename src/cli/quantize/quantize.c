@@ -10,7 +10,6 @@
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/core/command_line.h"
 #include "cli/core/path.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/quantize/quantize.h"
 

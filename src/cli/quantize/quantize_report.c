@@ -9,7 +9,6 @@
 #include "cli/core/json.h"
 #include "cli/core/model_json.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 #include "schema/registry/own_name.h"

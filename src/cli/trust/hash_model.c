@@ -2,7 +2,6 @@
 #include "cli/trust/hash.h"
 
 #include "cli/core/model_json.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/text.h"
 

@@ -6,7 +6,6 @@
 #ifndef CLI_TRUST_SIGN_H
 #define CLI_TRUST_SIGN_H
 
-#include "cli/core/options.h"
 #include "cli/trust/hash.h"
 
 typedef struct sign_options {

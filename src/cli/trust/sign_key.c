@@ -1,7 +1,6 @@
 /* Keys for signatures: making pairs, and reading the secret one. */
 #include "cli/trust/sign.h"
 
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/text.h"
 

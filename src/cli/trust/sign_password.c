@@ -1,7 +1,6 @@
 /* Passwords: from a file, or typed without echo. */
 #include "cli/trust/sign.h"
 
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
 
 #include <errno.h>

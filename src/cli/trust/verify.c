@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "cli/core/model_json.h"
-#include "cli/core/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #ifndef CLI_TRUST_VERIFY_H
 #define CLI_TRUST_VERIFY_H
 
-#include "cli/core/options.h"
 #include "cli/trust/hash.h"
 
 typedef struct verify_options {

@@ -1,7 +1,6 @@
 /* Whether a manifest is what was signed. */
 #include "cli/trust/verify.h"
 
-#include "cli/core/report.h"
 #include "cli/core/text.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"

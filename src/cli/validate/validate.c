@@ -11,7 +11,6 @@
 #include "cli/validate/validate.h"
 
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/inspect/catalogue.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "cli/validate/validate.h"
 
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
 #include "schema/check/every.h"
 

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "cli/core/array.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/text.h"

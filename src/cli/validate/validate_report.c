@@ -1,13 +1,11 @@
 /* Findings and verdicts of gufo validate. */
 #include "cli/validate/validate.h"
 
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const severity_colors[] = {
     [GUFO_INFO] = "\033[36m", [GUFO_WARNING] = "\033[33m", [GUFO_ERROR] = "\033[31m"};
