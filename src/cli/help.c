@@ -30,14 +30,14 @@ static const command_option gufo_table[] = {
 static int run_named(int count, char **arguments, shared_options *shared)
 {
     const char *name = arguments[0];
-    suggestion near = suggest_start(name);
+    suggestion near = suggest_start(gufo_str_of(name));
 
     for (const command *each = shared->commands; each->name != NULL; each++) {
         if (strcmp(each->name, name) == 0) {
             shared->command = each->name;
             return command_line_run(each->line, count, arguments, shared);
         }
-        suggest_offer(&near, each->name);
+        suggest_offer(&near, gufo_str_of(each->name));
     }
     if (str_ends(gufo_str_of(name), ".gguf"))
         return report_usage(NULL, "'%s' is not a command; did you mean 'gufo show %s'?", name,

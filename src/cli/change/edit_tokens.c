@@ -2,8 +2,8 @@
  * in one walk.  Of several tokens with one text the first counts, as for readers. */
 #include "cli/change/edit.h"
 
-#include "base/distance.h"
 #include "base/memory.h"
+#include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 #include "format/file/name_index.h"
 
@@ -81,24 +81,20 @@ static option_text text_option(const edit_waiting_change *change)
 static int fail_missing(const lookup *l, const edit_waiting_change *change)
 {
     const option_text option = text_option(change);
-    gufo_str near = {0}, wanted_text = change->value.as.str;
-    size_t limit = wanted_text.len / 3 + 1, steps;
+    suggestion near = suggest_start(change->value.as.str);
     gufo_array_iter iter = gufo_array_start(&l->tokens);
     uint64_t near_id = 0;
     gufo_value token;
 
-    for (uint64_t id = 0; gufo_array_next(&iter, &token); id++) {
-        if ((steps = text_distance(wanted_text, token.as.str, limit)) >= limit)
-            continue;
-        limit = steps;
-        near = token.as.str;
-        near_id = id;
-    }
-    if (near.data == NULL)
+    near.best = near.word.len / 3 + 1;
+    for (uint64_t id = 0; gufo_array_next(&iter, &token); id++)
+        if (suggest_offer(&near, token.as.str))
+            near_id = id;
+    if (near.name.data == NULL)
         return report_as(CODE_USAGE, l->path, "%s: the vocabulary has no such token", option.text);
     return report_as(CODE_USAGE, l->path,
                      "%s: the vocabulary has no such token; did you mean '%.*s' (%ju)?",
-                     option.text, (int)near.len, near.data, (uintmax_t)near_id);
+                     option.text, (int)near.name.len, near.name.data, (uintmax_t)near_id);
 }
 
 /* The id becomes the value. */

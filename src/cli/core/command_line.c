@@ -103,13 +103,10 @@ static int report_unknown(const shared_options *shared, const words_rows *all, c
 {
     bool is_long = word[1] == '-';
     size_t len = strcspn(word, "=");
-    char name[64];
-    suggestion near;
+    suggestion near = suggest_start((gufo_str){word + 2, is_long ? len - 2 : 0});
 
-    snprintf(name, sizeof name, "%.*s", (int)(is_long ? len - 2 : 0), word + 2);
-    near = suggest_start(name);
     for (size_t i = 0; i < all->count; i++)
-        suggest_offer(&near, all->rows[i]->name);
+        suggest_offer(&near, gufo_str_of(all->rows[i]->name));
     return report_usage(shared->command, "unknown option '%.*s'%s", (int)len, word,
                         suggest_text(&near, "--"));
 }

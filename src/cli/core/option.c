@@ -39,12 +39,11 @@ static void list_words(const char *const *words, char *out, size_t size)
 {
     size_t len = 0;
 
-    for (size_t i = 0; words[i] != NULL && len < size; i++)
-        len += (size_t)snprintf(out + len, size - len, "%s%s",
-                                i == 0                 ? ""
-                                : words[i + 1] == NULL ? " or "
-                                                       : ", ",
-                                words[i]);
+    for (size_t i = 0; words[i] != NULL && len < size; i++) {
+        const char *before = words[i + 1] == NULL ? " or " : ", ";
+
+        len += (size_t)snprintf(out + len, size - len, "%s%s", i > 0 ? before : "", words[i]);
+    }
 }
 
 /* One of option->words; `out` is an unsigned or an enum. */
@@ -54,10 +53,10 @@ static int read_choice(const char *command, const command_option *option, const 
     char words[128];
     unsigned number = (unsigned)option->lowest;
     gufo_str bare = own_name_bare(option->own, gufo_str_of(text));
-    suggestion near = suggest_start(text);
+    suggestion near = suggest_start(gufo_str_of(text));
 
     for (size_t i = 0; option->words[i] != NULL; i++, number++) {
-        suggest_offer(&near, option->words[i]);
+        suggest_offer(&near, gufo_str_of(option->words[i]));
         if (!str_same_folded(bare, gufo_str_of(option->words[i])))
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */

@@ -111,21 +111,21 @@ void catalogue_list(const catalogue *c, const char *arch, bool json)
 
 static int report_no_list(const char *name)
 {
-    suggestion near = suggest_start(name);
+    suggestion near = suggest_start(gufo_str_of(name));
 
     for (size_t i = 0; i < catalogue_count; i++)
-        suggest_offer(&near, catalogues[i].name);
+        suggest_offer(&near, gufo_str_of(catalogues[i].name));
     return report_usage("list", "unknown list '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int report_no_arch(const char *name)
 {
-    suggestion near = suggest_start(name);
+    suggestion near = suggest_start(gufo_str_of(name));
 
     for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
-        suggest_offer(&near, gufo_arch_at(i)->id);
+        suggest_offer(&near, gufo_str_of(gufo_arch_at(i)->id));
     return report_as(CODE_NO, NULL, "unknown architecture '%s'%s", name,
-                     near.name != NULL ? suggest_text(&near, "")
+                     near.name.len > 0 ? suggest_text(&near, "")
                                        : "; 'gufo list archs' lists them");
 }
 

@@ -49,10 +49,10 @@ static int report_unknown(const char *before, own_name_kind kind, const char *te
     const char *name;
 
     plain_name(kind, text, upper);
-    near = suggest_start(upper);
+    near = suggest_start(gufo_str_of(upper));
     for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
         if (*name != '\0')
-            suggest_offer(&near, name);
+            suggest_offer(&near, gufo_str_of(name));
     return report_usage("quantize", "%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
