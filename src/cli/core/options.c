@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_THREADS 1024
-
 static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
@@ -18,16 +16,6 @@ static int read_verbose(void *options, const option_given *given)
     (void)given;
     ((shared_options *)options)->verbose++;
     return CODE_OK;
-}
-
-static int read_threads(void *options, const option_given *given)
-{
-    shared_options *shared = options;
-    uint64_t threads = shared->threads;
-    int code = option_number(shared->command, "--threads", given->text, 1, MAX_THREADS, &threads);
-
-    shared->threads = (unsigned)threads;
-    return code;
 }
 
 static uint64_t max_depth;
@@ -80,8 +68,8 @@ const command_option options_shared[] = {
     {"color", "WHEN", "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never",
      OPTION_CHOICE(shared_options, color, color_words, 0), .fallback = "always", .optional = true,
      .group = 90},
-    {"threads", "N", "Use at most N threads (default: one per core)", OPTION_READ(read_threads),
-     .group = 90},
+    {"threads", "N", "Use at most N threads (default: one per core)",
+     OPTION_NUMBER(shared_options, threads, 1, OPTIONS_MOST_THREADS), .group = 90},
     {"max-depth", "N", "Read arrays that are nested up to N deep, at most 1024 (default: 16)",
      OPTION_READ(read_depth), .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),

@@ -10,12 +10,14 @@
 
 typedef enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 
+enum { OPTIONS_MOST_THREADS = 1024 };
+
 typedef struct shared_options {
     const struct command *commands; /* all of them; the last one is empty */
     const char *command;            /* whose command line is read; NULL: that of gufo itself */
     bool json, quiet, force;
     unsigned verbose;
-    unsigned threads; /* 0: all cores */
+    uint64_t threads; /* 0: all cores */
     color_mode color;
     bool done;   /* help was asked for and printed: nothing is left to do */
     char **args; /* arguments that are not options, in order */

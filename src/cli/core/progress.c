@@ -168,5 +168,6 @@ bool progress_step(void *bar, uint64_t done, uint64_t total)
 
 gufo_run progress_run(progress *p, const shared_options *shared)
 {
-    return (gufo_run){.threads = shared->threads, .progress = progress_step, .progress_context = p};
+    return (gufo_run){
+        .threads = (unsigned)shared->threads, .progress = progress_step, .progress_context = p};
 }

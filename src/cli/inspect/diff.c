@@ -35,7 +35,7 @@ static int compare(diff_report *r)
                                     .entry = form->entry,
                                     .tensor = form->tensor,
                                     .context = r};
-    gufo_run run = {.threads = shared->threads,
+    gufo_run run = {.threads = (unsigned)shared->threads,
                     .cpu = r->options->cpu,
                     .progress = on_progress,
                     .progress_context = r};

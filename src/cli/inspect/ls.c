@@ -52,7 +52,7 @@ int ls_list(ls_files *files, const shared_options *shared, ls_order order)
 {
     int code;
 
-    ls_read(files, shared->threads);
+    ls_read(files, (unsigned)shared->threads);
     ls_sort(files, order);
     code = report_faults(files, !shared->json);
     if (files->shown == 0 && code == CODE_OK) {

@@ -79,7 +79,7 @@ static void add_up(stats_totals *t, const gufo_stats *s)
 static gufo_status scan(work *w, stats_row *row)
 {
     const stats_options *options = w->report.options;
-    gufo_run run = {.threads = options->base.shared->threads,
+    gufo_run run = {.threads = (unsigned)options->base.shared->threads,
                     .cpu = options->cpu,
                     .progress = on_progress,
                     .progress_context = w};

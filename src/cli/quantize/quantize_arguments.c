@@ -48,15 +48,6 @@ static bool is_file(const char *text)
            (str_ends(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
 }
 
-static int read_threads(shared_options *shared, const char *text)
-{
-    uint64_t threads = shared->threads;
-    int code = option_number(shared->command, "THREADS", text, 1, 1024, &threads);
-
-    shared->threads = (unsigned)threads;
-    return code;
-}
-
 /* Each becomes an output.  Without any, tensors that are not in the other model stay as they are. */
 static int read_types(quantize_options *o, const char *text)
 {
@@ -128,7 +119,8 @@ static int read_operands(quantize_options *o, operands *given)
         return report_usage("quantize", "several types are separated by commas: %s,%s",
                             given->types, shared->args[at]);
     if (at < shared->arg_count)
-        code = read_threads(shared, shared->args[at++]);
+        code = option_number(shared->command, "THREADS", shared->args[at++], 1,
+                             OPTIONS_MOST_THREADS, &shared->threads);
     if (code != CODE_OK)
         return code;
     if (at < shared->arg_count)
