@@ -12,7 +12,6 @@
 #include "cli/core/progress.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
-#include "cli/core/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,7 +144,7 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_run *how)
     return code;
 }
 
-static int write_file(const edit_options *o, gufo_edit *edit, const edit_report *report,
+static int write_file(const edit_options *o, gufo_edit *edit, const text_stream *report,
                       const gufo_run *how)
 {
     gufo_edit_plan plan = {0};
@@ -172,7 +171,7 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
 }
 
 /* With all changes made. */
-static int finish(const edit_options *o, gufo_edit *edit, const edit_report *report)
+static int finish(const edit_options *o, gufo_edit *edit, const text_stream *report)
 {
     progress bar;
     gufo_run how = progress_run(&bar, o->base.shared);
@@ -204,7 +203,7 @@ static void warn_of_names(const edit_options *o)
 /* What was to be removed or copied may not have been there: everything else is done. */
 static int edit_opened(edit_options *o, gufo_edit *edit)
 {
-    edit_report report = {0};
+    text_stream report = {0};
     int code = edit_apply_operations(edit, o);
 
     if (code == CODE_OK)

@@ -13,6 +13,7 @@
 #define CLI_CHANGE_EDIT_H
 
 #include "cli/core/options.h"
+#include "cli/core/text.h"
 #include "format/document/named_list.h"
 #include "format/value/encode.h"
 
@@ -170,16 +171,11 @@ int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard);
 
 /* ---- edit_report.c -------------------------------------------------------------------------- */
 
-/* The report of an edit: the differences are recorded before the file changes. */
-typedef struct edit_report {
-    char *text;
-    size_t len;
-} edit_report;
-
-/* Writes the differences down, in the form that the options ask for.  Returns the exit code. */
-int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options);
-/* Prints it, and how they got or would get into the file. */
-void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
+/* Writes the differences down before the file changes, in the form that the options ask for.  The
+ * caller frees the text.  Returns the exit code. */
+int edit_report_changes(text_stream *report, gufo_edit *edit, const edit_options *options);
+/* Prints them, and how they got or would get into the file. */
+void edit_report_print(const text_stream *report, const gufo_edit_plan *plan,
                        const edit_options *options);
 
 #endif

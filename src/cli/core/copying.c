@@ -140,9 +140,8 @@ static void report_output(const copying *job, size_t index, json_writer *j)
         json_write_u64(j, "tensors", out.tensor_count);
         json_end_object(j);
     } else {
-        text_print("%s: %s, %s %s\n", path != NULL ? path : "", human_bytes(out.size).text,
-                   human_grouped(out.tensor_count).text,
-                   out.tensor_count == 1 ? "tensor" : "tensors");
+        text_print("%s: %s, %s\n", path != NULL ? path : "", human_bytes(out.size).text,
+                   human_counted(out.tensor_count, "tensor", "tensors").text);
     }
     free(path);
 }

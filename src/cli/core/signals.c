@@ -84,16 +84,14 @@ void signals_install(void)
 /* "gufo: PATH: changed while ..." with the path escaped; NULL without memory. */
 static char *prepare_line(const char *path)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
+    text_stream line;
 
-    if (out == NULL)
+    if (!text_stream_open(&line))
         return NULL;
-    fputs("gufo: ", out);
-    text_put(out, gufo_str_of(path), TEXT_PLAIN);
-    fputs(": changed while it was being read (truncated?)\n", out);
-    return fclose(out) == 0 ? text : NULL;
+    fputs("gufo: ", line.out);
+    text_put(line.out, gufo_str_of(path), TEXT_PLAIN);
+    fputs(": changed while it was being read (truncated?)\n", line.out);
+    return text_stream_close(&line);
 }
 
 void signals_reading(const char *path)

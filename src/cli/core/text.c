@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -239,4 +240,21 @@ void text_pad(FILE *out, size_t columns)
 {
     for (; columns > 0; columns--)
         putc(' ', out);
+}
+
+/* ---- streams into memory -------------------------------------------------------------------- */
+
+bool text_stream_open(text_stream *s)
+{
+    *s = (text_stream){0};
+    s->out = open_memstream(&s->text, &s->len);
+    return s->out != NULL;
+}
+
+char *text_stream_close(text_stream *s)
+{
+    if (fclose(s->out) == 0 && s->len > 0)
+        return s->text;
+    free(s->text);
+    return NULL;
 }

@@ -38,4 +38,16 @@ void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
 
+/* A stream into memory. */
+typedef struct text_stream {
+    FILE *out; /* NULL without memory */
+    char *text;
+    size_t len;
+} text_stream;
+
+/* Opens it at its own address. */
+bool text_stream_open(text_stream *s);
+/* Closes it.  Returns the text, which the caller frees; NULL for an empty one, or without memory. */
+char *text_stream_close(text_stream *s);
+
 #endif

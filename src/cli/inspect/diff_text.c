@@ -128,8 +128,8 @@ static void put_values(const gufo_tensor *tensor, const gufo_value_difference *v
     if (v->nonfinite == 0)
         return;
     line_begin(&l);
-    fprintf(l.out, "    left out: %s %s infinite or NaN", human_grouped(v->nonfinite).text,
-            v->nonfinite == 1 ? "pair with a value that is" : "pairs with a value that is");
+    fprintf(l.out, "    left out: %s with a value that is infinite or NaN",
+            human_counted(v->nonfinite, "pair", "pairs").text);
     line_end(&l);
 }
 

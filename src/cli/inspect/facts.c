@@ -170,23 +170,18 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
 static char *describe(const fact *f, const overview *o)
 {
     const char *rest = "";
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
     gufo_entry entry;
+    text_stream text;
 
-    if (out == NULL)
+    if (!text_stream_open(&text))
         return NULL;
     if (f->put != NULL)
-        f->put(out, o);
+        f->put(text.out, o);
     else if (f->kind != NOT_SHOWN && model_find_entry(o->model, f->key, &entry, NULL) == GUFO_OK)
-        rest = put_value(out, f, &entry.value);
-    if (ftell(out) > 0)
-        fprintf(out, "%s%s", f->after != NULL ? f->after : "", rest);
-    if (fclose(out) == 0 && len > 0)
-        return text;
-    free(text);
-    return NULL;
+        rest = put_value(text.out, f, &entry.value);
+    if (ftell(text.out) > 0)
+        fprintf(text.out, "%s%s", f->after != NULL ? f->after : "", rest);
+    return text_stream_close(&text);
 }
 
 /* The line that begins with a row; returns the row of the next line. */
@@ -220,14 +215,14 @@ static const fact *put_line(FILE *out, const overview *o, const fact *f)
 void facts_put(const overview *o, void (*put)(const char *label, char *text))
 {
     for (const fact *f = facts, *next; f < END; f = next) {
-        char *text = NULL;
-        size_t len = 0;
-        FILE *out = open_memstream(&text, &len);
+        text_stream line;
+        char *text;
 
-        if (out == NULL)
+        if (!text_stream_open(&line))
             return;
-        next = put_line(out, o, f);
-        if (fclose(out) == 0 && len > 0)
+        next = put_line(line.out, o, f);
+        text = text_stream_close(&line);
+        if (text != NULL)
             put(f->label, text);
         free(text);
     }

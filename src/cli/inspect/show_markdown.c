@@ -169,35 +169,24 @@ static void put_fact(const char *label, char *text)
     puts(" |");
 }
 
-/* What was written to the stream. */
-typedef struct cell {
-    char *text;
-    size_t len;
-    FILE *out;
-} cell;
-
-static bool cell_begin(cell *c)
+/* Puts what was written to the stream into a cell. */
+static void end_cell(text_stream *cell)
 {
-    *c = (cell){0};
-    c->out = open_memstream(&c->text, &c->len);
-    return c->out != NULL;
-}
+    char *text = text_stream_close(cell);
 
-static void cell_end(cell *c)
-{
-    if (fclose(c->out) == 0)
-        put_cell(c->text, c->len);
-    free(c->text);
+    if (text != NULL)
+        put_cell(text, cell->len);
+    free(text);
 }
 
 static void put_str(gufo_str text)
 {
-    cell c;
+    text_stream cell;
 
-    if (!cell_begin(&c))
+    if (!text_stream_open(&cell))
         return;
-    text_put(c.out, text, TEXT_PLAIN);
-    cell_end(&c);
+    text_put(cell.out, text, TEXT_PLAIN);
+    end_cell(&cell);
 }
 
 /* A paragraph begins with nothing that makes it a list, a rule or a block of code. */
@@ -239,20 +228,20 @@ static bool write_metadata(const input *in, const show_options *options)
     value_style style = {options->limit_given ? options->array_limit : 8, VALUE_COLUMNS,
                          VALUE_COLUMNS, VALUE_COLUMNS};
     gufo_entry entry;
+    text_stream cell;
     bool sound = true;
-    cell c;
 
     if (options->full)
         style = (value_style){VALUE_ALL, SIZE_MAX / 2, SIZE_MAX / 2, SIZE_MAX / 2};
     puts("\n## Metadata\n\n| key | type | value |\n|---|---|---|");
     for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++) {
-        if (!glob_matches(options->metadata_glob, entry.key) || !cell_begin(&c))
+        if (!glob_matches(options->metadata_glob, entry.key) || !text_stream_open(&cell))
             continue;
         fputs("| ", stdout);
         put_str(entry.key);
         printf(" | %s | ", value_type_name(&entry.value).text);
-        sound = value_put_line(c.out, &entry.value, &style) && sound;
-        cell_end(&c);
+        sound = value_put_line(cell.out, &entry.value, &style) && sound;
+        end_cell(&cell);
         puts(" |");
     }
     return sound;

@@ -226,32 +226,30 @@ void stats_text_row(stats_report *r, const stats_row *row)
         row_text(&cells, "-");
     table_put(&r->table, &cells);
     r->apart = false;
-    if (row->decoded) {
+    if (row->decoded)
         put_details(r, row);
-    } else {
+    else
         text_print("    %s\n", row->failure.message);
-    }
 }
 
 void stats_text_end(stats_report *r)
 {
     const stats_totals *t = &r->totals;
-
     line l;
 
     if (!r->apart)
         putchar('\n');
     line_begin(&l);
-    fprintf(l.out, "%s %s, %s %s: %s infinite or NaN, %s %s, %s zeros",
-            human_grouped(t->tensors).text, t->tensors == 1 ? "tensor" : "tensors",
-            human_grouped(t->elements).text, t->elements == 1 ? "value" : "values",
-            human_grouped(t->elements - t->finite).text, human_grouped(t->outliers).text,
-            t->outliers == 1 ? "outlier" : "outliers", percent_text(t->zeros, t->finite).text);
+    fprintf(l.out, "%s, %s: %s infinite or NaN, %s, %s zeros",
+            human_counted(t->tensors, "tensor", "tensors").text,
+            human_counted(t->elements, "value", "values").text,
+            human_grouped(t->elements - t->finite).text,
+            human_counted(t->outliers, "outlier", "outliers").text,
+            percent_text(t->zeros, t->finite).text);
     line_end(&l);
     if (t->bad_scales > 0)
-        printf("%s %s a scale that is infinite or NaN\n", human_grouped(t->bad_scales).text,
-               t->bad_scales == 1 ? "block has" : "blocks have");
+        printf("%s a scale that is infinite or NaN\n",
+               human_counted(t->bad_scales, "block has", "blocks have").text);
     if (t->undecoded > 0)
-        printf("%s %s not decoded\n", human_grouped(t->undecoded).text,
-               t->undecoded == 1 ? "tensor was" : "tensors were");
+        printf("%s not decoded\n", human_counted(t->undecoded, "tensor was", "tensors were").text);
 }

@@ -182,17 +182,12 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
 static char *text_of(void (*put)(FILE *out, const report *r, const gufo_finding *finding),
                      const report *r, const gufo_finding *finding)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
+    text_stream text;
 
-    if (out == NULL)
+    if (!text_stream_open(&text))
         return NULL;
-    put(out, r, finding);
-    if (fclose(out) == 0 && len > 0)
-        return text;
-    free(text);
-    return NULL;
+    put(text.out, r, finding);
+    return text_stream_close(&text);
 }
 
 hint hint_of(const report *r, const gufo_finding *finding)
