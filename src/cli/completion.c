@@ -279,7 +279,7 @@ static int completion(void *context)
             fwrite(shells[i].script, 1, shells[i].size, stdout);
             return CODE_OK;
         }
-    return report_usage("completion", "one of bash, zsh and fish is needed");
+    return report_usage("one of bash, zsh and fish is needed");
 }
 
 const command_line command_completion = {

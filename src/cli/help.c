@@ -35,14 +35,15 @@ static int run_named(int count, char **arguments, shared_options *shared)
     for (const command *each = shared->commands; each->name != NULL; each++) {
         if (strcmp(each->name, name) == 0) {
             shared->command = each->name;
+            report_command(each->name);
             return command_line_run(each->line, count, arguments, shared);
         }
         suggest_offer(&near, gufo_str_of(each->name));
     }
+    report_command(NULL);
     if (str_ends(gufo_str_of(name), ".gguf"))
-        return report_usage(NULL, "'%s' is not a command; did you mean 'gufo show %s'?", name,
-                            name);
-    return report_usage(NULL, "unknown command '%s'%s", name, suggest_text(&near, ""));
+        return report_usage("'%s' is not a command; did you mean 'gufo show %s'?", name, name);
+    return report_usage("unknown command '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int run(void *options)

@@ -30,7 +30,7 @@ static int read_change(void *options, const option_given *given)
     const char *path;
 
     if (kind == EDIT_COPY && state->next == state->argc)
-        return report_usage("edit", "--copy-from needs a file and a pattern for keys");
+        return report_usage("--copy-from needs a file and a pattern for keys");
     added = array_add(&o->operations, &o->count, sizeof *added);
     if (added == NULL)
         return CODE_FAILED;
@@ -254,18 +254,18 @@ static int edit_file(edit_options *o)
 static int check_arguments(const edit_options *o)
 {
     if (path_is_standard(o->path))
-        return report_usage("edit", "FILE must be a file, not '-'");
+        return report_usage("FILE must be a file, not '-'");
     if (o->recover && (o->count > 0 || o->target.output != NULL || o->dry_run))
-        return report_usage("edit", "--recover is for a file alone, without changes");
+        return report_usage("--recover is for a file alone, without changes");
     if (o->target.output != NULL && o->target.in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
-        return report_usage("edit", "-o and --in-place=yes exclude each other");
+        return report_usage("-o and --in-place=yes exclude each other");
     if (o->target.reserve > 0 && o->target.no_padding)
-        return report_usage("edit", "--reserve and --no-padding exclude each other");
+        return report_usage("--reserve and --no-padding exclude each other");
     if (!o->recover && o->count == 0 && o->target.output == NULL && o->target.reserve == 0 &&
         !o->target.no_padding && o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
-        return report_usage("edit", "no change is given");
+        return report_usage("no change is given");
     if (is_stream(o) && o->base.shared->json && !o->dry_run)
-        return report_usage("edit", "--json needs an output that is a file");
+        return report_usage("--json needs an output that is a file");
     return CODE_OK;
 }
 

@@ -128,13 +128,13 @@ static int apply_operation(edit_waiting *waiting, edit_options *options, edit_op
     if (kinds[operation->kind].no_key)
         return make_change(&c);
     if (equals == NULL || equals == text)
-        return report_usage("edit", "%s needs a name, = and a value, not '%s'", c.option, text);
+        return report_usage("%s needs a name, = and a value, not '%s'", c.option, text);
     c.key = key = strndup(text, (size_t)(equals - text));
     c.rest = equals + 1;
     if (key == NULL)
         return report_memory(NULL);
     if (kinds[operation->kind].elements && !split_index(key, &c.index))
-        code = report_usage("edit", "%s %s: an element is KEY[i], counted from 0", c.option, text);
+        code = report_usage("%s %s: an element is KEY[i], counted from 0", c.option, text);
     else
         code = make_change(&c);
     free(key);
@@ -213,11 +213,11 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options)
     if (gufo_document_changes(gufo_edit_document(edit), look_at, &t, &error) != GUFO_OK)
         return report_error(options->path, &error);
     if (t.split_key[0] != '\0' && !options->as_is)
-        return report_usage("edit", "'%s' ties the shards of a set together; --as-is changes it",
+        return report_usage("'%s' ties the shards of a set together; --as-is changes it",
                             t.split_key);
     if (t.alignment && shards > 1)
-        return report_usage("edit", "all shards of a set have the same 'general.alignment', and "
-                                    "this would change one of them; merge them first");
+        return report_usage("all shards of a set have the same 'general.alignment', and "
+                            "this would change one of them; merge them first");
     if (!options->as_is)
         code = edit_guard(edit, options, shards > 1);
     if (code != CODE_OK)

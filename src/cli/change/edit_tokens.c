@@ -116,7 +116,7 @@ static int take_id(lookup *l, edit_waiting_change *change)
     change->is_token = false;
     if (value_read(change->type, id, &change->value))
         return CODE_OK;
-    return report_usage("edit", "%s: id %s is not a value of type %s", option.text, id,
+    return report_usage("%s: id %s is not a value of type %s", option.text, id,
                         gufo_value_type_name(change->type));
 }
 

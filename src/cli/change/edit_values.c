@@ -127,7 +127,7 @@ static int set_text_as(edit_change *c, const char *text, const edit_types *types
     for (size_t i = 0; i < types->count; i++)
         if (value_read(types->list[i].type, text, &value))
             return set_value(c, &value);
-    return report_usage("edit", "%s %s: not a value of type %s", c->option, c->operation->text,
+    return report_usage("%s %s: not a value of type %s", c->option, c->operation->text,
                         name_types(types).text);
 }
 
@@ -178,7 +178,7 @@ static int set_json(edit_change *c, const char *path, const char *text, const ed
     if (!good && path != NULL)
         report_message(path, "%s", message);
     else if (!good)
-        report_usage("edit", "%s %s: %s", c->option, c->key, message);
+        report_usage("%s %s: %s", c->option, c->key, message);
     return code;
 }
 
@@ -212,18 +212,16 @@ int edit_set_element(edit_change *c)
     const gufo_array *array = &old.value.as.array;
 
     if (!gufo_document_find(c->document, c->key, &old) || old.value.type != GUFO_VALUE_ARRAY)
-        return report_usage("edit", "%s %s: '%s' is not an array of this file", c->option, text,
-                            c->key);
+        return report_usage("%s %s: '%s' is not an array of this file", c->option, text, c->key);
     if (array->type == GUFO_VALUE_ARRAY)
-        return report_usage("edit", "%s %s: the elements are arrays; use --set-json", c->option,
-                            text);
+        return report_usage("%s %s: the elements are arrays; use --set-json", c->option, text);
     if (c->index >= array->count)
-        return report_usage("edit", "%s %s: the array has %ju elements, counted from 0", c->option,
-                            text, (uintmax_t)array->count);
+        return report_usage("%s %s: the array has %ju elements, counted from 0", c->option, text,
+                            (uintmax_t)array->count);
     change.type = array->type;
     change.is_token = array->type != GUFO_VALUE_STRING && is_token_text(c, c->rest);
     if (!value_read(change.is_token ? GUFO_VALUE_STRING : array->type, c->rest, &change.value))
-        return report_usage("edit", "%s %s: not a value of type %s", c->option, text,
+        return report_usage("%s %s: not a value of type %s", c->option, text,
                             gufo_value_type_name(array->type));
     return edit_wait(c->waiting, c->key, &change);
 }
@@ -235,14 +233,14 @@ int edit_set(edit_change *c)
     bool has_type = text != c->rest;
 
     if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
-        return report_usage("edit", "--set %s: use --set-json for arrays", c->operation->text);
+        return report_usage("--set %s: use --set-json for arrays", c->operation->text);
     if (all.count == 0)
         all = (edit_types){{{guess(text), false}}, 1};
     if (*text == '[' && of_shape(&all, true).count > 0)
         return set_json(c, NULL, text, &all);
     fitting = of_shape(&all, false);
     if (fitting.count == 0)
-        return report_usage("edit", "--set %s: the key takes %s, as in %s=[...] with JSON",
+        return report_usage("--set %s: the key takes %s, as in %s=[...] with JSON",
                             c->operation->text, name_types(&all).text, c->key);
     if (!has_type && fitting.list[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
         return set_token(c, text, fitting.list[0].type);
@@ -298,8 +296,7 @@ int edit_set_json(edit_change *c)
     edit_types types = read_types(c, &text);
 
     if (types.count == 0 || types.list[0].type == GUFO_VALUE_ARRAY)
-        return report_usage("edit",
-                            "--set-json %s: the type of the values has to come before the JSON, as "
+        return report_usage("--set-json %s: the type of the values has to come before the JSON, as "
                             "in KEY=uint32:[1,2]",
                             c->operation->text);
     return *text == '@' ? set_json_file(c, text + 1, &types) : set_json(c, NULL, text, &types);

@@ -36,7 +36,7 @@ static int endian(void *context)
     endian_options *o = context;
 
     if (o->order == ORDER_NONE)
-        return report_usage("endian", "--to is needed: little, big or other");
+        return report_usage("--to is needed: little, big or other");
     return copying_run(&o->job, plan);
 }
 

@@ -123,11 +123,10 @@ static int choose_output(extract_options *o)
     if (o->job.base.output != NULL)
         return CODE_OK;
     if (o->tensor_count != 1)
-        return report_usage("extract", "-o OUT is needed for several tensors");
+        return report_usage("-o OUT is needed for several tensors");
     (void)gufo_tensor_at(o->job.model, o->tensors[0], &tensor);
     if (!is_harmless(tensor.name))
-        return report_usage("extract",
-                            "-o OUT is needed: the name of the tensor cannot be the name "
+        return report_usage("-o OUT is needed: the name of the tensor cannot be the name "
                             "of a file");
     size = tensor.name.len + strlen(format) + sizeof ".";
     o->default_output = malloc(size);
@@ -190,10 +189,9 @@ const command_line command_extract = {
     .doc = "Write tensors of a model to a file of another format.\v"
            "TENSOR is a name or a GLOB; only safetensors holds several.  raw without --dtype "
            "writes the bytes as they are stored; everything else is little-endian.  Without "
-           "--dtype, npy "
-           "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
-           "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
-           "means that FILE has no such tensor.",
+           "--dtype, npy and safetensors keep plain numbers as they are and get quantized ones as "
+           "f32.  Without -o, OUT is the name of the tensor with the name of the format appended.  "
+           "Exit status 1 means that FILE has no such tensor.",
     .examples = {{"gufo extract --dtype=f32 -o row.npy model.gguf output_norm.weight",
                   "Writes one tensor for NumPy."},
                  {"gufo extract -o block.safetensors model.gguf 'blk.0.*'",

@@ -29,9 +29,9 @@ static int take_output(copying *job)
     const char *last = shared->arg_count > 0 ? shared->args[shared->arg_count - 1] : NULL;
 
     if (last == NULL)
-        return report_usage("merge", "the shards and -o OUT are needed");
+        return report_usage("the shards and -o OUT are needed");
     if (job->base.output != NULL && shared->arg_count > 1 && access(last, F_OK) != 0)
-        return command_line_twice(shared, last);
+        return command_line_twice(last);
     if (job->base.output != NULL)
         return CODE_OK;
     if (input_is_gguf(last) &&
@@ -43,7 +43,7 @@ static int take_output(copying *job)
                          "'-o %s --force' replaces it",
                          last);
     if (shared->arg_count == 1)
-        return report_usage("merge", "the shards and -o OUT are needed");
+        return report_usage("the shards and -o OUT are needed");
     job->base.output = command_line_take(shared, shared->arg_count - 1);
     return CODE_OK;
 }

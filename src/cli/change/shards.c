@@ -93,7 +93,7 @@ static int read_numbers(const char *path, uint64_t *number, uint64_t *count)
     gufo_status status;
     gufo_error error;
     input in;
-    int code = path_is_standard(path) ? report_usage("merge", "the input must be a file, not '-'")
+    int code = path_is_standard(path) ? report_usage("the input must be a file, not '-'")
                                       : input_open(&in, path, &options);
 
     if (code != CODE_OK)
@@ -228,7 +228,7 @@ int shards_open(copying *job, bool *done)
     int code;
 
     if (path_is_standard(path))
-        return report_usage(shared->command, "the input must be a file, not '-'");
+        return report_usage("the input must be a file, not '-'");
     code = by_name ? list_by_name(&list, path) : list_by_keys(&list, shared, job->deletes);
     if (code == CODE_OK)
         code = by_name ? open_named(job, &list, path, done) : open_list(job, &list);

@@ -46,19 +46,19 @@ static int check_options(split_options *o)
     bool limited = o->bounds.max_size > 0 || o->bounds.max_tensors > 0;
 
     if (o->merges && (o->splits || limited || o->bounds.metadata_alone))
-        return report_usage("split", "--merge takes no limits, and not --split");
+        return report_usage("--merge takes no limits, and not --split");
     if (o->merges)
         return CODE_OK;
     if (strcmp(prefix, "-") == 0)
-        return report_usage("split", "several files cannot go to standard output");
+        return report_usage("several files cannot go to standard output");
     /* A folder alone would give files named "-00001-of-000NN.gguf". */
     if (len == 0 || prefix[len - 1] == '/')
-        return report_usage(
-            "split", "OUTPREFIX has to end in the beginning of a file name, not '%s'", prefix);
+        return report_usage("OUTPREFIX has to end in the beginning of a file name, not '%s'",
+                            prefix);
     if (o->splits && !limited)
         o->bounds.max_tensors = TENSORS_OF_LLAMA;
     if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
-        return report_usage("split", "either --max-size or --max-tensors is needed");
+        return report_usage("either --max-size or --max-tensors is needed");
     return CODE_OK;
 }
 

@@ -52,7 +52,7 @@ static int strip(void *context)
     strip_options *o = context;
 
     if (o->vocabulary_only + o->no_tensors + (o->tensors != NULL) != 1)
-        return report_usage("strip", "one of --vocab-only, --no-tensors and --tensors is needed");
+        return report_usage("one of --vocab-only, --no-tensors and --tensors is needed");
     return copying_run(&o->job, plan);
 }
 

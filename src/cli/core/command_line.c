@@ -68,8 +68,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
     for (size_t i = 0; i < r->count; i++)
         if (r->table[i].name != NULL && r->table[i].key == key)
-            return option_store(r->shared->command, r->options[i],
-                                &(option_given){r->rows[i], text, state}) == CODE_OK
+            return option_store(r->options[i], &(option_given){r->rows[i], text, state}) == CODE_OK
                        ? 0
                        : EINVAL;
     return ARGP_ERR_UNKNOWN;
@@ -99,7 +98,7 @@ void command_line_help(const command_line *line, shared_options *shared, FILE *o
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* getopt would print an unknown option as it is, control characters and all, and suggests none. */
-static int report_unknown(const shared_options *shared, const words_rows *all, const char *word)
+static int report_unknown(const words_rows *all, const char *word)
 {
     bool is_long = word[1] == '-';
     size_t len = strcspn(word, "=");
@@ -107,8 +106,7 @@ static int report_unknown(const shared_options *shared, const words_rows *all, c
 
     for (size_t i = 0; i < all->count; i++)
         suggest_offer(&near, gufo_str_of(all->rows[i]->name));
-    return report_usage(shared->command, "unknown option '%.*s'%s", (int)len, word,
-                        suggest_text(&near, "--"));
+    return report_usage("unknown option '%.*s'%s", (int)len, word, suggest_text(&near, "--"));
 }
 
 /* llama-gguf-split also takes --split_max_size.  False if the name has no underscore. */
@@ -123,21 +121,20 @@ static bool replace_underscores(char *word)
 }
 
 /* Of all words up to the first command, if that reads what follows. */
-static int check_words(const command_line *line, int argc, char **argv,
-                       const shared_options *shared)
+static int check_words(const command_line *line, int argc, char **argv)
 {
     words_reader reader = words_start(line);
 
     for (int i = 1; i < argc && !reader.all_operands; i++)
         if (words_next(&reader, argv[i]) == WORD_UNKNOWN &&
             !(replace_underscores(argv[i]) && words_next(&reader, argv[i]) != WORD_UNKNOWN))
-            return report_unknown(shared, &reader.all, argv[i]);
+            return report_unknown(&reader.all, argv[i]);
     return CODE_OK;
 }
 
-int command_line_twice(const shared_options *shared, const char *operand)
+int command_line_twice(const char *operand)
 {
-    return report_usage(shared->command, "OUT is given twice: by --output and as '%s'", operand);
+    return report_usage("OUT is given twice: by --output and as '%s'", operand);
 }
 
 const char *command_line_take(shared_options *shared, int index)
@@ -158,9 +155,9 @@ static int check_operands(const command_line *line, command_input *input)
     int count = shared->arg_count + given, most = line->operands.most;
 
     if (given && most != 0 && count == most + 1)
-        return command_line_twice(shared, shared->args[out - 1]);
+        return command_line_twice(shared->args[out - 1]);
     if (count < line->operands.least || (most != 0 && count > most))
-        return report_usage(shared->command, "%s", line->operands.needed);
+        return report_usage("%s", line->operands.needed);
     if (out != 0 && !given)
         input->output = command_line_take(shared, out - 1);
     return CODE_OK;
@@ -174,7 +171,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     error_t failure;
     reading r;
 
-    if (check_words(line, argc, argv, shared) != CODE_OK)
+    if (check_words(line, argc, argv) != CODE_OK)
         return CODE_USAGE;
     start(&r, line, input);
     input->shared->arg_count = 0;

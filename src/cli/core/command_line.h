@@ -56,7 +56,7 @@ int command_line_run(const command_line *line, int argc, char **argv, shared_opt
 /* For commands that find out themselves which operand is OUT: takes operand `index` out of
  * shared->args; reports that `operand` is OUT beside --output, and returns CODE_USAGE. */
 const char *command_line_take(shared_options *shared, int index);
-int command_line_twice(const shared_options *shared, const char *operand);
+int command_line_twice(const char *operand);
 
 /* Calls `one` for each argument that is not an option, as long as standard output takes anything;
  * returns the worst code. */

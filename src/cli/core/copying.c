@@ -16,7 +16,7 @@
 static int open_model(copying *job)
 {
     if (path_is_standard(job->input))
-        return report_usage(job->base.shared->command, "the input must be a file, not '-'");
+        return report_usage("the input must be a file, not '-'");
     job->model = input_open_model(job->input, 0);
     return job->model != NULL ? CODE_OK : CODE_FAILED;
 }

@@ -87,12 +87,12 @@ struct command_option {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Both return CODE_OK, or another code after a report, which names the command that is read. */
+/* Both return CODE_OK, or another code after a report. */
 
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
-int option_number(const char *command, const char *name, const char *text, uint64_t lowest,
-                  uint64_t highest, uint64_t *out);
+int option_number(const char *name, const char *text, uint64_t lowest, uint64_t highest,
+                  uint64_t *out);
 /* Stores what is given into the struct of a command's options. */
-int option_store(const char *command, void *options, const option_given *given);
+int option_store(void *options, const option_given *given);
 
 #endif

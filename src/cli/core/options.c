@@ -22,10 +22,8 @@ static uint64_t max_depth;
 
 static int read_depth(void *options, const option_given *given)
 {
-    const shared_options *shared = options;
-
-    return option_number(shared->command, "--max-depth", given->text, 1, GUFO_LARGEST_DEPTH,
-                         &max_depth);
+    (void)options;
+    return option_number("--max-depth", given->text, 1, GUFO_LARGEST_DEPTH, &max_depth);
 }
 
 uint64_t options_max_depth(void)

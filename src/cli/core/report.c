@@ -10,10 +10,16 @@
 #include <string.h>
 
 static bool quiet;
+static const char *command; /* that is read; NULL: gufo itself */
 
 void report_quiet(void)
 {
     quiet = true;
+}
+
+void report_command(const char *name)
+{
+    command = name;
 }
 
 /* Results first, so that both streams on one terminal are in order. */
@@ -99,7 +105,7 @@ void report_warning(const char *path, const char *format, ...)
     va_end(arguments);
 }
 
-int report_usage(const char *command, const char *format, ...)
+int report_usage(const char *format, ...)
 {
     char help[64];
     va_list arguments;

@@ -65,7 +65,7 @@ static int diff(void *context)
     int code;
 
     if (shared->arg_count != 2)
-        return report_usage("diff", "two models are compared, and %d %s given", shared->arg_count,
+        return report_usage("two models are compared, and %d %s given", shared->arg_count,
                             shared->arg_count == 1 ? "is" : "are");
     code = options_cpu(&options->cpu);
     for (int i = 0; i < 2 && code == CODE_OK; i++) {

@@ -140,7 +140,7 @@ static int get(void *context)
     int code;
 
     if (shared->json && options->raw)
-        return report_usage("get", "--json and --raw exclude each other");
+        return report_usage("--json and --raw exclude each other");
     code = input_open(&in, shared->args[0], &options->input);
     if (code != CODE_OK)
         return code;

@@ -115,7 +115,7 @@ static int report_no_list(const char *name)
 
     for (size_t i = 0; i < catalogue_count; i++)
         suggest_offer(&near, gufo_str_of(catalogues[i].name));
-    return report_usage("list", "unknown list '%s'%s", name, suggest_text(&near, ""));
+    return report_usage("unknown list '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int report_no_arch(const char *name)
@@ -138,7 +138,7 @@ static int list_named(void *context)
     if (c == NULL)
         return report_no_list(shared->args[0]);
     if (o->arch != NULL && c->arch_row == NULL)
-        return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
+        return report_usage("--arch is for keys and tensors, not for %s", c->name);
     if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL)
         return report_no_arch(o->arch);
     catalogue_list(c, o->arch, shared->json);

@@ -106,7 +106,7 @@ static int show(void *context)
     pager p;
 
     if (shared->json && options->markdown)
-        return report_usage("show", "--json and --markdown exclude each other");
+        return report_usage("--json and --markdown exclude each other");
     pager_start(&p, !shared->json && !options->no_pager);
     return pager_end(&p, command_line_each(options, show_file));
 }
@@ -115,11 +115,10 @@ const command_line command_show = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc =
         "Show a summary of a model file, its metadata and its tensors.\v"
-        "FILE may be '-' for standard input.  The first shard of a set "
-        "(NAME-00001-of-000NN.gguf) means the whole set.\n\n"
+        "FILE may be '-' for standard input.  The first shard of a set (NAME-00001-of-000NN.gguf) "
+        "means the whole set.\n\n"
         "On a terminal, values are cut at the end of the line, tensors whose names differ only in "
-        "a "
-        "number share a line, and a pager (GUFO_PAGER, PAGER, less) shows output that is longer "
+        "a number share a line, and a pager (GUFO_PAGER, PAGER, less) shows output that is longer "
         "than a screen.  Elsewhere strings are whole, arrays show 8 elements, and each tensor has "
         "a line.\n\n"
         "Exit status 1 means that a GLOB matches nothing.",

@@ -310,7 +310,7 @@ static int plan(work *w)
     }
     w->quantizer = gufo_quantizer_new(w->input, options, &error);
     if (o->costly != NULL)
-        return report_usage("quantize", "a --tensor-type pattern for %s takes too many steps",
+        return report_usage("a --tensor-type pattern for %s takes too many steps",
                             o->costly->type->name);
     if (w->quantizer == NULL)
         return report_failure(o, o->input, &error, true);

@@ -58,7 +58,7 @@ static int read_types(quantize_options *o, const char *text)
         o->targets[o->output_count++].name = "COPY";
     for (; text != NULL; text = *text != '\0' ? text + 1 : NULL) {
         if (o->output_count == GUFO_QUANTIZE_TARGETS)
-            return report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
+            return report_usage("more than %d types", GUFO_QUANTIZE_TARGETS);
         text += first_type(text, type);
         code = quantize_read_target(type, o->pure, &o->targets[o->output_count++]);
         if (code != CODE_OK)
@@ -102,7 +102,7 @@ static int check_operands(const quantize_options *o, const operands *given)
         wrong = "--types-from gives one type to every tensor: several TYPEs make no sense";
     else if (o->types_from != NULL && (o->folder != NULL || given->out == NULL))
         wrong = "--types-from needs OUT";
-    return wrong != NULL ? report_usage("quantize", "%s", wrong) : CODE_OK;
+    return wrong != NULL ? report_usage("%s", wrong) : CODE_OK;
 }
 
 static int read_operands(quantize_options *o, operands *given)
@@ -112,21 +112,21 @@ static int read_operands(quantize_options *o, operands *given)
 
     *given = find_operands(o, &at);
     if (given->out != NULL && o->base.output != NULL)
-        return command_line_twice(shared, given->out);
+        return command_line_twice(given->out);
     if (given->out == NULL)
         given->out = o->base.output;
     if (at < shared->arg_count && !is_digit(shared->args[at][0]) && is_type(o, shared->args[at]))
-        return report_usage("quantize", "several types are separated by commas: %s,%s",
-                            given->types, shared->args[at]);
+        return report_usage("several types are separated by commas: %s,%s", given->types,
+                            shared->args[at]);
     if (at < shared->arg_count)
-        code = option_number(shared->command, "THREADS", shared->args[at++], 1,
-                             OPTIONS_MOST_THREADS, &shared->threads);
+        code =
+            option_number("THREADS", shared->args[at++], 1, OPTIONS_MOST_THREADS, &shared->threads);
     if (code != CODE_OK)
         return code;
     if (at < shared->arg_count)
-        return report_usage("quantize", "'%s' is an extra argument", shared->args[at]);
+        return report_usage("'%s' is an extra argument", shared->args[at]);
     if (given->types == NULL && o->types_from == NULL)
-        return report_usage("quantize", "TYPE is missing: 'gufo list filetypes' lists the types");
+        return report_usage("TYPE is missing: 'gufo list filetypes' lists the types");
     return CODE_OK;
 }
 
@@ -187,12 +187,11 @@ static int check_arguments(quantize_options *o)
     const char *output = o->dry_run ? NULL : o->paths[0];
 
     if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
-        return report_usage("quantize", "IN and OUT must be files, not '-'");
+        return report_usage("IN and OUT must be files, not '-'");
     if (output != NULL && save_is_stream(output))
         return report_as(CODE_USAGE, output, "target exists and is not a regular file");
     if (o->included.count > 0 && o->excluded.count > 0)
-        return report_usage("quantize",
-                            "--include-weights and --exclude-weights exclude each other");
+        return report_usage("--include-weights and --exclude-weights exclude each other");
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
     for (size_t i = 0; o->dry_run && i < o->output_count; i++)
@@ -245,8 +244,7 @@ static int check_names(const quantize_options *o)
     for (size_t i = 0; i < o->output_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(o->paths[i], o->paths[k]) == 0)
-                return report_usage("quantize", "two of the types would have the same output, %s",
-                                    o->paths[i]);
+                return report_usage("two of the types would have the same output, %s", o->paths[i]);
     return CODE_OK;
 }
 

@@ -323,8 +323,8 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
 
     if (out == NULL)
         return report_memory(NULL);
-    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
-          "relative_rmse,largest_error,target\r\n",
+    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,relative_"
+          "rmse,largest_error,target\r\n",
           out);
     for (size_t k = 0; k < options->output_count; k++) {
         const outcome o = outcome_of(q, options, k);

@@ -53,7 +53,7 @@ static int report_unknown(const char *before, own_name_kind kind, const char *te
     for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
         if (*name != '\0')
             suggest_offer(&near, gufo_str_of(name));
-    return report_usage("quantize", "%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
+    return report_usage("%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
 /* An element type that can be encoded, in upper or lower case. */
@@ -66,7 +66,7 @@ static int read_type(const char *option, const char *text, const gufo_element_ty
     if (can_be_made(*out))
         return CODE_OK;
     if (*out != NULL)
-        return report_usage("quantize", "--%s: %s can no longer be made", option, (*out)->name);
+        return report_usage("--%s: %s can no longer be made", option, (*out)->name);
     snprintf(before, sizeof before, "--%s: ", option);
     return report_unknown(before, OWN_ELEMENT_TYPE, text, made_type_name);
 }
@@ -94,8 +94,7 @@ int quantize_read_layers(void *context, const option_given *given)
 
     do {
         if (!number_read(&at, &layer) || (*at != ',' && *at != '\0'))
-            return report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'",
-                                given->text);
+            return report_usage("--prune-layers needs numbers with commas, not '%s'", given->text);
         added = array_add(&options->pruned, &options->plan.pruned_count, sizeof *added);
         if (added == NULL)
             return CODE_FAILED;
@@ -116,7 +115,7 @@ static int read_rule(quantize_options *options, const char *option, const char *
     char *regex;
 
     if (equals == NULL || equals == text)
-        return report_usage("quantize", "--%s needs PATTERN=TYPE, not '%s'", option, text);
+        return report_usage("--%s needs PATTERN=TYPE, not '%s'", option, text);
     if (read_type(option, equals + 1, &type) != CODE_OK)
         return CODE_USAGE;
     rule = array_add(&options->rules, &options->rule_count, sizeof *rule);
@@ -167,7 +166,7 @@ int quantize_read_override(void *context, const option_given *given)
     override_text *override;
 
     if (colon == NULL || equals == text)
-        return report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
+        return report_usage("--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
     override = array_add(&options->overrides, &options->override_count, sizeof *override);
     if (override == NULL)
         return CODE_FAILED;
@@ -234,10 +233,9 @@ int quantize_make_override(const override_text *text, const gufo_model *file,
             continue;
         if (kinds[i].make(text->value, wanted, &out->value))
             return CODE_OK;
-        return report_usage("quantize", "--override-kv %s: '%s' is not a value of type %s",
-                            text->key, text->value, text->type);
+        return report_usage("--override-kv %s: '%s' is not a value of type %s", text->key,
+                            text->value, text->type);
     }
-    return report_usage("quantize",
-                        "--override-kv %s: the type is int, float, bool or str, not '%s'",
+    return report_usage("--override-kv %s: the type is int, float, bool or str, not '%s'",
                         text->key, text->type);
 }

@@ -210,20 +210,20 @@ static int check_usage(const sign_options *options)
     int count = options->base.shared->arg_count;
 
     if (options->generate && count != 1)
-        return report_usage("sign", "--generate needs one NAME");
+        return report_usage("--generate needs one NAME");
     if (options->generate && options->key != NULL)
-        return report_usage("sign", "--generate makes a key; do not give one");
+        return report_usage("--generate makes a key; do not give one");
     if (options->generate)
         return CODE_OK;
     if (count == 0)
-        return report_usage("sign", "no FILE is given");
+        return report_usage("no FILE is given");
     if (options->key == NULL)
-        return report_usage("sign", "no --key is given");
+        return report_usage("no --key is given");
     if (options->base.output != NULL && count > 1)
-        return report_usage("sign", "--output is for one FILE");
+        return report_usage("--output is for one FILE");
     for (int i = 0; i < count; i++)
         if (path_is_standard(options->base.shared->args[i]) && options->base.output == NULL)
-            return report_usage("sign", "what comes from standard input needs --output");
+            return report_usage("what comes from standard input needs --output");
     return CODE_OK;
 }
 

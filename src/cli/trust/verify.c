@@ -177,7 +177,7 @@ static int verify_files(verify_work *w, const char *path, const gufo_manifest *m
     int code = CODE_OK;
 
     if (path_is_standard(path))
-        return report_usage("verify", "the data of a pipe cannot be hashed; give a file");
+        return report_usage("the data of a pipe cannot be hashed; give a file");
     begin(w, path, NULL, "files");
     for (uint32_t i = 1; i <= (shards > 0 ? shards : 1); i++) {
         char *shard = shards > 0 ? input_sibling_path(path, i) : path_with(path, "");
@@ -299,16 +299,15 @@ static int verify_named(void *context)
     const shared_options *shared = options->base.shared;
 
     if (options->signature != NULL && options->key == NULL)
-        return report_usage("verify", "--signature needs --key");
+        return report_usage("--signature needs --key");
     if (shared->arg_count == 1 && options->key != NULL)
         return verify_beside(shared->args[0], options);
     if (shared->arg_count == 1 && !input_is_gguf(shared->args[0]))
         return verify(NULL, shared->args[0], options);
     if (shared->arg_count < 2)
-        return report_usage("verify", "no %s is given",
-                            shared->arg_count == 0 ? "FILE" : "MANIFEST");
+        return report_usage("no %s is given", shared->arg_count == 0 ? "FILE" : "MANIFEST");
     if (shared->arg_count > 2)
-        return report_usage("verify", "one FILE and one MANIFEST are compared");
+        return report_usage("one FILE and one MANIFEST are compared");
     return verify(shared->args[0], shared->args[1], options);
 }
 

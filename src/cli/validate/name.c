@@ -265,7 +265,7 @@ static int suggest(const char *path, const name_options *options, output_guard *
     int code;
 
     if (options->rename && path_is_standard(path))
-        return report_usage("name", "standard input has no name that could be changed");
+        return report_usage("standard input has no name that could be changed");
     code = (options->rename ? input_open_whole : input_open)(&in, path, &options->input);
     if (code != CODE_OK)
         return code;
@@ -313,7 +313,7 @@ static int name_all(void *context)
     int code = CODE_OK;
 
     if (options->input.single && (options->rename || !opens))
-        return report_usage("name", "--single is for --suggest only");
+        return report_usage("--single is for --suggest only");
     if (!save_guard(&kept, (const char *const *)shared->args,
                     options->rename ? (size_t)shared->arg_count : 0))
         return CODE_FAILED;

@@ -20,8 +20,8 @@
 
 static bool is_plain(gufo_str text)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./+@%:,=-";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+@%:,=-";
 
     for (size_t i = 0; i < text.len; i++)
         if (text.data[i] == '\0' || strchr(plain, text.data[i]) == NULL)

@@ -77,8 +77,7 @@ static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error
 
         if (kind->usable != NULL && !kind->usable(side_of_op(s, p, i), p->columns))
             return refuse(error, GUFO_E_MALFORMED,
-                          "tensor %s: the table for the operation \"%s\" holds an "
-                          "invalid number",
+                          "tensor %s: the table for the operation \"%s\" holds an invalid number",
                           QUOTED(p->name), kind->name);
     }
     return GUFO_OK;
