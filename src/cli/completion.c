@@ -13,7 +13,6 @@
 
 #include "gufo/format.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,20 +53,10 @@ static void start_answer(completer *c, const char *answer)
     c->started = true;
 }
 
-/* Nothing that a shell would not take as it is: names come from files. */
-static bool is_plain(gufo_str name)
-{
-    for (size_t i = 0; i < name.len; i++)
-        if (!isalnum((unsigned char)name.data[i]) && memchr("._-+/%@", name.data[i], 7) == NULL)
-            return false;
-    return name.len > 0;
-}
-
+/* Offers only what a shell takes as it is: names come from files. */
 static void offer(completer *c, gufo_str name, const char *means)
 {
-    size_t len = strlen(c->word);
-
-    if (!is_plain(name) || name.len < len || memcmp(name.data, c->word, len) != 0)
+    if (!str_is_plain(name, "._-+/%@") || !str_begins(name, c->word))
         return;
     start_answer(c, "words");
     printf("%.*s\t%s\n", (int)name.len, name.data, means);
@@ -128,7 +117,7 @@ static void complete_alternatives(completer *c, const char *names, size_t len)
 {
     for (size_t part; len > 0; names += part, len -= part) {
         part = strcspn(names, "|") < len ? strcspn(names, "|") : len;
-        if (islower((unsigned char)names[0]))
+        if (is_lower(names[0]))
             offer(c, (gufo_str){names, part}, "");
         else
             complete_named(c, names);
@@ -200,7 +189,7 @@ static void complete_form(completer *c, const char *form, char **operands, size_
     for (size_t i = 0; i < count && len > 0; i++) {
         bool last = len > 3 && strncmp(name + len - 3, "...", 3) == 0;
 
-        if (islower((unsigned char)name[0]) && memchr(name, '|', len) == NULL &&
+        if (is_lower(name[0]) && memchr(name, '|', len) == NULL &&
             (strlen(operands[i]) != len || strncmp(operands[i], name, len) != 0))
             return;
         if (last)

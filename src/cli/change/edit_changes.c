@@ -193,10 +193,9 @@ static void warn_of_losses(gufo_edit *edit, const char *path)
 static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *number)
 {
     uint64_t keyed = 1;
-    size_t prefix_len;
     uint32_t count;
 
-    if (gufo_shard_path_parse(path, &prefix_len, number, &count))
+    if (gufo_shard_path_parse(path, NULL, number, &count))
         return count;
     *number = 1;
     return gufo_get_u64(gufo_edit_model(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;

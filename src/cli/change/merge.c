@@ -16,11 +16,6 @@ static const command_option merge_table[] = {
     {0},
 };
 
-static gufo_job *plan(copying *job, gufo_error *error)
-{
-    return gufo_job_merge(job->model, NULL, error);
-}
-
 /* The last operand is OUT, unless --output gives it.  A file that a shell has found for a pattern is
  * not: it is a shard. */
 static int take_output(copying *job)
@@ -54,7 +49,7 @@ static int merge(void *context)
     int code = take_output(job);
 
     job->open = shards_open;
-    return code == CODE_OK ? copying_run(job, plan) : code;
+    return code == CODE_OK ? copying_run(job, shards_plan_merge) : code;
 }
 
 const command_line command_merge = {

@@ -5,12 +5,10 @@
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The files in the order of their numbers. */
 typedef struct shard_list {
@@ -19,13 +17,6 @@ typedef struct shard_list {
     size_t count;
     bool any_moved, any_missing;
 } shard_list;
-
-static bool exists(const char *path)
-{
-    struct stat info;
-
-    return lstat(path, &info) == 0 || errno != ENOENT;
-}
 
 static int make_list(shard_list *list, size_t count)
 {
@@ -58,12 +49,12 @@ static int put_file(shard_list *list, size_t index, char *name)
     list->names[index] = list->paths[index] = name;
     if (name == NULL)
         return report_memory(NULL);
-    if (exists(name))
+    if (path_exists(name))
         return CODE_OK;
     moved = path_with(name, ".moved");
     if (moved == NULL)
         return CODE_FAILED;
-    if (exists(moved)) {
+    if (path_exists(moved)) {
         list->paths[index] = moved;
         list->any_moved = true;
     } else {
@@ -217,6 +208,11 @@ static int open_named(copying *job, const shard_list *list, const char *path, bo
         return open_list(job, list);
     job->model = input_open_model(path, 0);
     return job->model != NULL ? CODE_OK : CODE_FAILED;
+}
+
+gufo_job *shards_plan_merge(copying *job, gufo_error *error)
+{
+    return gufo_job_merge(job->model, NULL, error);
 }
 
 int shards_open(copying *job, bool *done)

@@ -10,4 +10,7 @@
  * happened now.  Returns CODE_OK with job->model unless *done, or another code after a report. */
 int shards_open(copying *job, bool *done);
 
+/* Plans one file of what shards_open opened. */
+copying_planner shards_plan_merge;
+
 #endif

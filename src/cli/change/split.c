@@ -67,18 +67,13 @@ static gufo_job *plan(copying *job, gufo_error *error)
     return gufo_job_split(job->model, &((split_options *)(void *)job)->bounds, error);
 }
 
-static gufo_job *plan_merge(copying *job, gufo_error *error)
-{
-    return gufo_job_merge(job->model, NULL, error);
-}
-
 static int split(void *context)
 {
     split_options *o = context;
     int code = check_options(o);
 
     o->job.open = shards_open;
-    return code == CODE_OK ? copying_run(&o->job, o->merges ? plan_merge : plan) : code;
+    return code == CODE_OK ? copying_run(&o->job, o->merges ? shards_plan_merge : plan) : code;
 }
 
 const command_line command_split = {

@@ -92,10 +92,9 @@ uint32_t input_set_size(const char *path, bool single)
 bool input_is_pending(const char *path)
 {
     bool pending = save_is_pending(path, false);
-    size_t prefix_len;
     uint32_t number, count;
 
-    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1)
+    if (!gufo_shard_path_parse(path, NULL, &number, &count) || number != 1)
         return pending;
     for (number = 2; number <= count && !pending; number++) {
         char *sibling = input_sibling_path(path, number);

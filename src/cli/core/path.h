@@ -10,6 +10,9 @@ bool path_is_standard(const char *path);
 /* The name of the file, without its folder: the end of `path`. */
 const char *path_name(const char *path);
 
+/* Whether something has this name, if only a link that leads nowhere. */
+bool path_exists(const char *path);
+
 /* All are to be freed; NULL after a report.  A path put together as printf would: */
 char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* one with something appended: */

@@ -128,10 +128,7 @@ bool catalogue_nearest(const char *word, catalogue_hint *out)
 /* Whether a shell takes a word for just that. */
 static bool is_plain(const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    size_t len = strlen(word);
-
-    return len > 0 && len <= 128 && word[0] != '-' && strspn(word, plain) == len;
+    return strlen(word) <= 128 && word[0] != '-' && str_is_plain(gufo_str_of(word), "._-");
 }
 
 static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)

@@ -36,11 +36,7 @@ static bool is_plain(gufo_str text)
     for (const char *words = "true false yes no on off null y n none"; *words != '\0';)
         if (str_same_folded(str_piece(&words, ' '), text))
             return false;
-    for (size_t i = 0; i < text.len; i++)
-        if (!is_letter(text.data[i]) &&
-            (i == 0 || memchr("0123456789-._/", text.data[i], 14) == NULL))
-            return false;
-    return text.len > 0;
+    return str_is_plain(text, "-._/") && is_letter(text.data[0]);
 }
 
 /* A string of JSON is one of YAML, too. */

@@ -290,11 +290,10 @@ static int suggest(const char *path, const name_options *options, output_guard *
 static bool is_treated(const shared_options *shared, int index)
 {
     const char *path = shared->args[index];
-    size_t prefix_len;
-    uint32_t number, count;
+    uint32_t number;
     bool found = false;
 
-    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number == 1)
+    if (!gufo_shard_path_parse(path, NULL, &number, NULL) || number == 1)
         return false;
     char *first = input_sibling_path(path, 1);
 

@@ -157,11 +157,10 @@ static void set_finding(report *r, const char *path, const gufo_error *error)
                             .offset = error->offset,
                             .subject = gufo_str_of("shards"),
                             .message = error->message};
-    size_t prefix_len;
-    uint32_t number, count;
+    uint32_t number;
 
     r->shard_path = path;
-    r->shard = gufo_shard_path_parse(path, &prefix_len, &number, &count) ? number : 0;
+    r->shard = gufo_shard_path_parse(path, NULL, &number, NULL) ? number : 0;
     report_finding(r, &finding);
 }
 

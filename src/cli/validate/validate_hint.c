@@ -18,17 +18,6 @@
 
 /* ---- words of a shell ----------------------------------------------------------------------- */
 
-static bool is_plain(gufo_str text)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+@%:,=-";
-
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] == '\0' || strchr(plain, text.data[i]) == NULL)
-            return false;
-    return text.len > 0;
-}
-
 /* Bytes that are not to reach a terminal are escaped: $'\x1b'. */
 static void put_escaped(FILE *out, gufo_str text)
 {
@@ -47,7 +36,7 @@ static void put_escaped(FILE *out, gufo_str text)
 /* Writes a text as a shell reads it as (a part of) one word. */
 static void put_word(FILE *out, gufo_str text)
 {
-    if (is_plain(text)) {
+    if (str_is_plain(text, "_./+@%:,=-")) {
         fwrite(text.data, 1, text.len, out);
         return;
     }
