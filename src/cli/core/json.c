@@ -85,12 +85,17 @@ void json_write_null(json_writer *j, const char *key)
     fputs("null", j->out);
 }
 
+void json_write_known(json_writer *j, const char *key, bool known, uint64_t number)
+{
+    if (known)
+        json_write_u64(j, key, number);
+    else
+        json_write_null(j, key);
+}
+
 void json_write_offset(json_writer *j, uint64_t offset)
 {
-    if (offset != GUFO_NO_OFFSET)
-        json_write_u64(j, "offset", offset);
-    else
-        json_write_null(j, "offset");
+    json_write_known(j, "offset", offset != GUFO_NO_OFFSET, offset);
 }
 
 void json_write_bool(json_writer *j, const char *key, bool value)

@@ -40,6 +40,8 @@ void json_begin_array(json_writer *j, const char *key);
 void json_end_array(json_writer *j);
 
 void json_write_null(json_writer *j, const char *key);
+/* The number, or null where it is not known. */
+void json_write_known(json_writer *j, const char *key, bool known, uint64_t number);
 /* "offset": the number, or null for GUFO_NO_OFFSET. */
 void json_write_offset(json_writer *j, uint64_t offset);
 void json_write_bool(json_writer *j, const char *key, bool value);

@@ -265,13 +265,46 @@ static bool make_row(table_maker *make, const void *context, uint64_t index, tab
     return make(context, index, row);
 }
 
-void table_print(table *t, table_maker *make, const void *context)
+uint64_t table_fit_all(table *t, table_maker *make, const void *context)
+{
+    uint64_t count = 0;
+    table_row row;
+
+    for (; make_row(make, context, count, &row); count++)
+        table_fit(t, &row);
+    return count;
+}
+
+/* Gives a name for which the other columns leave no room lines of its own. */
+static void put_long_name(const table *t, table_row *row)
+{
+    size_t others = t->indent;
+
+    for (size_t i = 1; i < t->count; i++)
+        others += t->gap + (size_t)abs(t->columns[i].width);
+    if (others + text_columns(row->cells[0], TEXT_PLAIN) <= stdout_columns())
+        return;
+    text_pad(stdout, t->indent);
+    text_put_wrapped(stdout, row->cells[0], t->indent, t->indent + 2, stdout_columns());
+    putchar('\n');
+    row->cells[0] = (gufo_str){"", 0};
+}
+
+void table_put_all(const table *t, table_maker *make, const void *context)
 {
     table_row row;
 
-    for (uint64_t i = 0; make_row(make, context, i, &row); i++)
-        table_fit(t, &row);
-    table_heads(t);
-    for (uint64_t i = 0; make_row(make, context, i, &row); i++)
+    for (uint64_t i = 0; !stdout_broken() && make_row(make, context, i, &row); i++) {
+        if (t->whole_names)
+            put_long_name(t, &row);
         table_put(t, &row);
+    }
+}
+
+void table_print(table *t, table_maker *make, const void *context)
+{
+    (void)table_fit_all(t, make, context);
+    if (!t->headless)
+        table_heads(t);
+    table_put_all(t, make, context);
 }

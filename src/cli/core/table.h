@@ -24,6 +24,8 @@ typedef struct table {
     size_t count, indent, gap; /* spaces before the first column, and between two */
     size_t most_name;          /* no name makes its column wider */
     size_t least_name;         /* columns are left out before it gets narrower */
+    bool headless;             /* table_print writes no heads */
+    bool whole_names;          /* table_put_all gives a name that is too long its own lines */
 } table;
 
 /* Two spaces each.  Elsewhere than on a terminal names are whole, and hang over if they have more than 44
@@ -61,7 +63,10 @@ size_t table_room(const table *t, size_t cells);
 
 /* Makes row `index`, which is {0}; false past the last. */
 typedef bool table_maker(const void *context, uint64_t index, table_row *row);
-/* The heads, and all rows. */
+/* Fits the table to all rows; their number. */
+uint64_t table_fit_all(table *t, table_maker *make, const void *context);
+void table_put_all(const table *t, table_maker *make, const void *context);
+/* Both, with the heads between them. */
 void table_print(table *t, table_maker *make, const void *context);
 
 #endif

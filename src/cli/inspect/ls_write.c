@@ -128,14 +128,6 @@ void ls_write_table(const ls_files *files)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void write_number(json_writer *j, const char *name, uint64_t number)
-{
-    if (number > 0)
-        json_write_u64(j, name, number);
-    else
-        json_write_null(j, name);
-}
-
 static void write_fault(json_writer *j, const ls_fault *fault)
 {
     json_begin_object(j, "broken");
@@ -168,10 +160,10 @@ static void write_model(const ls_file *file)
     json_write_u64(&j, "shard_count", file->count > 0 ? file->count : 1);
     json_write_text(&j, "name", file->name);
     json_write_text(&j, "architecture", file->architecture);
-    write_number(&j, "parameters", file->parameters);
+    json_write_known(&j, "parameters", file->parameters > 0, file->parameters);
     json_write_text(&j, "quantization", file->quantization);
     json_write_u64(&j, "size", file->size);
-    write_number(&j, "context_length", file->context);
+    json_write_known(&j, "context_length", file->context > 0, file->context);
     write_date(&j, file->date);
     if (file->fault.message != NULL)
         write_fault(&j, &file->fault);

@@ -125,44 +125,37 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
+typedef struct tensor_rows {
+    const gufo_model *model;
+    const char *glob;
+    uint64_t *next; /* where the search for the next row begins */
+} tensor_rows;
+
 /* The offset is "?" where a damaged file does not record it; the size says what is missing. */
-static void make_tensor_row(table_row *row, const gufo_tensor *tensor, bool shards)
+static bool make_tensor_row(const void *context, uint64_t index, table_row *row)
 {
-    row->count = row->used = 0;
-    tensor_add_cells(row, tensor);
-    if (shards)
-        row_text(row, "#%" PRIu32, tensor->shard + 1);
-    if (tensor->offset != GUFO_NO_OFFSET)
-        row_text(row, "%" PRIu64, tensor->offset);
+    const tensor_rows *rows = context;
+    gufo_tensor tensor;
+
+    *rows->next = index > 0 ? *rows->next : 0;
+    if (!glob_next_tensor(rows->glob, rows->model, rows->next, &tensor))
+        return false;
+    tensor_add_cells(row, &tensor);
+    if (gufo_model_shard_count(rows->model) > 1)
+        row_text(row, "#%" PRIu32, tensor.shard + 1);
+    if (tensor.offset != GUFO_NO_OFFSET)
+        row_text(row, "%" PRIu64, tensor.offset);
     else
         row_text(row, "?");
-    if (tensor->available < tensor->size)
-        row_text(row, "%s, %s missing", human_bytes(tensor->size).text,
-                 human_bytes(tensor->size - tensor->available).text);
+    if (tensor.available < tensor.size)
+        row_text(row, "%s, %s missing", human_bytes(tensor.size).text,
+                 human_bytes(tensor.size - tensor.available).text);
     else
-        row_text(row, "%s", human_bytes(tensor->size).text);
+        row_text(row, "%s", human_bytes(tensor.size).text);
+    return true;
 }
 
-/* Fits the table, or prints it.  Returns the number of tensors. */
-static uint64_t walk_tensors(const input *in, const char *glob, table *t, bool print)
-{
-    bool shards = gufo_model_shard_count(in->model) > 1;
-    uint64_t count = 0;
-    gufo_tensor tensor;
-    table_row row;
-
-    for (uint64_t i = 0; !stdout_broken() && glob_next_tensor(glob, in->model, &i, &tensor);
-         count++) {
-        make_tensor_row(&row, &tensor, shards);
-        if (print)
-            table_put(t, &row);
-        else
-            table_fit(t, &row);
-    }
-    return count;
-}
-
-static void write_tensors(const input *in, const show_options *options)
+static void write_tensors(const input *in, const show_options *options, bool color)
 {
     size_t shards = gufo_model_shard_count(in->model);
     int digits = snprintf(NULL, 0, "#%zu", shards);
@@ -170,29 +163,31 @@ static void write_tensors(const input *in, const show_options *options)
                        parts[] = {{"", -1, 0},      {"", -1, 0}, {"", -1, 0},
                                   {"", -digits, 2}, {"", 1, 3},  {"", 1, 1}};
     table t = shards > 1 ? table_of(parts, 6) : table_of(whole, 5);
-    uint64_t shown = walk_tensors(in, options->tensor_glob, &t, false);
+    uint64_t next;
+    const tensor_rows rows = {in->model, options->tensor_glob, &next};
+    uint64_t shown = table_fit_all(&t, make_tensor_row, &rows);
 
-    table_title(options_color(options->base.shared), "Tensors", shown,
-                gufo_model_facts(in->model).claimed_tensors);
-    (void)walk_tensors(in, options->tensor_glob, &t, true);
+    table_title(color, "Tensors", shown, gufo_model_facts(in->model).claimed_tensors);
+    table_put_all(&t, make_tensor_row, &rows);
 }
 
 /* ---- folded tensors ------------------------------------------------------------------------- */
 
 typedef struct folded_rows {
     const fold *f;
-    char *name; /* of the last row; to be freed */
+    char **name; /* of the latest row, which frees the one before it */
 } folded_rows;
 
-static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
+static bool make_folded_row(const void *context, uint64_t index, table_row *row)
 {
+    const folded_rows *rows = context;
     const fold_group *group = &rows->f->groups[index];
     gufo_tensor tensor;
 
-    free(rows->name);
-    if (!fold_tensor(rows->f, group, &tensor, &rows->name))
+    free(*rows->name);
+    *rows->name = NULL;
+    if (index >= rows->f->group_count || !fold_tensor(rows->f, group, &tensor, rows->name))
         return false;
-    row->count = row->used = 0;
     tensor_add_cells(row, &tensor);
     row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",
              group->count > 1 ? " tensors" : "");
@@ -200,42 +195,23 @@ static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
     return true;
 }
 
-/* A long list of numbers must not be shortened: it gets lines of its own. */
-static void put_folded_row(const table *t, table_row *row)
-{
-    size_t others = t->indent, below = t->indent + 2;
-
-    for (size_t i = 1; i < t->count; i++)
-        others += t->gap + (size_t)abs(t->columns[i].width);
-    if (others + text_columns(row->cells[0], TEXT_PLAIN) > stdout_columns()) {
-        text_pad(stdout, t->indent);
-        text_put_wrapped(stdout, row->cells[0], t->indent, below, stdout_columns());
-        putchar('\n');
-        row->cells[0] = (gufo_str){"", 0};
-    }
-    table_put(t, row);
-}
-
-static void write_folded(const input *in, const show_options *options)
+/* A long list of numbers must not be shortened. */
+static void write_folded(const input *in, bool color)
 {
     static const table_column columns[] = {
         {"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 0, 1}, {"", 1, 2}};
     table t = table_of(columns, 5);
-    folded_rows rows = {0};
-    table_row row;
+    char *name = NULL;
     fold f;
+    const folded_rows rows = {&f, &name};
 
     if (!fold_tensors(&f, in->model, NULL))
         return;
-    rows.f = &f;
-    table_title(options_color(options->base.shared), "Tensors", f.item_count,
-                gufo_model_facts(in->model).claimed_tensors);
-    for (uint64_t i = 0; i < f.group_count && make_folded_row(&rows, i, &row); i++)
-        table_fit(&t, &row);
-    for (uint64_t i = 0; i < f.group_count && !stdout_broken(); i++)
-        if (make_folded_row(&rows, i, &row))
-            put_folded_row(&t, &row);
-    free(rows.name);
+    t.whole_names = true;
+    (void)table_fit_all(&t, make_folded_row, &rows);
+    table_title(color, "Tensors", f.item_count, gufo_model_facts(in->model).claimed_tensors);
+    table_put_all(&t, make_folded_row, &rows);
+    free(name);
     fold_free(&f);
 }
 
@@ -259,9 +235,9 @@ bool show_write_text(const input *in, const show_options *options)
     if (show_wants(options, options->only_tensors)) {
         putc('\n', stdout);
         if (stdout_is_terminal() && !options->only_tensors && !options->full)
-            write_folded(in, options);
+            write_folded(in, color);
         else
-            write_tensors(in, options);
+            write_tensors(in, options, color);
     }
     return sound;
 }

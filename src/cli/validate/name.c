@@ -57,23 +57,15 @@ static gufo_str part_of(const gufo_name *name, size_t index)
     return *(const gufo_str *)(const void *)((const char *)name + parts[index].offset);
 }
 
-/* A number that a part of the name says; null where the part is absent or 64 bits do not hold it. */
-static void write_fact(json_writer *j, const char *key, bool said, uint64_t fact)
-{
-    if (said)
-        json_write_u64(j, key, fact);
-    else
-        json_write_null(j, key);
-}
-
+/* The numbers in the parts of the name; null where the part is absent or 64 bits do not hold it. */
 static void write_facts(json_writer *j, const gufo_name *name)
 {
     gufo_name_facts facts = gufo_name_read_facts(name);
 
-    write_fact(j, "expert_count", facts.parameters > 0, facts.experts);
-    write_fact(j, "parameter_count", facts.parameters > 0, facts.parameters);
-    write_fact(j, "shard_number", facts.shard > 0, facts.shard);
-    write_fact(j, "shard_count", facts.shard > 0, facts.shard_count);
+    json_write_known(j, "expert_count", facts.parameters > 0, facts.experts);
+    json_write_known(j, "parameter_count", facts.parameters > 0, facts.parameters);
+    json_write_known(j, "shard_number", facts.shard > 0, facts.shard);
+    json_write_known(j, "shard_count", facts.shard > 0, facts.shard_count);
 }
 
 /* Begins the JSON object of one FILE: its name and the parts of it.  `with_path`: it is more than a
