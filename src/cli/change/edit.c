@@ -128,20 +128,16 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_run *how)
 {
     gufo_error error;
     int fd = save_open_stream(o->target.output, &error);
-    bool standard = fd == STDOUT_FILENO;
-    int code = CODE_OK;
 
     if (fd < 0)
         return report_refusal(o->target.output, &error);
-    if (gufo_edit_stream(edit, fd, &o->target, how, &error) != GUFO_OK) {
-        /* Whoever closes a pipe has seen what it wanted. */
-        bool enough = standard && error.system == EPIPE && signals_pipe_closed();
+    gufo_status status = gufo_edit_stream(edit, fd, &o->target, how, &error);
 
-        code = enough ? CODE_OK : report_failure(o, &error);
-    }
-    if (!standard && close(fd) != 0 && code == CODE_OK)
-        code = report_system(o->target.output, errno);
-    return code;
+    /* A reader that closes the pipe has seen what it wanted. */
+    if (save_close_stream(fd, status, &error) == GUFO_OK ||
+        (fd == STDOUT_FILENO && error.system == EPIPE && signals_pipe_closed()))
+        return CODE_OK;
+    return report_failure(o, &error);
 }
 
 static int write_file(const edit_options *o, gufo_edit *edit, const text_stream *report,

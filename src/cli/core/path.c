@@ -29,6 +29,13 @@ bool path_exists(const char *path)
     return lstat(path, &info) == 0 || errno != ENOENT;
 }
 
+bool path_is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 char *path_format(const char *format, ...)
 {
     char *path = NULL;

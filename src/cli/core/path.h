@@ -12,6 +12,8 @@ const char *path_name(const char *path);
 
 /* Whether something has this name, if only a link that leads nowhere. */
 bool path_exists(const char *path);
+/* Whether it is a folder, or a link to one. */
+bool path_is_folder(const char *path);
 
 /* All are to be freed; NULL after a report.  A path put together as printf would: */
 char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -16,6 +16,8 @@ bool save_is_stdout(const char *path);
  * become a file is refused: it would be overwritten in place; so is a pipe that another user has
  * put into a folder for all. */
 int save_open_stream(const char *path, gufo_error *error);
+/* Closes it, unless it is standard output, after work that ended with `status`; how all of it ends. */
+gufo_status save_close_stream(int fd, gufo_status status, gufo_error *error);
 
 /* Whether the file must not be read, or as an output be replaced, because it is being edited or such
  * an edit was interrupted: its journal would be taken for one of what is written there

@@ -204,9 +204,7 @@ static void add_ollama(ls_files *files, const char *path, const char *name)
 /* Takes the path. */
 static void add_place(ls_files *files, const cache *c, char *path)
 {
-    struct stat status;
-
-    if (path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+    if (path != NULL && path_is_folder(path))
         c->add(files, path, c->name);
     free(path);
 }

@@ -51,13 +51,6 @@ static int show_folder(const char *path, const shared_options *shared)
     return ls_list(&files, shared, LS_BY_NAME);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* CODE_NO after a report if a GLOB was given that nothing matches. */
 static int report_unmatched(const input *in, const show_options *options)
 {
@@ -82,7 +75,7 @@ static int show_file(void *context, const char *path)
     bool sound;
     int code;
 
-    if (is_folder(path))
+    if (path_is_folder(path))
         return show_folder(path, shared);
     code = input_open(&in, path, &options->input);
     if (code != CODE_OK)

@@ -147,13 +147,12 @@ static int set_output(quantize_options *o, const char *out)
 /* Whether the report can be written: not to be found out after the work. */
 static int check_report(const quantize_options *o)
 {
-    struct stat info;
     char *folder;
     int code;
 
     if (o->report == NULL)
         return CODE_OK;
-    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode))
+    if (path_is_folder(o->report))
         return report_as(CODE_USAGE, o->report, "target exists and is not a regular file");
     code = save_check(o->report, o->base.shared->force, NULL);
     if (code != CODE_OK || save_is_stream(o->report))
