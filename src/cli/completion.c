@@ -1,9 +1,10 @@
-/* gufo completion SHELL: what completes command lines in bash, zsh and fish.
+/* gufo completion SHELL: completes command lines in bash, zsh and fish.
  *
- * The scripts, which are those of completions/ (CMake makes the header), know no command and no option: at every completion they ask `gufo completion words`,
- * which walks the words so far by the tables of options, and answers with a line that names what
- * comes (words, models, files or folders) and the words, one per line, each with a tab and what it
- * means.  They complete what follows the last "=" of a word, which is a word of its own in bash. */
+ * The scripts of completions/ (CMake makes the header) do not know the commands and options: at every
+ * completion they ask `gufo completion words`, which walks the words so far by the tables of options.
+ * Its first line names the kind of the answer (words, models, files or folders); then follow words,
+ * one per line, each with a tab and its meaning.  The scripts complete the part of a word after the
+ * last "=", which is a word of its own in bash. */
 #include "cli/commands.h"
 
 #include "base/text.h"
@@ -92,7 +93,7 @@ static bool offer_of_model(completer *c, bool keys)
     return model != NULL;
 }
 
-/* What a word of the usage means. */
+/* Completes what a word of the usage means. */
 static void complete_named(completer *c, const char *text)
 {
     gufo_str name = {text, strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")};
@@ -127,7 +128,7 @@ static void complete_alternatives(completer *c, const char *names, size_t len)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The argument of an option: the part of it after as many "=" as the word has. */
+/* Completes the argument of an option: its part after the last "=" of the word. */
 static void complete_argument(completer *c, const command_option *option, const char *word)
 {
     const char *names = option->argument, *equals;
@@ -167,7 +168,8 @@ static void complete_option(completer *c, const words_rows *all, const char *wor
     }
 }
 
-/* The next word of a usage; its length, 0 at the end of its line.  Options in it do not count. */
+/* Moves to the next word of a usage, which is not an option; its length, 0 at the end of the
+ * line. */
 static size_t next_name(const char **at)
 {
     size_t len;
@@ -179,8 +181,8 @@ static size_t next_name(const char **at)
     return len;
 }
 
-/* Whether the operands so far are those of a form of the command, "merge OUT IN..."; then completes
- * the next one.  In brackets it may be left out: the one after it may come as well. */
+/* If the operands so far fit a form of the command, "merge OUT IN...", completes the next one.  An
+ * operand in brackets is optional: the one after it may come as well. */
 static void complete_form(completer *c, const char *form, char **operands, size_t count)
 {
     const char *name = form;
@@ -214,7 +216,7 @@ static void complete_operand(completer *c, const command_line *line, char **oper
     }
 }
 
-/* The last word, of those of one command; the command itself is one of the words of gufo. */
+/* Completes the last word of a command line; the command itself is one of the words of gufo. */
 static void complete(completer *c, const command_line *line, size_t count, char **words)
 {
     words_reader reader = words_start(line);

@@ -1,5 +1,5 @@
-/* gufo --help, gufo --version, gufo help COMMAND.  The table of commands is that of the shared
- * options: it leads here, too, and calls go one way. */
+/* gufo --help, gufo --version, gufo help COMMAND.  This file takes the table of commands from the
+ * shared options, because the table leads here and calls go one way. */
 #include "cli/commands.h"
 
 #include "base/text.h"
@@ -70,7 +70,7 @@ const command_line command_gufo = {
 
 /* ---- gufo help COMMAND ---------------------------------------------------------------------- */
 
-/* Every command explains itself. */
+/* Lets the command print its help. */
 static int help(void *options)
 {
     shared_options *shared = ((command_input *)options)->shared;

@@ -97,7 +97,8 @@ void command_line_help(const command_line *line, shared_options *shared, FILE *o
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* getopt would print an unknown option as it is, control characters and all, and suggests none. */
+/* getopt would print an unknown option as it is, control characters and all, and suggest
+ * nothing. */
 static int report_unknown(const words_rows *all, const char *word)
 {
     bool is_long = word[1] == '-';
@@ -120,7 +121,7 @@ static bool replace_underscores(char *word)
     return any;
 }
 
-/* Of all words up to the first command, if that reads what follows. */
+/* Checks all words; of a command that reads what follows itself, those before it. */
 static int check_words(const command_line *line, int argc, char **argv)
 {
     words_reader reader = words_start(line);
@@ -147,7 +148,7 @@ const char *command_line_take(shared_options *shared, int index)
     return operand;
 }
 
-/* OUT is an operand unless --output gives it, which then means one operand less. */
+/* OUT is an operand unless --output gives it: then one operand less is needed. */
 static int check_operands(const command_line *line, command_input *input)
 {
     shared_options *shared = input->shared;
@@ -187,7 +188,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     return shared->done ? CODE_OK : check_operands(line, input);
 }
 
-/* Frees the texts of options, and what the command itself has to free. */
+/* Frees the texts of options, and lets the command free its own. */
 static void release(const command_line *line, command_input *input)
 {
     const command_option *option = line->options;

@@ -40,7 +40,7 @@ static int open_input(copying *job, bool *done)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* What a plan refuses is wrong usage, except a broken set. */
+/* A plan refuses wrong usage, or a broken set. */
 static int report_no_plan(const copying *job, const gufo_error *error)
 {
     bool usage =
@@ -75,7 +75,7 @@ static uint32_t job_flags(const copying *job)
            (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
 }
 
-/* What writing would refuse is refused without it, too. */
+/* A dry run refuses what writing would refuse. */
 static int check_copy(copying *job)
 {
     gufo_error error;
@@ -117,7 +117,7 @@ static int write_copy(copying *job)
     progress_start(&job->bar, shared->quiet);
     status = save_job(job->base.output, job->plan, &how, job_flags(job), &error);
     progress_end(&job->bar);
-    /* Whoever closes a pipe has seen what it wanted. */
+    /* A reader that closes the pipe has seen what it wanted. */
     if (status == GUFO_OK ||
         (save_is_stdout(job->base.output) && error.system == EPIPE && signals_pipe_closed()))
         return CODE_OK;
@@ -126,7 +126,7 @@ static int write_copy(copying *job)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* As JSON if there is a writer. */
+/* Writes JSON if it gets a writer. */
 static void report_output(const copying *job, size_t index, json_writer *j)
 {
     gufo_job_output out = {0};
@@ -146,7 +146,7 @@ static void report_output(const copying *job, size_t index, json_writer *j)
     free(path);
 }
 
-/* A way in which the copy differs from its input; NULL if it does not in this one. */
+/* Names a way in which the copy differs from its input; NULL if it does not differ in this one. */
 static const char *normalised(const copying *job, uint32_t kind)
 {
     bool is = (gufo_job_normalised(job->plan) & kind) != 0;

@@ -27,8 +27,8 @@ char *input_sibling_path(const char *path, uint32_t number)
     return text;
 }
 
-/* Whether this sibling is missing.  One that is there but cannot be read is not: opening it will
- * tell why. */
+/* Whether this sibling is missing.  A sibling that cannot be read is not missing: opening it
+ * reports why. */
 static bool is_missing(const char *path)
 {
     struct stat status;
@@ -36,16 +36,16 @@ static bool is_missing(const char *path)
     return stat(path, &status) != 0 && errno == ENOENT;
 }
 
-/* The number of the shard that the path names, and of how many: false for one of one, and where the
- * name does not say it. */
+/* The number of the shard that the path names, and the count of its set: false for one of one, and
+ * where the name does not say it. */
 static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
 {
     return !path_is_standard(path) && gufo_shard_path_parse(path, NULL, number, count) &&
            *count > 1;
 }
 
-/* The path of the first of the other shards that is missing: to be freed; NULL if there is none, or
- * without memory. */
+/* The path of the first of the other shards that is missing, which the caller frees; NULL if none
+ * is missing, or without memory. */
 static char *find_missing(const char *path, uint32_t own, uint32_t count)
 {
     for (uint32_t number = 1; number <= count; number++) {
@@ -105,7 +105,7 @@ bool input_is_pending(const char *path)
     return pending;
 }
 
-/* ---- what a file is ------------------------------------------------------------------------- */
+/* ---- kinds of files ------------------------------------------------------------------------- */
 
 bool input_is_gguf(const char *path)
 {

@@ -28,7 +28,7 @@ typedef struct option_given {
     struct argp_state *state; /* from which further arguments may be taken */
 } option_given;
 
-/* Reads what is more than a value.  Returns the exit code. */
+/* Reads an option that takes more than a value.  Returns the exit code. */
 typedef int option_reader(void *options, const option_given *given);
 
 typedef enum option_kind {
@@ -38,12 +38,12 @@ typedef enum option_kind {
     OPTION_KIND_TEXTS,  /* option_texts, which command_line_run frees */
     OPTION_KIND_NUMBER, /* uint64_t from `lowest` to `highest` */
     OPTION_KIND_SIZE,   /* uint64_t, at least `lowest`, as in size.h */
-    OPTION_KIND_CHOICE, /* unsigned, or an enum: one of `words`, of which the first is `lowest` */
+    OPTION_KIND_CHOICE, /* unsigned, or an enum: the place in `words`, counted from `lowest` */
     OPTION_KIND_READ,   /* `read` does it */
 } option_kind;
 
-/* A row of a command's table, and where in the struct of its options the value goes: the macros
- * below fill in from `kind` on. */
+/* A row of a command's table, and the place of the value in the struct of its options.  The macros
+ * below fill in the fields from `kind` on. */
 struct command_option {
     const char *name;     /* NULL: `help` is a heading */
     const char *argument; /* NULL: it has none */
@@ -57,11 +57,11 @@ struct command_option {
     const char *fallback;     /* the value without an argument; NULL: none */
     option_reader *read;
     int letter;    /* its short form */
-    bool optional; /* the argument may be left out */
+    bool optional; /* it may be given without its argument */
     int group;     /* in the help; 0 is 1 */
 };
 
-/* Where a field is; it does not compile if the field has not the type that is stored, or as many
+/* The place of a field.  It compiles only if the field has the type that is stored, or as many
  * bytes. */
 #define OPTION_PLACE(type, field, stored) \
     .place = offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, stored : 0))
@@ -92,7 +92,7 @@ struct command_option {
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
 int option_number(const char *name, const char *text, uint64_t lowest, uint64_t highest,
                   uint64_t *out);
-/* Stores what is given into the struct of a command's options. */
+/* Stores an option into the struct of a command's options. */
 int option_store(void *options, const option_given *given);
 
 #endif

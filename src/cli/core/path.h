@@ -15,7 +15,7 @@ bool path_exists(const char *path);
 /* Whether it is a folder, or a link to one. */
 bool path_is_folder(const char *path);
 
-/* All are to be freed; NULL after a report.  A path put together as printf would: */
+/* The caller frees all of these; NULL after a report.  A path put together as printf would: */
 char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* one with something appended: */
 char *path_with(const char *path, const char *suffix);

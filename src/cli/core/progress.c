@@ -1,11 +1,10 @@
 /* The progress bar.
  *
- * It is one line on terminals of any width: parts that do not fit are left out, the least important
- * one first, and the bar takes what is left.  The last column stays empty, because some terminals
- * begin a new line when it is written; and the terminal does not wrap the line, because it may have
- * become narrower without having told us yet.  Between two drawings the cursor is at the front of the
- * line, and a drawing clears what is below: where a terminal that became narrower has broken the
- * line into several, they go. */
+ * It is one line on terminals of any width: it drops parts that do not fit, the least important one
+ * first, and the bar takes the rest.  The last column stays empty, because some terminals begin a new
+ * line after it; and the terminal does not wrap the line, because it may be narrower than it last
+ * reported.  Between two drawings the cursor is at the front of the line, and a drawing clears the
+ * lines below: a terminal that became narrower may have broken the line into several. */
 #include "cli/core/progress.h"
 
 #include "cli/core/human.h"
@@ -42,7 +41,7 @@ void progress_start_beside(progress *p, const shared_options *shared)
 
 /* ---- a line --------------------------------------------------------------------------------- */
 
-/* What a line is made of, from left to right. */
+/* The parts of a line, from left to right. */
 enum { PERCENT, BAR, SIZES, RATE, LEFT, PARTS };
 
 static const int by_importance[PARTS] = {PERCENT, LEFT, BAR, SIZES, RATE};

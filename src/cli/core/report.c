@@ -33,7 +33,7 @@ static void start_line(const char *path)
     }
 }
 
-/* Messages may quote arguments, and they are escaped like everything else. */
+/* Messages may quote arguments, and are escaped for that. */
 static void put_line(const char *path, const char *before, const char *format, va_list arguments,
                      const char *after)
 {

@@ -1,4 +1,4 @@
-/* What goes to standard error, and the exit status.  Every report is one line:
+/* Reports on standard error, and the exit status.  Every report is one line:
  *
  *     gufo: FILE: byte OFFSET: what is wrong */
 #ifndef CLI_CORE_REPORT_H

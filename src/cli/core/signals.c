@@ -1,5 +1,5 @@
-/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit), and so
- * the line they write is made beforehand. */
+/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit): the line
+ * that they write is made beforehand. */
 #include "cli/core/signals.h"
 
 #include "cli/core/report.h"
@@ -35,7 +35,7 @@ static void on_bus_error(int signal_number)
     const char *line = reading_line != NULL ? reading_line : unnamed_line;
 
     (void)signal_number;
-    (void)!write(STDERR_FILENO, line, strlen(line)); /* there is no way to report a failure */
+    (void)!write(STDERR_FILENO, line, strlen(line)); /* a failure cannot be reported */
     remove_temporaries();
     _exit(CODE_FAILED);
 }

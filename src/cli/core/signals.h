@@ -12,15 +12,15 @@
  *     SIGXFSZ                    ignored: what is too large fails when it is written */
 void signals_install(void);
 
-/* The file that is mapped from now on, NULL: none.  A file that is truncated while it is mapped
- * raises SIGBUS in whoever touches the lost bytes. */
+/* Names the file that is mapped from now on; NULL: none.  Reading lost bytes of a mapped file that
+ * was truncated raises SIGBUS. */
 void signals_reading(const char *path);
 
-/* The list of `count` files to remove when a signal ends the command, of which some may be NULL; it
- * may change meanwhile and must live on.  NULL: none. */
+/* The list of `count` files to remove when a signal ends the command; some may be NULL.  It may
+ * change meanwhile and must live on.  NULL: none. */
 void signals_temporaries(const char *volatile const *paths, size_t count);
 
-/* Between these two, signals that would end the command wait: for a file that is being made but not
+/* Between these two, signals that would end the command wait: a file is being made and not
  * registered yet. */
 void signals_hold(void);
 void signals_release(void);

@@ -18,7 +18,8 @@ typedef struct table_column {
     unsigned drop; /* narrow terminals leave out the highest first; 0: never */
 } table_column;
 
-/* The first column has names: on the left, long perhaps, and any text.  All others are ASCII. */
+/* The first column has names: on the left, of any length and in any characters.  All others are
+ * ASCII. */
 typedef struct table {
     table_column columns[TABLE_CELLS];
     size_t count, indent, gap; /* spaces before the first column, and between two */

@@ -19,8 +19,8 @@ typedef struct piece {
     size_t columns; /* on the screen */
 } piece;
 
-/* What does not fill one column: marks that sit on the character before them, and what is not seen
- * at all; East Asian wide and full-width characters, and pictures. */
+/* Characters that do not fill one column: marks that combine with the character before them, and
+ * invisible ones; East Asian wide and full-width characters, and pictures. */
 static const struct {
     uint32_t first, last;
     size_t columns;

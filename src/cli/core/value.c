@@ -223,8 +223,8 @@ static void put_scalar(FILE *out, const gufo_value *value, const value_style *st
 
 static const char separator[] = ", ", more[] = "...";
 
-/* Whether the next element has room: the first one always has.  Says so in *used, and writes what
- * comes before it. */
+/* Whether the next element has room, which the first one always has; if so, counts it in *used and
+ * writes the separator before it. */
 static bool take_room(FILE *out, const value_style *style, uint64_t put, size_t columns,
                       size_t *used)
 {

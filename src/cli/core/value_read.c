@@ -24,7 +24,7 @@ static const struct {
     {GUFO_VALUE_INT64, (uint64_t)INT64_MAX + 1, INT64_MAX},
 };
 
-/* False for types that are none. */
+/* False for types that are not integer types. */
 static bool value_fits(gufo_value_type type, bool negative, uint64_t size)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)

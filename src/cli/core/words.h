@@ -18,18 +18,18 @@ typedef enum word_kind { WORD_OPERAND, WORD_OPTION, WORD_ARGUMENT, WORD_UNKNOWN 
 
 typedef struct words_reader {
     words_rows all;
-    const command_option *taking; /* the option whose argument comes next; NULL: none */
+    const command_option *taking; /* its argument comes next; NULL: no option waits for one */
     unsigned taken;               /* words of it that are there */
     size_t operands;              /* so far */
     bool in_order, all_operands;
 } words_reader;
 
 words_reader words_start(const command_line *line);
-/* What the next word is, if it is complete. */
+/* The kind of the next word, which is complete. */
 word_kind words_next(words_reader *r, const char *word);
 
-/* The option of that long name, the first `len` bytes of it, or else one that is so shortened; NULL
- * if there is none. */
+/* The option whose long name is the first `len` bytes of `name`, or else one whose name begins with
+ * them; NULL if none does. */
 const command_option *words_find(const words_rows *all, const char *name, size_t len);
 
 #endif

@@ -66,10 +66,8 @@ static table_column column_of(const listing *l, size_t index)
 
 static void print(const listing *l)
 {
-    table t = {.gap = 2,
-               .most_name = SIZE_MAX,
-               .least_name = LEAST_NAME,
-               .headless = !l->list->headed};
+    table t = {
+        .gap = 2, .most_name = SIZE_MAX, .least_name = LEAST_NAME, .headless = !l->list->headed};
 
     for (; l->columns->names[t.count] != NULL; t.count++)
         t.columns[t.count] = column_of(l, t.count);
