@@ -1,10 +1,10 @@
 /* gufo completion SHELL: completes command lines in bash, zsh and fish.
  *
- * The scripts of completions/ (CMake makes the header) do not know the commands and options: at every
- * completion they ask `gufo completion words`, which walks the words so far by the tables of options.
- * Its first line names the kind of the answer (words, models, files or folders); then follow words,
- * one per line, each with a tab and its meaning.  The scripts complete the part of a word after the
- * last "=", which is a word of its own in bash. */
+ * The scripts of completions/ (CMake makes the header) do not know the commands and options: at
+ * every completion they ask `gufo completion words`, which walks the words so far by the tables of
+ * options.  Its first line names the kind of the answer (words, models, files or folders); then
+ * follow words, one per line, each with a tab and its meaning.  The scripts complete the part of a
+ * word after the last "=", which is a word of its own in bash. */
 #include "cli/commands.h"
 
 #include "base/text.h"

@@ -9,8 +9,8 @@
  * an array and at the top.
  *
  * The writer remembers only whether a comma is due, so that a value may have any length.  It writes
- * floats as number.h does, and as a string what a reader's double cannot hold: integers beyond 2^53,
- * "nan", "inf" and "-inf".  Errors of the stream stay in the stream (ferror). */
+ * floats as number.h does, and as a string what a reader's double cannot hold: integers beyond
+ * 2^53, "nan", "inf" and "-inf".  Errors of the stream stay in the stream (ferror). */
 #ifndef CLI_CORE_JSON_H
 #define CLI_CORE_JSON_H
 
