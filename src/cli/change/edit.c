@@ -122,8 +122,8 @@ static bool is_stream(const edit_options *o)
     return output != NULL && (save_is_stdout(output) || save_is_stream(output));
 }
 
-/* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
- * up, and a reader may make it wait forever: the first signal ends everything. */
+/* Writes to standard output, a pipe or a device, which take bytes as they come.  Nothing has to be
+ * cleaned up, and a reader may make it wait forever: the first signal ends everything. */
 static int stream(const edit_options *o, gufo_edit *edit, const gufo_run *how)
 {
     gufo_error error;
@@ -166,7 +166,7 @@ static int write_file(const edit_options *o, gufo_edit *edit, const text_stream 
                      "the edit is incomplete; 'gufo edit --recover %s' repairs it", o->path);
 }
 
-/* With all changes made. */
+/* Writes the file when all changes are made. */
 static int finish(const edit_options *o, gufo_edit *edit, const text_stream *report)
 {
     progress bar;
@@ -196,7 +196,7 @@ static void warn_of_names(const edit_options *o)
     free(path);
 }
 
-/* What was to be removed or copied may not have been there: everything else is done. */
+/* Some keys to remove or copy may be missing: the rest is done, and the exit code says it. */
 static int edit_opened(edit_options *o, gufo_edit *edit)
 {
     text_stream report = {0};

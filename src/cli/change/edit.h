@@ -1,7 +1,7 @@
 /* gufo edit, as its files see it.
  *
  *     edit.c           the command line, and the work
- *     edit_changes.c   one change after the other
+ *     edit_changes.c   makes one change after the other
  *     edit_values.c    --set and its kin: values from text and files
  *     edit_type.c      the type of a value that comes without one
  *     edit_json.c      --set-json: arrays
@@ -47,14 +47,14 @@ typedef struct edit_options {
     size_t count;
     option_texts read; /* files that operations name: the output may not replace them */
     bool dry_run, recover, as_is;
-    bool unmatched; /* nothing was there to be removed or copied */
+    bool unmatched; /* a key to remove or copy was missing */
 } edit_options;
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
 
 /* Both return the exit code, after a report if it is not CODE_OK. */
 int edit_apply_operations(gufo_edit *edit, edit_options *options);
-/* What must not be changed, or not without a word. */
+/* Checks what must not be changed, or not without a warning. */
 int edit_check_changes(gufo_edit *edit, const edit_options *options);
 
 /* ---- edit_waiting.c ------------------------------------------------------------------------- */
@@ -66,10 +66,10 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options);
 typedef struct edit_waiting {
     const edit_options *options;
     gufo_document *document;
-    named_list keys; /* to be freed */
+    named_list keys; /* the caller frees it with named_list_free */
 } edit_waiting;
 
-/* An element of an array, or the value of a key, which is there. */
+/* A change of an element of an array, or of the value of a key that exists. */
 typedef struct edit_waiting_change {
     uint64_t index; /* EDIT_NO_INDEX: the value */
     size_t number;  /* edit_wait fills it in: later ones count */
@@ -124,19 +124,19 @@ typedef struct edit_types {
     size_t count;
 } edit_types;
 
-/* That of the file as it is edited; empty if it names none. */
+/* The architecture of the edited file; empty if it names none. */
 gufo_str edit_architecture(const gufo_document *document);
-/* The row of the registry for a key, in this document or else in any; NULL if there is none. */
+/* The row of the registry for a key, in this document or else in any; NULL for an unknown key. */
 const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key);
-/* The types that the key of a change may have, the best one first; none where nothing is known. */
+/* The types that the key of a change may have, the best one first; none for an unknown key. */
 edit_types edit_types_of(const edit_change *change);
 
 /* ---- edit_values.c -------------------------------------------------------------------------- */
 
-/* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
+/* Reports the `error` of the library about an option with `text`.  Returns the exit code. */
 int edit_check(const edit_change *change, const char *text, gufo_status status);
 
-/* The file that an operation reads; NULL if there is none. */
+/* The file that an operation reads; NULL if it reads none. */
 const char *edit_operand(const edit_operation *operation);
 
 /* Each returns the exit code. */

@@ -1,4 +1,4 @@
-/* The changes that the options ask for, in their order, and what is said against them. */
+/* Makes the changes that the options ask for, in their order, and checks them. */
 #include "cli/change/edit.h"
 
 #include "cli/core/glob.h"
@@ -63,7 +63,7 @@ static int copy_keys(edit_change *c)
     return CODE_OK;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all changes ---------------------------------------------------------------------------- */
 
 /* What an operation does with the changes of its key that wait. */
 typedef enum waiters { KEEP, DROP, MAKE, MAKE_ALL } waiters;
@@ -155,9 +155,9 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options)
     return code;
 }
 
-/* ---- what is said against them -------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
-/* What the changes touch. */
+/* The keys that changes touch and that need care. */
 typedef struct touched {
     char split_key[64]; /* the first one; empty: none */
     bool alignment;

@@ -1,9 +1,9 @@
 /* Values in JSON, of a type that is given.
  *
  * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
- * TYPE is that of the innermost values; brackets make arrays of it.  What the command writes with
- * --json is understood: "nan", "inf" and "-inf" for floats, large integers as strings, {"base64":
- * "..."} for strings that are not UTF-8.
+ * TYPE is that of the innermost values; brackets make arrays of it.  The reader takes what the
+ * command writes with --json: "nan", "inf" and "-inf" for floats, large integers as strings,
+ * {"base64": "..."} for strings that are not UTF-8.
  *
  * The value is encoded while it is read: an array is its elements as a file stores them.  Where ids
  * of tokens are wanted, texts may be among them. */

@@ -57,7 +57,7 @@ static void walk(lookup *l)
             l->list[number].id = id;
 }
 
-/* ---- what is found -------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 /* The option, as if it gave this text alone: "--set tokenizer.ggml.eos_token_ids=<s>". */
 typedef struct option_text {

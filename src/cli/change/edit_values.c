@@ -51,7 +51,7 @@ static gufo_value_type guess(const char *text)
     return GUFO_VALUE_STRING;
 }
 
-/* "TYPE:" at the beginning of the text; its length, 0 if there is none. */
+/* Reads "TYPE:" at the beginning of the text; its length, 0 without a type. */
 static size_t type_prefix(const char *text, gufo_value_type *type)
 {
     size_t len = strcspn(text, ":");
@@ -72,7 +72,7 @@ const char *edit_operand(const edit_operation *operation)
     return operation->kind == EDIT_SET_FILE && equals != NULL ? text : NULL;
 }
 
-/* The types that a value may have, in their order: the one before it, "TYPE:", which *text moves
+/* The types that a value may have, in their order: the one in front, "TYPE:", which *text moves
  * past, else those of the key. */
 static edit_types read_types(const edit_change *c, const char **text)
 {
@@ -83,7 +83,7 @@ static edit_types read_types(const edit_change *c, const char **text)
     return prefix > 0 ? given : edit_types_of(c);
 }
 
-/* Those that are arrays, or those that are not. */
+/* Of these types, keeps those that are arrays, or the others. */
 static edit_types of_shape(const edit_types *types, bool is_array)
 {
     edit_types kept = {.count = 0};
@@ -119,7 +119,7 @@ static int set_value(edit_change *c, const gufo_value *value)
                       gufo_document_set(c->document, gufo_str_of(c->key), value, &c->error));
 }
 
-/* The text as a value of the first of these types that holds it. */
+/* Sets the text as a value of the first of these types that holds it. */
 static int set_text_as(edit_change *c, const char *text, const edit_types *types)
 {
     gufo_value value;
@@ -188,8 +188,8 @@ static bool is_token_text(const edit_change *c, const char *text)
     return is_token_key(c) && *text != '\0' && !value_is_decimal(text);
 }
 
-/* The id takes the place of the text when all other changes are made; a new key has its own place
- * among them. */
+/* The id replaces the text when all other changes are made; a new key takes its place among them at
+ * once. */
 static int set_token(edit_change *c, const char *text, gufo_value_type type)
 {
     const edit_waiting_change change = {.index = EDIT_NO_INDEX,

@@ -13,8 +13,8 @@ typedef struct extract_options {
     bool format_given;
     unsigned type; /* of `types`, from 1; 0: not given */
     gufo_extract_options what;
-    char *default_output; /* to be freed */
-    uint64_t *tensors;    /* numbers of those that are meant */
+    char *default_output; /* owned */
+    uint64_t *tensors;    /* the numbers of the chosen ones */
     size_t tensor_count;
 } extract_options;
 
@@ -45,7 +45,7 @@ static bool is_meant(const char *wanted, bool is_name, gufo_str name)
     return is_name ? gufo_str_equal(name, gufo_str_of(wanted)) : glob_matches(wanted, name);
 }
 
-/* Marks the tensors that one argument means; false if there is none. */
+/* Marks the tensors that one argument names; false if it names none. */
 static bool mark(uint64_t *chosen, const gufo_model *set, const char *wanted)
 {
     gufo_tensor tensor;
@@ -105,8 +105,8 @@ static void guess_format(extract_options *o)
             o->what.format = (gufo_extract_format)i;
 }
 
-/* Whether a stranger's name may become that of a file here: not one that leads elsewhere, hides, or
- * looks like an option. */
+/* Whether a stranger's name may become that of a file here: it does not lead elsewhere, hide, or
+ * look like an option. */
 static bool is_harmless(gufo_str name)
 {
     return name.len > 0 && name.data[0] != '.' && name.data[0] != '-' &&
@@ -137,8 +137,7 @@ static int choose_output(extract_options *o)
     return CODE_OK;
 }
 
-/* What helps where a type is refused: NumPy has no bfloat16, and unknown blocks cannot be
- * decoded. */
+/* Advice where a type is refused: NumPy has no bfloat16, and gufo cannot decode unknown blocks. */
 static const char *choose_hint(const extract_options *o)
 {
     const gufo_element_type *type;

@@ -16,8 +16,8 @@ static const command_option merge_table[] = {
     {0},
 };
 
-/* The last operand is OUT, unless --output gives it.  A file that a shell has found for a pattern is
- * not: it is a shard. */
+/* The last operand is OUT, unless --output gives it.  A file that a pattern of the shell has found
+ * is a shard, not OUT. */
 static int take_output(copying *job)
 {
     shared_options *shared = job->base.shared;

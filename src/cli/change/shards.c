@@ -40,8 +40,8 @@ static void free_list(shard_list *list)
 
 /* ---- where files are ------------------------------------------------------------------------ */
 
-/* Puts a file, whose name the list frees, at its place.  If it is missing, it may be there under its
- * other name. */
+/* Puts a file at its place; the list frees its name.  A missing file may exist under its other
+ * name. */
 static int put_file(shard_list *list, size_t index, char *name)
 {
     char *moved;
@@ -64,7 +64,7 @@ static int put_file(shard_list *list, size_t index, char *name)
     return CODE_OK;
 }
 
-/* The files that a path means by its name. */
+/* Lists the files that the name of a path means. */
 static int list_by_name(shard_list *list, const char *path)
 {
     uint32_t count = input_named_size(path, false);
@@ -77,7 +77,7 @@ static int list_by_name(shard_list *list, const char *path)
 
 /* ---- shards in any order -------------------------------------------------------------------- */
 
-/* What a shard says of itself: its number from 0, and of how many. */
+/* Reads the number of a shard, from 0, and the count of its set. */
 static int read_numbers(const char *path, uint64_t *number, uint64_t *count)
 {
     const input_options options = {.open_flags = GUFO_OPEN_NO_READ_AHEAD, .single = true};
@@ -122,7 +122,7 @@ static int put_shard(shard_list *list, const char *path)
     return put_file(list, (size_t)number, strdup(path));
 }
 
-/* A shard that was not given may be there under its other name; only then it has one. */
+/* Finds shards that were not given: with --delete-input they may exist under their other name. */
 static int find_rest(shard_list *list, const char *path, bool deletes)
 {
     uint32_t count;
@@ -172,7 +172,8 @@ static int open_list(copying *job, const shard_list *list)
     return report_error(list->paths[0], &error);
 }
 
-/* The first output of a split has the number of shards in its name. */
+/* Cleans up after a run that had written everything.  The first output of a split has the number of
+ * shards in its name. */
 static int clean(const copying *job, const shard_list *list, bool *done)
 {
     const char *const *names = (const char *const *)list->names;
@@ -203,7 +204,7 @@ static int open_named(copying *job, const shard_list *list, const char *path, bo
         return report_as(CODE_FAILED, path,
                          "an interrupted run has moved data of the model to its output: repeat "
                          "that command, with --delete-input");
-    /* What is named by its first shard alone is known as a set. */
+    /* The name of the first shard opens the whole set. */
     if (list->any_moved || strcmp(path, list->names[0]) != 0)
         return open_list(job, list);
     job->model = input_open_model(path, 0);

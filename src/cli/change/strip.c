@@ -1,4 +1,4 @@
-/* gufo strip FILE OUT: a model without tensors, or with some of them. */
+/* gufo strip FILE OUT: writes a model without its tensors, or with some of them. */
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"

@@ -28,8 +28,8 @@ struct copying {
 /* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */
 typedef gufo_job *copying_planner(copying *job, gufo_error *error);
 
-/* The first argument is the input; job->base.output is known, or the plan finds it.  Returns the exit
- * code. */
+/* Runs a job: the first argument is the input; job->base.output is known, or the plan finds it.
+ * Returns the exit code. */
 int copying_run(copying *job, copying_planner *plan);
 
 #endif

@@ -3,8 +3,8 @@
  * It is one line on terminals of any width: it drops parts that do not fit, the least important one
  * first, and the bar takes the rest.  The last column stays empty, because some terminals begin a
  * new line after it; and the terminal does not wrap the line, because it may be narrower than it
- * last reported.  Between two drawings the cursor is at the front of the line, and a drawing clears the
- * lines below: a terminal that became narrower may have broken the line into several. */
+ * last reported.  Between two drawings the cursor is at the front of the line, and a drawing clears
+ * the lines below: a terminal that became narrower may have broken the line into several. */
 #include "cli/core/progress.h"
 
 #include "cli/core/human.h"

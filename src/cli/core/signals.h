@@ -7,7 +7,7 @@
 
 /* Installs the handlers:
  *     SIGBUS                     one line about the file that is being read, exit 3
- *     SIGINT, SIGTERM, SIGHUP    removes the temporary file, exit 4; left alone if they were ignored
+ *     SIGINT, SIGTERM, SIGHUP    removes the temporary file, exit 4; stays ignored if it was
  *     SIGPIPE                    nothing but signals_pipe_closed
  *     SIGXFSZ                    ignored: what is too large fails when it is written */
 void signals_install(void);

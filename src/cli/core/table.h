@@ -4,7 +4,8 @@
  *       name                 type   elements    table_heads
  *       blk.0.attn_q.weight  F16       4,096    table_put
  *
- * Every row is made twice: for table_fit, which makes the columns wide enough, and for table_put. */
+ * Every row is made twice: for table_fit, which makes the columns wide enough, and for
+ * table_put. */
 #ifndef CLI_CORE_TABLE_H
 #define CLI_CORE_TABLE_H
 

@@ -21,8 +21,8 @@ bool text_is_clean(gufo_str text);
 void text_put(FILE *out, gufo_str text, text_style style);
 enum { TEXT_LINE = 1 << 14 }; /* room for two of the longest paths that systems know, and words */
 
-/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as plain text, but for a newline
- * at the end of the format. */
+/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as
+ * plain text; a newline at the end of the format stays one. */
 void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The columns that text_put fills. */
 size_t text_columns(gufo_str text, text_style style);
@@ -47,7 +47,8 @@ typedef struct text_stream {
 
 /* Opens the stream, which must not move until it is closed.  False without memory. */
 bool text_stream_open(text_stream *s);
-/* Closes it.  Returns the text, which the caller frees; NULL for an empty one, or without memory. */
+/* Closes the stream.  Returns the text, which the caller frees; NULL for an empty one, or without
+ * memory. */
 char *text_stream_close(text_stream *s);
 
 #endif

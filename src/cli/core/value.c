@@ -1,7 +1,7 @@
 /* Metadata values for machines and for people.
  *
- * Arrays are walked from front to back as stored in the file, whatever their depth: arrays of arrays
- * are not walked by functions that call themselves. */
+ * Walks go through arrays from front to back as stored in the file.  Arrays of arrays may have any
+ * depth: no function here calls itself. */
 #include "cli/core/value.h"
 
 #include "cli/core/human.h"

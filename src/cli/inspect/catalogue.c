@@ -250,7 +250,7 @@ static const char *rule_meant(const char *word)
     return rule != NULL ? rule->id : NULL;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all tables ----------------------------------------------------------------------------- */
 
 #define COLUMN(index) (1u << (index))
 

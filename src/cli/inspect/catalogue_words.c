@@ -55,7 +55,7 @@ static bool is_likelier(gufo_str name, gufo_str other)
     return name.len < other.len;
 }
 
-/* The name whose last segments a word is: "head_count". */
+/* Finds the name that ends in a word: "head_count". */
 static const char *find_by_end(const char *word, size_t count)
 {
     gufo_str likeliest = {NULL, 0};
@@ -71,7 +71,8 @@ static const char *find_by_end(const char *word, size_t count)
     return likeliest.data;
 }
 
-/* A key of an architecture, whose name may be in front of it: "llama.contxt_length". */
+/* Finds a key of an architecture, with or without the name of that in front:
+ * "llama.contxt_length". */
 static bool find_by_tail(const char *word, catalogue_hint *out)
 {
     const char *dot = strchr(word, '.');
@@ -89,7 +90,7 @@ static bool find_by_tail(const char *word, catalogue_hint *out)
     return true;
 }
 
-/* A tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
+/* Finds a tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
 static const char *find_tensor(const char *word)
 {
     static const char digits[] = "0123456789";
@@ -138,7 +139,7 @@ static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
     snprintf(out + used, EXAMPLE_SIZE - used, "%.*s", (int)len, text);
 }
 
-/* A name that a file could have: the text in braces is filled in. */
+/* Appends a name that a file could have, with the braces filled in. */
 static void append_filled(char out[EXAMPLE_SIZE], const char *name, const char *arch)
 {
     const char *brace;

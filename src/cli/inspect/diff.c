@@ -74,7 +74,7 @@ static int diff(void *context)
             code =
                 report_as(CODE_USAGE, r.paths[i], "standard input cannot be compared; give a file");
     }
-    /* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
+    /* Both are mapped: a report of one that is truncated meanwhile names the second. */
     for (int i = 0; i < 2 && code == CODE_OK; i++) {
         r.models[i] = input_open_model(r.paths[i], 0);
         code = r.models[i] != NULL ? CODE_OK : CODE_FAILED;

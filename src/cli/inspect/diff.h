@@ -3,7 +3,7 @@
  *     diff.c         the command line, and the work
  *     diff_text.c    lines for people
  *     diff_json.c    one object
- *     diff_notes.c   what both say besides */
+ *     diff_notes.c   notes in both */
 #ifndef CLI_INSPECT_DIFF_H
 #define CLI_INSPECT_DIFF_H
 
@@ -41,7 +41,7 @@ struct diff_report {
     json_writer j;
 };
 
-/* What may differ besides. */
+/* A difference that is neither in metadata nor in tensors. */
 typedef struct diff_note {
     gufo_compare_notes note;
     const char *name, *text;

@@ -1,4 +1,4 @@
-/* gufo explain WORD...: what a key, a tensor, a type, an architecture or a rule is.
+/* gufo explain WORD...: describes a key, a tensor, a type, an architecture or a rule.
  *
  *     llama.context_length  metadata key
  *       key             {arch}.context_length
@@ -7,7 +7,7 @@
  *       used by         afmoe, apertus ...
  *       example         gufo get FILE llama.context_length
  *
- * A word may have several meanings: each is shown. */
+ * A word may have several meanings: it shows each. */
 #include "cli/commands.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
@@ -57,7 +57,8 @@ static void print_users(const catalogue *c, const char *name)
         putc('\n', stdout);
 }
 
-/* The next value of an enumerated key: of all, or (NULL: all) the one that was asked for. */
+/* The next value of an enumerated key: each one (`value` is NULL), or the one that was asked
+ * for. */
 static bool next_value(const char *key, const char *value, size_t *next, catalogue_value *out)
 {
     while (catalogue_value_at(key, (*next)++, out))
@@ -149,7 +150,7 @@ static int report_unknown(const char *word)
     return report_as(CODE_NO, NULL, "'%.*s' is not known", LONGEST_HINTED, word);
 }
 
-/* KEY, or KEY=VALUE of an enumerated key, of which `value` is the second half. */
+/* Explains KEY, or KEY=VALUE of an enumerated key with `value` as the second half. */
 static int explain_word(bool json, const char *word, const char *value)
 {
     catalogue_value known;

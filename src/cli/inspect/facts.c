@@ -14,7 +14,7 @@
 /* How text shows the value of a key. */
 typedef enum fact_kind { NOT_SHOWN, TEXT, NUMBER, FLOAT, COUNT, LIST } fact_kind;
 
-/* How a value goes on with the line. */
+/* How a value continues the line. */
 typedef enum fact_join {
     AFTER_COMMA,
     IN_BRACKETS, /* together with its neighbours, if the line has begun */
@@ -100,8 +100,8 @@ static const fact facts[] = {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* A number, or the range of an array with one number per block; nothing for anything else.  Returns
- * what follows the words after it. */
+/* Writes a number, or the range of an array with one number per block; nothing for anything else.
+ * Returns what follows the words after it. */
 static const char *put_number(FILE *out, const gufo_value *value)
 {
     uint64_t number, low = UINT64_MAX, high = 0;
@@ -166,7 +166,8 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
     return "";
 }
 
-/* What a row says, without what joins it to others: to be freed; NULL for nothing. */
+/* The text of a row, without what joins it to others; the caller frees it.  NULL for an empty
+ * one. */
 static char *describe(const fact *f, const overview *o)
 {
     const char *rest = "";

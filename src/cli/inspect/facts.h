@@ -1,8 +1,8 @@
-/* The facts of a model, for its summary: one table (facts.c), of which a row is a part of a line for
- * people, a member of JSON, or both.
+/* The facts of a model, for its summary: one table (facts.c), whose rows are parts of lines for
+ * people, members of JSON, or both.
  *
  *     facts.c        the table, and values of keys
- *     facts_text.c   what several keys or tensors say, for people
+ *     facts_text.c   facts from several keys or tensors, for people
  *     facts_json.c   the same for machines */
 #ifndef CLI_INSPECT_FACTS_H
 #define CLI_INSPECT_FACTS_H

@@ -1,6 +1,5 @@
-/* Folding sorts: tensors that belong together become neighbours, by number, and groups are then put
- * back into the order of the file.  Of a name only a hash is kept, with a secret key: a file may have
- * many. */
+/* Folding sorts: tensors that belong together become neighbours, by number, and groups then return
+ * to the order of the file.  Of a name it keeps a hash with a secret key: a file may have many. */
 #include "cli/inspect/fold.h"
 
 #include "base/checked.h"

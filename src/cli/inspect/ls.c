@@ -1,8 +1,7 @@
 /* gufo ls [FILE|DIR...]: the models in folders, one line each.
  *
- * Only headers are read.  Folders are as little trusted as files: what is not a regular file is
- * never opened, symlinks to folders are not followed below an argument, and one broken file spoils
- * one line. */
+ * It reads only headers.  It trusts folders as little as files: it opens regular files alone, does
+ * not follow symlinks to folders below an argument, and one broken file spoils one line. */
 #include "cli/inspect/ls.h"
 
 #include "cli/commands.h"

@@ -65,8 +65,8 @@ static const cache caches[] = {
 
 #define MOST_BYTES (1u << 20)
 
-/* The text of a file: to be freed; empty if it cannot be read, or is larger than any manifest.  NULL
- * without memory. */
+/* The text of a file, which the caller frees; empty if it cannot be read, or is larger than any
+ * manifest.  NULL without memory. */
 static char *read_small(const char *path)
 {
     struct stat status;
@@ -95,7 +95,7 @@ static const struct {
     {"application/vnd.ollama.image.adapter", " adapter"},
 };
 
-/* HOST/OWNER/NAME/TAG as Ollama writes it: what is usual is left out. */
+/* HOST/OWNER/NAME/TAG as Ollama writes it, without the usual parts. */
 static char *tag_of(const char *path, const char *suffix)
 {
     static const char *const usual[] = {"registry.ollama.ai/", "ollama.com/", "library/"};
@@ -112,7 +112,7 @@ static char *tag_of(const char *path, const char *suffix)
     return tag;
 }
 
-/* A manifest on its way: what its objects say so far. */
+/* A manifest on its way, with what its objects said so far. */
 typedef struct manifest {
     const ls_walk *walk; /* its origin: MODELS */
     const char *tag;     /* the path from HOST on */
@@ -199,7 +199,7 @@ static void add_ollama(ls_files *files, const char *path, const char *name)
     }
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all caches ----------------------------------------------------------------------------- */
 
 /* Takes the path. */
 static void add_place(ls_files *files, const cache *c, char *path)

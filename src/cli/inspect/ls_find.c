@@ -1,4 +1,4 @@
-/* Files that may be models: arguments, and what has such a name in a folder. */
+/* Files that may be models: arguments, and files in folders with such names. */
 #include "cli/inspect/ls.h"
 
 #include "cli/core/array.h"

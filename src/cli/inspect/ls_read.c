@@ -178,7 +178,7 @@ static bool open_shard(ls_file *file, const char *path, gufo_input *in)
     return false;
 }
 
-/* All files of a set, or one; `paths` are to be freed, descriptors to be closed. */
+/* All files of a set, or one; close_shards frees paths and closes descriptors. */
 typedef struct opened {
     gufo_input *inputs;
     char **paths;
@@ -243,7 +243,7 @@ static void take_facts(ls_file *file, const gufo_model *model)
     (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
-/* What can be read of a broken file is shown with it. */
+/* Opens what can be read of a broken file, and keeps the fault. */
 static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options *options,
                                const gufo_error *error)
 {

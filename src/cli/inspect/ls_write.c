@@ -68,7 +68,7 @@ static void add_date(table_row *row, time_t date)
     row_text(row, "%s", text);
 }
 
-/* Cells of a table are ASCII: what else a file says here is shown as "?". */
+/* Cells of a table are ASCII: "?" replaces other characters of a file. */
 static void add_word(table_row *row, const char *text)
 {
     char word[32];
@@ -82,7 +82,7 @@ static void add_word(table_row *row, const char *text)
 
 typedef struct model_rows {
     const ls_files *files;
-    bool marks; /* one of them is broken */
+    bool marks; /* one file is broken: a column marks it */
 } model_rows;
 
 static bool make_row(const void *context, uint64_t index, table_row *row)

@@ -1,4 +1,4 @@
-/* gufo show FILE...: what a model file is and what it holds.
+/* gufo show FILE...: shows a model file and its content.
  *
  * show.c reads the command line and opens files; facts.c and show_text.c write for people,
  * show_markdown.c for the page of a model, show_json.c for machines. */

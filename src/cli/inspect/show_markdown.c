@@ -102,7 +102,7 @@ static gufo_str repository_of(gufo_str url)
     return str_begins(url, site) ? str_from(url, sizeof site - 1) : (gufo_str){0};
 }
 
-/* What the file was made from, or else its base models. */
+/* The source of the file, or else its base models. */
 static void put_base_models(const overview *o)
 {
     overview_parent parent;
@@ -133,7 +133,7 @@ static void put_front_matter(const overview *o)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Text without control characters: what Markdown or HTML would act on is escaped. */
+/* Writes text without control characters, and escapes what Markdown or HTML would act on. */
 static void put_escaped(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

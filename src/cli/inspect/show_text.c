@@ -36,7 +36,7 @@
 
 /* ---- summary -------------------------------------------------------------------------------- */
 
-/* The label, and below it nothing. */
+/* Puts the label before the first line, and blanks before the others. */
 static void print_fact(const char *label, char *text)
 {
     char *rest;
@@ -131,7 +131,7 @@ typedef struct tensor_rows {
     uint64_t *next; /* where the search for the next row begins */
 } tensor_rows;
 
-/* The offset is "?" where a damaged file does not record it; the size says what is missing. */
+/* The offset is "?" where a damaged file does not record it; the size names missing bytes. */
 static bool make_tensor_row(const void *context, uint64_t index, table_row *row)
 {
     const tensor_rows *rows = context;

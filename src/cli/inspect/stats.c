@@ -1,7 +1,7 @@
-/* gufo stats FILE...: what numbers the tensors hold.
+/* gufo stats FILE...: statistics of the numbers in tensors.
  *
- * The library looks through the data; this file selects tensors and hands on what it finds, tensor
- * by tensor, to those that write it. */
+ * The library scans the data; this file selects tensors and passes the results on, tensor by
+ * tensor, to the writers of text and JSON. */
 #include "cli/inspect/stats.h"
 
 #include "base/error.h"

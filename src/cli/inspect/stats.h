@@ -22,7 +22,7 @@ typedef struct stats_options {
 /* Sums over the tensors that are shown. */
 typedef struct stats_totals {
     uint64_t tensors;
-    uint64_t undecoded; /* of them: nothing is known of their values */
+    uint64_t undecoded; /* of these, tensors without known values */
     uint64_t elements, finite, zeros, bad_scales, outliers;
 } stats_totals;
 
@@ -31,7 +31,7 @@ typedef struct stats_report {
     const stats_options *options;
     const input *in;
     uint64_t selected; /* tensors */
-    uint64_t bytes;    /* of them that are present */
+    uint64_t bytes;    /* of the selected tensors, as far as they are there */
     stats_totals totals;
     table table;
     bool apart; /* the line before is empty */

@@ -58,7 +58,7 @@ static small_text percent_text(uint64_t part, uint64_t whole)
 
 /* ---- histograms ----------------------------------------------------------------------------- */
 
-/* What a cell of a column looks like, from empty to full. */
+/* The looks of a cell of a column, from empty to full. */
 typedef struct cell_ramp {
     size_t levels;
     const char *cells[9];
@@ -79,7 +79,7 @@ static bool locale_has_blocks(void)
     return utf8;
 }
 
-/* The height of a column in levels: what is not empty is seen. */
+/* The height of a column in levels: at least 1 if it is not empty. */
 static uint64_t height_of(uint64_t count, uint64_t most, uint64_t levels)
 {
     uint64_t height = (uint64_t)((double)count / (double)most * (double)levels);
@@ -138,7 +138,7 @@ static void put_histogram(const gufo_stats *s)
     printf("%*.4g\n\n", GUFO_STATS_BINS / (int)merged - used, s->high);
 }
 
-/* ---- what is below a line ------------------------------------------------------------------- */
+/* ---- below a line --------------------------------------------------------------------------- */
 
 static tensor_text place_text(const gufo_tensor *tensor, uint64_t index)
 {

@@ -1,6 +1,6 @@
 /* gufo imatrix: importance matrices.
  *
- *     gufo imatrix show FILE...         what is in them (imatrix_show.c)
+ *     gufo imatrix show FILE...         their content (imatrix_show.c)
  *     gufo imatrix merge OUT IN...      the sum of several
  *     gufo imatrix convert IN OUT       the other format
  *
@@ -56,7 +56,7 @@ static int open_imatrix(const char *path, const imatrix_options *options, gufo_i
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Entries that no token reached: the old format leaves them out, GGUF none. */
+/* Counts entries that no token reached: the old format drops them, GGUF keeps them. */
 static uint64_t count_left_out(const gufo_imatrix *imatrix, gufo_imatrix_format format)
 {
     gufo_imatrix_entry entry;
@@ -89,7 +89,7 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
         report_warning(path, "the old format keeps the name of one dataset, the last");
 }
 
-/* A pipe whose reader went away has seen what it wanted. */
+/* A reader that closes the pipe has seen what it wanted. */
 static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
                 const shared_options *shared)
 {

@@ -95,7 +95,7 @@ static const command_option quantize_table[] = {
     {0},
 };
 
-/* ---- what the library asks ------------------------------------------------------------------ */
+/* ---- answers for the library ---------------------------------------------------------------- */
 
 static const gufo_element_type *type_of_rule(void *context, gufo_str name)
 {
@@ -123,8 +123,8 @@ static bool rule_matches(const type_rule *rule, const gufo_model *model)
     return false;
 }
 
-/* CODE_NO if there are patterns, but none matches.  Lists of patterns are made for many models: one
- * of several that matches nothing in this one is only worth a warning. */
+/* CODE_NO if patterns are given and none matches.  Lists of patterns are made for many models: one
+ * of several that matches nothing gets a warning alone. */
 static int match_rules(const quantize_options *o, const gufo_model *model)
 {
     size_t matching = 0;
@@ -167,14 +167,14 @@ static bool is_included(void *context, gufo_str name)
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* What a run has open. */
+/* Everything that a run has open. */
 typedef struct work {
     quantize_options *options;
-    gufo_model *input, *other;     /* `other`: whose types are taken */
-    gufo_imatrix *whole, *imatrix; /* the same, or what is used of it */
+    gufo_model *input, *other;     /* `other`: gives its types */
+    gufo_imatrix *whole, *imatrix; /* the same, or the used part */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
-    output_guard guard; /* what the report may not replace */
+    output_guard guard; /* the files that the report may not replace */
     gufo_cpu cpu;
     progress bar;
 } work;
@@ -244,7 +244,7 @@ static int make_overrides(work *w)
     return code;
 }
 
-/* What helps against something at `path` that exists. */
+/* Advice against something at `path` that exists. */
 static const char *exists_hint(const char *path)
 {
     if (save_is_stream(path)) /* or a folder */
@@ -254,8 +254,8 @@ static const char *exists_hint(const char *path)
     return " (--force replaces it)";
 }
 
-/* An error with what the user can do about it.  Returns the exit code: most of what a plan refuses
- * is wrong usage. */
+/* Reports an error with advice.  Returns the exit code: most of what a plan refuses is wrong
+ * usage. */
 static int report_failure(const quantize_options *o, const char *path, const gufo_error *error,
                           bool planning)
 {
@@ -336,7 +336,7 @@ static bool guard_outputs(work *w)
     return guarded;
 }
 
-/* The report replaces neither what is read nor what is made: not to be found out after the work. */
+/* The report replaces neither inputs nor outputs; this finds it out before the work. */
 static int guard_report(work *w)
 {
     const quantize_options *o = w->options;

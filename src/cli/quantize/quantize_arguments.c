@@ -48,7 +48,8 @@ static bool is_file(const char *text)
            (str_ends(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
 }
 
-/* Each becomes an output.  Without any, tensors that are not in the other model stay as they are. */
+/* Each type becomes an output.  Without any, tensors that are not in the other model stay as they
+ * are. */
 static int read_types(quantize_options *o, const char *text)
 {
     char type[TYPE_SIZE];
@@ -67,7 +68,7 @@ static int read_types(quantize_options *o, const char *text)
     return CODE_OK;
 }
 
-/* OUT and TYPE, of which one may be missing. */
+/* OUT and TYPE: one may be missing. */
 typedef struct operands {
     const char *out, *types;
 } operands;
@@ -89,7 +90,7 @@ static operands find_operands(const quantize_options *o, int *at)
     return found;
 }
 
-/* Whether what was given goes together. */
+/* Checks whether the arguments go together. */
 static int check_operands(const quantize_options *o, const operands *given)
 {
     const char *wrong = NULL;
@@ -144,7 +145,7 @@ static int set_output(quantize_options *o, const char *out)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Whether the report can be written: not to be found out after the work. */
+/* Checks before the work whether the report can be written. */
 static int check_report(const quantize_options *o)
 {
     char *folder;

@@ -43,7 +43,8 @@ typedef struct outcome {
     const quantize_options *options;
     const gufo_quantizer *quantizer;
     size_t output;
-    const char *type; /* what is made; without a target of its own it is like another model */
+    const char
+        *type; /* the target; for one without a target of its own the model that it is like */
 } outcome;
 
 static outcome outcome_of(const gufo_quantizer *q, const quantize_options *options, size_t output)
@@ -96,7 +97,7 @@ static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
     gufo_quantize_loss_add(&sum->loss, &tensor->loss);
 }
 
-/* False after a report; the list is to be freed in any case. */
+/* False after a report; the caller frees the list in any case. */
 static bool sum_up(const outcome *o, type_sums *sums)
 {
     gufo_quantizer_tensor tensor;
@@ -279,8 +280,8 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* RFC 4180: always in quotes, and quotes doubled.  A spreadsheet takes a cell that begins with = + -
- * or @ for a formula, and names of tensors come from strangers: an apostrophe makes it text. */
+/* RFC 4180: always in quotes, and quotes doubled.  A spreadsheet takes a cell that begins with = +
+ * - or @ for a formula, and names of tensors come from strangers: an apostrophe makes it text. */
 static void put_quoted(FILE *out, gufo_str text)
 {
     putc('"', out);

@@ -1,4 +1,4 @@
-/* What is in the options of gufo quantize. */
+/* Values of the options of gufo quantize. */
 #include "cli/quantize/quantize.h"
 
 #include "base/text.h"

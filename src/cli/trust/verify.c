@@ -1,6 +1,6 @@
 /* gufo verify FILE MANIFEST: does a model still hold what a manifest says?  Without FILE, do all files that it names?
  *
- * With --key the manifest's signature is checked first; unsigned hashes are not looked at. */
+ * With --key it checks the signature of the manifest first, and ignores unsigned hashes. */
 #include "cli/trust/verify.h"
 
 #include "cli/commands.h"
@@ -55,8 +55,8 @@ static void on_result(void *context, const gufo_manifest_result *result)
         report(w, result, NULL);
 }
 
-/* Begins the report on what is at `path`, of which the model may be NULL: a list of results, unless
- * nothing but a signature is checked. */
+/* Begins the report on the file at `path`, whose model may be NULL, with a list of results; without
+ * one if only a signature is checked. */
 static void begin(verify_work *w, const char *path, const gufo_model *model, const char *list)
 {
     const shared_options *shared = w->options->base.shared;
@@ -252,7 +252,7 @@ static int verify_text(verify_work *w, const char *path, gufo_str text)
     return code;
 }
 
-/* Nothing but the signature of one file. */
+/* Reports the signature of one file, and nothing else. */
 static int finish_signature(verify_work *w)
 {
     begin(w, w->manifest_path, NULL, NULL);

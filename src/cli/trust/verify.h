@@ -12,7 +12,7 @@
 typedef struct verify_options {
     command_input base;
     input_options input;
-    const char *key;       /* NULL: signatures are not looked at */
+    const char *key;       /* NULL: signatures are ignored */
     const char *signature; /* NULL: beside the manifest */
 } verify_options;
 
@@ -23,7 +23,7 @@ typedef struct signed_text {
 } signed_text;
 
 /* Checks the signature of `message`, which was read from `path`.  CODE_OK, or another code after a
- * report.  The text of `s` is to be freed with small_file_free. */
+ * report.  The caller frees the text of `s` with small_file_free. */
 int verify_signature(const char *path, gufo_str message, const verify_options *options,
                      signed_text *s);
 void verify_put_signature(const char *path, const signed_text *s);

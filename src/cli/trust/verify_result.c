@@ -31,7 +31,7 @@ static void write_algorithms(json_writer *j, uint32_t algorithms)
     json_end_array(j);
 }
 
-/* Those that differ; of a file that does not, all that were compared. */
+/* The algorithms that differ; for a file that agrees, all that were compared. */
 static uint32_t shown_algorithms(const gufo_manifest_result *result, const char *file)
 {
     return result->differing != 0 || file == NULL ? result->differing : result->algorithms;

@@ -144,7 +144,7 @@ static int explain(const char *path, const shared_options *shared)
 
 /* ---- suggesting ----------------------------------------------------------------------------- */
 
-/* The files of one model whose names change, and the name of the first file. */
+/* The new names for the files of one model, and the name of its first file. */
 typedef struct proposal {
     rename_move *moves; /* with copies of paths: files are closed before they get new names */
     size_t count;

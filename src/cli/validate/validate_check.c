@@ -15,8 +15,8 @@
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-/* Rules about tensor data, of which findings may come at any time: the bar is for those who see
- * none of them on the same screen. */
+/* Checks the rules about tensor data.  Findings may come at any time: the bar is shown only where
+ * they go to another screen. */
 static int check_data(report *r, const gufo_model *file)
 {
     const shared_options *shared = r->options->base.shared;
@@ -39,7 +39,7 @@ static bool is_whole(const gufo_model *file)
            gufo_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
 }
 
-/* Of how many shards the file is one; 1 for a whole model. */
+/* The number of shards of the set that the file belongs to; 1 for a whole model. */
 static uint64_t shard_count(const gufo_model *file)
 {
     uint64_t count;
@@ -47,8 +47,8 @@ static uint64_t shard_count(const gufo_model *file)
     return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1 ? count : 1;
 }
 
-/* A shard that is checked alone: the verdict says so.  It is a finding that the others are missing,
- * unless just this one is asked for. */
+/* Checks a shard alone, which the verdict names.  Missing shards are a finding, unless the user
+ * asks for just this one. */
 static void check_alone(report *r, const gufo_model *file)
 {
     const char *shown = r->missing != NULL ? r->missing : "";
@@ -182,8 +182,8 @@ static int check_opened_set(report *r, const gufo_model *set)
     return code;
 }
 
-/* Whether the shards belong together.  Faults inside them were reported before, and so they are
- * opened leniently; for a file that is not a GGUF file at all, there is nothing to compare. */
+/* Checks whether the shards belong together.  The faults inside them were reported before, and so
+ * they are opened leniently; a file that is not a GGUF file cannot be compared. */
 static int check_set(report *r)
 {
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT, .max_depth = options_max_depth()};

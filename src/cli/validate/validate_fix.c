@@ -1,5 +1,5 @@
-/* gufo validate --fix: faults with one right answer are fixed in a new file.  What there is to do
- * is a list, which grows with the findings. */
+/* gufo validate --fix: fixes faults with one right answer in a new file.  The list of fixes grows
+ * with the findings. */
 #include "cli/validate/validate.h"
 
 #include "base/memory.h"
@@ -135,12 +135,12 @@ void fix_list_free(fix_list *list)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* What of a fix counts besides its kind. */
+/* The parts of a fix that count besides its kind. */
 typedef enum fix_part {
     PART_NONE,
     PART_KEY,
     PART_VALUE, /* and the key */
-    PART_TYPE,  /* likewise; of the value */
+    PART_TYPE,  /* and the key: the type of the value */
 } fix_part;
 
 static const struct {

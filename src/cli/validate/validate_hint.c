@@ -1,9 +1,9 @@
-/* What a user can do about a finding, in words and as a command that works on that very file.
+/* Advice about a finding, in words and as a command that works on that very file.
  *
  *     hint: did you mean 'Apache-2.0'?
  *     fix:  gufo edit 'my model.gguf' --set-string=general.license=Apache-2.0 -o OUT
  *
- * The library says as data what is to be done.  A command is given only where it works: not for
+ * The library gives the fix as data.  A command is given only where it works: not for
  * standard input, nor for a file that other commands refuse to open; a file that cannot be written
  * gets -o OUT. */
 #include "cli/validate/validate.h"
@@ -71,7 +71,7 @@ static const char *const edits[FIX_KINDS] = {
     [GUFO_FIX_REMOVE] = "remove",
 };
 
-/* What a user has to supply has a placeholder: a template is long, and comes from a file. */
+/* A placeholder marks what the user has to supply: a template is long, and comes from a file. */
 static void put_option(FILE *out, const gufo_fix *fix)
 {
     bool supplies = fix->kind == GUFO_FIX_SUPPLY, sets = supplies || fix->kind == GUFO_FIX_SET;
@@ -131,7 +131,7 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
         fputs(" -o OUT", out);
 }
 
-/* ---- what can be done ----------------------------------------------------------------------- */
+/* ---- advice --------------------------------------------------------------------------------- */
 
 /* --fix takes one file: --single is for one that has the name of a shard. */
 static void put_command(FILE *out, const report *r, const gufo_finding *finding)
