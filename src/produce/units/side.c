@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "produce/units/work.h"
 
-/* The side table of a place in the list; NULL where there is none. */
+/* The side table of a place in the list; NULL where none exists. */
 static const rows *side_at(const piece *p, uint64_t place)
 {
     uint64_t of_sources = (uint64_t)p->n_sources * ROWS_SIDES;
