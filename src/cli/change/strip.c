@@ -41,8 +41,7 @@ static gufo_job *plan(copying *job, gufo_error *error)
 
     if (made == NULL || o->tensors == NULL || o->matched)
         return made;
-    report_message(job->input, "no tensor matches '%s'", o->tensors);
-    job->code = CODE_NO;
+    job->code = report_as(CODE_NO, job->input, "no tensor matches '%s'", o->tensors);
     gufo_job_free(made);
     return NULL;
 }

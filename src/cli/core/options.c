@@ -103,11 +103,10 @@ int options_cpu(gufo_cpu *cpu)
     if (name == NULL || *name == '\0')
         return CODE_OK;
     if (!gufo_cpu_by_name(name, cpu))
-        report_message(NULL, "GUFO_CPU is portable, avx2, avx512, neon or best, not '%s'", name);
-    else if (!gufo_cpu_available(*cpu))
-        report_message(NULL, "GUFO_CPU is '%s', which this machine or this build does not have",
-                       name);
-    else
-        return CODE_OK;
-    return CODE_USAGE;
+        return report_as(CODE_USAGE, NULL,
+                         "GUFO_CPU is portable, avx2, avx512, neon or best, not '%s'", name);
+    if (!gufo_cpu_available(*cpu))
+        return report_as(CODE_USAGE, NULL,
+                         "GUFO_CPU is '%s', which this machine or this build does not have", name);
+    return CODE_OK;
 }

@@ -85,14 +85,12 @@ int report_as(int code, const char *path, const char *format, ...)
 
 int report_system(const char *path, int error_number)
 {
-    report_message(path, "%s", strerror(error_number));
-    return CODE_FAILED;
+    return report_as(CODE_FAILED, path, "%s", strerror(error_number));
 }
 
 int report_memory(const char *path)
 {
-    report_message(path, "out of memory");
-    return CODE_FAILED;
+    return report_as(CODE_FAILED, path, "out of memory");
 }
 
 void report_warning(const char *path, const char *format, ...)

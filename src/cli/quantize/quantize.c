@@ -137,8 +137,8 @@ static int match_rules(const quantize_options *o, const gufo_model *model)
     }
     if (matching > 0 || o->rule_count == 0)
         return CODE_OK;
-    report_message(o->input, "no tensor matches a --tensor-type pattern; nothing was written");
-    return CODE_NO;
+    return report_as(CODE_NO, o->input,
+                     "no tensor matches a --tensor-type pattern; nothing was written");
 }
 
 static const gufo_element_type *type_in_model(void *other, gufo_str name)
