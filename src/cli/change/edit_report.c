@@ -172,7 +172,7 @@ void edit_report_print(const text_stream *report, const gufo_edit_plan *plan,
         print_json(report, plan, options);
         return;
     }
-    if (!options->dry_run && shared->verbose == 0)
+    if (!options->dry_run && !shared->verbose)
         return;
     fwrite(report->text, 1, report->len, stdout);
     print_way(plan);

@@ -11,13 +11,6 @@
 static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
-static int read_verbose(void *options, const option_given *given)
-{
-    (void)given;
-    ((shared_options *)options)->verbose++;
-    return CODE_OK;
-}
-
 static uint64_t max_depth;
 
 static int read_depth(void *options, const option_given *given)
@@ -62,7 +55,8 @@ const command_option options_shared[] = {
      OPTION_FLAG(shared_options, json), .letter = 'j', .group = 90},
     {"quiet", NULL, "Do not print warnings, or anything but the result",
      OPTION_FLAG(shared_options, quiet), .letter = 'q', .group = 90},
-    {"verbose", NULL, "Print more", OPTION_READ(read_verbose), .letter = 'v', .group = 90},
+    {"verbose", NULL, "Print more", OPTION_FLAG(shared_options, verbose), .letter = 'v',
+     .group = 90},
     {"color", "WHEN", "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never",
      OPTION_CHOICE(shared_options, color, color_words, 0), .fallback = "always", .optional = true,
      .group = 90},

@@ -15,8 +15,7 @@ enum { OPTIONS_MOST_THREADS = 1024 };
 typedef struct shared_options {
     const struct command *commands; /* all of them; the last one is empty */
     const char *command;            /* the one whose command line is read; NULL: gufo itself */
-    bool json, quiet, force;
-    unsigned verbose;
+    bool json, quiet, verbose, force;
     uint64_t threads; /* 0: all cores */
     color_mode color;
     bool done;   /* help is printed: nothing is left to do */

@@ -274,7 +274,7 @@ bool show_write_markdown(const input *in, const show_options *options)
 {
     bool sound = true;
 
-    if (options->only_summary || !(options->only_metadata || options->only_tensors)) {
+    if (show_wants(options, options->only_summary)) {
         overview o = overview_of(in->model);
 
         write_summary(&o, in->path);

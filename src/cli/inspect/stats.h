@@ -8,6 +8,7 @@
 
 #include "cli/core/input.h"
 #include "cli/core/json.h"
+#include "cli/core/progress.h"
 #include "cli/core/table.h"
 
 #include "gufo/quant.h"
@@ -36,6 +37,8 @@ typedef struct stats_report {
     table table;
     bool apart; /* the line before is empty */
     json_writer j;
+    progress bar;
+    uint64_t bytes_before; /* a tensor is scanned twice: all bytes of those before it */
 } stats_report;
 
 /* One tensor. */

@@ -164,7 +164,7 @@ static void put_details(stats_report *r, const stats_row *row)
 {
     const gufo_tensor *tensor = &row->tensor;
     const gufo_stats *s = &row->stats;
-    bool verbose = r->options->base.shared->verbose > 0;
+    bool verbose = r->options->base.shared->verbose;
 
     if (s->elements < tensor->elements)
         printf("    only %s of %s values are there\n", human_grouped(s->elements).text,

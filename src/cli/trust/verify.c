@@ -51,7 +51,7 @@ static void on_result(void *context, const gufo_manifest_result *result)
 {
     verify_work *w = context;
 
-    if (result->verdict != GUFO_MANIFEST_SAME || w->options->base.shared->verbose > 0)
+    if (result->verdict != GUFO_MANIFEST_SAME || w->options->base.shared->verbose)
         report(w, result, NULL);
 }
 

@@ -43,7 +43,7 @@ static void print_finding(const report *r, const gufo_finding *finding)
     put_colored(r, severity_colors[severity], gufo_severity_name(severity));
     printf(" %s %s: ", finding->rule->id, finding->rule->name);
     text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
-    if (r->options->base.shared->verbose > 0)
+    if (r->options->base.shared->verbose)
         printf(" (%s)", finding->rule->clause);
     if (h.words != NULL)
         print_hint("hint", h.words);
@@ -97,7 +97,7 @@ static void show_finding(report *r, const gufo_finding *finding)
         return;
     if (shared->json)
         write_finding(r, finding);
-    else if (!shared->quiet && (severity_of(r, finding->rule) > GUFO_INFO || shared->verbose > 0))
+    else if (!shared->quiet && (severity_of(r, finding->rule) > GUFO_INFO || shared->verbose))
         print_finding(r, finding);
 }
 
