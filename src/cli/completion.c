@@ -21,12 +21,12 @@
 
 /* ---- what an argument may be ---------------------------------------------------------------- */
 
-/* Words of the usage, such as FILE, and what completes them. */
+/* Words of the usage, such as FILE, and their completions. */
 static const struct meaning {
     const char *names;
     const char *answer; /* NULL: the words that follow */
     const char *lists;  /* of `gufo list`, whose first column gives words */
-    bool of_model;      /* the keys or tensors of the model that is named before */
+    bool of_model;      /* offers the keys or tensors of the model in the words before */
 } meanings[] = {
     {"A B FILE FIRST IN OTHER SHARD", .answer = "models"},
     {"MANIFEST OUT OUTPREFIX PATH PUB SECRET", .answer = "files"},
@@ -43,7 +43,7 @@ typedef struct completer {
     const command *commands;
     const char *answer; /* "words" if it is NULL; printed before the first word */
     const char *model;  /* the first operand that may be one */
-    const char *word;   /* what begins like this is offered */
+    const char *word;   /* offers begin like this */
     bool started;
 } completer;
 
@@ -63,7 +63,7 @@ static void offer(completer *c, gufo_str name, const char *means)
     printf("%.*s\t%s\n", (int)name.len, name.data, means);
 }
 
-/* The rows of the lists that blanks divide. */
+/* Offers the rows of lists, whose names blanks divide. */
 static void offer_lists(completer *c, const char *lists)
 {
     catalogue_row row;
@@ -75,7 +75,7 @@ static void offer_lists(completer *c, const char *lists)
                 offer(c, gufo_str_of(row.cells[0]), list->one);
 }
 
-/* False if no model can be read. */
+/* Offers keys or tensors of the model; false if it cannot be read. */
 static bool offer_of_model(completer *c, bool keys)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE};
@@ -280,6 +280,6 @@ const command_line command_completion = {
     .examples = {{"source <(gufo completion bash)", "Completes in this bash."},
                  {"gufo completion fish > ~/.config/fish/completions/gufo.fish",
                   "Completes in fish from now on."}},
-    .flags = ARGP_IN_ORDER, /* what follows is completed */
+    .flags = ARGP_IN_ORDER, /* the words that follow are completed */
     .run = completion,
 };

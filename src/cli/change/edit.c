@@ -1,7 +1,7 @@
-/* gufo edit [OPTION...] FILE: other metadata, at once.
+/* gufo edit [OPTION...] FILE: changes metadata, in place where possible.
  *
- * The library keeps the list of changes and writes; this file reads the command line and says what
- * went wrong.  The options that change something are kept in their order, which matters. */
+ * The library keeps the list of changes and writes; this file reads the command line and reports
+ * failures.  It keeps the options that change something in their order, which matters. */
 #define _GNU_SOURCE /* realpath */
 
 #include "cli/change/edit.h"

@@ -97,7 +97,7 @@ int edit_find_tokens(const edit_waiting *waiting, edit_waiting_change **changes,
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
 
-/* An operation on its way into the document. */
+/* The state of an operation. */
 typedef struct edit_change {
     gufo_document *document;
     edit_waiting *waiting;

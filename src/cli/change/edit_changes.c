@@ -65,7 +65,7 @@ static int copy_keys(edit_change *c)
 
 /* ---- all changes ---------------------------------------------------------------------------- */
 
-/* What an operation does with the changes of its key that wait. */
+/* The effect of an operation on the changes of its key that wait. */
 typedef enum waiters { KEEP, DROP, MAKE, MAKE_ALL } waiters;
 
 static const struct {

@@ -73,8 +73,8 @@ static void judge_key(void *context, const gufo_change *change)
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-/* The right answer, where it is known: a warning that has one is about a slip.  Otherwise the hint,
- * or NULL. */
+/* Suggests the right answer, where it is known: then a warning is about a slip.  Otherwise the
+ * hint, or NULL. */
 static const char *suggestion_of(const gufo_finding *finding, char room[SUGGESTION_SIZE],
                                  bool *is_answer)
 {

@@ -1,5 +1,5 @@
-/* Ids of tokens that are given by their text, as it is in the vocabulary.  All texts are looked for
- * in one walk.  Of several tokens with one text the first counts, as for readers. */
+/* Finds the ids of tokens that are given by their text in the vocabulary, all of them in one walk.
+ * Of several tokens with one text the first counts, as for readers. */
 #include "cli/change/edit.h"
 
 #include "base/memory.h"

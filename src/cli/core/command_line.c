@@ -1,7 +1,7 @@
-/* Command lines are read by argp, for which the tables of a command and of all become one.
+/* argp reads command lines: it gets the options of the command and the shared ones as one table.
  *
- * argp would also exit by itself and speak in several lines, so that is turned off: errors come
- * back, and gufo prints help itself. */
+ * By default argp would exit by itself and report errors in several lines; here it returns errors,
+ * and gufo prints the help. */
 #include "cli/core/command_line.h"
 
 #include "cli/core/stdout.h"
@@ -17,8 +17,8 @@ enum {
     FIRST_LONG_KEY = 0x100, /* of options without a letter */
 };
 
-/* A command line on its way through the parser: what argp knows of a row, the row itself, and the
- * struct that its value goes into. */
+/* A command line in the parser: what argp knows of a row, the row itself, and the struct for its
+ * value. */
 typedef struct reading {
     shared_options *shared;
     struct argp_option table[MOST_OPTIONS + 1];
@@ -58,7 +58,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     const reading *r = state->input;
 
     if (key == ARGP_KEY_INIT) {
-        state->err_stream = NULL; /* argp's own words; getopt's (unknown option) are one line */
+        /* Drops argp's own messages; those of getopt (unknown option) are one line. */
+        state->err_stream = NULL;
         return 0;
     }
     if (key == ARGP_KEY_ARGS) {

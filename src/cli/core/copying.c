@@ -21,7 +21,7 @@ static int open_model(copying *job)
     return job->model != NULL ? CODE_OK : CODE_FAILED;
 }
 
-/* The data of a pipe is gone once its metadata was read. */
+/* The data of a pipe is gone after reading its metadata. */
 static int open_input(copying *job, bool *done)
 {
     int code = job->open != NULL ? job->open(job, done) : open_model(job);
@@ -85,7 +85,7 @@ static int check_copy(copying *job)
     return report_failure(job, &error);
 }
 
-/* Before the first byte: it cannot be undone. */
+/* Warns before the first byte, because a deletion cannot be undone. */
 static void announce_deletion(const copying *job)
 {
     size_t files = gufo_model_shard_count(job->model);

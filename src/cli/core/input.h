@@ -41,10 +41,10 @@ char *input_sibling_path(const char *path, uint32_t number);
 /* Whether this is a regular file that begins as a GGUF file does, even in the wrong byte order. */
 bool input_is_gguf(const char *path);
 
-/* Opens.  Where `path` means no set, just that file is opened, whatever it is a part of.  Returns
- * CODE_OK, or CODE_FAILED after a report. */
+/* Opens the model.  If `path` does not mean a set, opens just that file, even if it is a part of
+ * one.  Returns CODE_OK, or CODE_FAILED after a report. */
 int input_open(input *in, const char *path, const input_options *options);
-/* For commands that need the data: all shards of a set have to be there. */
+/* The same for commands that need the data: all shards of a set must exist. */
 int input_open_whole(input *in, const char *path, const input_options *options);
 /* The same; CODE_USAGE after a report for a pipe, whose data cannot be read again.  `use` is what
  * the command does with it: "hashed". */

@@ -21,7 +21,7 @@
 typedef struct json_writer {
     FILE *out;
     bool comma;   /* due before the next key or value */
-    bool changed; /* a file, while it was written from */
+    bool changed; /* a file changed while its content was written */
 } json_writer;
 
 json_writer json_writer_start(FILE *out);
@@ -31,7 +31,7 @@ json_writer json_begin_document(const char *path);
 void json_writer_line(json_writer *j);
 
 void json_begin_object(json_writer *j, const char *key);
-/* The same as a member of any name that is valid UTF-8. */
+/* The same with any valid UTF-8 as the name of the member. */
 void json_begin_named_object(json_writer *j, gufo_str name);
 void json_end_object(json_writer *j);
 /* Ends an object that is a whole document, and the line. */

@@ -1,4 +1,4 @@
-/* Signals: what is cleaned up, and what is said, before the command ends. */
+/* Signals: gufo cleans up and reports before it ends. */
 #ifndef CLI_CORE_SIGNALS_H
 #define CLI_CORE_SIGNALS_H
 

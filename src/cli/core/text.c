@@ -1,7 +1,7 @@
 /* Text from files for people.
  *
- * Whatever a file says is cut into pieces: a character as it is, or its escape.  Writing, measuring
- * and cutting walk over the same pieces, so that they cannot disagree. */
+ * Text from a file consists of pieces: a character as it is, or its escape.  Writing, measuring and
+ * cutting walk over the same pieces, so that they agree. */
 #include "cli/core/text.h"
 
 #include "base/utf8.h"

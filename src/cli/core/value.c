@@ -244,8 +244,8 @@ static void put_rest(FILE *out, uint64_t put)
     fprintf(out, "%s%s", put > 0 ? separator : "", more);
 }
 
-/* As many numbers or strings as the limit and the columns allow, at least one if there is one, then
- * "...". */
+/* Writes as many numbers or strings as the limit and the columns allow, at least the first one,
+ * then "...". */
 static bool put_leaf(FILE *out, const gufo_array *array, const value_style *style, size_t *used)
 {
     gufo_array_iter iter = gufo_array_start(array);

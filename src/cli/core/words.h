@@ -1,4 +1,4 @@
-/* What each word of a command line is, by the tables of options, without storing anything: for
+/* Classifies the words of a command line by the tables of options and stores nothing: for
  * suggestions and for completion.  getopt's rules: an option without its argument takes the next
  * word; a long one may be shortened as long as it is unique; after "--" all words are operands. */
 #ifndef CLI_CORE_WORDS_H
@@ -19,7 +19,7 @@ typedef enum word_kind { WORD_OPERAND, WORD_OPTION, WORD_ARGUMENT, WORD_UNKNOWN 
 typedef struct words_reader {
     words_rows all;
     const command_option *taking; /* its argument comes next; NULL: no option waits for one */
-    unsigned taken;               /* words of it that are there */
+    unsigned taken;               /* words of it so far */
     size_t operands;              /* so far */
     bool in_order, all_operands;
 } words_reader;

@@ -51,8 +51,8 @@ typedef struct catalogue {
     own_name_kind own; /* names that the format gives to rows */
     /* The name of the row that a word means, though it is not called so; NULL for none. */
     const char *(*meant)(const char *word);
-    /* Of keys and tensors, which architectures have: whether `arch` has the one of that name, and
-     * its own rows, which say how much they are needed; false past the end. */
+    /* For keys and tensors, which architectures have: whether `arch` has the one of that name, and
+     * its own rows with their need; false past the end. */
     bool (*arch_has)(const char *arch, const char *name);
     bool (*arch_row)(const char *arch, size_t index, catalogue_row *out);
     catalogue_columns arch_columns;

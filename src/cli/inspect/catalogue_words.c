@@ -35,7 +35,7 @@ static size_t count_names(void)
     return count;
 }
 
-/* Of keys of an architecture, what follows it. */
+/* The part of a key behind the architecture. */
 static gufo_str key_tail_at(const void *table, size_t index)
 {
     const char *key = gufo_key_at(index)->key;
@@ -45,7 +45,8 @@ static gufo_str key_tail_at(const void *table, size_t index)
         strncmp(key, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
 }
 
-/* Keys of any architecture are meant rather than those of one, and short names rather than long. */
+/* A word rather means a key of any architecture than of one, and rather a short name than a long
+ * one. */
 static bool is_likelier(gufo_str name, gufo_str other)
 {
     bool general = name.data[0] == '{';
@@ -126,7 +127,7 @@ bool catalogue_nearest(const char *word, catalogue_hint *out)
 
 /* ---- examples ------------------------------------------------------------------------------- */
 
-/* Whether a shell takes a word for just that. */
+/* Whether a shell takes a word as it is. */
 static bool is_plain(const char *word)
 {
     return strlen(word) <= 128 && word[0] != '-' && str_is_plain(gufo_str_of(word), "._-");

@@ -1,6 +1,6 @@
 /* gufo diff A B: how two models differ.
  *
- * The library compares; this file opens both and hands on what comes. */
+ * The library compares; this file opens both and passes the differences on. */
 #include "cli/inspect/diff.h"
 
 #include "cli/commands.h"

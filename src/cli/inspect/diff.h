@@ -31,7 +31,7 @@ typedef struct diff_form {
 
 extern const diff_form diff_text, diff_json;
 
-/* One comparison on its way through.  JSON has members for keys and tensors, in this order. */
+/* The state of a comparison.  JSON has members for keys and tensors, in this order. */
 struct diff_report {
     const diff_options *options;
     const char *paths[2];

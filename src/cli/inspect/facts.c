@@ -18,7 +18,7 @@ typedef enum fact_kind { NOT_SHOWN, TEXT, NUMBER, FLOAT, COUNT, LIST } fact_kind
 typedef enum fact_join {
     AFTER_COMMA,
     IN_BRACKETS, /* together with its neighbours, if the line has begun */
-    AFTER_LAST,  /* at once, if the last one that is not such is there */
+    AFTER_LAST,  /* directly, if the last value with another join is there */
 } fact_join;
 
 typedef struct fact {
@@ -28,7 +28,7 @@ typedef struct fact {
     fact_kind kind;
     fact_join join;
     const char *before, *after; /* of the value, in text */
-    const char *unless;         /* a value that is not worth saying */
+    const char *unless;         /* a value that the text omits */
     const char *object;         /* of JSON, that the member is in */
     fact_text *put;             /* in place of the key */
     fact_json *write;

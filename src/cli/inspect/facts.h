@@ -20,7 +20,7 @@ void facts_write(json_writer *j, const char *key, const overview *o, uint64_t li
 
 /* ---- for the table -------------------------------------------------------------------------- */
 
-/* Writes a line, or nothing where the file does not say.  A newline begins another line below. */
+/* Writes a line, or nothing if the file has no such fact.  A newline begins another line below. */
 typedef void fact_text(FILE *out, const overview *o);
 /* Writes members of an object. */
 typedef void fact_json(json_writer *j, const overview *o);

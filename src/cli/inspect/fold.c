@@ -19,7 +19,7 @@
 
 /* ---- parts of names ------------------------------------------------------------------------- */
 
-/* Whether the segment is a number that is written in the one usual way. */
+/* Whether the segment is a number in its usual form. */
 static bool is_number(gufo_str segment)
 {
     return segment.len > 0 && segment.len <= MOST_DIGITS &&

@@ -36,17 +36,17 @@ typedef struct ls_fault {
     uint64_t offset; /* GUFO_NO_OFFSET: nowhere in it */
 } ls_fault;
 
-/* A file, then a model: of a set, the first shard. */
+/* At first a file, then a model: for a set, the first shard. */
 typedef struct ls_file {
     char *path;
     char *tag;         /* the name that a cache gives it; NULL: none */
     const char *cache; /* NULL: none */
     bool named;        /* by an argument, not found in a folder */
-    bool guessed;      /* it may be something else than a model: then it is not listed */
+    bool guessed;      /* perhaps not a model: then it is not listed */
 
     size_t prefix_len;      /* of the path before "-00001-of-00002.gguf" */
     uint32_t number, count; /* 0: the path is not that of a shard */
-    uint64_t rank;          /* what it is sorted by */
+    uint64_t rank;          /* the order of files */
     dev_t devices[2];       /* of the first and the last file; inodes are 0 if they are missing */
     ino_t inodes[2];
 

@@ -86,7 +86,7 @@ static char *read_small(const char *path)
 
 /* ---- Ollama --------------------------------------------------------------------------------- */
 
-/* Which layers of a manifest are GGUF files, and what follows the name. */
+/* The types of layers that are GGUF files, and the suffixes of their names. */
 static const struct {
     const char *type, *suffix;
 } layers[] = {
@@ -112,7 +112,7 @@ static char *tag_of(const char *path, const char *suffix)
     return tag;
 }
 
-/* A manifest on its way, with what its objects said so far. */
+/* The state of reading a manifest. */
 typedef struct manifest {
     const ls_walk *walk; /* its origin: MODELS */
     const char *tag;     /* the path from HOST on */
@@ -143,7 +143,7 @@ static void add_layer(const manifest *m)
     free(blob);
 }
 
-/* The string that a member is: neither type nor digest needs an escape. */
+/* The string of a member: types and digests have no escapes. */
 static gufo_str value_of(gufo_str name)
 {
     const char *begin = strchr(name.data + name.len + 1, '"') + 1;
@@ -151,7 +151,7 @@ static gufo_str value_of(gufo_str name)
     return (gufo_str){begin, strcspn(begin, "\"")};
 }
 
-/* Of all objects those with a mediaType and a digest. */
+/* Finds the objects with a mediaType and a digest. */
 static void on_member(void *context, unsigned depth, gufo_str name, char first)
 {
     manifest *m = context;

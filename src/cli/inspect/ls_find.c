@@ -60,7 +60,7 @@ static bool is_model(const char *name)
     return len >= strlen(".gguf") && strcasecmp(name + len - strlen(".gguf"), ".gguf") == 0;
 }
 
-/* Ollama names what it keeps by its digest. */
+/* Ollama names its files by their digests. */
 static bool is_wanted(const char *name)
 {
     return is_model(name) || ls_is_digest(name, '-');

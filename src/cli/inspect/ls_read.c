@@ -23,7 +23,7 @@
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
-/* A later shard that is an argument is just that file. */
+/* As an argument, a later shard means just that file. */
 static void parse_path(ls_file *file)
 {
     if (gufo_shard_path_parse(file->path, &file->prefix_len, &file->number, &file->count) &&
@@ -87,7 +87,7 @@ static int compare_links(const ls_file *a, const ls_file *b)
     return order;
 }
 
-/* Of links to one file, that which has a name in a cache comes first, then the first path. */
+/* Of links to one file, one with a name in a cache comes first, then the first path. */
 static bool link_before(const void *a, const void *b)
 {
     const ls_file *x = a, *y = b;

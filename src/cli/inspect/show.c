@@ -51,7 +51,7 @@ static int show_folder(const char *path, const shared_options *shared)
     return ls_list(&files, shared, LS_BY_NAME);
 }
 
-/* CODE_NO after a report if a GLOB was given that nothing matches. */
+/* CODE_NO after a report if nothing matches a GLOB. */
 static int report_unmatched(const input *in, const show_options *options)
 {
     const char *keys = options->metadata_glob, *tensors = options->tensor_glob;

@@ -11,7 +11,7 @@
  *     |---|---|
  *     | Architecture | llama |
  *
- * Whatever the file says is text: no markup of Markdown, HTML or YAML comes out of it. */
+ * Texts of the file stay text: none becomes markup of Markdown, HTML or YAML. */
 #include "cli/inspect/show.h"
 
 #include "base/text.h"
@@ -165,7 +165,7 @@ static void put_fact(const char *label, char *text)
     puts(" |");
 }
 
-/* Puts what was written to the stream into a cell. */
+/* Puts the content of the stream into a cell. */
 static void end_cell(text_stream *cell)
 {
     char *text = text_stream_close(cell);
@@ -185,7 +185,7 @@ static void put_str(gufo_str text)
     end_cell(&cell);
 }
 
-/* A paragraph begins with nothing that makes it a list, a rule or a block of code. */
+/* Writes a paragraph that does not begin like a list, a rule or a block of code. */
 static void put_paragraph(gufo_str text)
 {
     size_t at = 0, number;

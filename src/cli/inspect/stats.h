@@ -27,7 +27,7 @@ typedef struct stats_totals {
     uint64_t elements, finite, zeros, bad_scales, outliers;
 } stats_totals;
 
-/* One FILE argument on its way through. */
+/* The state of one FILE argument. */
 typedef struct stats_report {
     const stats_options *options;
     const input *in;

@@ -12,7 +12,7 @@ static void write_value(json_writer *j, const char *key, uint32_t type, double v
         json_write_f32(j, key, (float)value);
 }
 
-/* How often, and if at all the first place. */
+/* Writes how often it occurs, and its first place if it does. */
 static void write_find(json_writer *j, const char *key, const gufo_tensor *tensor,
                        const gufo_stats_find *find)
 {

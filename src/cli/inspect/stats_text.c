@@ -28,7 +28,7 @@
 #include <locale.h>
 #include <string.h>
 
-#define FEW_TENSORS 4 /* get their histograms without being asked */
+#define FEW_TENSORS 4 /* get their histograms without -v */
 #define HISTOGRAM_ROWS 4
 #define BEFORE 4      /* columns */
 #define MOST_MERGED 2 /* bins in a column: 36 columns are always there */
@@ -184,7 +184,7 @@ static void put_details(stats_report *r, const stats_row *row)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* Columns of numbers have the width of usual ones, which are not known yet. */
+/* Columns of numbers have a usual width, because the numbers are not known yet. */
 table stats_text_table(void)
 {
     static const table_column columns[] = {{"name", -4, 0}, {"type", -4, 4}, {"shape", -5, 6},

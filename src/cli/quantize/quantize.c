@@ -1,7 +1,7 @@
 /* gufo quantize [OPTION...] IN [OUT] TYPE [THREADS]: a model with other element types.
  *
  * The library plans and works; this file has the options, opens what they name, watches for
- * signals, and says in which words things went wrong. */
+ * signals, and reports failures. */
 #define _GNU_SOURCE /* memmem */
 
 #include "cli/quantize/quantize.h"

@@ -20,7 +20,7 @@ typedef struct type_rule {
     const gufo_element_type *type;
 } type_rule;
 
-/* --override-kv KEY=TYPE:VALUE.  What integer type an "int" gets depends on the input. */
+/* --override-kv KEY=TYPE:VALUE.  The input decides which integer type an "int" gets. */
 typedef struct override_text {
     char *key; /* owned; the others point into it */
     const char *type, *value;
@@ -50,8 +50,8 @@ typedef struct quantize_options {
 
 /* ---- quantize_arguments.c ------------------------------------------------------------------- */
 
-/* Reads the operands into the options, and refuses what can be seen to be wrong before anything is
- * opened; names the outputs of --to, which come from the input.  Both return the exit code. */
+/* Reads the operands into the options, and refuses visible mistakes before anything is opened;
+ * names the outputs of --to, which come from the input.  Both return the exit code. */
 int quantize_read_arguments(quantize_options *options);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 

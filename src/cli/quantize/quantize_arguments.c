@@ -1,4 +1,4 @@
-/* What gufo quantize reads and makes: its operands, and the names of outputs.
+/* The operands of gufo quantize, and the names of outputs.
  *
  *     IN [OUT] TYPE [THREADS]        as llama-quantize
  *     IN TYPE OUT.gguf [THREADS]     the order that people try

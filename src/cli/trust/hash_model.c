@@ -1,4 +1,4 @@
-/* Hashing a model: what may go wrong, and lines or JSON while hashes come in. */
+/* Hashes a model, and writes lines or JSON while hashes come in. */
 #include "cli/trust/hash.h"
 
 #include "cli/core/model_json.h"

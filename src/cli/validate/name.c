@@ -1,5 +1,5 @@
-/* gufo name FILE...: whether the names of files conform to the naming convention, and what their
- * parts say; names made from what files hold (--suggest, --rename). */
+/* gufo name FILE...: checks names of files against the naming convention and explains their parts;
+ * makes names from the content of files (--suggest, --rename). */
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
@@ -112,7 +112,7 @@ static void print_parts(const gufo_name *parsed, gufo_str name)
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Whether the argument is more than a name: a file that is there, or the way to one. */
+/* Whether the argument is more than a name: an existing file, or a path. */
 static bool is_path(const char *text)
 {
     struct stat info;
@@ -247,8 +247,7 @@ static void print_moves(const proposal *p)
 
 /* ---- one FILE ------------------------------------------------------------------------------- */
 
-/* --suggest and --rename for one FILE.  What was renamed is added to `kept`, files that no other
- * may replace. */
+/* --suggest and --rename for one FILE.  Adds renamed files to `kept`: no other may replace them. */
 static int suggest(const char *path, const name_options *options, output_guard *kept)
 {
     const shared_options *shared = options->base.shared;

@@ -37,7 +37,7 @@ typedef enum new_name {
     NAME_CASE,   /* the old one: the file system ignores case */
 } new_name;
 
-/* A file on its way. */
+/* The state of a file. */
 typedef struct moved {
     const rename_move *move;
     char *aside;
@@ -53,7 +53,7 @@ typedef struct renaming {
     output *files; /* their new names as targets, for commit.h */
     size_t count;
     size_t failed;
-    bool old_name; /* the failure is about it */
+    bool old_name; /* the failure is about the old name */
 } renaming;
 
 static bool is_there(const char *path)

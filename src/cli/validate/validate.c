@@ -57,8 +57,8 @@ static int check_options(const validate_options *o)
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* Reports the verdict on the file, or on what --fix has written.  Not everything could be checked:
- * `checked` is false. */
+/* Reports the verdict on the file, or on the output of --fix.  `checked` is false if not everything
+ * could be checked. */
 static int finish(report *r, uint32_t shards, bool checked, int code, const report *output)
 {
     const shared_options *shared = r->options->base.shared;

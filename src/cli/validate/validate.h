@@ -33,7 +33,7 @@ typedef struct fix_list {
     bool failed;      /* out of memory */
 } fix_list;
 
-/* One FILE argument on its way through. */
+/* The state of one FILE argument. */
 typedef struct report {
     const validate_options *options;
     const char *path;       /* of the argument */
@@ -41,7 +41,7 @@ typedef struct report {
     size_t shard;           /* its number from 1; 0: not one of a set */
     uint64_t shard_count;   /* of the set that it belongs to, where it is checked alone; else 0 */
     const char *missing;    /* the first of the other shards that is missing; NULL: none is */
-    const gufo_model *set;  /* which findings are about; NULL: the shard alone */
+    const gufo_model *set;  /* findings are about it; NULL: about the shard alone */
     bool usable;            /* other commands open the file */
     json_writer j;
     bool begun;                      /* the JSON object */

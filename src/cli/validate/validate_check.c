@@ -32,7 +32,7 @@ static int check_data(report *r, const gufo_model *file)
     return status == GUFO_OK ? CODE_OK : report_refusal(r->shard_path, &error);
 }
 
-/* What could not be read would be missing everywhere. */
+/* Whether everything could be read: checks would report the rest as missing. */
 static bool is_whole(const gufo_model *file)
 {
     return gufo_metadata_count(file) == gufo_model_facts(file).claimed_metadata &&

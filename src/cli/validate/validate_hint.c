@@ -18,7 +18,7 @@
 
 /* ---- words of a shell ----------------------------------------------------------------------- */
 
-/* Bytes that are not to reach a terminal are escaped: $'\x1b'. */
+/* Escapes bytes that must not reach a terminal: $'\x1b'. */
 static void put_escaped(FILE *out, gufo_str text)
 {
     fputs("$'", out);

@@ -20,7 +20,7 @@ static void put_colored(const report *r, const char *color, const char *text)
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-/* At the level of the specification, what that requires is an error. */
+/* At the level of the specification, its requirements are errors. */
 static gufo_severity severity_of(const report *r, const gufo_rule *rule)
 {
     return r->options->level == GUFO_LEVEL_SPEC ? rule->spec_severity : rule->severity;
