@@ -142,10 +142,8 @@ static void write_reason(json_writer *j, const char *member, const char *reason)
 static void print_json(const text_stream *report, const gufo_edit_plan *plan,
                        const edit_options *options)
 {
-    json_writer j = json_writer_start(stdout);
+    json_writer j = json_begin_document(options->path);
 
-    json_begin_object(&j, NULL);
-    json_write_text(&j, "path", options->path);
     json_write_text(&j, "output", options->target.output);
     json_write_bool(&j, "dry_run", options->dry_run);
     json_write_text(&j, "way", gufo_edit_way_name(plan->way));

@@ -2,9 +2,9 @@
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"
+#include "cli/core/path.h"
 #include "cli/core/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +118,6 @@ static int choose_output(extract_options *o)
 {
     const char *format = formats[o->what.format];
     gufo_tensor tensor;
-    size_t size;
 
     if (o->job.base.output != NULL)
         return CODE_OK;
@@ -128,13 +127,9 @@ static int choose_output(extract_options *o)
     if (!is_harmless(tensor.name))
         return report_usage("-o OUT is needed: the name of the tensor cannot be the name "
                             "of a file");
-    size = tensor.name.len + strlen(format) + sizeof ".";
-    o->default_output = malloc(size);
-    if (o->default_output == NULL)
-        return report_memory(NULL);
-    snprintf(o->default_output, size, "%.*s.%s", (int)tensor.name.len, tensor.name.data, format);
+    o->default_output = path_format("%.*s.%s", (int)tensor.name.len, tensor.name.data, format);
     o->job.base.output = o->default_output;
-    return CODE_OK;
+    return o->default_output != NULL ? CODE_OK : CODE_FAILED;
 }
 
 /* Advice where a type is refused: NumPy has no bfloat16, and gufo cannot decode unknown blocks. */

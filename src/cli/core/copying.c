@@ -156,10 +156,8 @@ static const char *normalised(const copying *job, uint32_t kind)
 
 static void write_json(const copying *job)
 {
-    json_writer j = json_writer_start(stdout);
+    json_writer j = json_begin_document(job->input);
 
-    json_begin_object(&j, NULL);
-    json_write_text(&j, "path", job->input);
     json_write_bool(&j, "dry_run", job->dry_run);
     json_begin_array(&j, "outputs");
     for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)

@@ -35,15 +35,11 @@
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-typedef struct small_text {
-    char text[48];
-} small_text;
-
 /* "0 %", "0.01 %", "<0.01 %", "12.5 %": never 0 for something, nor 100 for less than all. */
-static small_text percent_text(uint64_t part, uint64_t whole)
+static human_text percent_text(uint64_t part, uint64_t whole)
 {
     double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-    small_text t;
+    human_text t;
 
     if (part == 0 || part == whole)
         snprintf(t.text, sizeof t.text, "%d %%", part == 0 ? 0 : 100);

@@ -226,16 +226,13 @@ static int name_output(quantize_options *o, const gufo_name *parts, size_t index
 {
     gufo_name name = *parts;
     char text[GUFO_NAME_SIZE];
-    char *slash;
 
     name.shard = (gufo_str){0};
     if (o->targets[index].base_type != NULL)
         name.encoding = gufo_str_of(o->targets[index].name);
     if (gufo_name_format(text, sizeof text, &name) >= sizeof text)
         return report_as(CODE_USAGE, o->input, "the name of the output would be too long");
-    slash = path_with(o->folder, "/");
-    o->paths[index] = slash != NULL ? path_with(slash, text) : NULL;
-    free(slash);
+    o->paths[index] = path_format("%s/%s", o->folder, text);
     return o->paths[index] != NULL ? CODE_OK : CODE_FAILED;
 }
 

@@ -317,28 +317,26 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
                       const output_guard *guard)
 {
     gufo_quantizer_tensor tensor;
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    int code = CODE_FAILED;
+    text_stream csv;
+    int code;
 
-    if (out == NULL)
+    if (!text_stream_open(&csv))
         return report_memory(NULL);
     fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,relative_"
           "rmse,largest_error,target\r\n",
-          out);
+          csv.out);
     for (size_t k = 0; k < options->output_count; k++) {
         const outcome o = outcome_of(q, options, k);
 
         for (uint64_t i = 0; tensor_at(&o, i, &tensor); i++)
-            put_csv_row(out, &tensor, o.type);
+            put_csv_row(csv.out, &tensor, o.type);
     }
-    if (fclose(out) == 0)
-        code =
-            save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force, guard);
+    if (fclose(csv.out) == 0)
+        code = save_bytes(options->report, (gufo_str){csv.text, csv.len},
+                          options->base.shared->force, guard);
     else
-        report_memory(NULL);
-    free(text);
+        code = report_memory(NULL);
+    free(csv.text);
     return code;
 }
 

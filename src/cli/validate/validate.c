@@ -90,7 +90,6 @@ static int validate(void *context, const char *path)
     fix_list fixes = {0};
     report r = {.options = options,
                 .path = path,
-                .j = json_writer_start(stdout),
                 .color = options_color(options->base.shared),
                 .fixes = options->fix ? &fixes : NULL};
     report output = {

@@ -60,8 +60,7 @@ static void begin_object(report *r)
     if (r->begun)
         return;
     r->begun = true;
-    json_begin_object(&r->j, NULL);
-    json_write_text(&r->j, "path", r->path);
+    r->j = json_begin_document(r->path);
     json_begin_array(&r->j, "findings");
 }
 
