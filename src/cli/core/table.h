@@ -16,7 +16,7 @@
 typedef struct table_column {
     const char *head;
     int width;     /* at least; negative: cells are on the left, as with printf */
-    unsigned drop; /* narrow terminals leave out the highest first; 0: never */
+    unsigned drop; /* narrow terminals drop the highest first; 0: never */
 } table_column;
 
 /* The first column has names: on the left, of any length and in any characters.  All others are
@@ -25,15 +25,15 @@ typedef struct table {
     table_column columns[TABLE_CELLS];
     size_t count, indent, gap; /* spaces before the first column, and between two */
     size_t most_name;          /* no name makes its column wider */
-    size_t least_name;         /* columns are left out before it gets narrower */
+    size_t least_name;         /* columns are dropped before it gets narrower */
     bool headless;             /* table_print writes no heads */
     bool whole_names;          /* table_put_all gives a name that is too long its own lines */
 } table;
 
-/* Two spaces each.  Elsewhere than on a terminal names are whole, and hang over if they have more than 44
- * columns.  On a terminal lines fit from 40 columns on: names are shortened in the middle, down to
- * `least_name`; then columns are left out, those with the highest `drop` first; then text in the others is
- * shortened too, the widest first. */
+/* A table with two spaces before and between columns.  Elsewhere than on a terminal names are
+ * whole, and those of more than 44 columns hang over.  On a terminal lines fit from 40 columns on:
+ * it shortens names in the middle, down to `least_name`; then drops columns, those with the highest
+ * `drop` first; then shortens text in the others, the widest first. */
 table table_of(const table_column *columns, size_t count);
 
 /* Begins as {0}.  Cells point into it: it is not copied. */
@@ -53,14 +53,15 @@ void table_title(bool color, const char *name, uint64_t shown, uint64_t all);
 void table_name(bool color, const char *name);
 
 void table_fit(table *t, const table_row *row);
-/* Write a line.  The table's last column is not padded; cells without a column are left out.  On a
- * terminal text at the end of a line that is too long goes below it, by table_put, unless its column may be
- * left out. */
+/* Write a line.  The last column is not padded; cells without a column are dropped.  On a terminal,
+ * table_put writes text at the end of a line that is too long below it, unless its column may be
+ * dropped. */
 void table_put(const table *t, const table_row *row);
 void table_heads(const table *t);
 /* The same without the end of the line: something else follows. */
 void table_put_cells(const table *t, const table_row *row);
-/* What a line of a terminal has left after the first `cells` columns and a gap; 0 if there is no terminal. */
+/* The columns that a line of a terminal has left after the first `cells` columns and a gap; 0
+ * without a terminal. */
 size_t table_room(const table *t, size_t cells);
 
 /* Makes row `index`, which is {0}; false past the last. */

@@ -1,4 +1,5 @@
-/* gufo verify FILE MANIFEST: does a model still hold what a manifest says?  Without FILE, do all files that it names?
+/* gufo verify FILE MANIFEST: compares a model with a manifest; without FILE, all files that the
+ * manifest names.
  *
  * With --key it checks the signature of the manifest first, and ignores unsigned hashes. */
 #include "cli/trust/verify.h"

@@ -1,7 +1,7 @@
 /* The files that a manifest names, each once, in the order of its lines.
  *
- * A line about tensor data names FILE or FILE:TENSOR, and both may have colons: FILE is the longest part that is
- * there.  Lines about one file mostly follow each other. */
+ * A line about tensor data names FILE or FILE:TENSOR, and both may have colons: FILE is the longest
+ * part that exists.  Lines about one file mostly follow each other. */
 #include "cli/trust/verify.h"
 
 #include "base/sort.h"
