@@ -2,12 +2,7 @@
 #include "../../support/schema.h"
 #include "../../support/sink.h"
 
-/* More digits than a float32 has. */
-static void flag_bool(gufo_document *d)
-{
-    put_bool(d, "tokenizer.ggml.add_bos_token", true);
-}
-
+static const char flag_bool[] = "tokenizer.ggml.add_bos_token bool true";
 static const char architecture_llama4[] = "general.architecture string llama4";
 static const char name_text[] = "general.name string Small";
 static const char vocab_number[] = "llama.vocab_size uint32 8";
@@ -67,7 +62,7 @@ static const schema_row rows[] = {
     FIT_ROW("a count as a text", "", "llama.vocab_size string 8", vocab_number, GUFO_FIX_SET, "8"),
     FIT_ROW("a count as a float", "", "llama.vocab_size float32 8", vocab_number, GUFO_FIX_SET,
             "8"),
-    FIT_ROW("a count with a fraction", "", "llama.vocab_size float32 8.5F", vocab_number,
+    FIT_ROW("a count with a fraction", "", "llama.vocab_size float32 8.5", vocab_number,
             GUFO_FIX_NONE, NULL),
     FIT_ROW("a count in words", "", "llama.vocab_size string 8 tokens", vocab_number, GUFO_FIX_NONE,
             NULL),
@@ -83,7 +78,7 @@ static const schema_row rows[] = {
             "tokenizer.ggml.token_type float32[] 1 1 1 1 1 1 1 1", types_int32, GUFO_FIX_RETYPE,
             NULL),
     FIT_ROW("fractions for integers", "tokenizer.ggml.token_type",
-            "tokenizer.ggml.token_type float32[] 1 1 1 1.5F 1 1 1 1", types_int32, GUFO_FIX_NONE,
+            "tokenizer.ggml.token_type float32[] 1 1 1 1.5 1 1 1 1", types_int32, GUFO_FIX_NONE,
             NULL),
     TYPE_ROW("a count that is too wide", "key-type-read", "",
              "llama.leading_dense_block_count uint64 1", layers_signed, GUFO_FIX_SET, S),
