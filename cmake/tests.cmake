@@ -76,7 +76,7 @@ include(cmake/compat_tests.cmake)
 
 set(test_bin ${PROJECT_BINARY_DIR}/tests)
 file(GLOB helper_sources CONFIGURE_DEPENDS tests/cli/*.c)
-list(FILTER helper_sources EXCLUDE REGEX "/test_[^/]*$")
+list(FILTER helper_sources EXCLUDE REGEX "/(test|slow)_[^/]*$")
 file(GLOB command_tests CONFIGURE_DEPENDS tests/cli/*.bats)
 
 set(command_environment "GUFO=$<TARGET_FILE:gufo_command>" "GUFO_TEST_BIN=${test_bin}"
@@ -89,6 +89,13 @@ foreach(source IN LISTS helper_sources)
     target_include_directories(${name} PRIVATE src tests)
     target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
 endforeach()
+
+# Loaded into the command by progress.bats.
+if(CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT GUFO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    add_library(slow_files MODULE tests/cli/slow_files.c)
+    set_target_properties(slow_files PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_bin} PREFIX "")
+    target_link_libraries(slow_files PRIVATE gufo_flags ${CMAKE_DL_LIBS})
+endif()
 
 if(CMAKE_CROSSCOMPILING)
     message(STATUS "cross build: no command tests")

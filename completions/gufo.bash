@@ -1,11 +1,23 @@
 # shellcheck shell=bash
 # Completion of gufo for bash; 'gufo completion' prints it, too.
 
+# A word without its quotes, in $word.
+_gufo_plain() {
+    word=$1
+    case $word in
+    [\'\"]*)
+        [[ ${#word} -eq 1 || $word != *"${word:0:1}" ]] || word=${word%?}
+        word=${word#?}
+        ;;
+    *) word=${word//\\/} ;;
+    esac
+}
+
 _gufo() {
     local words=() answer=() word i glue=""
     # "=" is a word of its own in bash.
     for ((i = 1; i <= COMP_CWORD; i++)); do
-        word=${COMP_WORDS[i]}
+        _gufo_plain "${COMP_WORDS[i]}"
         if [[ ${#words[@]} -gt 0 && ($word == "=" || $glue) ]]; then
             words[${#words[@]} - 1]+=$word
         else
@@ -15,7 +27,7 @@ _gufo() {
         [[ $word != "=" ]] || glue=yes
     done
     [[ $word != "=" ]] || word=""
-    mapfile -t answer < <("${1/#\~/$HOME}" completion words "${words[@]}" 2>/dev/null)
+    mapfile -t answer < <("${1/#\~/$HOME}" completion words "${words[@]/#\~\//$HOME/}" 2>/dev/null)
     COMPREPLY=()
     case ${answer[0]-} in
     models)

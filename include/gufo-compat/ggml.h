@@ -179,7 +179,7 @@ static const size_t GGML_TENSOR_SIZE = sizeof(struct ggml_tensor);
 
 GGML_API int64_t ggml_nelements(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nelements);
 GGML_API int64_t ggml_nrows(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nrows);
-/* Bytes from the first element to the end of the last; 0 if there is none. */
+/* Bytes from the first element to the end of the last; 0 if none exists. */
 GGML_API size_t ggml_nbytes(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nbytes);
 GGML_API size_t ggml_nbytes_pad(const struct ggml_tensor *tensor)
     GGML_SYMBOL(ggml_nbytes_pad); /* to GGML_MEM_ALIGN */
@@ -254,7 +254,7 @@ GGML_API struct ggml_tensor *ggml_dup_tensor(struct ggml_context *ctx,
                                              const struct ggml_tensor *src)
     GGML_SYMBOL(ggml_dup_tensor);
 
-/* Tensors in the order they were made; NULL at the end, or if there is none with that name. */
+/* Tensors in the order they were made; NULL at the end, or if none has that name. */
 GGML_API struct ggml_tensor *ggml_get_first_tensor(const struct ggml_context *ctx)
     GGML_SYMBOL(ggml_get_first_tensor);
 GGML_API struct ggml_tensor *ggml_get_next_tensor(const struct ggml_context *ctx,

@@ -53,7 +53,7 @@ struct gguf_context;
 struct gguf_init_params {
     bool no_alloc; /* with ctx: make the tensors without their data */
     /* If not NULL: receives a new ggml_context with the tensors and, unless no_alloc is set, all
-     * tensor data; to be freed with ggml_free.  If data is not read, the library does not check
+     * tensor data; free it with ggml_free.  If data is not read, the library does not check
      * that it is there: the file may end after the tensor infos. */
     struct ggml_context **ctx;
 };

@@ -45,7 +45,7 @@ typedef struct gufo_digest_kind {
 
 /* NULL for any other number.  Static; any thread. */
 GUFO_API const gufo_digest_kind *gufo_digest_kind_of(gufo_digest_algorithm algorithm);
-/* The algorithm with that name into *algorithm; false if there is none. */
+/* The algorithm with that name into *algorithm; false if none exists. */
 GUFO_API bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *algorithm);
 /* Whether this build of the library has it. */
 GUFO_API bool gufo_digest_available(gufo_digest_algorithm algorithm);

@@ -24,6 +24,15 @@ bool str_is_word(gufo_str word, const char *words)
     return false;
 }
 
+bool str_is_plain(gufo_str text, const char *marks)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_letter(text.data[i]) && !is_digit(text.data[i]) &&
+            (text.data[i] == '\0' || strchr(marks, text.data[i]) == NULL))
+            return false;
+    return text.len > 0;
+}
+
 size_t str_span(gufo_str text, size_t at, bool (*is_in_class)(char))
 {
     size_t end = at;

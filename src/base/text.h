@@ -67,6 +67,9 @@ gufo_str str_piece(const char **at, char separator);
 /* Whether `word` is one of those in `words`, which blanks divide. */
 bool str_is_word(gufo_str word, const char *words);
 
+/* Whether the text has letters, digits and these marks alone, and at least one of them. */
+bool str_is_plain(gufo_str text, const char *marks);
+
 /* How many characters from `at` on are of a class. */
 size_t str_span(gufo_str text, size_t at, bool (*is_in_class)(char));
 

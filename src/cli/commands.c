@@ -27,7 +27,7 @@ const command commands[] = {
     {"imatrix", "Show, merge and convert importance matrices", .line = &command_imatrix},
     {"explain", "Explain a key, a tensor, a type or a rule", .line = &command_explain,
      .group = "Learn about the format and gufo"},
-    {"list", "List keys, architectures, tensors, types and rules", .line = &command_list},
+    {"list", "List keys, tensors, types, rules and more", .line = &command_list},
     {"help", "Explain a command", .line = &command_help},
     {"completion", "Print what completes command lines in a shell", .line = &command_completion},
     {0},

@@ -1,21 +1,19 @@
-/* gufo completion SHELL: what completes command lines in bash, zsh and fish.
+/* gufo completion SHELL: completes command lines in bash, zsh and fish.
  *
- * The scripts, which are those of completions/ (CMake makes the header), know no command and no option: at every completion they ask `gufo completion words`,
- * which walks the words so far by the tables of options, and answers with a line that names what
- * comes (words, models, files or folders) and the words, one per line, each with a tab and what it
- * means.  They complete what follows the last "=" of a word, which is a word of its own in bash. */
+ * The scripts of completions/ (CMake makes the header) do not know the commands and options: at
+ * every completion they ask `gufo completion words`, which walks the words so far by the tables of
+ * options.  Its first line names the kind of the answer (words, models, files or folders); then
+ * follow words, one per line, each with a tab and its meaning.  The scripts complete the part of a
+ * word after the last "=", which is a word of its own in bash. */
 #include "cli/commands.h"
 
 #include "base/text.h"
-#include "cli/core/path.h"
-#include "cli/core/report.h"
 #include "cli/core/words.h"
 #include "cli/inspect/catalogue.h"
 #include "completion_scripts.h"
 
 #include "gufo/format.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +21,12 @@
 
 /* ---- what an argument may be ---------------------------------------------------------------- */
 
-/* Words of the usage, such as FILE, and what completes them. */
+/* Words of the usage, such as FILE, and their completions. */
 static const struct meaning {
     const char *names;
     const char *answer; /* NULL: the words that follow */
     const char *lists;  /* of `gufo list`, whose first column gives words */
-    bool of_model;      /* the keys or tensors of the model that is named before */
+    bool of_model;      /* offers the keys or tensors of the model in the words before */
 } meanings[] = {
     {"A B FILE FIRST IN OTHER SHARD", .answer = "models"},
     {"MANIFEST OUT OUTPREFIX PATH PUB SECRET", .answer = "files"},
@@ -45,7 +43,7 @@ typedef struct completer {
     const command *commands;
     const char *answer; /* "words" if it is NULL; printed before the first word */
     const char *model;  /* the first operand that may be one */
-    const char *word;   /* what begins like this is offered */
+    const char *word;   /* offers begin like this */
     bool started;
 } completer;
 
@@ -56,26 +54,16 @@ static void start_answer(completer *c, const char *answer)
     c->started = true;
 }
 
-/* Nothing that a shell would not take as it is: names come from files. */
-static bool is_plain(gufo_str name)
-{
-    for (size_t i = 0; i < name.len; i++)
-        if (!isalnum((unsigned char)name.data[i]) && memchr("._-+/%@", name.data[i], 7) == NULL)
-            return false;
-    return name.len > 0;
-}
-
+/* Offers only what a shell takes as it is: names come from files. */
 static void offer(completer *c, gufo_str name, const char *means)
 {
-    size_t len = strlen(c->word);
-
-    if (!is_plain(name) || name.len < len || memcmp(name.data, c->word, len) != 0)
+    if (!str_is_plain(name, "._-+/%@") || !str_begins(name, c->word))
         return;
     start_answer(c, "words");
     printf("%.*s\t%s\n", (int)name.len, name.data, means);
 }
 
-/* The rows of the lists that blanks divide. */
+/* Offers the rows of lists, whose names blanks divide. */
 static void offer_lists(completer *c, const char *lists)
 {
     catalogue_row row;
@@ -87,7 +75,7 @@ static void offer_lists(completer *c, const char *lists)
                 offer(c, gufo_str_of(row.cells[0]), list->one);
 }
 
-/* False if no model can be read. */
+/* Offers keys or tensors of the model; false if it cannot be read. */
 static bool offer_of_model(completer *c, bool keys)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE};
@@ -105,7 +93,7 @@ static bool offer_of_model(completer *c, bool keys)
     return model != NULL;
 }
 
-/* What a word of the usage means. */
+/* Completes what a word of the usage means. */
 static void complete_named(completer *c, const char *text)
 {
     gufo_str name = {text, strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")};
@@ -130,7 +118,7 @@ static void complete_alternatives(completer *c, const char *names, size_t len)
 {
     for (size_t part; len > 0; names += part, len -= part) {
         part = strcspn(names, "|") < len ? strcspn(names, "|") : len;
-        if (islower((unsigned char)names[0]))
+        if (is_lower(names[0]))
             offer(c, (gufo_str){names, part}, "");
         else
             complete_named(c, names);
@@ -140,7 +128,7 @@ static void complete_alternatives(completer *c, const char *names, size_t len)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The argument of an option: the part of it after as many "=" as the word has. */
+/* Completes the argument of an option: its part after the last "=" of the word. */
 static void complete_argument(completer *c, const command_option *option, const char *word)
 {
     const char *names = option->argument, *equals;
@@ -180,7 +168,8 @@ static void complete_option(completer *c, const words_rows *all, const char *wor
     }
 }
 
-/* The next word of a usage; its length, 0 at the end of its line.  Options in it do not count. */
+/* Moves to the next word of a usage, which is not an option; its length, 0 at the end of the
+ * line. */
 static size_t next_name(const char **at)
 {
     size_t len;
@@ -192,8 +181,8 @@ static size_t next_name(const char **at)
     return len;
 }
 
-/* Whether the operands so far are those of a form of the command, "merge OUT IN..."; then completes
- * the next one.  In brackets it may be left out: the one after it may come as well. */
+/* If the operands so far fit a form of the command, "merge OUT IN...", completes the next one.  An
+ * operand in brackets is optional: the one after it may come as well. */
 static void complete_form(completer *c, const char *form, char **operands, size_t count)
 {
     const char *name = form;
@@ -202,7 +191,7 @@ static void complete_form(completer *c, const char *form, char **operands, size_
     for (size_t i = 0; i < count && len > 0; i++) {
         bool last = len > 3 && strncmp(name + len - 3, "...", 3) == 0;
 
-        if (islower((unsigned char)name[0]) && memchr(name, '|', len) == NULL &&
+        if (is_lower(name[0]) && memchr(name, '|', len) == NULL &&
             (strlen(operands[i]) != len || strncmp(operands[i], name, len) != 0))
             return;
         if (last)
@@ -227,7 +216,7 @@ static void complete_operand(completer *c, const command_line *line, char **oper
     }
 }
 
-/* The last word, of those of one command; the command itself is one of the words of gufo. */
+/* Completes the last word of a command line; the command itself is one of the words of gufo. */
 static void complete(completer *c, const command_line *line, size_t count, char **words)
 {
     words_reader reader = words_start(line);
@@ -281,7 +270,7 @@ static int completion(void *context)
             fwrite(shells[i].script, 1, shells[i].size, stdout);
             return CODE_OK;
         }
-    return report_usage("completion", "one of bash, zsh and fish is needed");
+    return report_usage("one of bash, zsh and fish is needed");
 }
 
 const command_line command_completion = {
@@ -291,6 +280,6 @@ const command_line command_completion = {
     .examples = {{"source <(gufo completion bash)", "Completes in this bash."},
                  {"gufo completion fish > ~/.config/fish/completions/gufo.fish",
                   "Completes in fish from now on."}},
-    .flags = ARGP_IN_ORDER, /* what follows is completed */
+    .flags = ARGP_IN_ORDER, /* the words that follow are completed */
     .run = completion,
 };

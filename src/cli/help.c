@@ -1,9 +1,9 @@
-/* gufo --help, gufo --version, gufo help COMMAND.  The table of commands is that of the shared
- * options: it leads here, too, and calls go one way. */
+/* gufo --help, gufo --version, gufo help COMMAND.  This file takes the table of commands from the
+ * shared options, because the table leads here and calls go one way. */
 #include "cli/commands.h"
 
+#include "base/text.h"
 #include "cli/core/built_in.h"
-#include "cli/core/report.h"
 #include "cli/core/suggest.h"
 
 #include <stdio.h>
@@ -30,16 +30,20 @@ static const command_option gufo_table[] = {
 static int run_named(int count, char **arguments, shared_options *shared)
 {
     const char *name = arguments[0];
-    suggestion near = suggest_start(name);
+    suggestion near = suggest_start(gufo_str_of(name));
 
     for (const command *each = shared->commands; each->name != NULL; each++) {
         if (strcmp(each->name, name) == 0) {
             shared->command = each->name;
+            report_command(each->name);
             return command_line_run(each->line, count, arguments, shared);
         }
-        suggest_offer(&near, each->name);
+        suggest_offer(&near, gufo_str_of(each->name));
     }
-    return report_usage(NULL, "unknown command '%s'%s", name, suggest_text(&near, ""));
+    report_command(NULL);
+    if (str_ends(gufo_str_of(name), ".gguf"))
+        return report_usage("'%s' is not a command; did you mean 'gufo show %s'?", name, name);
+    return report_usage("unknown command '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int run(void *options)
@@ -66,7 +70,7 @@ const command_line command_gufo = {
 
 /* ---- gufo help COMMAND ---------------------------------------------------------------------- */
 
-/* Every command explains itself. */
+/* Lets the command print its help. */
 static int help(void *options)
 {
     shared_options *shared = ((command_input *)options)->shared;

@@ -4,7 +4,6 @@
  *
  * Shared options may be on either side of the command. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
 

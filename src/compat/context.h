@@ -86,7 +86,7 @@ bool compat_entries_put(struct gguf_context *ctx, entry *e);
  * without memory, and nothing is changed then. */
 bool compat_entries_take_all(struct gguf_context *ctx, const struct gguf_context *other);
 
-/* The entry with that id; aborts if there is none. */
+/* The entry with that id; aborts if none exists. */
 const entry *compat_entry_at(const struct gguf_context *ctx, int64_t id);
 
 /* ---- tensors -------------------------------------------------------------------------------- */

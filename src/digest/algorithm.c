@@ -212,8 +212,7 @@ gufo_status hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *error)
         return refuse(error, GUFO_E_ARGUMENT, "%u is not an algorithm", (unsigned)id);
     if (a->backend == NULL)
         return refuse(error, GUFO_E_TYPE,
-                      "%s is not available: this library was built without %s (Debian package "
-                      "%s)",
+                      "%s is not available: this library was built without %s (Debian package %s)",
                       a->kind.name, a->kind.library, a->kind.package);
     h->state = a->backend->open(a->internal);
     if (h->state == NULL)

@@ -110,7 +110,7 @@ static void note_changed(stream *s)
     note_failure(s, s->claimed, status, &error);
 }
 
-/* Prepares the slot of the next chunk; false if there is none. */
+/* Prepares the slot of the next chunk; false if none exists. */
 static bool claim(stream *s)
 {
     slot *to = slot_of(s, s->claimed);

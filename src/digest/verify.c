@@ -76,8 +76,8 @@ static bool all_are_about(const verifier *v, gufo_str file)
 }
 
 /* The FILE of a manifest about one: a beginning that all names have, up to a colon or to the end of
- * the shortest name.  Where several are possible, the one that makes most sense; false if there is
- * none. */
+ * the shortest name.  Where several are possible, the one that makes most sense; false if none
+ * exists. */
 static bool find_common(verifier *v)
 {
     gufo_str shortest = v->lines[0].name;
@@ -286,8 +286,8 @@ static bool digest_differs(const gufo_manifest_line *line, const gufo_digests *d
     return memcmp(line->digest, digests->bytes[line->algorithm], GUFO_DIGEST_SIZE) != 0;
 }
 
-/* Marks the lines about a tensor as seen; `digests`, if not NULL, are compared.  False if there are
- * none. */
+/* Marks the lines about a tensor as seen; `digests`, if not NULL, are compared.  False if none
+ * exist. */
 static bool meet(verifier *v, gufo_str tensor, const gufo_digests *digests, uint32_t *differing)
 {
     bool found = false;

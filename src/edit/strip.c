@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "edit/planner.h"
 
-/* What describes the data of tensors, and nothing else: meaningless where there is none.  A key
+/* What describes the data of tensors, and nothing else: meaningless where none exists.  A key
  * that ends in a dot means all that begin with it. */
 static const char *const about_data[] = {
     "general.file_type",

@@ -52,7 +52,7 @@ struct rows;
 typedef struct unpacker {
     const char *name;
     /* Rows [first, first + count) of `r`, whose bytes are at `bytes`, to count * r->columns floats.
-     * `sides` are the tables of r->side, whole and as floats; NULL where there is none. */
+     * `sides` are the tables of r->side, whole and as floats; NULL where none exists. */
     gufo_status (*floats)(const struct rows *r, const float *const *sides, const uint8_t *bytes,
                           uint64_t first, uint64_t count, float *out, gufo_error *error);
 } unpacker;

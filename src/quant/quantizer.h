@@ -73,7 +73,7 @@ typedef struct layer_list {
 } layer_list;
 
 /* Finds the number in "blk.N." anywhere in a name: `at` is where its digits begin, `len` how many
- * they are.  False if there is none, or it is too large. */
+ * they are.  False if none exists, or it is too large. */
 bool layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len);
 bool layer_is_listed(const layer_list *pruned, uint64_t layer);
 /* The number of a layer that is not listed when those before it are gone. */

@@ -17,7 +17,7 @@ make_deep() {
     run -0 gufo show m.gguf
     make_deep m.gguf 17
     run -3 --separate-stderr gufo show m.gguf
-    same_error 'gufo: m.gguf: byte 273: arrays of key "deep" are nested more than 16 deep'
+    same_error 'gufo: m.gguf: byte 273: arrays of key "deep" are nested more than 16 deep (--max-depth sets the limit, up to 1024)'
     run -0 gufo get --max-depth=17 m.gguf deep
     has '"value":[true]}'
     run -2 --separate-stderr gufo show --max-depth=1025 m.gguf

@@ -104,6 +104,6 @@ tensors: 1 same, 1 added, 1 removed, 3 changed'
     run -2 gufo diff a.gguf
     run -2 gufo diff
     run -2 --separate-stderr gufo diff a.gguf -
-    same_error 'gufo: -: the data of a pipe cannot be compared; give a file'
+    same_error 'gufo: -: standard input cannot be compared; give a file'
     run -2 bash -c '"$GUFO" diff a.gguf <(cat a.gguf)'
 }

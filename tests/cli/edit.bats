@@ -305,6 +305,25 @@ refused() {
         [ "$status" -eq 2 ] || { echo "$change"; return 1; }
     done
     cmp model.gguf before.gguf
+    # Among the ids of an array, even by another text than JSON's usual one.
+    key=tokenizer.ggml.eos_token_ids
+    gufo edit -q model.gguf --set "$key"='["<|im_end|>", 9, "8", "f", "<\u007cim_end|\u003e"]'
+    [ "$(value "$key" | tr '\n' ' ')" = "1 9 8 5 1 " ] && [[ "$(gufo get --json model.gguf "$key")" == *'"element_type":"int32"'* ]]
+    printf '["g", "f"]' >ids.json
+    gufo edit -q model.gguf --set-json "$key"=@ids.json --set 'tokenizer.ggml.tokens[2]=new' \
+        --set "$key[1]=new" --set-json tokenizer.ggml.suppress_tokens=uint32:'["new"]'
+    [ "$(value "$key" | tr '\n' ' ')" = "6 2 " ] && [ "$(value tokenizer.ggml.suppress_tokens)" = 2 ]
+    cp before.gguf model.gguf
+    run --separate-stderr gufo edit model.gguf --set "$key"='["<|im_end|>","<|imend|>"]'
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: --set $key=<|imend|>: the vocabulary has no such token; did you mean '<|im_end|>' (1)?"
+    run --separate-stderr gufo edit model.gguf --set-json "$key"='["nothing"]'
+    same_error "gufo: model.gguf: --set-json $key=nothing: the vocabulary has no such token"
+    for change in "$key=[\"\"]" "$key=[[\"f\"]]" "$key=[\"f\"" "$key=[\"f]" "$key=[1.5]" "$key=[\"f\",{}]" 'a.list=["f"]'; do
+        run --separate-stderr gufo edit model.gguf --set-json "$change"
+        [ "$status" -eq 2 ] || { echo "$change"; return 1; }
+    done
+    cmp model.gguf before.gguf
     gufo edit -q model.gguf --as-is --remove tokenizer.ggml.tokens
     run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id=c
     [ "$status" -eq 2 ]

@@ -25,6 +25,7 @@ without() {
     same 'general.alignment  metadata key
   key             general.alignment
   type            uint32
+  specification   uint32
   unit            bytes
   default         32
   status          standard
@@ -33,6 +34,15 @@ without() {
   summary         Where tensor data may begin: at multiples of this, itself a multiple of 8
   example         gufo get FILE general.alignment'
     same_error ''
+}
+
+@test "explain: the type in the specification beside what writers write" {
+    run -0 gufo explain llama.context_length
+    cell type uint32
+    cell specification uint64
+    run -0 gufo explain --json llama.context_length general.sampling.temp
+    has '"type":"uint32","specification":"uint64",'
+    [[ "${lines[1]}" == *'"specification":null,'* ]]
 }
 
 @test "explain: a key of an architecture, of a file and as a template" {
@@ -280,15 +290,26 @@ Q4_0  file type, general.file_type
     lacks 'Q8_0'
     run -0 gufo explain --json llama.rope.scaling.type=yarn
     has '"values":[{"value":"yarn","meaning":"YaRN: '
-    run -1 --separate-stderr gufo explain general.file_type=99
-    same_error "gufo: '99' is not a known value of general.file_type"
+    run -0 gufo explain --json general.file_type=15 llama.pooling_type=0
+    has '"values":[{"value":15,"meaning":"Q4_K_M"}]'
+    has '"values":[{"value":0,"meaning":"none'
+    run -0 gufo explain llama.tensor_data_layout 'falcon.tensor_data_layout=jploski'
+    has '  value           reference '
+    has '  value           Meta AI original pth '
+    has '  value           jploski '
+    # As numbers where the key has numbers.
+    gufo explain --json general.file_type tokenizer.ggml.token_type llama.pooling_type \
+        llama.expert_gating_func general.quantization_version >told
+    without '"value":"' told
+    gufo explain --json general.architecture tokenizer.ggml.model tokenizer.ggml.pre general.type >told
+    without '"value":[^"]' told
     run -0 gufo explain uint32
     [ "${lines[0]}" = 'uint32  type of a metadata value' ]
     run -0 gufo explain array
     has 'the type of its elements'
     cell example 'gufo edit --set-json=KEY=uint32:[1,2] FILE'
     for pair in GGML_TYPE_Q4_0:Q4_0 MOSTLY_Q4_K_M:Q4_K_M LLAMA_FTYPE_MOSTLY_Q4_K_M:Q4_K_M \
-        GGUF_TYPE_UINT8:uint8 ALL_F32:F32; do
+        GGUF_TYPE_UINT8:uint8 gguf_type_uint8:uint8 ALL_F32:F32 mostly_q4_k_m:Q4_K_M; do
         run -0 gufo explain "${pair%:*}"
         [[ "${lines[1]}" == *" ${pair#*:}" ]]
         [[ "${lines[-1]}" != *"${pair%:*}"* ]] # an example has the name that commands take

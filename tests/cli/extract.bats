@@ -27,6 +27,9 @@ hex() {
     [ "$(hex a.raw)" = 0000803f0000004000004040000080bf ]
     [ "$(gufo extract m.gguf a --dtype f16 -o - | hex)" = 003c0040004200bc ]
     [ "$(gufo extract m.gguf a --dtype bf16 -o - | hex)" = 803f0040404080bf ]
+    for name in F16 GGML_TYPE_F16; do
+        [ "$(gufo extract m.gguf a --dtype "$name" -o - | hex)" = 003c0040004200bc ]
+    done
     gufo endian -q m.gguf big.gguf --to big
     [ "$(gufo extract big.gguf a -o - | hex)" = 3f8000004000000040400000bf800000 ]
     [ "$(gufo extract big.gguf a --dtype f32 -o - | hex)" = 0000803f0000004000004040000080bf ]
@@ -73,6 +76,9 @@ hex() {
     [[ "$stderr" == *'safetensors holds several' ]]
     run -1 --separate-stderr gufo extract m.gguf a nothing -o x.safetensors
     same_error "gufo: m.gguf: no tensor matches 'nothing'"
+    make_gguf w.gguf tensor blk.0.attn_q.weight 0 8 32
+    run -1 --separate-stderr gufo extract w.gguf blk.0.attn_q
+    same_error "gufo: w.gguf: no tensor matches 'blk.0.attn_q'; did you mean 'blk.0.attn_q.weight'?"
     [ ! -e x.safetensors ]
 }
 

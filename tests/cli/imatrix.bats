@@ -255,3 +255,12 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     run -0 gufo imatrix show m.gguf
     has "never reached: 2,998 of 3,000 (0, 1,"
 }
+
+@test "imatrix: a shard of several is refused, the first one, too" {
+    for number in 1 2; do
+        make_gguf "m-0000$number-of-00002.gguf" kv split.no uint16 $((number - 1)) \
+            kv split.count uint16 2 kv split.tensors.count int32 2 tensor "t$number" 0 8 32
+        run -3 --separate-stderr gufo imatrix show "m-0000$number-of-00002.gguf"
+        same_error "gufo: m-0000$number-of-00002.gguf: the file is one of several shards; an importance matrix is a single file"
+    done
+}

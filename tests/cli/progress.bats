@@ -1,13 +1,17 @@
 #!/usr/bin/env bats
 # The progress bar in a terminal: one line at any width, also when the width changes.
 #
-# Commands work on files that are large and take no room, in a terminal of each width at the same
-# time, until the bar was seen; then they are ended.
+# Commands work on files that are large and take no room, on a disk that is slow (slow_files.c), in a terminal of
+# each width at the same time, until the bar was seen; then they are ended.
+
+# The inner shell expands.
+# shellcheck disable=SC2016
 
 load common
 
 setup_file() {
     command -v tmux >/dev/null || skip "tmux is missing"
+    [ -e "$GUFO_TEST_BIN/slow_files.so" ] || skip "no program can be made slow here"
 }
 
 # A server of its own for every command: the one before may still be ending.
@@ -28,9 +32,10 @@ finish() {
     server=$((server + 1))
 }
 
-# large NAME GIGABYTES: a tensor of zeros.
+# large NAME GIGABYTES: a tensor of zeros, with the wrong file type.
 large() {
-    make_gguf "$1" nopad tensor a.weight 0 "4096x$(($2 * 65536))" 0
+    make_gguf "$1" nopad kv general.architecture string llama kv general.file_type uint32 7 \
+        tensor a.weight 0 "4096x$(($2 * 65536))" 0
     truncate -s "+$2G" "$1"
 }
 
@@ -39,7 +44,8 @@ large() {
 start() {
     local columns=$1
     shift
-    printf 'echo $BASHPID >pid.%s; exec %q' "$columns" "$GUFO" >"run.$columns"
+    printf 'echo $BASHPID >pid.%s; LD_PRELOAD=%q exec %q' "$columns" "$GUFO_TEST_BIN/slow_files.so" \
+        "$GUFO" >"run.$columns"
     printf ' %q' "${@//@/$columns}" >>"run.$columns"
     printf '%s\n' "${redirect:+ >$redirect}" >>"run.$columns"
     terminal new-session -d -s "w$columns" -x "$columns" -y 12 \
@@ -50,7 +56,7 @@ start() {
 look() {
     local shown=
     for ((i = 0; i < 1000; i++)); do
-        shown=$(terminal capture-pane -p -t "w$1")
+        shown=$(terminal capture-pane -p -t "w$1" 2>/dev/null)
         if [[ "$shown" =~ (^|$'\n')\ *[0-9]+\ %\ \[$2\][^$'\n']*\ [0-9:]+\ left($|$'\n') ]]; then
             [ "$(sed '/^$/d; /^before$/d' <<<"$shown" | wc -l)" -eq 1 ] && return
         fi
@@ -70,40 +76,73 @@ widths() {
     finish
 }
 
-@test "progress: quantize" {
-    large in.gguf 8
-    widths quantize --threads 1 in.gguf out.@.gguf Q4_K_M
+# each: the commands of a table.
+each() {
+    local line
+    while read -r line; do
+        eval "widths $line" </dev/null
+    done
 }
 
-@test "progress: hash, verify" {
-    large in.gguf 64
-    widths hash --threads 1 in.gguf
-    echo 'xxh64     a154097c802cbd60  in.gguf:a.weight' >manifest
-    widths verify --threads 1 in.gguf manifest
-}
-
-@test "progress: stats, validate --data, diff" {
-    large in.gguf 64
-    redirect=/dev/null
-    widths stats --threads 1 in.gguf
-    widths validate --data --threads 1 in.gguf
-    large other.gguf 64
-    widths diff --threads 1 in.gguf other.gguf
-}
-
-# Numbers are swapped, so that no file system shares the blocks.  Split, merge, strip and extract show the same
-# bar, but a file without blocks is copied at once.
-@test "progress: endian" {
+@test "progress: commands that write" {
     large in.gguf 4
-    widths endian --to big --threads 1 in.gguf out.@.gguf
+    gufo split -q --max-tensors=1 in.gguf set
+    for width in 50 80 120; do cp --sparse=always in.gguf "copy.$width.gguf"; done
+    each <<'EOF'
+quantize --threads 1 in.gguf out.@.gguf Q4_K_M
+endian --to=big --threads 1 in.gguf out.@.gguf
+split --max-tensors=1 in.gguf out.@
+merge set-00001-of-00001.gguf -o out.@.gguf
+strip --tensors='a*' in.gguf out.@.gguf
+extract in.gguf a.weight -o out.@.raw
+edit --in-place=no --set general.name=a copy.@.gguf
+edit --set general.name=a in.gguf -o out.@.gguf
+EOF
+    redirect=/dev/null # the verdict on the input comes first
+    widths validate --fix in.gguf -o out.@.gguf
+}
+
+@test "progress: commands that read" {
+    large in.gguf 4
+    large other.gguf 4
+    echo 'xxh64     a154097c802cbd60  in.gguf:a.weight' >manifest
+    each <<'EOF'
+hash --threads 1 in.gguf
+verify --threads 1 in.gguf manifest
+EOF
+    redirect=/dev/null
+    each <<'EOF'
+stats --threads 1 in.gguf
+validate --data --threads 1 in.gguf
+diff --threads 1 in.gguf other.gguf
+EOF
+}
+
+@test "progress: sign" {
+    gufo sign -q --generate --no-password key || skip "this gufo cannot sign"
+    large in.gguf 4
+    widths sign --key=key.key in.gguf
 }
 
 @test "progress: a bar stays one line when the terminal is resized" {
-    large in.gguf 64
+    large in.gguf 4
     start 120 hash --threads 1 in.gguf
     look 120 '[# ]{30}'
     terminal resize-window -t w120 -x 50
     look 120 '[# ]{10,28}'
     terminal resize-window -t w120 -x 120
     look 120 '[# ]{30}'
+}
+
+@test "progress: the bar is gone when the result is written" {
+    make_gguf in.gguf nopad tensor a.weight 0 4096x16384 0
+    truncate -s +256M in.gguf
+    start 80 extract in.gguf a.weight -o out.raw
+    look 80 '[# ]{10,28}'
+    for ((i = 0; i < 1000; i++)); do
+        shown=$(terminal capture-pane -p -t w80)
+        [[ $shown != *after* ]] || break
+        sleep 0.02
+    done
+    [ "$shown" = $'before\nout.raw: 256.0 MiB, 1 tensor\nafter' ]
 }

@@ -57,6 +57,29 @@ need_patterns() {
     is_type out.gguf output.weight F32
 }
 
+@test "quantize: the format's own names of types" {
+    sample
+    run -0 gufo quantize -q sample.gguf plain.gguf Q4_0
+    for type in MOSTLY_Q4_0 LLAMA_FTYPE_MOSTLY_Q4_0 mostly_q4_0; do
+        run -0 gufo quantize -q --force sample.gguf out.gguf "$type"
+        cmp plain.gguf out.gguf
+    done
+    # An element type is no mixture.
+    run -0 gufo quantize -q --pure sample.gguf pure.gguf Q4_0
+    run -0 gufo quantize -q --force sample.gguf out.gguf GGML_TYPE_Q4_0
+    cmp pure.gguf out.gguf
+    run -0 gufo quantize -q --force --output-tensor-type ggml_type_f16 sample.gguf out.gguf MOSTLY_Q4_0
+    is_type out.gguf output.weight F16
+    run -0 gufo quantize -q --to . sample.gguf MOSTLY_Q5_0,GGML_TYPE_Q8_0
+    run -2 --separate-stderr gufo quantize sample.gguf out.gguf MOSTLY_Q4_K_X
+    [[ "$stderr" == *"unknown type 'MOSTLY_Q4_K_X'"* ]]
+    run -2 --separate-stderr gufo quantize --output-tensor-type MOSTLY_Q4_0 sample.gguf out.gguf Q4_0
+    [[ "$stderr" == *"--output-tensor-type: unknown type 'MOSTLY_Q4_0'"* ]]
+    need_patterns
+    run -0 gufo quantize -q --force --tensor-type 'ffn_up=GGML_TYPE_Q8_0' sample.gguf out.gguf Q4_0
+    is_type out.gguf blk.0.ffn_up.weight Q8_0
+}
+
 @test "quantize: arguments as llama-quantize reads them" {
     mkdir models
     sample
@@ -536,6 +559,20 @@ interrupt() {
     [[ "$stderr" == *'this and another output are the same file' ]]
 }
 
+@test "quantize --to: the folder is made, and goes again if nothing comes into it" {
+    sample
+    run -0 gufo quantize -q --dry-run --to made sample.gguf Q4_0
+    [ ! -e made ]
+    run -0 gufo quantize -q --report made/report.csv --to made sample.gguf Q4_0
+    [ -f made/gufo-sample-119K-v1.0-Q4_0.gguf ]
+    [ -f made/report.csv ]
+    run -2 gufo quantize -q --to other sample.gguf Q4_K,Q4_K_M
+    [ ! -e other ]
+    run -3 --separate-stderr gufo quantize -q --to missing/made sample.gguf Q4_0
+    same_error 'gufo: missing/made: No such file or directory'
+    [ ! -e missing ]
+}
+
 @test "quantize --to: wrong usage" {
     sample
     mkdir models
@@ -549,10 +586,8 @@ interrupt() {
     same_error "gufo: unknown type '' (see gufo help quantize)"
     run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0,Q8_X
     [[ "$stderr" == "gufo: unknown type 'Q8_X'; did you mean 'Q8_0'?"* ]]
-    run -3 --separate-stderr gufo quantize --to missing sample.gguf Q4_0,Q8_0
-    same_error 'gufo: missing: No such file or directory'
-    run -3 --separate-stderr gufo quantize --to sample.gguf sample.gguf Q4_0,Q8_0
-    same_error 'gufo: sample.gguf: Not a directory'
+    run -2 --separate-stderr gufo quantize --to sample.gguf sample.gguf Q4_0,Q8_0
+    same_error 'gufo: sample.gguf: not a folder'
     run -2 gufo quantize --to models sample.gguf "Q8_0$(printf ',Q8_0%.0s' {1..32})"
     rmdir models
 }
@@ -629,6 +664,91 @@ interrupt() {
     run -2 --separate-stderr gufo quantize --types-from r.gguf q.gguf out.gguf
     [[ "$stderr" == *'is quantized already'*'(--allow-requantize)' ]]
     [ ! -e out.gguf ]
+}
+
+@test "quantize --types-from: what the other model may have" {
+    make_gguf a.gguf tensor one.weight 0 64x2 512 tensor two.weight 26 32x2 256
+    # like WORD...: the other model; and what one.weight becomes.
+    like() {
+        local type=$1
+        shift
+        rm -f out.gguf
+        make_gguf b.gguf "$@" tensor two.weight 26 32x2 256
+        run -0 --separate-stderr gufo quantize --types-from b.gguf a.gguf out.gguf
+        is_type out.gguf one.weight "$type"
+        is_type out.gguf two.weight I32
+        gufo validate -q --level=structure --data out.gguf
+    }
+    # A type that is not known, and one that is no longer part of the format.
+    like F32 tensor one.weight 77 64x2 512
+    same_error 'gufo: a.gguf: warning: one.weight: its type in the model of --types-from is not known'
+    like Q4_0 tensor one.weight 31 64x2 72
+    same_error ''
+    # Other shapes, in which the blocks would not even fit.
+    like Q8_0 tensor one.weight 8 32 34
+    like F16 tensor one.weight 1 7x3 42
+    like F32 tensor other.weight 1 64x2 256
+    same_error 'gufo: a.gguf: warning: one.weight: it is not in the model of --types-from'
+    # The file type is a number that means nothing, or none.
+    like F16 kv general.file_type uint64 18446744073709551615 tensor one.weight 1 64x2 256
+    run -1 gufo get out.gguf general.file_type
+    like F16 kv general.file_type string x tensor one.weight 1 64x2 256
+    run -1 gufo get out.gguf general.file_type
+}
+
+@test "quantize --types-from: models that are damaged, and shards that are missing" {
+    make_gguf a.gguf tensor one.weight 0 64x2 512
+    refused() {
+        run -3 --separate-stderr gufo quantize -q --types-from "$1" a.gguf out.gguf
+        [[ "$stderr" == "gufo: $2"* ]] || { echo "$stderr"; return 1; }
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [ ! -e out.gguf ] && [ ! -e out.gguf.part ]
+    }
+    make_gguf twice.gguf tensor one.weight 1 64x2 256 tensor one.weight 8 64x2 136
+    refused twice.gguf 'twice.gguf: byte 74: tensor "one.weight" occurs twice'
+    make_gguf over.gguf tensor one.weight 8 64x2 136 at 0 tensor two.weight 8 32x2 68
+    refused over.gguf 'over.gguf: byte 116: data of tensor "two.weight" begins'
+    make_gguf cut.gguf tensor one.weight 8 64x2 136 cut -30
+    refused cut.gguf 'cut.gguf: byte '
+    echo hello >text.gguf
+    refused text.gguf 'text.gguf: byte 0: not a GGUF file'
+    mkdir folder
+    refused folder 'folder: cannot read: Is a directory'
+    shard() {
+        make_gguf "s-0000$1-of-00002.gguf" kv split.no uint16 $(($1 - 1)) kv split.count uint16 2 \
+            kv split.tensors.count int32 2 tensor "$2" 1 64x2 256
+    }
+    shard 1 one.weight
+    refused s-00001-of-00002.gguf 's-00002-of-00002.gguf: shard 2 of 2 is missing'
+    shard 2 one.weight
+    refused s-00001-of-00002.gguf 's-00002-of-00002.gguf: '
+    shard 2 two.weight
+    refused s-00002-of-00002.gguf 's-00002-of-00002.gguf: byte '
+    run -0 gufo quantize -q --types-from s-00001-of-00002.gguf a.gguf out.gguf
+    is_type out.gguf one.weight F16
+}
+
+@test "quantize --types-from: no output replaces the other model" {
+    make_gguf a.gguf tensor one.weight 0 64x2 512
+    make_gguf b.gguf tensor one.weight 1 64x2 256
+    ln b.gguf hard.gguf
+    ln -s b.gguf soft.gguf
+    for number in 1 2; do
+        make_gguf "s-0000$number-of-00002.gguf" kv split.no uint16 $((number - 1)) \
+            kv split.count uint16 2 kv split.tensors.count int32 2 tensor "t$number" 1 64x2 256
+    done
+    sha256sum ./*.gguf >before
+    for out in b.gguf hard.gguf soft.gguf ./b.gguf; do
+        run -2 --separate-stderr gufo quantize -q --force --types-from b.gguf a.gguf "$out"
+        [[ "$stderr" == "gufo: $out: the output is the input"* ]]
+    done
+    # Nor one of its shards.
+    for out in s-00001-of-00002.gguf s-00002-of-00002.gguf; do
+        run -2 --separate-stderr gufo quantize -q --force --types-from s-00001-of-00002.gguf a.gguf "$out"
+        run -2 --separate-stderr gufo quantize -q --force --types-from s-00001-of-00002.gguf \
+            --report "$out" a.gguf out.gguf
+    done
+    sha256sum --quiet -c before
 }
 
 # ---- the order of operands ----------------------------------------------------------------------

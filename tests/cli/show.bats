@@ -431,7 +431,7 @@ make_blocks() {
     has '  blk.10.b.weight'
 }
 
-@test "show: on a terminal, a list of numbers that is too long has a line of its own" {
+@test "show: on a terminal, a list of numbers that is too long has lines of its own" {
     need_terminal
     tensors=""
     for i in {0..60..2}; do tensors+=" tensor blk.$i.ffn_down.weight 0 8 32"; done
@@ -441,11 +441,8 @@ make_blocks() {
     NO_COLOR=1 run -0 on_terminal "$GUFO" show m.gguf
     output=${output//$'\r'/}
     has "
-  a.weight              F32  8               32 bytes
-  blk.$(seq -s, 0 2 60).ffn_down.weight
-                        F32  8  31 tensors  992 bytes" ||
-        has "
-  blk.$(seq -s, 0 2 60).ffn_down.weight
+  blk.$(seq -s, 0 2 50),
+    $(seq -s, 52 2 60).ffn_down.weight
   "
     has '  a.long_long_'
     has '_long_.key  string  "vvv'

@@ -265,6 +265,51 @@ microseconds() {
     same_error 'gufo: link.gguf: cannot be deleted: it is a symbolic link; name the file itself'
 }
 
+# Eight tensors of 2 MiB each, of random bytes: a byte that is lost is seen.
+@test "split --delete-input: killed at any moment, the same command finishes, and no byte is lost" {
+    [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
+    local tensors=() number round time killed=0 holes=0
+    for number in 1 2 3 4 5 6 7 8; do tensors+=(tensor "t$number" 0 524288 2097152); done
+    make_gguf kept.gguf kv general.architecture string llama "${tensors[@]}"
+    truncate -s -16M kept.gguf
+    head -c 16M /dev/urandom >>kept.gguf
+    cp kept.gguf in.gguf
+    time=$(microseconds split -q --delete-input in.gguf s --max-tensors 2)
+    [ ! -e in.gguf ] || skip "no holes can be punched here"
+    rm -f s-*
+    for ((round = 0; round < ${GUFO_KILLS:-10}; round++)); do
+        cp kept.gguf in.gguf
+        for _ in 1 2 3; do
+            [ -e s-00001-of-00004.gguf ] ||
+                kill_at_random "$time" split --delete-input in.gguf s --max-tensors 2
+            [ -e s-00001-of-00004.gguf ] || killed=$((killed + 1))
+        done
+        [ ! -e in.gguf.moved ] || holes=$((holes + 1))
+        # As long as the input has its name, it is whole.
+        [ ! -e in.gguf ] || cmp in.gguf kept.gguf
+        if [ -e in.gguf ] || [ -e in.gguf.moved ] || [ -e s-00001-of-00004.gguf.part.journal ]; then
+            run gufo split -q --delete-input in.gguf s --max-tensors 2
+            [ "$status" -eq 0 ] || { echo "$output"; ls -la; return 1; }
+        fi
+        gufo merge -q s-00001-of-00004.gguf out.gguf
+        cmp out.gguf kept.gguf
+        rm -f s-*.gguf out.gguf
+        files kept.gguf
+    done
+    echo "# $killed kills, $holes of them after the first hole"
+    [ "$killed" -gt 0 ]
+}
+
+@test "split --delete-input: what is in the way" {
+    sample
+    cp sample.gguf model.gguf
+    echo mine >model.gguf.moved.tmp
+    run -2 --separate-stderr gufo split -q --delete-input model.gguf s --max-tensors 8
+    same_error 'gufo: model.gguf: model.gguf.moved.tmp is in the way: it is not of an interrupted run'
+    [ "$(cat model.gguf.moved.tmp)" = mine ]
+    cmp model.gguf sample.gguf
+}
+
 @test "split: the options of llama-gguf-split" {
     sample
     run -0 gufo split --split_max_tensors=8 --dry-run sample.gguf s

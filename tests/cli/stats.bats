@@ -158,6 +158,23 @@ value() {
     has '  blk.0.a.weight  I8 '
 }
 
+@test "stats: tensors with the same data are not looked at again" {
+    make_gguf m.gguf tensor a 0 8 32 tensor b 0 8 0 tensor c 0 8 64
+    run -1 --separate-stderr gufo stats --lenient m.gguf
+    has '3 tensors, 16 values'
+    has '1 tensor was not decoded'
+    has 'its data begins inside that of another tensor'
+    run -1 --separate-stderr gufo stats --lenient --tensors=b m.gguf
+    has '1 tensor, 8 values'
+    lacks 'inside'
+    run -1 --separate-stderr gufo stats --lenient --json m.gguf
+    has '"undecoded":1,"looked_at":16,'
+    # All data of this file would be 60 GB; it is a few MB.
+    "$GUFO_TEST_BIN/make_many" overlaps 40000 many.gguf
+    run -1 --separate-stderr gufo stats --lenient --json many.gguf
+    has '"totals":{"tensors":40000,"undecoded":39999,'
+}
+
 @test "stats: a set, and a set that lacks a shard" {
     make_shards m
     run -0 --separate-stderr gufo stats m-00001-of-00002.gguf

@@ -39,9 +39,42 @@ static void middle(void **state)
     check_middle("a\x1b[31m and some text that ends\x1b[0m", 20, "a\\u{1b}[3...[0m");
 }
 
+static void check_wrapped(const char *text, size_t used, size_t indent, size_t width,
+                          const char *expected)
+{
+    char *written = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&written, &size);
+
+    assert_non_null(out);
+    text_put_wrapped(out, gufo_str_of(text), used, indent, width);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(written, expected);
+    free(written);
+}
+
+static void wrapped(void **state)
+{
+    (void)state;
+    check_wrapped("", 0, 2, 10, "");
+    check_wrapped("one two three", 0, 2, 0, "one two three");
+    check_wrapped("one two three", 0, 2, 13, "one two three");
+    check_wrapped("one two three", 0, 2, 12, "one two\n  three");
+    check_wrapped("one two three", 6, 2, 10, "one\n  two\n  three");
+    check_wrapped("one two   three", 0, 0, 8, "one two\nthree");
+    check_wrapped("1,2,3,4,5", 0, 1, 5, "1,2,\n 3,4,\n 5");
+    /* What has no space is broken anywhere, but not inside a character; something is written even where
+     * nothing fits. */
+    check_wrapped("abcdefgh", 0, 1, 4, "abcd\n efg\n h");
+    check_wrapped("漢字漢字", 0, 0, 5, "漢字\n漢字");
+    check_wrapped("漢字", 0, 1, 1, "漢\n 字");
+    check_wrapped("ab", 9, 9, 4, "a\n         b");
+    check_wrapped("a\nb c", 0, 0, 4, "a\\nb\nc");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(middle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(middle), cmocka_unit_test(wrapped)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

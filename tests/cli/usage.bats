@@ -34,18 +34,31 @@ load common
 }
 
 @test "usage: every command explains itself" {
-    for command in show get validate help; do
+    for command in show get validate quantize sign help; do
         run -0 --separate-stderr gufo help "$command"
         help=$output
         [[ "${lines[0]}" == "Usage: gufo $command "* ]]
         has '--json'
+        lacks 'corresponding short options'
         same_error ''
         run -0 gufo "$command" --help
         same "$help"
     done
 }
 
+@test "usage: no line of a help is too long, ends in a blank or begins where none should" {
+    gufo --help >helps
+    mapfile -t commands < <(sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' helps)
+    [ "${#commands[@]}" -gt 20 ]
+    for command in "${commands[@]}"; do gufo help "$command" >>helps; done
+    # A list of words that | divides cannot be divided elsewhere.
+    run -1 grep -nE '^[^|]{80}| $|^[a-z]+$' helps
+    same ''
+}
+
 @test "usage: an unknown command suggests the nearest" {
+    run -2 --separate-stderr gufo my.gguf
+    same_error "gufo: 'my.gguf' is not a command; did you mean 'gufo show my.gguf'? (see gufo --help)"
     run -2 --separate-stderr gufo shwo m.gguf
     same ''
     same_error "gufo: unknown command 'shwo'; did you mean 'show'? (see gufo --help)"

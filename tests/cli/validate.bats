@@ -81,6 +81,27 @@ gufo() {
     has '"valid":true,"errors":0,"warnings":0}'
 }
 
+@test "validate: of one rule a few findings are listed, and the others counted" {
+    for kind in same-keys:G205 same-names:G304 overlaps:G310; do
+        "$GUFO_TEST_BIN/make_many" "${kind%:*}" 5000 many.gguf
+        run -1 gufo validate --level=structure many.gguf
+        [ "$(grep -c " ${kind#*:} " <<<"$output")" -eq 21 ]
+        has "${kind#*:} $(gufo list rules | awk -v id="${kind#*:}" '$1 == id { print $3 }'): 4979 more findings like the ones before are not listed"
+        run -1 gufo validate --json --level=structure many.gguf
+        [ "$(grep -o "\"rule\":\"${kind#*:}\"" <<<"$output" | wc -l)" -eq 21 ]
+        [ "${#output}" -lt 20000 ]
+    done
+    # All are counted, and each shard has its own.
+    "$GUFO_TEST_BIN/make_many" same-keys 22 a.gguf
+    run -1 gufo validate --level=structure a.gguf
+    has 'G205 key-duplicate: 1 more findings'
+    has 'a.gguf: invalid: 21 errors'
+    cp a.gguf m-00001-of-00002.gguf
+    cp a.gguf m-00002-of-00002.gguf
+    run -1 gufo validate --level=structure m-00001-of-00002.gguf
+    [ "$(grep -c 'G205 key-duplicate: 1 more findings' <<<"$output")" -eq 2 ]
+}
+
 @test "validate: a truncated file says what is there" {
     make_gguf m.gguf kv general.architecture string x tensor a 0 8 32 tensor b 0 8 32 cut -10
     run -1 gufo validate m.gguf

@@ -81,7 +81,8 @@ make_mendable() {
 make_fixable() {
     make_gguf "$@" kv general.architecture string lama kv general.license string 'Apache 2' \
         kv general.url string "it's.example/a b" kv general.name string '' \
-        kv general.autor string Name \
+        kv general.autor string Name kv general.file_type float32 2 \
+        kv tokenizer.ggml.add_bos_token uint8 1 \
         kv tokenizer.ggml.model string llama arr tokenizer.ggml.tokens string 3 a b c \
         arr tokenizer.ggml.scores float32 5 0 0 0 1 2 arr tokenizer.ggml.token_type int32 3 1 1 1 \
         kv tokenizer.chat_template string '{{ x.__class__ }}' \
@@ -142,6 +143,48 @@ every_fix_works() {
     every_fix_works m-00001-of-00002.gguf
     rm m-00002-of-00002.gguf
     every_fix_works m-00001-of-00002.gguf
+}
+
+@test "validate: a value that fits the right type gets it" {
+    make_gguf m.gguf kv general.architecture string llama kv llama.context_length string 4096 \
+        kv llama.rope.freq_base uint32 500000 kv tokenizer.ggml.add_bos_token int32 1 \
+        kv llama.block_count float32 2.5 kv llama.vocab_size string many \
+        arr tokenizer.ggml.token_type float32 3 1 1 6 arr tokenizer.ggml.tokens string 3 a b c \
+        kv tokenizer.ggml.model string gpt2
+    run -1 gufo validate --json m.gguf
+    [ "$(grep -o '"rule":"S103"' <<<"$output" | wc -l)" -eq 6 ]
+    [ "$(grep -o '"rule":"S103"[^}]*"fix":{[^}]*"certain":true' <<<"$output" | wc -l)" -eq 4 ]
+    run -1 gufo validate --fix m.gguf -o fixed.gguf
+    has 'fixed.gguf: set llama.context_length to 4096'
+    has 'fixed.gguf: set tokenizer.ggml.add_bos_token to true'
+    has 'fixed.gguf: elements of tokenizer.ggml.token_type are now of type int32'
+    run -1 gufo validate fixed.gguf
+    [ "$(grep -c ' S103 ' <<<"$output")" -eq 2 ]
+    for want in llama.context_length=uint32=4096 llama.rope.freq_base=float32=500000.0 \
+        tokenizer.ggml.add_bos_token=bool=true tokenizer.ggml.token_type=array=1,1,6; do
+        IFS== read -r key type value <<<"$want"
+        run -0 gufo get --json fixed.gguf "$key"
+        has "\"type\":\"$type\""
+        run -0 gufo get fixed.gguf "$key"
+        [ "$(paste -sd, <<<"$output")" = "${value%.0}" ]
+    done
+}
+
+@test "validate --fix: all faults of a rule, not only those that are listed" {
+    mapfile -t keys < <(awk -F'\t' '$2 == "uint32" && $3 == "" && $1 ~ /^[{]arch[}][.][a-z_.]*$/ { print $1 }' \
+        "$GUFO_SOURCE/registry/keys.tsv" | sed 's/{arch}/llama/' | head -n 60)
+    [ "${#keys[@]}" -eq 60 ]
+    make_gguf m.gguf kv general.architecture string llama kv general.auther string a \
+        kv general.autor string b $(printf 'kv %s uint64 1 ' "${keys[@]}")
+    run -0 gufo validate --level=standard m.gguf
+    has 'S109 key-type-read: 40 more findings like the ones before are not listed'
+    run -0 gufo validate --level=standard --fix m.gguf -o fixed.gguf
+    [ "$(grep -c '^fixed.gguf: set ' <<<"$output")" -eq 60 ]
+    [ "$(grep -c ' S109 ' <<<"$output")" -eq 21 ]
+    # Which of two keys is right is not known.
+    lacks 'fixed.gguf: renamed general'
+    run -0 gufo validate --level=standard fixed.gguf
+    lacks S109
 }
 
 @test "validate: no command for a file that other commands refuse" {

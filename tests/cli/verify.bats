@@ -209,3 +209,43 @@ s-00002-of-00002.gguf: all bytes are as in the manifest  (sha256)'
     run -1 gufo verify s-00001-of-00002.gguf sums
     [ "${lines[1]}" = 's-00002-of-00002.gguf: not in the manifest' ]
 }
+
+@test "verify: a manifest alone is about all files that it names" {
+    make_verified
+    command -v sha256sum || skip 'no sha256sum'
+    gufo hash --sha256 m.gguf >/dev/null || skip 'built without libcrypto'
+    mkdir d && cp m.gguf 'd/b:c d.gguf' && echo text >notes
+    sha256sum notes m.gguf 'd/b:c d.gguf' >sums
+    sha1sum m.gguf >>sums
+    run -0 --separate-stderr gufo verify sums
+    same 'notes: all bytes are as in the manifest  (sha256)
+m.gguf: all bytes are as in the manifest  (sha1, sha256)
+d/b:c d.gguf: all bytes are as in the manifest  (sha256)'
+    run -0 bash -c '"$GUFO" verify - <sums'
+    [ "${#lines[@]}" -eq 3 ]
+    # Lines of gufo hash are about tensors, whose names may have colons, too.
+    gufo hash --xxh64 m.gguf 'd/b:c d.gguf' >hashes
+    run -0 gufo verify hashes
+    same 'm.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)
+d/b:c d.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
+    cat hashes sums >both
+    run -0 gufo verify both
+    [ "${#lines[@]}" -eq 5 ]
+    # All are checked, whatever becomes of the first ones.
+    damage m.gguf
+    run -1 gufo verify hashes
+    [ "${lines[0]}" = 'differs  out put  (xxh64)' ]
+    has 'd/b:c d.gguf: 2 tensors as in the manifest'
+    run -1 gufo verify --json sums
+    same '{"path":"sums","manifest":"sums","files":[{"file":"notes","verdict":"same","algorithms":["sha256"]},{"file":"m.gguf","verdict":"differs","algorithms":["sha1","sha256"]},{"file":"d/b:c d.gguf","verdict":"same","algorithms":["sha256"]}],"agrees":false}'
+    rm notes
+    run -3 --separate-stderr gufo verify sums
+    same_error 'gufo: notes: cannot open: No such file or directory'
+    [ "${#lines[@]}" -eq 2 ]
+    (cd d && run -3 gufo verify ../hashes)
+    sha256sum <m.gguf >nameless
+    run -2 --separate-stderr gufo verify nameless
+    same_error 'gufo: nameless: hashes without a name: give FILE before the manifest'
+    run -3 --separate-stderr gufo verify d/missing
+    [[ "$stderr" == 'gufo: d/missing: No such file or directory' ]]
+}

@@ -386,6 +386,66 @@ static void test_changed(void **state)
     scene_end(&s);
 }
 
+/* Stops a split before its input has lost its name, but with a journal. */
+static bool stop_before_holes(scene *s)
+{
+    path_text journal;
+    gufo_error error = no_error();
+    bool stopped = false;
+
+    snprintf(journal.text, sizeof journal.text, "%.400s.part.journal",
+             out_name(s, &s->work.f, 0).text);
+    for (unsigned call = 20; call > 0 && !stopped; call--) {
+        disk_fail_from(call, EIO);
+        (void)run_in(s, &s->work.f, how, &error);
+        disk_fail_never();
+        stopped = file_exists(journal.text) && are_there(s, &s->work.f, false);
+        if (!are_there(s, &s->work.f, false))
+            return false;
+    }
+    return stopped;
+}
+
+/* A file of the same size and header takes the place of one that is to be split, with another time or none of its
+ * own: it is not read as the rest of the other one. */
+static void test_replaced(void **state)
+{
+    const struct timespec older[2] = {{.tv_sec = 500000}, {.tv_sec = 500000}};
+    scene s = scene_new(true);
+    path_text in = input_name(&s, &s.work.f, 0), other = folder_path(&s.work.f, "other");
+
+    (void)state;
+    assert_true(stop_before_holes(&s));
+    write_file(other.text, s.work.bytes, s.work.len);
+    assert_int_equal(utimensat(AT_FDCWD, other.text, older, 0), 0);
+    assert_int_equal(rename(other.text, in.text), 0);
+    check_refused(&s, GUFO_E_CHANGED, "the input was changed meanwhile");
+    scene_end(&s);
+}
+
+/* What somebody keeps under the name of a file that a run needs for a moment is not removed. */
+static void test_probe_in_the_way(void **state)
+{
+    (void)state;
+    for (int splits = 0; splits < 2; splits++) {
+        scene s = scene_new(splits != 0);
+        path_text in = input_name(&s, &s.work.f, 0), probe;
+        gufo_error error = no_error();
+
+        snprintf(probe.text, sizeof probe.text, "%.500s.moved.tmp", in.text);
+        write_file(probe.text, "mine", 4);
+        check_refused(&s, GUFO_E_ARGUMENT, "in the way: it is not of an interrupted run");
+        assert_int_equal(unlink(probe.text), 0);
+        assert_int_equal(symlink(in.text, probe.text), 0);
+        check_refused(&s, GUFO_E_ARGUMENT, "in the way: it is not a regular file");
+        assert_int_equal(unlink(probe.text), 0);
+        write_file(probe.text, "GUFO", 0); /* of a run that was killed */
+        check_ok(run_in(&s, &s.work.f, how, &error), &error, "the rest of a probe");
+        check_done(&s, &s.work.f, 0, "the rest of a probe");
+        scene_end(&s);
+    }
+}
+
 /* Another program gives the name of an input to a file of its own, while the input is read. */
 typedef struct thief {
     path_text name, mine;
@@ -465,11 +525,18 @@ static void test_check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_power),    cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_links),    cmocka_unit_test(test_names_in_the_way),
-        cmocka_unit_test(test_no_holes), cmocka_unit_test(test_journal_is_missing),
-        cmocka_unit_test(test_changed),  cmocka_unit_test(test_options),
-        cmocka_unit_test(test_check),    cmocka_unit_test(test_name_is_taken),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_names_in_the_way),
+        cmocka_unit_test(test_no_holes),
+        cmocka_unit_test(test_journal_is_missing),
+        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_probe_in_the_way),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_name_is_taken),
     };
 
     return cmocka_run_group_tests(tests, copies_setup, NULL);

@@ -140,6 +140,49 @@ static void test_retype(void **state)
     }
 }
 
+/* Integers and floats, where the numbers are the same. */
+static void test_retype_kind(void **state)
+{
+    static const float whole[] = {0, 1, -3, 16777216}, fraction[] = {0.5F};
+    static const int32_t long_number[] = {16777217}, odd[] = {INT32_MIN, 16777216, -1};
+    static const uint8_t flags[] = {0, 1, 1};
+    static const struct {
+        gufo_value_type from, to;
+        uint64_t count;
+        const void *items;
+        bool fits;
+    } rows[] = {
+        {GUFO_VALUE_FLOAT32, GUFO_VALUE_INT32, 4, whole, true},
+        {GUFO_VALUE_FLOAT32, GUFO_VALUE_UINT32, 2, whole, true},
+        {GUFO_VALUE_FLOAT32, GUFO_VALUE_UINT32, 3, whole, false},
+        {GUFO_VALUE_FLOAT32, GUFO_VALUE_INT16, 4, whole, false},
+        {GUFO_VALUE_FLOAT32, GUFO_VALUE_INT32, 1, fraction, false},
+        {GUFO_VALUE_INT32, GUFO_VALUE_FLOAT32, 3, odd, true},
+        {GUFO_VALUE_INT32, GUFO_VALUE_FLOAT32, 1, long_number, false},
+        {GUFO_VALUE_INT32, GUFO_VALUE_FLOAT64, 1, long_number, true},
+        {GUFO_VALUE_UINT8, GUFO_VALUE_BOOL, 3, flags, true},
+        {GUFO_VALUE_INT32, GUFO_VALUE_BOOL, 1, odd, false},
+        {GUFO_VALUE_FLOAT32, GUFO_VALUE_BOOL, 2, whole, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixing m = begin(all_encodings[0]);
+        gufo_document *document = gufo_edit_document(m.edit);
+        const gufo_fix fix = fix_of(GUFO_FIX_RETYPE, "numbers", (gufo_value){.type = rows[i].to});
+        const gufo_items items = {rows[i].from, rows[i].count, rows[i].items};
+        gufo_document_entry entry;
+        gufo_error error = no_error();
+
+        check_ok(gufo_document_set_array(document, "numbers", &items, &error), &error, "numbers");
+        check_u64(gufo_document_fix(document, &fix, &error) == GUFO_OK, rows[i].fits, "row %zu", i);
+        check(gufo_document_find(document, "numbers", &entry), "numbers");
+        check_u64(entry.value.as.array.type, rows[i].fits ? rows[i].to : rows[i].from, "row %zu",
+                  i);
+        end(&m, NULL);
+    }
+}
+
 static void test_remove_and_rename(void **state)
 {
     fixing m = begin(all_encodings[0]);
@@ -269,9 +312,10 @@ static void test_lay_out_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changes),           cmocka_unit_test(test_retype),
-        cmocka_unit_test(test_remove_and_rename), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_refused),           cmocka_unit_test(test_lay_out_again),
+        cmocka_unit_test(test_changes),       cmocka_unit_test(test_retype),
+        cmocka_unit_test(test_retype_kind),   cmocka_unit_test(test_remove_and_rename),
+        cmocka_unit_test(test_bounds),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_lay_out_again),
     };
 
     disk_simulate(true);

@@ -5,6 +5,7 @@
 #define TEST_SCHEMA_MODELS_H
 
 #include "../support/findings.h"
+#include "../support/keys.h"
 #include "../support/sink.h"
 
 enum { MODEL_KEYS = 64, MODEL_ITEMS = 8, MODEL_TENSORS = 20000 };
@@ -12,7 +13,7 @@ enum { MODEL_KEYS = 64, MODEL_ITEMS = 8, MODEL_TENSORS = 20000 };
 typedef struct model_key {
     char key[128];
     gufo_value value;
-    char text[64];               /* of a string */
+    char text[192];              /* of a string */
     uint32_t items[MODEL_ITEMS]; /* of an array */
 } model_key;
 
@@ -98,6 +99,20 @@ static inline void model_list(model *m, const char *key, uint64_t count, const u
     k->value.as.array.count = count;
     for (uint64_t i = 0; i < count; i++)
         k->items[i] = items[i];
+}
+
+/* Sets the keys of a text (keys.h). */
+static inline void model_keys(model *m, const char *keys)
+{
+    key_text k;
+
+    for (const char *at = keys; at != NULL && key_text_next(&at, &k);)
+        if (k.value.type == GUFO_VALUE_ARRAY)
+            model_list(m, k.key, k.items.count, k.items.items);
+        else if (k.value.type == GUFO_VALUE_STRING)
+            model_text(m, k.key, k.text);
+        else
+            model_set(m, k.key, k.value.type)->value = k.value;
 }
 
 static inline void model_drop_key(model *m, const char *key)
@@ -233,13 +248,14 @@ static const gufo_check_options model_level = {.level = GUFO_LEVEL_MODEL};
 
 /* ---- rules ---- */
 
-/* A file that breaks one rule, and without `damage` none. */
+/* A file that breaks one rule, and without `damage` and `keys` none. */
 typedef struct rule_row {
     const char *rule, *label;
     model (*make)(void);
-    void (*damage)(model *m);
-    const char *subject; /* of the finding; NULL: any */
-    size_t times;        /* 0: once */
+    void (*damage)(model *m); /* NULL: nothing but the keys */
+    const char *subject;      /* of the finding; NULL: any */
+    size_t times;             /* 0: once */
+    const char *keys;         /* that are set, as in keys.h; NULL: none */
 } rule_row;
 
 static inline void check_clean(const model *m, const char *label)
@@ -272,7 +288,9 @@ static inline void check_rule_row(const rule_row *row)
     findings found;
 
     check_clean(&m, row->label);
-    row->damage(&m);
+    if (row->damage != NULL)
+        row->damage(&m);
+    model_keys(&m, row->keys);
     found = model_check(&m, &model_level);
     check_only(&found, row);
     findings_free(&found);

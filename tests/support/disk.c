@@ -23,6 +23,7 @@
 #define disk_collapse real_collapse
 #define disk_punch real_punch
 #define disk_lease real_lease
+#define disk_number real_number
 #define disk_sync real_sync
 #define disk_sync_data real_sync_data
 #define disk_sync_folder real_sync_folder
@@ -42,6 +43,7 @@
 #undef disk_collapse
 #undef disk_punch
 #undef disk_lease
+#undef disk_number
 #undef disk_sync
 #undef disk_sync_data
 #undef disk_sync_folder
@@ -253,6 +255,12 @@ int disk_lease(int fd, bool take)
         return -1;
     }
     return simulating ? 0 : real_lease(fd, take);
+}
+
+/* A disk that is rebuilt has the same files under other numbers. */
+uint64_t disk_number(int fd)
+{
+    return simulating ? 0 : real_number(fd);
 }
 
 int disk_sync(int fd)

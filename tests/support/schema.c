@@ -1,6 +1,7 @@
 /* Files for the rules of the schema. */
 #include "schema.h"
 
+#include "keys.h"
 #include "sink.h"
 
 /* ---- what a file is made of ----------------------------------------------------------------- */
@@ -81,45 +82,14 @@ const char *const schema_tokens[SCHEMA_TOKENS] = {"<s>", "</s>", "a", "b", "c", 
 const int32_t schema_types[SCHEMA_TOKENS] = {3, 3, 1, 1, 1, 1, 1, 1};
 static const char *const merges[] = {"a b", "b c", "ab c"};
 
-static void put_architecture(gufo_document *d, const char *key)
-{
-    put_text(d, key, "llama");
-}
-
-static void put_model(gufo_document *d, const char *key)
-{
-    put_text(d, key, "gpt2");
-}
-
-static void put_pre(gufo_document *d, const char *key)
-{
-    put_text(d, key, "llama-bpe");
-}
-
-static void put_4(gufo_document *d, const char *key)
-{
-    put_u32(d, key, 4);
-}
-
-static void put_16(gufo_document *d, const char *key)
-{
-    put_u32(d, key, 16);
-}
-
-static void put_epsilon(gufo_document *d, const char *key)
-{
-    put_f32(d, key, 1e-5F);
-}
-
-static void put_first(gufo_document *d, const char *key)
-{
-    put_u32(d, key, 0);
-}
-
-static void put_second(gufo_document *d, const char *key)
-{
-    put_u32(d, key, 1);
-}
+static const char *const keys[] = {
+    "general.architecture string llama",    "llama.context_length uint32 16",
+    "llama.embedding_length uint32 16",     "llama.block_count uint32 4",
+    "llama.feed_forward_length uint32 16",  "llama.rope.dimension_count uint32 4",
+    "llama.attention.head_count uint32 4",  "llama.attention.layer_norm_rms_epsilon float32 1e-5",
+    "tokenizer.ggml.model string gpt2",     "tokenizer.ggml.pre string llama-bpe",
+    "tokenizer.ggml.bos_token_id uint32 0", "tokenizer.ggml.eos_token_id uint32 1",
+};
 
 static void put_tokens(gufo_document *d, const char *key)
 {
@@ -139,22 +109,10 @@ static void put_merges(gufo_document *d, const char *key)
 static const struct {
     const char *key;
     void (*put)(gufo_document *d, const char *key);
-} entries[] = {
-    {"general.architecture", put_architecture},
-    {"llama.context_length", put_16},
-    {"llama.embedding_length", put_16},
-    {"llama.block_count", put_4},
-    {"llama.feed_forward_length", put_16},
-    {"llama.rope.dimension_count", put_4},
-    {"llama.attention.head_count", put_4},
-    {"llama.attention.layer_norm_rms_epsilon", put_epsilon},
-    {"tokenizer.ggml.model", put_model},
-    {"tokenizer.ggml.pre", put_pre},
+} lists[] = {
     {"tokenizer.ggml.tokens", put_tokens},
     {"tokenizer.ggml.token_type", put_types},
     {"tokenizer.ggml.merges", put_merges},
-    {"tokenizer.ggml.bos_token_id", put_first},
-    {"tokenizer.ggml.eos_token_id", put_second},
 };
 
 static bool has_word(const char *words, const char *word)
@@ -167,7 +125,22 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-/* The bytes of the file; to be freed. */
+/* Adds keys that are texts, but not those in `without`. */
+static void put_keys(gufo_document *d, const char *texts, const char *without)
+{
+    key_text k;
+
+    for (const char *at = texts; at != NULL && key_text_next(&at, &k);) {
+        if (has_word(without, k.key))
+            continue;
+        if (k.value.type == GUFO_VALUE_ARRAY)
+            put_array(d, k.key, k.items.type, k.items.count, k.items.items);
+        else
+            put_value(d, k.key, &k.value);
+    }
+}
+
+/* The bytes of the file, which the caller frees. */
 static uint8_t *build(const schema_file *f, size_t *size, const char *label)
 {
     gufo_error error = no_error();
@@ -177,11 +150,14 @@ static uint8_t *build(const schema_file *f, size_t *size, const char *label)
     uint8_t *bytes;
 
     check(d != NULL, "%s: %s", label, error.message);
-    for (size_t i = 0; i < COUNT_OF(entries); i++)
-        if (!has_word(f->without, entries[i].key))
-            entries[i].put(d, entries[i].key);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        put_keys(d, keys[i], f->without);
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        if (!has_word(f->without, lists[i].key))
+            lists[i].put(d, lists[i].key);
     if (f->add != NULL)
         f->add(d);
+    put_keys(d, f->keys, NULL);
     check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "%s", label);
     *size = (size_t)layout.file_size;
     bytes = calloc(1, *size);

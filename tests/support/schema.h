@@ -8,7 +8,8 @@
 /* A file, as changes of the good one. */
 typedef struct schema_file {
     const char *without; /* keys of the good file that are left out, with blanks between */
-    void (*add)(gufo_document *d); /* what is added, or NULL */
+    void (*add)(gufo_document *d); /* adds more; NULL: nothing */
+    const char *keys;              /* as in keys.h, added, too; NULL: none */
     const char *path;              /* what the file is called; NULL: nothing */
 } schema_file;
 

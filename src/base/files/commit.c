@@ -44,8 +44,9 @@ typedef struct commit {
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* Where the old file goes: to be freed.  The name is short, because the target's may be as long as
- * a name can be; the key is not a secret, for the same name has to come out every time. */
+/* The path for the old file, which the caller frees.  The name is short, because that of the target
+ * may be as long as a name can be.  The key is not a secret: the same name has to come out every
+ * time. */
 char *commit_aside_path(const output *file)
 {
     size_t folder = folder_len(file->target);

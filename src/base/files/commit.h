@@ -35,8 +35,8 @@
  * they had their names.  GUFO_E_ARGUMENT, and *failed is the index of the file. */
 gufo_status commit_check(output *files, size_t count, size_t *failed, gufo_error *error);
 
-/* The path where the file that `file` replaces is put aside: to be freed with its allocator; NULL
- * without memory. */
+/* The path where the file that `file` replaces is put aside, which the caller frees with its
+ * allocator; NULL without memory. */
 char *commit_aside_path(const output *file);
 
 /* Sets `replace` of all files, after commit_check: what an interrupted commit of this set has left

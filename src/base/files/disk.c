@@ -159,6 +159,13 @@ int disk_lease(int fd, bool take)
 
 #endif
 
+uint64_t disk_number(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 ? (uint64_t)info.st_ino : 0;
+}
+
 int disk_sync(int fd)
 {
     return fsync(fd);

@@ -40,6 +40,9 @@ int disk_punch(int fd, uint64_t offset, uint64_t size);
  * system loses patience (45 seconds on Linux). */
 int disk_lease(int fd, bool take);
 
+/* The number that a file keeps under every name; 0 if it is not known. */
+uint64_t disk_number(int fd);
+
 int disk_sync(int fd);
 /* The same for the bytes and all that is needed to find them, but not for times and rights: much
  * quicker where bytes were written over others. */

@@ -12,7 +12,7 @@ size_t folder_len(const char *path);
 /* Whether two paths spell their folders alike. */
 bool folder_same(const char *a, const char *b);
 
-/* Writes the folder of `path` into `out`: "." if there is none.  False, with errno, if it is longer
+/* Writes the folder of `path` into `out`: "." if it names none.  False, with errno, if it is longer
  * than any path that the system takes. */
 bool folder_of(const char *path, char out[PATH_MAX]);
 

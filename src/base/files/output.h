@@ -47,7 +47,8 @@ gufo_status output_find(output *output, const char *path, bool replace, const ou
 gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error);
 /* Without `reserve` it gets its size, but no space on the disk. */
 gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_error *error);
-/* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
+/* The target's path with `suffix` appended, which the caller frees with the allocator; NULL without
+ * memory. */
 char *output_beside(const output *output, const char *suffix);
 /* Opens TARGET.part: an existing one if `again`, which must be our own file of one name (trust.h),
  * else it must not exist.  It gets `size` bytes, as above. */

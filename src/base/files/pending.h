@@ -59,8 +59,8 @@ pending_found pending_open(pending_journal *journal, const char *path, uid_t own
 /* Whether a process holds the lock that an edit takes on the file `path`. */
 bool pending_is_locked(const char *path);
 
-/* Refuses to write to the file `target` (symlinks followed; `info` are its facts, NULL if there is
- * none) that has a journal beside it: a recovery would apply it to the new file.
+/* Refuses to write to the file `target` (symlinks followed; `info` are its facts, NULL if none
+ * exists) that has a journal beside it: a recovery would apply it to the new file.
  * GUFO_E_ARGUMENT. */
 gufo_status pending_refuse(const char *target, const struct stat *info,
                            const gufo_allocator *allocator, gufo_error *error);

@@ -1,7 +1,7 @@
-/* gufo edit [OPTION...] FILE: other metadata, at once.
+/* gufo edit [OPTION...] FILE: changes metadata, in place where possible.
  *
- * The library keeps the list of changes and writes; this file reads the command line and says what
- * went wrong.  The options that change something are kept in their order, which matters. */
+ * The library keeps the list of changes and writes; this file reads the command line and reports
+ * failures.  It keeps the options that change something in their order, which matters. */
 #define _GNU_SOURCE /* realpath */
 
 #include "cli/change/edit.h"
@@ -11,15 +11,11 @@
 #include "cli/core/input.h"
 #include "cli/core/old_file.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
-#include "cli/core/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +31,7 @@ static int read_change(void *options, const option_given *given)
     const char *path;
 
     if (kind == EDIT_COPY && state->next == state->argc)
-        return report_usage("edit", "--copy-from needs a file and a pattern for keys");
+        return report_usage("--copy-from needs a file and a pattern for keys");
     added = array_add(&o->operations, &o->count, sizeof *added);
     if (added == NULL)
         return CODE_FAILED;
@@ -127,29 +123,25 @@ static bool is_stream(const edit_options *o)
     return output != NULL && (save_is_stdout(output) || save_is_stream(output));
 }
 
-/* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
- * up, and a reader may make it wait forever: the first signal ends everything. */
+/* Writes to standard output, a pipe or a device, which take bytes as they come.  Nothing has to be
+ * cleaned up, and a reader may make it wait forever: the first signal ends everything. */
 static int stream(const edit_options *o, gufo_edit *edit, const gufo_run *how)
 {
     gufo_error error;
     int fd = save_open_stream(o->target.output, &error);
-    bool standard = fd == STDOUT_FILENO;
-    int code = CODE_OK;
 
     if (fd < 0)
         return report_refusal(o->target.output, &error);
-    if (gufo_edit_stream(edit, fd, &o->target, how, &error) != GUFO_OK) {
-        /* Whoever closes a pipe has seen what it wanted. */
-        bool enough = standard && error.system == EPIPE && signals_pipe_closed();
+    gufo_status status = gufo_edit_stream(edit, fd, &o->target, how, &error);
 
-        code = enough ? CODE_OK : report_failure(o, &error);
-    }
-    if (!standard && close(fd) != 0 && code == CODE_OK)
-        code = report_system(o->target.output, errno);
-    return code;
+    /* A reader that closes the pipe has seen what it wanted. */
+    if (save_close_stream(fd, status, &error) == GUFO_OK ||
+        (fd == STDOUT_FILENO && error.system == EPIPE && signals_pipe_closed()))
+        return CODE_OK;
+    return report_failure(o, &error);
 }
 
-static int write_file(const edit_options *o, gufo_edit *edit, const edit_report *report,
+static int write_file(const edit_options *o, gufo_edit *edit, const text_stream *report,
                       const gufo_run *how)
 {
     gufo_edit_plan plan = {0};
@@ -175,8 +167,8 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
                      "the edit is incomplete; 'gufo edit --recover %s' repairs it", o->path);
 }
 
-/* With all changes made. */
-static int finish(const edit_options *o, gufo_edit *edit, const edit_report *report)
+/* Writes the file when all changes are made. */
+static int finish(const edit_options *o, gufo_edit *edit, const text_stream *report)
 {
     progress bar;
     gufo_run how = progress_run(&bar, o->base.shared);
@@ -205,10 +197,10 @@ static void warn_of_names(const edit_options *o)
     free(path);
 }
 
-/* What was to be removed or copied may not have been there: everything else is done. */
+/* Some keys to remove or copy may be missing: the rest is done, and the exit code says it. */
 static int edit_opened(edit_options *o, gufo_edit *edit)
 {
-    edit_report report = {0};
+    text_stream report = {0};
     int code = edit_apply_operations(edit, o);
 
     if (code == CODE_OK)
@@ -261,18 +253,18 @@ static int edit_file(edit_options *o)
 static int check_arguments(const edit_options *o)
 {
     if (path_is_standard(o->path))
-        return report_usage("edit", "FILE must be a file, not '-'");
+        return report_usage("FILE must be a file, not '-'");
     if (o->recover && (o->count > 0 || o->target.output != NULL || o->dry_run))
-        return report_usage("edit", "--recover is for a file alone, without changes");
+        return report_usage("--recover is for a file alone, without changes");
     if (o->target.output != NULL && o->target.in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
-        return report_usage("edit", "-o and --in-place=yes exclude each other");
+        return report_usage("-o and --in-place=yes exclude each other");
     if (o->target.reserve > 0 && o->target.no_padding)
-        return report_usage("edit", "--reserve and --no-padding exclude each other");
+        return report_usage("--reserve and --no-padding exclude each other");
     if (!o->recover && o->count == 0 && o->target.output == NULL && o->target.reserve == 0 &&
         !o->target.no_padding && o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
-        return report_usage("edit", "no change is given");
+        return report_usage("no change is given");
     if (is_stream(o) && o->base.shared->json && !o->dry_run)
-        return report_usage("edit", "--json needs an output that is a file");
+        return report_usage("--json needs an output that is a file");
     return CODE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* gufo edit, as its files see it.
  *
  *     edit.c           the command line, and the work
- *     edit_changes.c   one change after the other
+ *     edit_changes.c   makes one change after the other
  *     edit_values.c    --set and its kin: values from text and files
  *     edit_waiting.c   KEY[i]=VALUE, and tokens by their text
  *     edit_tokens.c    the ids of tokens
@@ -12,6 +12,7 @@
 
 #include "cli/core/key_type.h"
 #include "cli/core/options.h"
+#include "cli/core/text.h"
 #include "cli/core/value_json.h"
 #include "format/document/named_list.h"
 
@@ -45,14 +46,14 @@ typedef struct edit_options {
     size_t count;
     option_texts read; /* files that operations name: the output may not replace them */
     bool dry_run, recover, as_is;
-    bool unmatched; /* nothing was there to be removed or copied */
+    bool unmatched; /* a key to remove or copy was missing */
 } edit_options;
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
 
 /* Both return the exit code, after a report if it is not CODE_OK. */
 int edit_apply_operations(gufo_edit *edit, edit_options *options);
-/* What must not be changed, or not without a word. */
+/* Checks what must not be changed, or not without a warning. */
 int edit_check_changes(gufo_edit *edit, const edit_options *options);
 
 /* ---- edit_waiting.c ------------------------------------------------------------------------- */
@@ -64,22 +65,24 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options);
 typedef struct edit_waiting {
     const edit_options *options;
     gufo_document *document;
-    named_list keys; /* to be freed */
+    named_list keys; /* the caller frees it with named_list_free */
 } edit_waiting;
 
-/* An element of an array, or the value of a key, which is there. */
+/* A change of an element of an array, or of the value of a key that exists. */
 typedef struct edit_waiting_change {
     uint64_t index; /* EDIT_NO_INDEX: the value */
     size_t number;  /* edit_wait fills it in: later ones count */
     gufo_value value;
     bool is_token;        /* `value` is the text of one; its id is meant, */
     gufo_value_type type; /* as a number of this type */
+    char *kept;           /* what `value` points to, if it is to be freed with the change */
     const edit_operation *operation;
 } edit_waiting_change;
 
 void edit_waiting_start(edit_waiting *waiting, const edit_options *options,
                         gufo_document *document);
-/* These return the exit code, after a report.  Texts in the change live as long as the options. */
+/* These return the exit code, after a report.  Texts in the change live as long as the options, or
+ * are its own (`kept`), which edit_wait takes over when it succeeds. */
 int edit_wait(edit_waiting *waiting, const char *key, const edit_waiting_change *change);
 int edit_waiting_make(edit_waiting *waiting, const char *key);
 int edit_waiting_make_all(edit_waiting *waiting);
@@ -93,7 +96,7 @@ int edit_find_tokens(const edit_waiting *waiting, edit_waiting_change **changes,
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
 
-/* An operation on its way into the document. */
+/* The state of an operation. */
 typedef struct edit_change {
     gufo_document *document;
     edit_waiting *waiting;
@@ -107,10 +110,10 @@ typedef struct edit_change {
 
 /* ---- edit_values.c -------------------------------------------------------------------------- */
 
-/* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
+/* Reports the `error` of the library about an option with `text`.  Returns the exit code. */
 int edit_check(const edit_change *change, const char *text, gufo_status status);
 
-/* The file that an operation reads; NULL if there is none. */
+/* The file that an operation reads; NULL if it reads none. */
 const char *edit_operand(const edit_operation *operation);
 
 /* Each returns the exit code. */
@@ -127,16 +130,11 @@ int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard);
 
 /* ---- edit_report.c -------------------------------------------------------------------------- */
 
-/* The report of an edit: the differences are recorded before the file changes. */
-typedef struct edit_report {
-    char *text;
-    size_t len;
-} edit_report;
-
-/* Writes the differences down, in the form that the options ask for.  Returns the exit code. */
-int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options);
-/* Prints it, and how they got or would get into the file. */
-void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
+/* Writes the differences down before the file changes, in the form that the options ask for.  The
+ * caller frees the text.  Returns the exit code. */
+int edit_report_changes(text_stream *report, gufo_edit *edit, const edit_options *options);
+/* Prints them, and how they got or would get into the file. */
+void edit_report_print(const text_stream *report, const gufo_edit_plan *plan,
                        const edit_options *options);
 
 #endif

@@ -1,10 +1,9 @@
-/* The changes that the options ask for, in their order, and what is said against them. */
+/* Makes the changes that the options ask for, in their order, and checks them. */
 #include "cli/change/edit.h"
 
 #include "cli/core/glob.h"
 #include "cli/core/input.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "format/document/document.h"
 
 #include <stdio.h>
@@ -64,9 +63,9 @@ static int copy_keys(edit_change *c)
     return CODE_OK;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all changes ---------------------------------------------------------------------------- */
 
-/* What an operation does with the changes of its key that wait. */
+/* The effect of an operation on the changes of its key that wait. */
 typedef enum waiters { KEEP, DROP, MAKE, MAKE_ALL } waiters;
 
 static const struct {
@@ -129,13 +128,13 @@ static int apply_operation(edit_waiting *waiting, edit_options *options, edit_op
     if (kinds[operation->kind].no_key)
         return make_change(&c);
     if (equals == NULL || equals == text)
-        return report_usage("edit", "%s needs a name, = and a value, not '%s'", c.option, text);
+        return report_usage("%s needs a name, = and a value, not '%s'", c.option, text);
     c.key = key = strndup(text, (size_t)(equals - text));
     c.rest = equals + 1;
     if (key == NULL)
         return report_memory(NULL);
     if (kinds[operation->kind].elements && !split_index(key, &c.index))
-        code = report_usage("edit", "%s %s: an element is KEY[i], counted from 0", c.option, text);
+        code = report_usage("%s %s: an element is KEY[i], counted from 0", c.option, text);
     else
         code = make_change(&c);
     free(key);
@@ -156,9 +155,9 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options)
     return code;
 }
 
-/* ---- what is said against them -------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
-/* What the changes touch. */
+/* The keys that changes touch and that need care. */
 typedef struct touched {
     char split_key[64]; /* the first one; empty: none */
     bool alignment;
@@ -194,10 +193,9 @@ static void warn_of_losses(gufo_edit *edit, const char *path)
 static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *number)
 {
     uint64_t keyed = 1;
-    size_t prefix_len;
     uint32_t count;
 
-    if (gufo_shard_path_parse(path, &prefix_len, number, &count))
+    if (gufo_shard_path_parse(path, NULL, number, &count))
         return count;
     *number = 1;
     return gufo_get_u64(gufo_edit_model(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;
@@ -214,11 +212,11 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options)
     if (gufo_document_changes(gufo_edit_document(edit), look_at, &t, &error) != GUFO_OK)
         return report_error(options->path, &error);
     if (t.split_key[0] != '\0' && !options->as_is)
-        return report_usage("edit", "'%s' ties the shards of a set together; --as-is changes it",
+        return report_usage("'%s' ties the shards of a set together; --as-is changes it",
                             t.split_key);
     if (t.alignment && shards > 1)
-        return report_usage("edit", "all shards of a set have the same 'general.alignment', and "
-                                    "this would change one of them; merge them first");
+        return report_usage("all shards of a set have the same 'general.alignment', and "
+                            "this would change one of them; merge them first");
     if (!options->as_is)
         code = edit_guard(edit, options, shards > 1);
     if (code != CODE_OK)

@@ -1,9 +1,8 @@
-/* What an edit is refused for, unless --as-is: keys that are nearly known ones, and whatever makes
- * the file worse in the eyes of gufo validate.  Faults that were there before do not count. */
+/* Refuses, unless --as-is, keys that are nearly known ones, and changes that make the file worse in
+ * the eyes of gufo validate.  Faults that were there before do not count. */
 #include "cli/change/edit.h"
 
 #include "base/checked.h"
-#include "cli/core/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 
 enum {
     MOST_LINES = 10,
-    /* Looking for the nearest key costs more than setting one: after so many unknown ones more would
-     * not help the user. */
+    /* Looking for the nearest key costs more than setting one: after this many unknown keys more
+     * hints would not help the user. */
     MOST_GUESSES = 1000,
     SUGGESTION_SIZE = GUFO_KEY_NAME_SIZE + 32,
 };
@@ -74,8 +73,8 @@ static void judge_key(void *context, const gufo_change *change)
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-/* The right answer, where it is known: a warning that has one is about a slip.  Otherwise the hint,
- * or NULL. */
+/* Suggests the right answer, where it is known: then a warning is about a slip.  Otherwise the
+ * hint, or NULL. */
 static const char *suggestion_of(const gufo_finding *finding, char room[SUGGESTION_SIZE],
                                  bool *is_answer)
 {

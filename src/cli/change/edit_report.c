@@ -2,8 +2,6 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/json.h"
-#include "cli/core/report.h"
-#include "cli/core/text.h"
 #include "cli/core/value.h"
 
 #include <inttypes.h>
@@ -93,19 +91,19 @@ static void report_as_json(void *context, const gufo_change *change)
 
 /* ---- the differences ------------------------------------------------------------------------ */
 
-int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options)
+int edit_report_changes(text_stream *report, gufo_edit *edit, const edit_options *options)
 {
     bool json = options->base.shared->json;
-    FILE *out = open_memstream(&report->text, &report->len);
-    json_writer j = json_writer_start(out);
     gufo_status status;
     gufo_error error = {0};
+    json_writer j;
 
-    if (out == NULL)
+    if (!text_stream_open(report))
         return report_memory(NULL);
+    j = json_writer_start(report->out);
     status = gufo_document_changes(gufo_edit_document(edit), json ? report_as_json : report_as_text,
                                    &j, &error);
-    if (fclose(out) != 0 && status == GUFO_OK)
+    if (fclose(report->out) != 0 && status == GUFO_OK)
         return report_memory(NULL);
     return status == GUFO_OK ? CODE_OK : report_error(options->path, &error);
 }
@@ -141,13 +139,11 @@ static void write_reason(json_writer *j, const char *member, const char *reason)
 }
 
 /* The array of changes has been written down already. */
-static void print_json(const edit_report *report, const gufo_edit_plan *plan,
+static void print_json(const text_stream *report, const gufo_edit_plan *plan,
                        const edit_options *options)
 {
-    json_writer j = json_writer_start(stdout);
+    json_writer j = json_begin_document(options->path);
 
-    json_begin_object(&j, NULL);
-    json_write_text(&j, "path", options->path);
     json_write_text(&j, "output", options->target.output);
     json_write_bool(&j, "dry_run", options->dry_run);
     json_write_text(&j, "way", gufo_edit_way_name(plan->way));
@@ -163,7 +159,7 @@ static void print_json(const edit_report *report, const gufo_edit_plan *plan,
     json_end_document(&j);
 }
 
-void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
+void edit_report_print(const text_stream *report, const gufo_edit_plan *plan,
                        const edit_options *options)
 {
     const shared_options *shared = options->base.shared;
@@ -174,7 +170,7 @@ void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
         print_json(report, plan, options);
         return;
     }
-    if (!options->dry_run && shared->verbose == 0)
+    if (!options->dry_run && !shared->verbose)
         return;
     fwrite(report->text, 1, report->len, stdout);
     print_way(plan);

@@ -1,16 +1,16 @@
-/* Ids of tokens that are given by their text, as it is in the vocabulary.  All texts are looked for
- * in one walk.  Of several tokens with one text the first counts, as for readers. */
+/* Finds the ids of tokens that are given by their text in the vocabulary, all of them in one walk.
+ * Of several tokens with one text the first counts, as for readers. */
 #include "cli/change/edit.h"
 
-#include "base/distance.h"
 #include "base/memory.h"
-#include "cli/core/report.h"
+#include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 #include "format/file/name_index.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct wanted {
     gufo_str text;
@@ -57,37 +57,50 @@ static void walk(lookup *l)
             l->list[number].id = id;
 }
 
-/* ---- what is found -------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------- */
+
+/* The option, as if it gave this text alone: "--set tokenizer.ggml.eos_token_ids=<s>". */
+typedef struct option_text {
+    char text[256];
+} option_text;
+
+static option_text text_option(const edit_waiting_change *change)
+{
+    const edit_operation *operation = change->operation;
+    gufo_str text = change->value.as.str;
+    option_text out;
+
+    snprintf(out.text, sizeof out.text, "%s %.*s=%.*s",
+             operation->kind == EDIT_SET_JSON ? "--set-json" : "--set",
+             (int)strcspn(operation->text, "="), operation->text, (int)text.len, text.data);
+    return out;
+}
 
 /* With the token that is nearest to the text, where it is near enough to be what was meant: every
  * byte counts, and a third of them may be wrong. */
 static int fail_missing(const lookup *l, const edit_waiting_change *change)
 {
-    const char *text = change->operation->text;
-    gufo_str near = {0}, wanted_text = change->value.as.str;
-    size_t limit = wanted_text.len / 3 + 1, steps;
+    const option_text option = text_option(change);
+    suggestion near = suggest_start(change->value.as.str);
     gufo_array_iter iter = gufo_array_start(&l->tokens);
     uint64_t near_id = 0;
     gufo_value token;
 
-    for (uint64_t id = 0; gufo_array_next(&iter, &token); id++) {
-        if ((steps = text_distance(wanted_text, token.as.str, limit)) >= limit)
-            continue;
-        limit = steps;
-        near = token.as.str;
-        near_id = id;
-    }
-    if (near.data == NULL)
-        return report_as(CODE_USAGE, l->path, "--set %s: the vocabulary has no such token", text);
+    near.best = near.word.len / 3 + 1;
+    for (uint64_t id = 0; gufo_array_next(&iter, &token); id++)
+        if (suggest_offer(&near, token.as.str))
+            near_id = id;
+    if (near.name.data == NULL)
+        return report_as(CODE_USAGE, l->path, "%s: the vocabulary has no such token", option.text);
     return report_as(CODE_USAGE, l->path,
-                     "--set %s: the vocabulary has no such token; did you mean '%.*s' (%ju)?", text,
-                     (int)near.len, near.data, (uintmax_t)near_id);
+                     "%s: the vocabulary has no such token; did you mean '%.*s' (%ju)?",
+                     option.text, (int)near.name.len, near.name.data, (uintmax_t)near_id);
 }
 
 /* The id becomes the value. */
 static int take_id(lookup *l, edit_waiting_change *change)
 {
-    const char *text = change->operation->text;
+    const option_text option = text_option(change);
     uint64_t number = 0;
     wanted *found =
         name_index_find(&l->index, change->value.as.str, &number) ? &l->list[number] : NULL;
@@ -97,13 +110,13 @@ static int take_id(lookup *l, edit_waiting_change *change)
         return fail_missing(l, change);
     snprintf(id, sizeof id, "%" PRIu64, found->id);
     if (found->times > 1)
-        report_warning(l->path, "--set %s: %" PRIu64 " tokens have this text; %s is the first",
-                       text, found->times, id);
+        report_warning(l->path, "%s: %" PRIu64 " tokens have this text; %s is the first",
+                       option.text, found->times, id);
     found->times = 1; /* reported once */
     change->is_token = false;
     if (value_read(change->type, id, &change->value))
         return CODE_OK;
-    return report_usage("edit", "--set %s: id %s is not a value of type %s", text, id,
+    return report_usage("%s: id %s is not a value of type %s", option.text, id,
                         gufo_value_type_name(change->type));
 }
 

@@ -11,14 +11,10 @@
  * An array is JSON, where the key takes one. */
 #include "cli/change/edit.h"
 
-#include "cli/core/report.h"
 #include "cli/core/small_file.h"
 #include "cli/core/value_read.h"
-#include "schema/registry/key.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int edit_check(const edit_change *c, const char *text, gufo_status status)
@@ -57,7 +53,7 @@ static int set_value(edit_change *c, const gufo_value *value)
                       gufo_document_set(c->document, gufo_str_of(c->key), value, &c->error));
 }
 
-/* The text as a value of the first of these types that holds it. */
+/* Sets the text as a value of the first of these types that holds it. */
 static int set_text_as(edit_change *c, const char *text, const key_types *types)
 {
     gufo_value value;
@@ -65,8 +61,37 @@ static int set_text_as(edit_change *c, const char *text, const key_types *types)
     for (size_t i = 0; i < types->count; i++)
         if (value_read(types->list[i].type, text, &value))
             return set_value(c, &value);
-    return report_usage("edit", "%s %s: not a value of type %s", c->option, c->operation->text,
+    return report_usage("%s %s: not a value of type %s", c->option, c->operation->text,
                         key_types_name(types).text);
+}
+
+/* Whether the key names tokens by their ids. */
+static bool is_token_key(const edit_change *c)
+{
+    const gufo_key_info *info = key_type_info(c->document, gufo_str_of(c->key));
+
+    return info != NULL && strcmp(info->unit, "token id") == 0;
+}
+
+/* An array, of which some elements wait; what waits is taken out of `texts`. */
+static int set_with_texts(edit_change *c, const gufo_value *value, value_json_texts *texts)
+{
+    int code = set_value(c, value);
+
+    for (size_t i = 0; i < texts->count && code == CODE_OK; i++) {
+        value_json_text *text = &texts->list[i];
+        const edit_waiting_change change = {.index = text->index,
+                                            .value = {GUFO_VALUE_STRING, .as.str = text->text},
+                                            .is_token = true,
+                                            .type = text->type,
+                                            .kept = text->kept,
+                                            .operation = c->operation};
+
+        code = edit_wait(c->waiting, c->key, &change);
+        if (code == CODE_OK)
+            text->kept = NULL;
+    }
+    return code;
 }
 
 /* `path`: the file that the text is from; NULL: the command line.  Types of another shape than the
@@ -76,36 +101,36 @@ static int set_json(edit_change *c, const char *path, const char *text, const ke
     key_types fitting = key_types_of_shape(types, text[strspn(text, " \t\r\n")] == '[');
     const key_types *tried = fitting.count > 0 ? &fitting : types;
     char message[VALUE_JSON_MESSAGE];
+    bool good = false, with_texts = is_token_key(c);
+    value_json_texts texts = {0};
     int code = CODE_USAGE;
-    bool good = false;
 
     for (size_t i = 0; i < tried->count && !good; i++) {
         gufo_value value;
         encoder bytes;
 
-        good = value_json_read(tried->list[i].type, text, &value, &bytes, message);
+        good = value_json_read(tried->list[i].type, text, &value, &bytes,
+                               with_texts ? &texts : NULL, message);
         if (good)
-            code = set_value(c, &value);
+            code = set_with_texts(c, &value, &texts);
         buffer_free(&bytes.out);
+        value_json_texts_free(&texts);
     }
     if (!good && path != NULL)
         report_message(path, "%s", message);
     else if (!good)
-        report_usage("edit", "%s %s: %s", c->option, c->key, message);
+        report_usage("%s %s: %s", c->option, c->key, message);
     return code;
 }
 
-/* Whether the key names tokens by their ids, and the text is not a number. */
+/* And the text is not a number. */
 static bool is_token_text(const edit_change *c, const char *text)
 {
-    const gufo_key_info *info = key_type_info(c->document, gufo_str_of(c->key));
-
-    return info != NULL && strcmp(info->unit, "token id") == 0 && *text != '\0' &&
-           !value_is_decimal(text);
+    return is_token_key(c) && *text != '\0' && !value_is_decimal(text);
 }
 
-/* The id takes the place of the text when all other changes are made; a new key has its own place
- * among them. */
+/* The id replaces the text when all other changes are made; a new key takes its place among them at
+ * once. */
 static int set_token(edit_change *c, const char *text, gufo_value_type type)
 {
     const edit_waiting_change change = {.index = EDIT_NO_INDEX,
@@ -128,18 +153,16 @@ int edit_set_element(edit_change *c)
     const gufo_array *array = &old.value.as.array;
 
     if (!gufo_document_find(c->document, c->key, &old) || old.value.type != GUFO_VALUE_ARRAY)
-        return report_usage("edit", "%s %s: '%s' is not an array of this file", c->option, text,
-                            c->key);
+        return report_usage("%s %s: '%s' is not an array of this file", c->option, text, c->key);
     if (array->type == GUFO_VALUE_ARRAY)
-        return report_usage("edit", "%s %s: the elements are arrays; use --set-json", c->option,
-                            text);
+        return report_usage("%s %s: the elements are arrays; use --set-json", c->option, text);
     if (c->index >= array->count)
-        return report_usage("edit", "%s %s: the array has %ju elements, counted from 0", c->option,
-                            text, (uintmax_t)array->count);
+        return report_usage("%s %s: the array has %ju elements, counted from 0", c->option, text,
+                            (uintmax_t)array->count);
     change.type = array->type;
     change.is_token = array->type != GUFO_VALUE_STRING && is_token_text(c, c->rest);
     if (!value_read(change.is_token ? GUFO_VALUE_STRING : array->type, c->rest, &change.value))
-        return report_usage("edit", "%s %s: not a value of type %s", c->option, text,
+        return report_usage("%s %s: not a value of type %s", c->option, text,
                             gufo_value_type_name(array->type));
     return edit_wait(c->waiting, c->key, &change);
 }
@@ -151,14 +174,14 @@ int edit_set(edit_change *c)
     bool has_type = text != c->rest;
 
     if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
-        return report_usage("edit", "--set %s: use --set-json for arrays", c->operation->text);
+        return report_usage("--set %s: use --set-json for arrays", c->operation->text);
     if (all.count == 0)
         all = (key_types){{{key_type_guess(text), false}}, 1};
     if (*text == '[' && key_types_of_shape(&all, true).count > 0)
         return set_json(c, NULL, text, &all);
     fitting = key_types_of_shape(&all, false);
     if (fitting.count == 0)
-        return report_usage("edit", "--set %s: the key takes %s, as in %s=[...] with JSON",
+        return report_usage("--set %s: the key takes %s, as in %s=[...] with JSON",
                             c->operation->text, key_types_name(&all).text, c->key);
     if (!has_type && fitting.list[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
         return set_token(c, text, fitting.list[0].type);
@@ -214,8 +237,7 @@ int edit_set_json(edit_change *c)
     key_types types = key_types_read(c->document, c->key, &text);
 
     if (types.count == 0 || types.list[0].type == GUFO_VALUE_ARRAY)
-        return report_usage("edit",
-                            "--set-json %s: the type of the values has to come before the JSON, as "
+        return report_usage("--set-json %s: the type of the values has to come before the JSON, as "
                             "in KEY=uint32:[1,2]",
                             c->operation->text);
     return *text == '@' ? set_json_file(c, text + 1, &types) : set_json(c, NULL, text, &types);

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "cli/core/array.h"
-#include "cli/core/report.h"
 
 #include <stdlib.h>
 
@@ -22,8 +21,12 @@ typedef struct waiting_key {
 
 static void free_changes(void *owner, void *record)
 {
+    waiting_key *k = record;
+
     (void)owner;
-    free(((waiting_key *)record)->changes);
+    for (size_t i = 0; i < k->count; i++)
+        free(k->changes[i].kept);
+    free(k->changes);
 }
 
 void edit_waiting_start(edit_waiting *w, const edit_options *options, gufo_document *document)
@@ -85,7 +88,7 @@ static bool encode_element(encoder *e, const gufo_value *value)
     return encode_bytes(e, bytes, gufo_value_type_size(value->type));
 }
 
-/* All elements, of which the changes replace some; of several changes of one the last counts. */
+/* Encodes all elements with their changes; of several changes of one element the last counts. */
 static bool encode_changed(encoder *e, const gufo_array *array, const waiting_key *k)
 {
     gufo_array_iter iter = gufo_array_start(array);
@@ -110,7 +113,7 @@ static int make_changes(edit_waiting *w, const waiting_key *k)
     gufo_error error = {0};
     int code = CODE_OK;
 
-    /* The key was there when the changes came, and whatever removes it lets them no longer wait. */
+    /* The key existed when the changes came, and a change that removes it drops them. */
     if (!gufo_document_find_str(w->document, k->named.name, &entry))
         return CODE_OK;
     if (k->changes->index != EDIT_NO_INDEX) {

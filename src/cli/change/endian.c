@@ -1,7 +1,6 @@
 /* gufo endian FILE OUT: a model in the other byte order. */
 #include "cli/commands.h"
 #include "cli/core/copying.h"
-#include "cli/core/report.h"
 
 typedef enum wanted_order { ORDER_NONE, ORDER_LITTLE, ORDER_BIG, ORDER_OTHER } wanted_order;
 
@@ -37,7 +36,7 @@ static int endian(void *context)
     endian_options *o = context;
 
     if (o->order == ORDER_NONE)
-        return report_usage("endian", "--to is needed: little, big or other");
+        return report_usage("--to is needed: little, big or other");
     return copying_run(&o->job, plan);
 }
 

@@ -2,10 +2,9 @@
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"
-#include "cli/core/report.h"
+#include "cli/core/path.h"
 #include "cli/core/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,8 @@ typedef struct extract_options {
     bool format_given;
     unsigned type; /* of `types`, from 1; 0: not given */
     gufo_extract_options what;
-    char *default_output; /* to be freed */
-    uint64_t *tensors;    /* numbers of those that are meant */
+    char *default_output; /* owned */
+    uint64_t *tensors;    /* the numbers of the chosen ones */
     size_t tensor_count;
 } extract_options;
 
@@ -34,7 +33,7 @@ static const command_option extract_table[] = {
      OPTION_CHOICE(extract_options, what.format, formats, 0),
      .given = offsetof(extract_options, format_given)},
     {"dtype", "TYPE", "Decode to f32, f16 or bf16",
-     OPTION_CHOICE(extract_options, type, type_names, 1)},
+     OPTION_CHOICE(extract_options, type, type_names, 1), .own = OWN_ELEMENT_TYPE},
     {0},
 };
 
@@ -46,7 +45,7 @@ static bool is_meant(const char *wanted, bool is_name, gufo_str name)
     return is_name ? gufo_str_equal(name, gufo_str_of(wanted)) : glob_matches(wanted, name);
 }
 
-/* Marks the tensors that one argument means; false if there is none. */
+/* Marks the tensors that one argument names; false if it names none. */
 static bool mark(uint64_t *chosen, const gufo_model *set, const char *wanted)
 {
     gufo_tensor tensor;
@@ -58,6 +57,18 @@ static bool mark(uint64_t *chosen, const gufo_model *set, const char *wanted)
             found = true;
         }
     return found;
+}
+
+/* Of a tensor the last part of the name is easily forgotten. */
+static int report_missing(const copying *job, const char *wanted)
+{
+    char whole[128];
+    int size = snprintf(whole, sizeof whole, "%s.weight", wanted);
+    bool is_near =
+        size > 0 && (size_t)size < sizeof whole && gufo_tensor_find(job->model, whole, NULL);
+
+    return report_as(CODE_NO, job->input, "no tensor matches '%s'%s%s%s", wanted,
+                     is_near ? "; did you mean '" : "", is_near ? whole : "", is_near ? "'?" : "");
 }
 
 /* Lists what the arguments mean, in the order of the model. */
@@ -72,7 +83,7 @@ static int choose(extract_options *o)
         return report_memory(NULL);
     for (int i = 1; i < shared->arg_count; i++)
         if (!mark(o->tensors, job->model, shared->args[i]))
-            return report_as(CODE_NO, job->input, "no tensor matches '%s'", shared->args[i]);
+            return report_missing(job, shared->args[i]);
     /* No number is written over a mark that is still to be read. */
     for (size_t i = 0; i < count; i++)
         if (o->tensors[i] != 0)
@@ -94,8 +105,8 @@ static void guess_format(extract_options *o)
             o->what.format = (gufo_extract_format)i;
 }
 
-/* Whether a stranger's name may become that of a file here: not one that leads elsewhere, hides, or
- * looks like an option. */
+/* Whether a stranger's name may become that of a file here: it does not lead elsewhere, hide, or
+ * look like an option. */
 static bool is_harmless(gufo_str name)
 {
     return name.len > 0 && name.data[0] != '.' && name.data[0] != '-' &&
@@ -107,28 +118,21 @@ static int choose_output(extract_options *o)
 {
     const char *format = formats[o->what.format];
     gufo_tensor tensor;
-    size_t size;
 
     if (o->job.base.output != NULL)
         return CODE_OK;
     if (o->tensor_count != 1)
-        return report_usage("extract", "-o OUT is needed for several tensors");
+        return report_usage("-o OUT is needed for several tensors");
     (void)gufo_tensor_at(o->job.model, o->tensors[0], &tensor);
     if (!is_harmless(tensor.name))
-        return report_usage("extract",
-                            "-o OUT is needed: the name of the tensor cannot be the name "
+        return report_usage("-o OUT is needed: the name of the tensor cannot be the name "
                             "of a file");
-    size = tensor.name.len + strlen(format) + sizeof ".";
-    o->default_output = malloc(size);
-    if (o->default_output == NULL)
-        return report_memory(NULL);
-    snprintf(o->default_output, size, "%.*s.%s", (int)tensor.name.len, tensor.name.data, format);
+    o->default_output = path_format("%.*s.%s", (int)tensor.name.len, tensor.name.data, format);
     o->job.base.output = o->default_output;
-    return CODE_OK;
+    return o->default_output != NULL ? CODE_OK : CODE_FAILED;
 }
 
-/* What helps where a type is refused: NumPy has no bfloat16, and unknown blocks cannot be
- * decoded. */
+/* Advice where a type is refused: NumPy has no bfloat16, and gufo cannot decode unknown blocks. */
 static const char *choose_hint(const extract_options *o)
 {
     const gufo_element_type *type;
@@ -179,10 +183,9 @@ const command_line command_extract = {
     .doc = "Write tensors of a model to a file of another format.\v"
            "TENSOR is a name or a GLOB; only safetensors holds several.  raw without --dtype "
            "writes the bytes as they are stored; everything else is little-endian.  Without "
-           "--dtype, npy "
-           "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
-           "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
-           "means that FILE has no such tensor.",
+           "--dtype, npy and safetensors keep plain numbers as they are and get quantized ones as "
+           "f32.  Without -o, OUT is the name of the tensor with the name of the format appended.  "
+           "Exit status 1 means that FILE has no such tensor.",
     .examples = {{"gufo extract --dtype=f32 -o row.npy model.gguf output_norm.weight",
                   "Writes one tensor for NumPy."},
                  {"gufo extract -o block.safetensors model.gguf 'blk.0.*'",

@@ -1,9 +1,7 @@
 /* gufo merge SHARD... -o OUT: the files of a shard set as one. */
 #include "cli/change/shards.h"
 #include "cli/commands.h"
-#include "cli/core/command_line.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 
 #include <unistd.h>
 
@@ -18,22 +16,17 @@ static const command_option merge_table[] = {
     {0},
 };
 
-static gufo_job *plan(copying *job, gufo_error *error)
-{
-    return gufo_job_merge(job->model, NULL, error);
-}
-
-/* The last operand is OUT, unless --output gives it.  A file that a shell has found for a pattern is
- * not: it is a shard. */
+/* The last operand is OUT, unless --output gives it.  A file that a pattern of the shell has found
+ * is a shard, not OUT. */
 static int take_output(copying *job)
 {
     shared_options *shared = job->base.shared;
     const char *last = shared->arg_count > 0 ? shared->args[shared->arg_count - 1] : NULL;
 
     if (last == NULL)
-        return report_usage("merge", "the shards and -o OUT are needed");
+        return report_usage("the shards and -o OUT are needed");
     if (job->base.output != NULL && shared->arg_count > 1 && access(last, F_OK) != 0)
-        return command_line_twice(shared, last);
+        return command_line_twice(last);
     if (job->base.output != NULL)
         return CODE_OK;
     if (input_is_gguf(last) &&
@@ -45,7 +38,7 @@ static int take_output(copying *job)
                          "'-o %s --force' replaces it",
                          last);
     if (shared->arg_count == 1)
-        return report_usage("merge", "the shards and -o OUT are needed");
+        return report_usage("the shards and -o OUT are needed");
     job->base.output = command_line_take(shared, shared->arg_count - 1);
     return CODE_OK;
 }
@@ -56,7 +49,7 @@ static int merge(void *context)
     int code = take_output(job);
 
     job->open = shards_open;
-    return code == CODE_OK ? copying_run(job, plan) : code;
+    return code == CODE_OK ? copying_run(job, shards_plan_merge) : code;
 }
 
 const command_line command_merge = {

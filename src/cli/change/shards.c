@@ -2,16 +2,13 @@
 #include "cli/change/shards.h"
 
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The files in the order of their numbers. */
 typedef struct shard_list {
@@ -20,13 +17,6 @@ typedef struct shard_list {
     size_t count;
     bool any_moved, any_missing;
 } shard_list;
-
-static bool exists(const char *path)
-{
-    struct stat info;
-
-    return lstat(path, &info) == 0 || errno != ENOENT;
-}
 
 static int make_list(shard_list *list, size_t count)
 {
@@ -50,8 +40,8 @@ static void free_list(shard_list *list)
 
 /* ---- where files are ------------------------------------------------------------------------ */
 
-/* Puts a file, whose name the list frees, at its place.  If it is missing, it may be there under its
- * other name. */
+/* Puts a file at its place; the list frees its name.  A missing file may exist under its other
+ * name. */
 static int put_file(shard_list *list, size_t index, char *name)
 {
     char *moved;
@@ -59,12 +49,12 @@ static int put_file(shard_list *list, size_t index, char *name)
     list->names[index] = list->paths[index] = name;
     if (name == NULL)
         return report_memory(NULL);
-    if (exists(name))
+    if (path_exists(name))
         return CODE_OK;
     moved = path_with(name, ".moved");
     if (moved == NULL)
         return CODE_FAILED;
-    if (exists(moved)) {
+    if (path_exists(moved)) {
         list->paths[index] = moved;
         list->any_moved = true;
     } else {
@@ -74,7 +64,7 @@ static int put_file(shard_list *list, size_t index, char *name)
     return CODE_OK;
 }
 
-/* The files that a path means by its name. */
+/* Lists the files that the name of a path means. */
 static int list_by_name(shard_list *list, const char *path)
 {
     uint32_t count = input_named_size(path, false);
@@ -87,14 +77,14 @@ static int list_by_name(shard_list *list, const char *path)
 
 /* ---- shards in any order -------------------------------------------------------------------- */
 
-/* What a shard says of itself: its number from 0, and of how many. */
+/* Reads the number of a shard, from 0, and the count of its set. */
 static int read_numbers(const char *path, uint64_t *number, uint64_t *count)
 {
     const input_options options = {.open_flags = GUFO_OPEN_NO_READ_AHEAD, .single = true};
     gufo_status status;
     gufo_error error;
     input in;
-    int code = path_is_standard(path) ? report_usage("merge", "the input must be a file, not '-'")
+    int code = path_is_standard(path) ? report_usage("the input must be a file, not '-'")
                                       : input_open(&in, path, &options);
 
     if (code != CODE_OK)
@@ -132,7 +122,7 @@ static int put_shard(shard_list *list, const char *path)
     return put_file(list, (size_t)number, strdup(path));
 }
 
-/* A shard that was not given may be there under its other name; only then it has one. */
+/* Finds shards that were not given: with --delete-input they may exist under their other name. */
 static int find_rest(shard_list *list, const char *path, bool deletes)
 {
     uint32_t count;
@@ -182,7 +172,8 @@ static int open_list(copying *job, const shard_list *list)
     return report_error(list->paths[0], &error);
 }
 
-/* The first output of a split has the number of shards in its name. */
+/* Cleans up after a run that had written everything.  The first output of a split has the number of
+ * shards in its name. */
 static int clean(const copying *job, const shard_list *list, bool *done)
 {
     const char *const *names = (const char *const *)list->names;
@@ -213,11 +204,16 @@ static int open_named(copying *job, const shard_list *list, const char *path, bo
         return report_as(CODE_FAILED, path,
                          "an interrupted run has moved data of the model to its output: repeat "
                          "that command, with --delete-input");
-    /* What is named by its first shard alone is known as a set. */
+    /* The name of the first shard opens the whole set. */
     if (list->any_moved || strcmp(path, list->names[0]) != 0)
         return open_list(job, list);
     job->model = input_open_model(path, 0);
     return job->model != NULL ? CODE_OK : CODE_FAILED;
+}
+
+gufo_job *shards_plan_merge(copying *job, gufo_error *error)
+{
+    return gufo_job_merge(job->model, NULL, error);
 }
 
 int shards_open(copying *job, bool *done)
@@ -229,7 +225,7 @@ int shards_open(copying *job, bool *done)
     int code;
 
     if (path_is_standard(path))
-        return report_usage(shared->command, "the input must be a file, not '-'");
+        return report_usage("the input must be a file, not '-'");
     code = by_name ? list_by_name(&list, path) : list_by_keys(&list, shared, job->deletes);
     if (code == CODE_OK)
         code = by_name ? open_named(job, &list, path, done) : open_list(job, &list);

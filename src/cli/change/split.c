@@ -2,7 +2,6 @@
 #include "cli/change/shards.h"
 #include "cli/commands.h"
 #include "cli/core/copying.h"
-#include "cli/core/report.h"
 
 #include <string.h>
 
@@ -47,19 +46,19 @@ static int check_options(split_options *o)
     bool limited = o->bounds.max_size > 0 || o->bounds.max_tensors > 0;
 
     if (o->merges && (o->splits || limited || o->bounds.metadata_alone))
-        return report_usage("split", "--merge takes no limits, and not --split");
+        return report_usage("--merge takes no limits, and not --split");
     if (o->merges)
         return CODE_OK;
     if (strcmp(prefix, "-") == 0)
-        return report_usage("split", "several files cannot go to standard output");
+        return report_usage("several files cannot go to standard output");
     /* A folder alone would give files named "-00001-of-000NN.gguf". */
     if (len == 0 || prefix[len - 1] == '/')
-        return report_usage(
-            "split", "OUTPREFIX has to end in the beginning of a file name, not '%s'", prefix);
+        return report_usage("OUTPREFIX has to end in the beginning of a file name, not '%s'",
+                            prefix);
     if (o->splits && !limited)
         o->bounds.max_tensors = TENSORS_OF_LLAMA;
     if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
-        return report_usage("split", "either --max-size or --max-tensors is needed");
+        return report_usage("either --max-size or --max-tensors is needed");
     return CODE_OK;
 }
 
@@ -68,18 +67,13 @@ static gufo_job *plan(copying *job, gufo_error *error)
     return gufo_job_split(job->model, &((split_options *)(void *)job)->bounds, error);
 }
 
-static gufo_job *plan_merge(copying *job, gufo_error *error)
-{
-    return gufo_job_merge(job->model, NULL, error);
-}
-
 static int split(void *context)
 {
     split_options *o = context;
     int code = check_options(o);
 
     o->job.open = shards_open;
-    return code == CODE_OK ? copying_run(&o->job, o->merges ? plan_merge : plan) : code;
+    return code == CODE_OK ? copying_run(&o->job, o->merges ? shards_plan_merge : plan) : code;
 }
 
 const command_line command_split = {

@@ -1,8 +1,7 @@
-/* gufo strip FILE OUT: a model without tensors, or with some of them. */
+/* gufo strip FILE OUT: writes a model without its tensors, or with some of them. */
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"
-#include "cli/core/report.h"
 
 typedef struct strip_options {
     copying job;
@@ -42,8 +41,7 @@ static gufo_job *plan(copying *job, gufo_error *error)
 
     if (made == NULL || o->tensors == NULL || o->matched)
         return made;
-    report_message(job->input, "no tensor matches '%s'", o->tensors);
-    job->code = CODE_NO;
+    job->code = report_as(CODE_NO, job->input, "no tensor matches '%s'", o->tensors);
     gufo_job_free(made);
     return NULL;
 }
@@ -53,7 +51,7 @@ static int strip(void *context)
     strip_options *o = context;
 
     if (o->vocabulary_only + o->no_tensors + (o->tensors != NULL) != 1)
-        return report_usage("strip", "one of --vocab-only, --no-tensors and --tensors is needed");
+        return report_usage("one of --vocab-only, --no-tensors and --tensors is needed");
     return copying_run(&o->job, plan);
 }
 

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* Adds an element of `size` zeros to a list of `*count` elements, to be freed with free; `list` is
- * the address of the pointer to the first one.  Returns the new element; NULL after a report. */
+/* Adds an element of `size` zeros to a list of `*count` elements; `list` is the address of the
+ * pointer to the first one.  The caller frees the list with free.  Returns the new element; NULL
+ * after a report. */
 void *array_add(void *list, size_t *count, size_t size);
 
 #endif

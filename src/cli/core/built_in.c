@@ -25,7 +25,7 @@ static digest_library digest_library_at(size_t index)
 #define JANSSON_VERSION NULL
 #endif
 
-/* A line with those libraries that are there, or with those that are not. */
+/* Writes a line with the libraries that this build has, or with those that it lacks. */
 static void put_line(FILE *out, const char *before, const digest_library *libraries, size_t count,
                      bool there)
 {

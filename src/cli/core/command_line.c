@@ -1,10 +1,9 @@
-/* Command lines are read by argp, for which the tables of a command and of all become one.
+/* argp reads command lines: it gets the options of the command and the shared ones as one table.
  *
- * argp would also exit by itself and speak in several lines, so that is turned off: errors come
- * back, and gufo prints help itself. */
+ * By default argp would exit by itself and report errors in several lines; here it returns errors,
+ * and gufo prints the help. */
 #include "cli/core/command_line.h"
 
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/suggest.h"
 #include "cli/core/words.h"
@@ -18,8 +17,8 @@ enum {
     FIRST_LONG_KEY = 0x100, /* of options without a letter */
 };
 
-/* A command line on its way through the parser: what argp knows of a row, the row itself, and the
- * struct that its value goes into. */
+/* A command line in the parser: what argp knows of a row, the row itself, and the struct for its
+ * value. */
 typedef struct reading {
     shared_options *shared;
     struct argp_option table[MOST_OPTIONS + 1];
@@ -31,6 +30,13 @@ typedef struct reading {
 } reading;
 
 /* ---- the parser ----------------------------------------------------------------------------- */
+
+/* argp's own words about arguments of short options say nothing to a user. */
+static char *filter_help(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
+}
 
 static void add_rows(reading *r, const command_option *row, void *options)
 {
@@ -52,7 +58,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     const reading *r = state->input;
 
     if (key == ARGP_KEY_INIT) {
-        state->err_stream = NULL; /* argp's own words; getopt's (unknown option) are one line */
+        /* Drops argp's own messages; those of getopt (unknown option) are one line. */
+        state->err_stream = NULL;
         return 0;
     }
     if (key == ARGP_KEY_ARGS) {
@@ -62,8 +69,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
     for (size_t i = 0; i < r->count; i++)
         if (r->table[i].name != NULL && r->table[i].key == key)
-            return option_store(r->shared->command, r->options[i],
-                                &(option_given){r->rows[i], text, state}) == CODE_OK
+            return option_store(r->options[i], &(option_given){r->rows[i], text, state}) == CODE_OK
                        ? 0
                        : EINVAL;
     return ARGP_ERR_UNKNOWN;
@@ -75,8 +81,11 @@ static void start(reading *r, const command_line *line, command_input *input)
     add_rows(r, line->options, input);
     add_rows(r, options_shared, input->shared);
     command_line_doc(line, input->shared, r->doc);
-    r->argp = (struct argp){
-        .options = r->table, .parser = parse, .args_doc = line->operands.names, .doc = r->doc};
+    r->argp = (struct argp){.options = r->table,
+                            .parser = parse,
+                            .args_doc = line->operands.names,
+                            .doc = r->doc,
+                            .help_filter = filter_help};
 }
 
 void command_line_help(const command_line *line, shared_options *shared, FILE *out)
@@ -89,20 +98,17 @@ void command_line_help(const command_line *line, shared_options *shared, FILE *o
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* getopt would print an unknown option as it is, control characters and all, and suggests none. */
-static int report_unknown(const shared_options *shared, const words_rows *all, const char *word)
+/* getopt would print an unknown option as it is, control characters and all, and suggest
+ * nothing. */
+static int report_unknown(const words_rows *all, const char *word)
 {
     bool is_long = word[1] == '-';
     size_t len = strcspn(word, "=");
-    char name[64];
-    suggestion near;
+    suggestion near = suggest_start((gufo_str){word + 2, is_long ? len - 2 : 0});
 
-    snprintf(name, sizeof name, "%.*s", (int)(is_long ? len - 2 : 0), word + 2);
-    near = suggest_start(name);
     for (size_t i = 0; i < all->count; i++)
-        suggest_offer(&near, all->rows[i]->name);
-    return report_usage(shared->command, "unknown option '%.*s'%s", (int)len, word,
-                        suggest_text(&near, "--"));
+        suggest_offer(&near, gufo_str_of(all->rows[i]->name));
+    return report_usage("unknown option '%.*s'%s", (int)len, word, suggest_text(&near, "--"));
 }
 
 /* llama-gguf-split also takes --split_max_size.  False if the name has no underscore. */
@@ -116,22 +122,21 @@ static bool replace_underscores(char *word)
     return any;
 }
 
-/* Of all words up to the first command, if that reads what follows. */
-static int check_words(const command_line *line, int argc, char **argv,
-                       const shared_options *shared)
+/* Checks all words; of a command that reads what follows itself, those before it. */
+static int check_words(const command_line *line, int argc, char **argv)
 {
     words_reader reader = words_start(line);
 
     for (int i = 1; i < argc && !reader.all_operands; i++)
         if (words_next(&reader, argv[i]) == WORD_UNKNOWN &&
             !(replace_underscores(argv[i]) && words_next(&reader, argv[i]) != WORD_UNKNOWN))
-            return report_unknown(shared, &reader.all, argv[i]);
+            return report_unknown(&reader.all, argv[i]);
     return CODE_OK;
 }
 
-int command_line_twice(const shared_options *shared, const char *operand)
+int command_line_twice(const char *operand)
 {
-    return report_usage(shared->command, "OUT is given twice: by --output and as '%s'", operand);
+    return report_usage("OUT is given twice: by --output and as '%s'", operand);
 }
 
 const char *command_line_take(shared_options *shared, int index)
@@ -144,7 +149,7 @@ const char *command_line_take(shared_options *shared, int index)
     return operand;
 }
 
-/* OUT is an operand unless --output gives it, which then means one operand less. */
+/* OUT is an operand unless --output gives it: then one operand less is needed. */
 static int check_operands(const command_line *line, command_input *input)
 {
     shared_options *shared = input->shared;
@@ -152,9 +157,9 @@ static int check_operands(const command_line *line, command_input *input)
     int count = shared->arg_count + given, most = line->operands.most;
 
     if (given && most != 0 && count == most + 1)
-        return command_line_twice(shared, shared->args[out - 1]);
+        return command_line_twice(shared->args[out - 1]);
     if (count < line->operands.least || (most != 0 && count > most))
-        return report_usage(shared->command, "%s", line->operands.needed);
+        return report_usage("%s", line->operands.needed);
     if (out != 0 && !given)
         input->output = command_line_take(shared, out - 1);
     return CODE_OK;
@@ -168,7 +173,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     error_t failure;
     reading r;
 
-    if (check_words(line, argc, argv, shared) != CODE_OK)
+    if (check_words(line, argc, argv) != CODE_OK)
         return CODE_USAGE;
     start(&r, line, input);
     input->shared->arg_count = 0;
@@ -184,7 +189,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     return shared->done ? CODE_OK : check_operands(line, input);
 }
 
-/* Frees the texts of options, and what the command itself has to free. */
+/* Frees the texts of options, and lets the command free its own. */
 static void release(const command_line *line, command_input *input)
 {
     const command_option *option = line->options;

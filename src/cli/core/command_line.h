@@ -11,20 +11,20 @@ typedef struct command_example {
     const char *says;    /* what it does */
 } command_example;
 
-/* What a command line may be, and what runs then. */
+/* Describes a command line, and what runs when it was read. */
 typedef struct command_line {
     struct {
         const char *names;  /* as the usage shows them */
         int least, most;    /* how many; `most` 0: any number */
-        const char *needed; /* what is said if there are fewer or more */
+        const char *needed; /* the report of fewer or more */
     } operands;             /* arguments that are not options */
-    int out;                /* which of them, from 1, is OUT unless --output gives it; 0: none */
-    const char *doc;        /* what it does; after \v, below the options, what else to know */
+    int out;                /* the number, from 1, of OUT unless --output gives it; 0: no OUT */
+    const char *doc; /* what the command does; after \v, below the options, what else to know */
     command_example examples[COMMAND_EXAMPLES];
-    const command_option *options; /* the last one is empty; NULL: none but the shared ones */
+    const command_option *options; /* the last one is empty; NULL: the shared ones alone */
     size_t size;                   /* of the struct of its options; 0: a command_input */
     unsigned flags;                /* of argp */
-    bool unread;                   /* it runs whatever the command line says */
+    bool unread;                   /* runs without reading the command line */
     int (*run)(void *options);     /* returns the exit code; NULL: */
     int (*each)(void *options, const char *argument); /* for command_line_each */
     void (*release)(
@@ -43,20 +43,20 @@ typedef struct command {
 
 /* The help of the command. */
 void command_line_help(const command_line *line, shared_options *shared, FILE *out);
-/* Its text around the options: `doc` and the examples, and of gufo itself, whose shared->command is
- * NULL, the commands. */
+/* The text around the options: `doc` and the examples.  That of gufo itself (shared->command is
+ * NULL) lists the commands. */
 enum { COMMAND_DOC = 1 << 13 };
 void command_line_doc(const command_line *line, const shared_options *shared,
                       char out[COMMAND_DOC]);
 
-/* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked
- * for. Returns the exit code. */
+/* Reads a command line, without `argv[0]`, and runs the command unless it printed help.  Returns
+ * the exit code. */
 int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared);
 
-/* For commands that find out themselves which operand is OUT: takes operand `index` out of
+/* For commands that find OUT among their operands themselves.  Takes operand `index` out of
  * shared->args; reports that `operand` is OUT beside --output, and returns CODE_USAGE. */
 const char *command_line_take(shared_options *shared, int index);
-int command_line_twice(const shared_options *shared, const char *operand);
+int command_line_twice(const char *operand);
 
 /* Calls `one` for each argument that is not an option, as long as standard output takes anything;
  * returns the worst code. */

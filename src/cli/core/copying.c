@@ -5,7 +5,6 @@
 #include "cli/core/input.h"
 #include "cli/core/json.h"
 #include "cli/core/old_file.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/text.h"
@@ -18,12 +17,12 @@
 static int open_model(copying *job)
 {
     if (path_is_standard(job->input))
-        return report_usage(job->base.shared->command, "the input must be a file, not '-'");
+        return report_usage("the input must be a file, not '-'");
     job->model = input_open_model(job->input, 0);
     return job->model != NULL ? CODE_OK : CODE_FAILED;
 }
 
-/* The data of a pipe is gone once its metadata was read. */
+/* The data of a pipe is gone after reading its metadata. */
 static int open_input(copying *job, bool *done)
 {
     int code = job->open != NULL ? job->open(job, done) : open_model(job);
@@ -42,7 +41,7 @@ static int open_input(copying *job, bool *done)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* What a plan refuses is wrong usage, except a broken set. */
+/* A plan refuses wrong usage, or a broken set. */
 static int report_no_plan(const copying *job, const gufo_error *error)
 {
     bool usage =
@@ -77,7 +76,7 @@ static uint32_t job_flags(const copying *job)
            (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
 }
 
-/* What writing would refuse is refused without it, too. */
+/* A dry run refuses what writing would refuse. */
 static int check_copy(copying *job)
 {
     gufo_error error;
@@ -87,7 +86,7 @@ static int check_copy(copying *job)
     return report_failure(job, &error);
 }
 
-/* Before the first byte: it cannot be undone. */
+/* Warns before the first byte, because a deletion cannot be undone. */
 static void announce_deletion(const copying *job)
 {
     size_t files = gufo_model_shard_count(job->model);
@@ -119,7 +118,7 @@ static int write_copy(copying *job)
     progress_start(&job->bar, shared->quiet);
     status = save_job(job->base.output, job->plan, &how, job_flags(job), &error);
     progress_end(&job->bar);
-    /* Whoever closes a pipe has seen what it wanted. */
+    /* A reader that closes the pipe has seen what it wanted. */
     if (status == GUFO_OK ||
         (save_is_stdout(job->base.output) && error.system == EPIPE && signals_pipe_closed()))
         return CODE_OK;
@@ -128,7 +127,7 @@ static int write_copy(copying *job)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* As JSON if there is a writer. */
+/* Writes JSON if it gets a writer. */
 static void report_output(const copying *job, size_t index, json_writer *j)
 {
     gufo_job_output out = {0};
@@ -142,14 +141,13 @@ static void report_output(const copying *job, size_t index, json_writer *j)
         json_write_u64(j, "tensors", out.tensor_count);
         json_end_object(j);
     } else {
-        text_print("%s: %s, %s %s\n", path != NULL ? path : "", human_bytes(out.size).text,
-                   human_grouped(out.tensor_count).text,
-                   out.tensor_count == 1 ? "tensor" : "tensors");
+        text_print("%s: %s, %s\n", path != NULL ? path : "", human_bytes(out.size).text,
+                   human_counted(out.tensor_count, "tensor", "tensors").text);
     }
     free(path);
 }
 
-/* A way in which the copy differs from its input; NULL if it does not in this one. */
+/* Names a way in which the copy differs from its input; NULL if it does not differ in this one. */
 static const char *normalised(const copying *job, uint32_t kind)
 {
     bool is = (gufo_job_normalised(job->plan) & kind) != 0;
@@ -159,10 +157,8 @@ static const char *normalised(const copying *job, uint32_t kind)
 
 static void write_json(const copying *job)
 {
-    json_writer j = json_writer_start(stdout);
+    json_writer j = json_begin_document(job->input);
 
-    json_begin_object(&j, NULL);
-    json_write_text(&j, "path", job->input);
     json_write_bool(&j, "dry_run", job->dry_run);
     json_begin_array(&j, "outputs");
     for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)

@@ -1,10 +1,9 @@
-/* What the commands that write a model again have in common: split, merge, endian, strip and
- * extract.  The struct of their options begins with a `copying`; each makes its plan, and
- * copying_run does the rest: it opens the input, carries the plan out, reports it and closes. */
+/* The frame of the commands that write a model again: split, merge, endian, strip and extract.  The
+ * struct of their options begins with a `copying`.  Each makes its plan, and copying_run does the
+ * rest: it opens the input, carries the plan out, reports it and closes. */
 #ifndef CLI_CORE_COPYING_H
 #define CLI_CORE_COPYING_H
 
-#include "cli/core/options.h"
 #include "cli/core/progress.h"
 
 #include "gufo/edit.h"
@@ -15,11 +14,11 @@ struct copying {
     command_input base;
     bool dry_run;
     bool deletes; /* the input, while the output is written */
-    /* Opens what the arguments name as job->model; NULL: the model that the first one names.  *done:
-     * nothing is left to do.  Returns CODE_OK, or another code after a report. */
+    /* Opens the model that the arguments name as job->model; NULL: the first argument names it.
+     * Sets *done if nothing is left to do.  Returns CODE_OK, or another code after a report. */
     int (*open)(copying *job, bool *done);
     const char *input;     /* base.output "-": standard output */
-    const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
+    const char *type_hint; /* advice against an element type that cannot be written; NULL: none */
     gufo_model *model;
     gufo_job *plan;
     int code; /* why planning failed; CODE_OK: the library gives the error */
@@ -29,8 +28,8 @@ struct copying {
 /* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */
 typedef gufo_job *copying_planner(copying *job, gufo_error *error);
 
-/* The first argument is the input; job->base.output is known, or the plan finds it.  Returns the exit
- * code. */
+/* Runs a job: the first argument is the input; job->base.output is known, or the plan finds it.
+ * Returns the exit code. */
 int copying_run(copying *job, copying_planner *plan);
 
 #endif

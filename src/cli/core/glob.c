@@ -11,8 +11,7 @@ bool glob_matches(const char *glob, gufo_str name)
         return true;
     if (name.len >= sizeof copy)
         return false;
-    /* fnmatch takes C strings: a NUL inside must not cut the name, and is matched by `*` and `?`.
-     */
+    /* fnmatch takes C strings: `*` and `?` match a NUL inside a name, which must not cut it. */
     for (size_t i = 0; i < name.len; i++)
         copy[i] = name.data[i] != '\0' ? name.data[i] : '\1';
     copy[name.len] = '\0';

@@ -8,11 +8,11 @@
 
 /* Whether `name` matches; everything matches NULL. */
 bool glob_matches(const char *glob, gufo_str name);
-/* The next entry or tensor whose name matches, from *next on, which moves behind it; false past the
- * last. */
+/* Finds the next entry or tensor whose name matches, from *next on, and moves *next behind it;
+ * false past the last. */
 bool glob_next_entry(const char *glob, const gufo_model *model, uint64_t *next, gufo_entry *out);
 bool glob_next_tensor(const char *glob, const gufo_model *model, uint64_t *next, gufo_tensor *out);
-/* Whether it matches one of several, or there are none. */
+/* Whether the name matches one of several patterns; every name does without patterns. */
 bool glob_selects(const option_texts *globs, gufo_str name);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/core/number.h"
 
 #include <stdio.h>
+#include <string.h>
 
 human_text human_grouped(uint64_t value)
 {
@@ -51,4 +52,13 @@ human_text human_bytes(uint64_t value)
                                         " TiB",   " PiB", " EiB", NULL};
 
     return in_units(value, 1024, 0.05, units);
+}
+
+human_text human_counted(uint64_t count, const char *one, const char *many)
+{
+    human_text h = human_grouped(count);
+    size_t len = strlen(h.text);
+
+    snprintf(h.text + len, sizeof h.text - len, " %s", count == 1 ? one : many);
+    return h;
 }

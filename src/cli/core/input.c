@@ -2,7 +2,6 @@
 #include "cli/core/input.h"
 
 #include "cli/core/old_file.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -29,8 +28,8 @@ char *input_sibling_path(const char *path, uint32_t number)
     return text;
 }
 
-/* Whether this sibling is missing.  One that is there but cannot be read is not: opening it will
- * tell why. */
+/* Whether this sibling is missing.  A sibling that cannot be read is not missing: opening it
+ * reports why. */
 static bool is_missing(const char *path)
 {
     struct stat status;
@@ -38,16 +37,16 @@ static bool is_missing(const char *path)
     return stat(path, &status) != 0 && errno == ENOENT;
 }
 
-/* The number of the shard that the path names, and of how many: false for one of one, and where the
- * name does not say it. */
+/* The number of the shard that the path names, and the count of its set: false for one of one, and
+ * where the name does not say it. */
 static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
 {
     return !path_is_standard(path) && gufo_shard_path_parse(path, NULL, number, count) &&
            *count > 1;
 }
 
-/* The path of the first of the other shards that is missing: to be freed; NULL if there is none, or
- * without memory. */
+/* The path of the first of the other shards that is missing, which the caller frees; NULL if none
+ * is missing, or without memory. */
 static char *find_missing(const char *path, uint32_t own, uint32_t count)
 {
     for (uint32_t number = 1; number <= count; number++) {
@@ -94,10 +93,9 @@ uint32_t input_set_size(const char *path, bool single)
 bool input_is_pending(const char *path)
 {
     bool pending = save_is_pending(path, false);
-    size_t prefix_len;
     uint32_t number, count;
 
-    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1)
+    if (!gufo_shard_path_parse(path, NULL, &number, &count) || number != 1)
         return pending;
     for (number = 2; number <= count && !pending; number++) {
         char *sibling = input_sibling_path(path, number);
@@ -108,7 +106,7 @@ bool input_is_pending(const char *path)
     return pending;
 }
 
-/* ---- what a file is ------------------------------------------------------------------------- */
+/* ---- kinds of files ------------------------------------------------------------------------- */
 
 bool input_is_gguf(const char *path)
 {

@@ -14,7 +14,7 @@ typedef struct input_options {
     bool single;         /* the first shard of a set means just that file */
 } input_options;
 
-/* The row of --single, for a command whose options have these as `input`. */
+/* The row of --single: the options of the command have an `input`. */
 #define OPTION_SINGLE(type)                                                       \
     {                                                                             \
         "single", NULL, "Read just FILE, even if it is the first shard of a set", \
@@ -26,46 +26,46 @@ typedef struct input {
     gufo_model *model;
 } input;
 
-/* How many shards `path` means: 0 for a single file.  It means a set if it is named as the first of
- * several shards, `single` is not asked for, and all siblings are there; warns about the first one
- * that is missing, also of a later shard. */
+/* How many shards `path` means: 0 for a single file.  It means a set if it has the name of the
+ * first of several shards, `single` is false, and all siblings exist.  Warns about the first one
+ * that is missing, also for a later shard. */
 uint32_t input_set_size(const char *path, bool single);
-/* The same without the warning: *missing is the path of the first shard that is missing (to be
- * freed), NULL for none. */
+/* The same without the warning: *missing is the path of the first shard that is missing, which the
+ * caller frees, or NULL. */
 uint32_t input_find_set(const char *path, bool single, char **missing);
 /* The same by its name alone, whether the siblings are there or not. */
 uint32_t input_named_size(const char *path, bool single);
-/* The path of shard `number`, from 1, of the set that `path` belongs to: to be freed.  NULL without
+/* The path of shard `number`, from 1, of the set of `path`, which the caller frees; NULL without
  * memory. */
 char *input_sibling_path(const char *path, uint32_t number);
 
 /* Whether this is a regular file that begins as a GGUF file does, even in the wrong byte order. */
 bool input_is_gguf(const char *path);
 
-/* Opens.  Where `path` means no set, just that file is opened, whatever it is a part of.  Returns
- * CODE_OK, or CODE_FAILED after a report. */
+/* Opens the model.  If `path` does not mean a set, opens just that file, even if it is a part of
+ * one.  Returns CODE_OK, or CODE_FAILED after a report. */
 int input_open(input *in, const char *path, const input_options *options);
-/* For commands that need the data: all shards of a set have to be there. */
+/* The same for commands that need the data: all shards of a set must exist. */
 int input_open_whole(input *in, const char *path, const input_options *options);
-/* The same; CODE_USAGE after a report where the data cannot be reached, in a pipe.  `use` is what
- * is to be done with it: "hashed". */
+/* The same; CODE_USAGE after a report for a pipe, whose data cannot be read again.  `use` is what
+ * the command does with it: "hashed". */
 int input_open_data(input *in, const char *path, const input_options *options, const char *use);
 void input_close(input *in);
 
-/* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT lets pass; the first fault of each shard
- * may be reported like any other error. */
+/* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT accepts; with `report`, reports the first
+ * fault of each shard. */
 int input_damage(const input *in, bool report);
 
-/* Opens the model that `path` is, or begins; a file that is only a part of one is refused.  NULL
- * after a report. */
+/* Opens the model that `path` is, or begins; refuses a file that is only a part of one.  NULL after
+ * a report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);
 
-/* Guards all its files against being replaced by an output (base/files/guard.h): to be freed with
- * guard_free. False after a report. */
+/* Guards all its files against being replaced by an output (base/files/guard.h); the caller frees
+ * the guard with guard_free.  False after a report. */
 bool input_guard(const input *in, output_guard *guard);
 
-/* Whether the file, or a shard of the set that it begins, must not be read because it is being
- * edited or such an edit was interrupted; says so, and what helps. */
+/* Whether an edit of the file, or of a shard of the set that it begins, is running or was
+ * interrupted, so that it must not be read; reports that with advice. */
 bool input_is_pending(const char *path);
 
 #endif

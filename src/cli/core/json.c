@@ -28,7 +28,7 @@ void json_writer_line(json_writer *j)
 
 /* ---- structure ------------------------------------------------------------------------------ */
 
-/* What comes before a value, and what it leaves behind. */
+/* Writes the comma and the key before a value. */
 static void start_item(json_writer *j, const char *key)
 {
     if (j->comma)
@@ -85,12 +85,17 @@ void json_write_null(json_writer *j, const char *key)
     fputs("null", j->out);
 }
 
+void json_write_known(json_writer *j, const char *key, bool known, uint64_t number)
+{
+    if (known)
+        json_write_u64(j, key, number);
+    else
+        json_write_null(j, key);
+}
+
 void json_write_offset(json_writer *j, uint64_t offset)
 {
-    if (offset != GUFO_NO_OFFSET)
-        json_write_u64(j, "offset", offset);
-    else
-        json_write_null(j, "offset");
+    json_write_known(j, "offset", offset != GUFO_NO_OFFSET, offset);
 }
 
 void json_write_bool(json_writer *j, const char *key, bool value)
@@ -149,7 +154,7 @@ static bool is_literal(unsigned char byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-#define REPLACEMENT 0xfffd /* U+FFFD, for what cannot be shown */
+#define REPLACEMENT 0xfffd /* U+FFFD, for bytes that are not text */
 
 static bool needs_escape(uint32_t code_point)
 {
@@ -170,7 +175,7 @@ static void write_escape(json_writer *j, uint32_t code_point)
     }
 }
 
-/* The characters of valid UTF-8: runs that need nothing in one piece, the others escaped. */
+/* Writes the characters of valid UTF-8: runs without escapes in one piece, the others escaped. */
 static void write_characters(json_writer *j, gufo_str text)
 {
     size_t done = 0, start = 0;

@@ -5,12 +5,12 @@
  *     json_write_u64(&j, "size", 42);
  *     json_end_document(&j);             {"size":42} and a newline
  *
- * Whatever begins or is written takes its key: plain ASCII without quotes in an object, NULL in an
- * array and at the top.
+ * Every function takes the key of what it writes: plain ASCII without quotes in an object, NULL in
+ * an array and at the top.
  *
- * Nothing is kept but whether a comma is due, so that a value may have any length.  Floats are as in
- * number.h.  What a double of a reader cannot hold is a string: integers beyond 2^53, "nan", "inf"
- * and "-inf".  Errors of the stream stay in the stream (ferror). */
+ * The writer remembers only whether a comma is due, so that a value may have any length.  It writes
+ * floats as number.h does, and as a string what a reader's double cannot hold: integers beyond
+ * 2^53, "nan", "inf" and "-inf".  Errors of the stream stay in the stream (ferror). */
 #ifndef CLI_CORE_JSON_H
 #define CLI_CORE_JSON_H
 
@@ -21,17 +21,17 @@
 typedef struct json_writer {
     FILE *out;
     bool comma;   /* due before the next key or value */
-    bool changed; /* a file, while it was written from */
+    bool changed; /* a file changed while its content was written */
 } json_writer;
 
 json_writer json_writer_start(FILE *out);
-/* {"path":PATH,... on standard output, to be ended with json_end_document. */
+/* Writes {"path":PATH,... to standard output; json_end_document ends it. */
 json_writer json_begin_document(const char *path);
 /* Ends the line, and with it a document. */
 void json_writer_line(json_writer *j);
 
 void json_begin_object(json_writer *j, const char *key);
-/* The same as a member of any name that is valid UTF-8. */
+/* The same with any valid UTF-8 as the name of the member. */
 void json_begin_named_object(json_writer *j, gufo_str name);
 void json_end_object(json_writer *j);
 /* Ends an object that is a whole document, and the line. */
@@ -40,6 +40,8 @@ void json_begin_array(json_writer *j, const char *key);
 void json_end_array(json_writer *j);
 
 void json_write_null(json_writer *j, const char *key);
+/* The number, or null where it is not known. */
+void json_write_known(json_writer *j, const char *key, bool known, uint64_t number);
 /* "offset": the number, or null for GUFO_NO_OFFSET. */
 void json_write_offset(json_writer *j, uint64_t offset);
 void json_write_bool(json_writer *j, const char *key, bool value);

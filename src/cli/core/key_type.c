@@ -1,6 +1,6 @@
-/* Which types a value may have that comes without one: that of the value that the key has, unless
- * the registry knows that readers do not take it; and those that the registry gives to the key, in
- * the order in which writers prefer them ("uint32|array[int32]"). */
+/* Finds the types that a value without TYPE may have.  The first is that of the value in the file,
+ * unless the registry knows that readers do not take it; then follow those that the registry gives
+ * to the key, in the order in which writers prefer them ("uint32|array[int32]"). */
 #include "cli/core/key_type.h"
 
 #include "base/text.h"
@@ -31,7 +31,7 @@ const gufo_key_info *key_type_info(const gufo_document *document, gufo_str key)
     return info != NULL ? info : gufo_key_find(key, (gufo_str){"", 0});
 }
 
-/* The next type of a list, which *at moves past. */
+/* Reads the next type of a list, and moves *at past it. */
 static bool next_type(const char **at, key_type *out)
 {
     gufo_str type = str_piece(at, '|');
@@ -43,7 +43,7 @@ static bool next_type(const char **at, key_type *out)
 
 /* ---- the value that is there ---------------------------------------------------------------- */
 
-/* Only an empty array of arrays has no type. */
+/* The type of a value; false for an empty array of arrays, which has none. */
 static bool type_of(gufo_value value, key_type *out)
 {
     *out = (key_type){value.type, value.type == GUFO_VALUE_ARRAY};

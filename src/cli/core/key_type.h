@@ -20,19 +20,20 @@ typedef struct key_types {
 
 /* The architecture of a file that is changed or made; empty if it names none. */
 gufo_str key_type_architecture(const gufo_document *document);
-/* The row of the registry for a key, in this document or else in any; NULL if there is none. */
+/* The row of the registry for a key, in this document or else in any; NULL for an unknown
+ * key. */
 const gufo_key_info *key_type_info(const gufo_document *document, gufo_str key);
-/* The types that the value of a key may have, the best one first; none where nothing is known. */
+/* The types that the value of a key may have, the best one first; none for an unknown key. */
 key_types key_types_of(const gufo_document *document, const char *key);
 
 /* The type that the value of an unknown key gets. */
 gufo_value_type key_type_guess(const char *text);
-/* The length of "TYPE:" at the beginning of the text; 0 if it is not there. */
+/* Reads "TYPE:" at the beginning of the text; its length, 0 without a type. */
 size_t key_type_prefix(const char *text, gufo_value_type *type);
-/* The types that "[TYPE:]VALUE" may have, in their order: TYPE, which *text moves past, else those of
- * the key. */
+/* The types that "[TYPE:]VALUE" may have, in their order: TYPE, which *text moves past, else those
+ * of the key. */
 key_types key_types_read(const gufo_document *document, const char *key, const char **text);
-/* Those that are arrays, or those that are not. */
+/* Of these types, keeps those that are arrays, or the others. */
 key_types key_types_of_shape(const key_types *types, bool is_array);
 
 /* Types in words: "uint32 or array[int32]". */

@@ -1,4 +1,4 @@
-/* What several commands write about a model and its tensors, as members of a JSON object. */
+/* Members of JSON objects about a model and its tensors, for several commands. */
 #ifndef CLI_CORE_MODEL_JSON_H
 #define CLI_CORE_MODEL_JSON_H
 

@@ -21,7 +21,7 @@ size_t number_f64(char *out, double value);
 size_t number_u64(char *out, uint64_t value);
 size_t number_i64(char *out, int64_t value);
 
-/* Reads the digits at *text and moves past them.  False if there are none, or too many. */
+/* Reads the digits at *text and moves past them.  False without digits, or with too many. */
 bool number_read(const char **text, uint64_t *out);
 
 #endif

@@ -1,17 +1,18 @@
 /* Values of options. */
 #include "cli/core/option.h"
 
+#include "base/text.h"
+
 #include "cli/core/array.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "cli/core/size.h"
 #include "cli/core/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-int option_number(const char *command, const char *name, const char *text, uint64_t lowest,
-                  uint64_t highest, uint64_t *out)
+int option_number(const char *name, const char *text, uint64_t lowest, uint64_t highest,
+                  uint64_t *out)
 {
     const char *end = text;
     uint64_t value;
@@ -20,17 +21,16 @@ int option_number(const char *command, const char *name, const char *text, uint6
         *out = value;
         return CODE_OK;
     }
-    return report_usage(command, "%s needs a whole number from %llu to %llu, not '%s'", name,
+    return report_usage("%s needs a whole number from %llu to %llu, not '%s'", name,
                         (unsigned long long)lowest, (unsigned long long)highest, text);
 }
 
-static int read_size(const char *command, const command_option *option, const char *text,
-                     uint64_t *out)
+static int read_size(const command_option *option, const char *text, uint64_t *out)
 {
     if (size_read(text, out) && *out >= option->lowest)
         return CODE_OK;
-    return report_usage(command, "--%s needs a size such as %s, not '%s'", option->name,
-                        option->example, text);
+    return report_usage("--%s needs a size such as %s, not '%s'", option->name, option->example,
+                        text);
 }
 
 /* "red, green or blue" */
@@ -38,31 +38,30 @@ static void list_words(const char *const *words, char *out, size_t size)
 {
     size_t len = 0;
 
-    for (size_t i = 0; words[i] != NULL && len < size; i++)
-        len += (size_t)snprintf(out + len, size - len, "%s%s",
-                                i == 0                 ? ""
-                                : words[i + 1] == NULL ? " or "
-                                                       : ", ",
-                                words[i]);
+    for (size_t i = 0; words[i] != NULL && len < size; i++) {
+        const char *before = words[i + 1] == NULL ? " or " : ", ";
+
+        len += (size_t)snprintf(out + len, size - len, "%s%s", i > 0 ? before : "", words[i]);
+    }
 }
 
 /* One of option->words; `out` is an unsigned or an enum. */
-static int read_choice(const char *command, const command_option *option, const char *text,
-                       void *out)
+static int read_choice(const command_option *option, const char *text, void *out)
 {
     char words[128];
     unsigned number = (unsigned)option->lowest;
-    suggestion near = suggest_start(text);
+    gufo_str bare = own_name_bare(option->own, gufo_str_of(text));
+    suggestion near = suggest_start(gufo_str_of(text));
 
     for (size_t i = 0; option->words[i] != NULL; i++, number++) {
-        suggest_offer(&near, option->words[i]);
-        if (strcmp(text, option->words[i]) != 0)
+        suggest_offer(&near, gufo_str_of(option->words[i]));
+        if (!str_same_folded(bare, gufo_str_of(option->words[i])))
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */
         return CODE_OK;
     }
     list_words(option->words, words, sizeof words);
-    return report_usage(command, "--%s is %s, not '%s'%s", option->name, words, text,
+    return report_usage("--%s is %s, not '%s'%s", option->name, words, text,
                         suggest_text(&near, ""));
 }
 
@@ -75,7 +74,7 @@ int option_add(option_texts *texts, const char *text)
     return added != NULL ? CODE_OK : CODE_FAILED;
 }
 
-int option_store(const char *command, void *options, const option_given *given)
+int option_store(void *options, const option_given *given)
 {
     const command_option *option = given->option;
     const char *text = given->text != NULL ? given->text : option->fallback;
@@ -98,11 +97,11 @@ int option_store(const char *command, void *options, const option_given *given)
         return option_add(to, text);
     case OPTION_KIND_NUMBER:
         snprintf(name, sizeof name, "--%s", option->name);
-        return option_number(command, name, text, option->lowest, option->highest, to);
+        return option_number(name, text, option->lowest, option->highest, to);
     case OPTION_KIND_SIZE:
-        return read_size(command, option, text, to);
+        return read_size(option, text, to);
     case OPTION_KIND_CHOICE:
-        return read_choice(command, option, text, to);
+        return read_choice(option, text, to);
     case OPTION_KIND_READ:
         return option->read(options, given);
     }

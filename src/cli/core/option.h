@@ -2,6 +2,9 @@
 #ifndef CLI_CORE_OPTION_H
 #define CLI_CORE_OPTION_H
 
+#include "cli/core/report.h"
+#include "schema/registry/own_name.h"
+
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +28,7 @@ typedef struct option_given {
     struct argp_state *state; /* from which further arguments may be taken */
 } option_given;
 
-/* Reads what is more than a value.  Returns the exit code. */
+/* Reads an option that takes more than a value.  Returns the exit code. */
 typedef int option_reader(void *options, const option_given *given);
 
 typedef enum option_kind {
@@ -35,12 +38,12 @@ typedef enum option_kind {
     OPTION_KIND_TEXTS,  /* option_texts, which command_line_run frees */
     OPTION_KIND_NUMBER, /* uint64_t from `lowest` to `highest` */
     OPTION_KIND_SIZE,   /* uint64_t, at least `lowest`, as in size.h */
-    OPTION_KIND_CHOICE, /* unsigned, or an enum: one of `words`, of which the first is `lowest` */
+    OPTION_KIND_CHOICE, /* unsigned, or an enum: the place in `words`, counted from `lowest` */
     OPTION_KIND_READ,   /* `read` does it */
 } option_kind;
 
-/* A row of a command's table, and where in the struct of its options the value goes: the macros
- * below fill in from `kind` on. */
+/* A row of a command's table, and the place of the value in the struct of its options.  The macros
+ * below fill in the fields from `kind` on. */
 struct command_option {
     const char *name;     /* NULL: `help` is a heading */
     const char *argument; /* NULL: it has none */
@@ -48,16 +51,17 @@ struct command_option {
     option_kind kind;
     size_t place, given; /* offsets: of the value, and of a bool that is set, too (0: none) */
     uint64_t lowest, highest;
-    const char *const *words; /* the last is NULL */
+    const char *const *words; /* in any case; the last is NULL */
+    own_name_kind own;        /* of what they are names, if the format has others */
     const char *example;      /* of a size */
     const char *fallback;     /* the value without an argument; NULL: none */
     option_reader *read;
     int letter;    /* its short form */
-    bool optional; /* the argument may be left out */
+    bool optional; /* it may be given without its argument */
     int group;     /* in the help; 0 is 1 */
 };
 
-/* Where a field is; it does not compile if the field has not the type that is stored, or as many
+/* The place of a field.  It compiles only if the field has the type that is stored, or as many
  * bytes. */
 #define OPTION_PLACE(type, field, stored) \
     .place = offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, stored : 0))
@@ -83,12 +87,12 @@ struct command_option {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Both return CODE_OK, or another code after a report, which names the command that is read. */
+/* Both return CODE_OK, or another code after a report. */
 
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
-int option_number(const char *command, const char *name, const char *text, uint64_t lowest,
-                  uint64_t highest, uint64_t *out);
-/* Stores what is given into the struct of a command's options. */
-int option_store(const char *command, void *options, const option_given *given);
+int option_number(const char *name, const char *text, uint64_t lowest, uint64_t highest,
+                  uint64_t *out);
+/* Stores an option into the struct of a command's options. */
+int option_store(void *options, const option_given *given);
 
 #endif

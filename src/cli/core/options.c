@@ -1,7 +1,6 @@
 /* The shared options. */
 #include "cli/core/options.h"
 
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 
 #include "gufo/format.h"
@@ -9,36 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_THREADS 1024
-
 static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
-
-static int read_verbose(void *options, const option_given *given)
-{
-    (void)given;
-    ((shared_options *)options)->verbose++;
-    return CODE_OK;
-}
-
-static int read_threads(void *options, const option_given *given)
-{
-    shared_options *shared = options;
-    uint64_t threads = shared->threads;
-    int code = option_number(shared->command, "--threads", given->text, 1, MAX_THREADS, &threads);
-
-    shared->threads = (unsigned)threads;
-    return code;
-}
 
 static uint64_t max_depth;
 
 static int read_depth(void *options, const option_given *given)
 {
-    const shared_options *shared = options;
-
-    return option_number(shared->command, "--max-depth", given->text, 1, GUFO_LARGEST_DEPTH,
-                         &max_depth);
+    (void)options;
+    return option_number("--max-depth", given->text, 1, GUFO_LARGEST_DEPTH, &max_depth);
 }
 
 uint64_t options_max_depth(void)
@@ -46,12 +24,26 @@ uint64_t options_max_depth(void)
     return max_depth;
 }
 
-/* Prints the help of the whole parser and ends reading. */
+enum { HELP_PARTS = ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, HELP_NAME_SIZE = 64 };
+
+/* "gufo show" */
+static void help_name(const shared_options *shared, char name[HELP_NAME_SIZE])
+{
+    snprintf(name, HELP_NAME_SIZE, "gufo%s%s", shared->command != NULL ? " " : "",
+             shared->command != NULL ? shared->command : "");
+}
+
+/* Prints the help of the whole parser and ends reading.  With the state, argp asks the filter of
+ * command_line.c. */
 static int read_help(void *options, const option_given *given)
 {
     shared_options *shared = options;
+    char name[HELP_NAME_SIZE], *own = given->state->name;
 
-    options_print_help(given->state->root_argp, shared, stdout);
+    help_name(shared, name);
+    given->state->name = name;
+    argp_state_help(given->state, stdout, HELP_PARTS);
+    given->state->name = own;
     shared->done = true;
     given->state->next = given->state->argc;
     return CODE_OK;
@@ -63,12 +55,13 @@ const command_option options_shared[] = {
      OPTION_FLAG(shared_options, json), .letter = 'j', .group = 90},
     {"quiet", NULL, "Do not print warnings, or anything but the result",
      OPTION_FLAG(shared_options, quiet), .letter = 'q', .group = 90},
-    {"verbose", NULL, "Print more", OPTION_READ(read_verbose), .letter = 'v', .group = 90},
+    {"verbose", NULL, "Print more", OPTION_FLAG(shared_options, verbose), .letter = 'v',
+     .group = 90},
     {"color", "WHEN", "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never",
      OPTION_CHOICE(shared_options, color, color_words, 0), .fallback = "always", .optional = true,
      .group = 90},
-    {"threads", "N", "Use at most N threads (default: one per core)", OPTION_READ(read_threads),
-     .group = 90},
+    {"threads", "N", "Use at most N threads (default: one per core)",
+     OPTION_NUMBER(shared_options, threads, 1, OPTIONS_MOST_THREADS), .group = 90},
     {"max-depth", "N", "Read arrays that are nested up to N deep, at most 1024 (default: 16)",
      OPTION_READ(read_depth), .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
@@ -79,11 +72,10 @@ const command_option options_shared[] = {
 
 void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out)
 {
-    char name[64];
+    char name[HELP_NAME_SIZE];
 
-    snprintf(name, sizeof name, "gufo%s%s", shared->command != NULL ? " " : "",
-             shared->command != NULL ? shared->command : "");
-    argp_help(parser, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+    help_name(shared, name);
+    argp_help(parser, out, HELP_PARTS, name);
 }
 
 bool options_color(const shared_options *shared)
@@ -105,11 +97,10 @@ int options_cpu(gufo_cpu *cpu)
     if (name == NULL || *name == '\0')
         return CODE_OK;
     if (!gufo_cpu_by_name(name, cpu))
-        report_message(NULL, "GUFO_CPU is portable, avx2, avx512, neon or best, not '%s'", name);
-    else if (!gufo_cpu_available(*cpu))
-        report_message(NULL, "GUFO_CPU is '%s', which this machine or this build does not have",
-                       name);
-    else
-        return CODE_OK;
-    return CODE_USAGE;
+        return report_as(CODE_USAGE, NULL,
+                         "GUFO_CPU is portable, avx2, avx512, neon or best, not '%s'", name);
+    if (!gufo_cpu_available(*cpu))
+        return report_as(CODE_USAGE, NULL,
+                         "GUFO_CPU is '%s', which this machine or this build does not have", name);
+    return CODE_OK;
 }

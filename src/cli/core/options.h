@@ -10,14 +10,15 @@
 
 typedef enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 
+enum { OPTIONS_MOST_THREADS = 1024 };
+
 typedef struct shared_options {
     const struct command *commands; /* all of them; the last one is empty */
-    const char *command;            /* whose command line is read; NULL: that of gufo itself */
-    bool json, quiet, force;
-    unsigned verbose;
-    unsigned threads; /* 0: all cores */
+    const char *command;            /* the one whose command line is read; NULL: gufo itself */
+    bool json, quiet, verbose, force;
+    uint64_t threads; /* 0: all cores */
     color_mode color;
-    bool done;   /* help was asked for and printed: nothing is left to do */
+    bool done;   /* help is printed: nothing is left to do */
     char **args; /* arguments that are not options, in order */
     int arg_count;
 } shared_options;
@@ -37,14 +38,14 @@ extern const command_option options_shared[];
 /* How deep arrays may be nested in files that are opened (gufo_open_options); 0: as usual. */
 uint64_t options_max_depth(void);
 
-/* The help of a parser, for the command whose options these are. */
+/* Prints the help of the command that `shared` names. */
 void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out);
 
 /* Whether standard output gets colour: --color, NO_COLOR, TERM, and whether it is a terminal. */
 bool options_color(const shared_options *shared);
 
-/* GUFO_CPU from the environment, which nothing else reads, into *cpu; the best one if it is not set
- * or empty.  Returns CODE_OK, or CODE_USAGE after a report if the level is unknown or this
+/* Reads GUFO_CPU from the environment, which nothing else reads, into *cpu: the best level if it is
+ * empty or not set.  Returns CODE_OK, or CODE_USAGE after a report if the level is unknown or this
  * machine lacks it. */
 int options_cpu(gufo_cpu *cpu);
 

@@ -3,10 +3,12 @@
 
 #include "cli/core/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool path_is_standard(const char *path)
 {
@@ -18,6 +20,20 @@ const char *path_name(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash != NULL ? slash + 1 : path;
+}
+
+bool path_exists(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 || errno != ENOENT;
+}
+
+bool path_is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 char *path_format(const char *format, ...)

@@ -10,7 +10,12 @@ bool path_is_standard(const char *path);
 /* The name of the file, without its folder: the end of `path`. */
 const char *path_name(const char *path);
 
-/* All are to be freed; NULL after a report.  A path put together as printf would: */
+/* Whether something has this name, if only a link that leads nowhere. */
+bool path_exists(const char *path);
+/* Whether it is a folder, or a link to one. */
+bool path_is_folder(const char *path);
+
+/* The caller frees all of these; NULL after a report.  A path put together as printf would: */
 char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* one with something appended: */
 char *path_with(const char *path, const char *suffix);

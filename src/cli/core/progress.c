@@ -1,17 +1,17 @@
 /* The progress bar.
  *
- * It is one line on terminals of any width: parts that do not fit are left out, the least important
- * one first, and the bar takes what is left.  The last column stays empty, because some terminals
- * begin a new line when it is written; and the terminal does not wrap the line, because it may have
- * become narrower without having told us yet.  Between two drawings the cursor is at the front of the
- * line, and a drawing clears what is below: where a terminal that became narrower has broken the
- * line into several, they go. */
+ * It is one line on terminals of any width: it drops parts that do not fit, the least important one
+ * first, and the bar takes the rest.  The last column stays empty, because some terminals begin a
+ * new line after it; and the terminal does not wrap the line, because it may be narrower than it
+ * last reported.  Between two drawings the cursor is at the front of the line, and a drawing clears
+ * the lines below: a terminal that became narrower may have broken the line into several. */
 #include "cli/core/progress.h"
 
 #include "cli/core/human.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ void progress_start_beside(progress *p, const shared_options *shared)
 
 /* ---- a line --------------------------------------------------------------------------------- */
 
-/* What a line is made of, from left to right. */
+/* The parts of a line, from left to right. */
 enum { PERCENT, BAR, SIZES, RATE, LEFT, PARTS };
 
 static const int by_importance[PARTS] = {PERCENT, LEFT, BAR, SIZES, RATE};
@@ -129,6 +129,7 @@ static void draw(const progress *p, uint64_t done, uint64_t total, double second
 
     (void)progress_line(line, sizeof line, terminal_columns(STDERR_FILENO) - 1, done, total, rate);
     fprintf(stderr, "\r" NO_WRAP "%s\033[J" WRAP "\r", line);
+    fflush(stderr); /* it is written by lines, and this has no end */
 }
 
 void progress_update(progress *p, uint64_t done, uint64_t total)
@@ -151,8 +152,10 @@ void progress_update(progress *p, uint64_t done, uint64_t total)
 
 void progress_end(progress *p)
 {
-    if (p->drawn)
+    if (p->drawn) {
         fputs("\r\033[J", stderr);
+        fflush(stderr); /* before the result */
+    }
     p->drawn = false;
 }
 
@@ -164,5 +167,6 @@ bool progress_step(void *bar, uint64_t done, uint64_t total)
 
 gufo_run progress_run(progress *p, const shared_options *shared)
 {
-    return (gufo_run){.threads = shared->threads, .progress = progress_step, .progress_context = p};
+    return (gufo_run){
+        .threads = (unsigned)shared->threads, .progress = progress_step, .progress_context = p};
 }

@@ -8,22 +8,21 @@
 
 #include "gufo/run.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <time.h>
 
 typedef struct progress {
-    bool shown;             /* there is a terminal */
-    bool drawn;             /* and something on it that is to be wiped out */
-    uint64_t first;         /* what was done before: it says nothing about the rate */
+    bool shown;             /* on a terminal */
+    bool drawn;             /* and it has to be wiped off */
+    uint64_t first;         /* done before: it does not count for the rate */
     struct timespec begun;  /* when that was */
     struct timespec latest; /* drawn */
 } progress;
 
 enum { PROGRESS_LINE = 256 }; /* room for any line */
 
-/* The line for a terminal with so many columns to write to, of which it takes no more: `done` of
- * `total` bytes, and `rate` in a second (0: not known).  Returns its length. */
+/* Makes a line of at most `columns` columns: `done` of `total` bytes, and `rate` in a second (0:
+ * not known).  Returns its length. */
 size_t progress_line(char *out, size_t size, size_t columns, uint64_t done, uint64_t total,
                      double rate);
 
@@ -34,7 +33,7 @@ void progress_start(progress *p, bool quiet);
 void progress_start_beside(progress *p, const shared_options *shared);
 /* `done` of `total` bytes; draws at most ten times a second.  One thread at a time. */
 void progress_update(progress *p, uint64_t done, uint64_t total);
-/* Wipes it out. */
+/* Wipes it off. */
 void progress_end(progress *p);
 
 /* A gufo_progress_fn with the bar as its context.  It stops when a signal asks for that

@@ -3,15 +3,23 @@
 
 #include "cli/core/text.h"
 
+#include "gufo/format.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
 static bool quiet;
+static const char *command; /* that is read; NULL: gufo itself */
 
 void report_quiet(void)
 {
     quiet = true;
+}
+
+void report_command(const char *name)
+{
+    command = name;
 }
 
 /* Results first, so that both streams on one terminal are in order. */
@@ -25,7 +33,7 @@ static void start_line(const char *path)
     }
 }
 
-/* Messages may quote arguments, and they are escaped like everything else. */
+/* Messages may quote arguments, and are escaped for that. */
 static void put_line(const char *path, const char *before, const char *format, va_list arguments,
                      const char *after)
 {
@@ -44,6 +52,8 @@ int report_error(const char *path, const gufo_error *error)
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
     text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
+    if (error->rule != NULL && strcmp(error->rule->name, "array-depth") == 0)
+        fputs(" (--max-depth sets the limit, up to 1024)", stderr);
     putc('\n', stderr);
     return CODE_FAILED;
 }
@@ -75,14 +85,12 @@ int report_as(int code, const char *path, const char *format, ...)
 
 int report_system(const char *path, int error_number)
 {
-    report_message(path, "%s", strerror(error_number));
-    return CODE_FAILED;
+    return report_as(CODE_FAILED, path, "%s", strerror(error_number));
 }
 
 int report_memory(const char *path)
 {
-    report_message(path, "out of memory");
-    return CODE_FAILED;
+    return report_as(CODE_FAILED, path, "out of memory");
 }
 
 void report_warning(const char *path, const char *format, ...)
@@ -95,7 +103,7 @@ void report_warning(const char *path, const char *format, ...)
     va_end(arguments);
 }
 
-int report_usage(const char *command, const char *format, ...)
+int report_usage(const char *format, ...)
 {
     char help[64];
     va_list arguments;

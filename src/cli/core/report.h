@@ -1,4 +1,4 @@
-/* What goes to standard error, and the exit status.  Every report is one line:
+/* Reports on standard error, and the exit status.  Every report is one line:
  *
  *     gufo: FILE: byte OFFSET: what is wrong */
 #ifndef CLI_CORE_REPORT_H
@@ -40,8 +40,9 @@ int report_memory(const char *path);
 void report_warning(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Wrong usage: the line says where help is.  `command` may be NULL.  Returns CODE_USAGE. */
-int report_usage(const char *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* From now on wrong usage is that of this command; NULL: of gufo itself. */
+void report_command(const char *name);
+/* Wrong usage: the line says where help is.  Returns CODE_USAGE. */
+int report_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

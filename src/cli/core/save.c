@@ -58,6 +58,13 @@ int save_open_stream(const char *path, gufo_error *error)
     return -1;
 }
 
+gufo_status save_close_stream(int fd, gufo_status status, gufo_error *error)
+{
+    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
+        return fail_io(error, errno, "cannot close");
+    return status;
+}
+
 bool save_is_pending(const char *path, bool is_output)
 {
     gufo_edit_state state =
@@ -141,15 +148,9 @@ static int save_stream(const char *path, gufo_str bytes)
 
     if (fd < 0)
         return report_refusal(path, &error);
-    bool written = output_write_at(fd, GUFO_NO_OFFSET, bytes.data, bytes.len, &error) == GUFO_OK;
+    gufo_status status = output_write_at(fd, GUFO_NO_OFFSET, bytes.data, bytes.len, &error);
 
-    if (!written)
-        report_error(path, &error);
-    if (fd != STDOUT_FILENO && close(fd) != 0 && written) {
-        report_system(path, errno);
-        written = false;
-    }
-    return written ? CODE_OK : CODE_FAILED;
+    return save_close_stream(fd, status, &error) == GUFO_OK ? CODE_OK : report_error(path, &error);
 }
 
 void save_remove(const char *path)
@@ -259,14 +260,10 @@ static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *h
                               gufo_error *error)
 {
     int fd = save_open_stream(path, error);
-    gufo_status status;
 
     if (fd < 0)
         return error->code;
-    status = gufo_job_stream(job, fd, how, error);
-    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
-        status = fail_io(error, errno, "cannot close");
-    return status;
+    return save_close_stream(fd, gufo_job_stream(job, fd, how, error), error);
 }
 
 static bool streams(const char *path, const gufo_job *job)
@@ -276,9 +273,7 @@ static bool streams(const char *path, const gufo_job *job)
 
 static gufo_status check_stream(const char *path, uint32_t flags, gufo_error *error)
 {
-    struct stat info;
-
-    if (!path_is_standard(path) && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (!path_is_standard(path) && path_is_folder(path))
         return fail_io(error, EISDIR, "cannot open");
     if ((flags & GUFO_JOB_DELETE_INPUT) == 0)
         return GUFO_OK;

@@ -1,5 +1,5 @@
-/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit), and so
- * the line they write is made beforehand. */
+/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit): the line
+ * that they write is made beforehand. */
 #include "cli/core/signals.h"
 
 #include "cli/core/report.h"
@@ -35,7 +35,7 @@ static void on_bus_error(int signal_number)
     const char *line = reading_line != NULL ? reading_line : unnamed_line;
 
     (void)signal_number;
-    (void)!write(STDERR_FILENO, line, strlen(line)); /* there is no way to report a failure */
+    (void)!write(STDERR_FILENO, line, strlen(line)); /* a failure cannot be reported */
     remove_temporaries();
     _exit(CODE_FAILED);
 }
@@ -84,16 +84,14 @@ void signals_install(void)
 /* "gufo: PATH: changed while ..." with the path escaped; NULL without memory. */
 static char *prepare_line(const char *path)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
+    text_stream line;
 
-    if (out == NULL)
+    if (!text_stream_open(&line))
         return NULL;
-    fputs("gufo: ", out);
-    text_put(out, gufo_str_of(path), TEXT_PLAIN);
-    fputs(": changed while it was being read (truncated?)\n", out);
-    return fclose(out) == 0 ? text : NULL;
+    fputs("gufo: ", line.out);
+    text_put(line.out, gufo_str_of(path), TEXT_PLAIN);
+    fputs(": changed while it was being read (truncated?)\n", line.out);
+    return text_stream_close(&line);
 }
 
 void signals_reading(const char *path)

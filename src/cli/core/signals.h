@@ -1,4 +1,4 @@
-/* Signals: what is cleaned up, and what is said, before the command ends. */
+/* Signals: gufo cleans up and reports before it ends. */
 #ifndef CLI_CORE_SIGNALS_H
 #define CLI_CORE_SIGNALS_H
 
@@ -7,20 +7,20 @@
 
 /* Installs the handlers:
  *     SIGBUS                     one line about the file that is being read, exit 3
- *     SIGINT, SIGTERM, SIGHUP    removes the temporary file, exit 4; left alone if they were ignored
+ *     SIGINT, SIGTERM, SIGHUP    removes the temporary file, exit 4; stays ignored if it was
  *     SIGPIPE                    nothing but signals_pipe_closed
  *     SIGXFSZ                    ignored: what is too large fails when it is written */
 void signals_install(void);
 
-/* The file that is mapped from now on, NULL: none.  A file that is truncated while it is mapped
- * raises SIGBUS in whoever touches the lost bytes. */
+/* Names the file that is mapped from now on; NULL: none.  Reading lost bytes of a mapped file that
+ * was truncated raises SIGBUS. */
 void signals_reading(const char *path);
 
-/* The list of `count` files to remove when a signal ends the command, of which some may be NULL; it
- * may change meanwhile and must live on.  NULL: none. */
+/* The list of `count` files to remove when a signal ends the command; some may be NULL.  It may
+ * change meanwhile and must live on.  NULL: none. */
 void signals_temporaries(const char *volatile const *paths, size_t count);
 
-/* Between these two, signals that would end the command wait: for a file that is being made but not
+/* Between these two, signals that would end the command wait: a file is being made and not
  * registered yet. */
 void signals_hold(void);
 void signals_release(void);

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Moves past a unit; 1 if there is none. */
+/* Moves past a unit; 1 without a unit. */
 static uint64_t read_unit(const char **text)
 {
     static const char letters[] = "KMGT";

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False if the text is not a size, or one of 2^64 bytes or more.  Part of a byte is left out. */
+/* False if the text is not a size below 2^64 bytes.  Drops a part of a byte. */
 bool size_read(const char *text, uint64_t *out);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "gufo/base.h"
 
-/* All bytes of a file, "-" for standard input, and a NUL behind them: to be freed with
- * small_file_free.  Returns the exit code: one with more than `most` bytes, as a device without an
- * end has, is reported as `too_long`. */
+/* Reads all bytes of a file, "-" for standard input, and puts a NUL behind them; the caller frees
+ * them with small_file_free.  Returns the exit code.  Reports a file with more than `most` bytes,
+ * such as a device without an end, as `too_long`. */
 int small_file_read(const char *path, size_t most, const char *too_long, gufo_str *bytes);
 /* Overwrites them, too: they may be secret. */
 void small_file_free(gufo_str *bytes);

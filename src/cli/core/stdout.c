@@ -12,12 +12,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define USUAL_COLUMNS 80 /* of a terminal that does not say */
+#define USUAL_COLUMNS 80 /* of a terminal that does not report its width */
 
 static size_t columns; /* 0: not a terminal */
 
-/* A closed descriptor would be given to the next file that is opened, and reports would end up in
- * it. Opened the wrong way round, so that using it still fails. */
+/* The next file that is opened would get a closed descriptor, and reports would end up in it.
+ * Opens the descriptor for the wrong direction, so that using it still fails. */
 static void occupy_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

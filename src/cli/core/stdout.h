@@ -7,16 +7,16 @@
 
 /* Before anything is written. */
 void stdout_start(void);
-/* Whether it was a terminal then, and how wide: 0 columns if it was none.  A pager may be in
- * between since. */
+/* Whether it was a terminal then, and its columns: 0 if it was not.  A pager may have come in
+ * between. */
 bool stdout_is_terminal(void);
 size_t stdout_columns(void);
 /* How wide a terminal is now. */
 size_t terminal_columns(int fd);
-/* Nothing that is written arrives any more: work that only writes may as well stop. */
+/* Output does not arrive any more: work that only writes may stop. */
 bool stdout_broken(void);
 /* Flushes and checks; returns the exit code: `code`, or 3 with a report if not everything could be
- * written.  A pipe whose reader went away is not an error: it has seen what it wanted. */
+ * written.  A reader that closed the pipe has seen what it wanted: not an error. */
 int stdout_finish(int code);
 
 #endif

@@ -1,18 +1,19 @@
-/* "did you mean 'show'?": of the names that exist, the one most like a word that is none of them. */
+/* "did you mean 'show'?": finds the name that is nearest to a word that names nothing. */
 #ifndef CLI_CORE_SUGGEST_H
 #define CLI_CORE_SUGGEST_H
 
-#include <stddef.h>
+#include "gufo/base.h"
 
 typedef struct suggestion {
-    const char *word, *name; /* `name`: the nearest so far; NULL: none is like it */
-    size_t best;             /* how far it is away, or may be at most, plus 1 */
-    char text[96];
+    gufo_str word, name; /* `name`: the nearest so far; empty: none is near */
+    size_t best;         /* its distance; without a name, the first distance that is too far */
+    char text[1024];     /* more than a report shows */
 } suggestion;
 
-suggestion suggest_start(const char *word);
-void suggest_offer(suggestion *s, const char *name);
-/* "; did you mean 'show'?", with `before` in front of the name; "" if none is like it. */
+suggestion suggest_start(gufo_str word);
+/* Returns whether the name is nearer than those before it. */
+bool suggest_offer(suggestion *s, gufo_str name);
+/* "; did you mean 'show'?", with `before` in front of the name; "" if no name is near. */
 const char *suggest_text(suggestion *s, const char *before);
 
 #endif

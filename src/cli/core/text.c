@@ -1,12 +1,13 @@
 /* Text from files for people.
  *
- * Whatever a file says is cut into pieces: a character as it is, or its escape.  Writing, measuring
- * and cutting walk over the same pieces, so that they cannot disagree. */
+ * Text from a file consists of pieces: a character as it is, or its escape.  Writing, measuring and
+ * cutting walk over the same pieces, so that they agree. */
 #include "cli/core/text.h"
 
 #include "base/utf8.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -18,8 +19,8 @@ typedef struct piece {
     size_t columns; /* on the screen */
 } piece;
 
-/* What does not fill one column: marks that sit on the character before them, and what is not seen
- * at all; East Asian wide and full-width characters, and pictures. */
+/* Characters that do not fill one column: marks that combine with the character before them, and
+ * invisible ones; East Asian wide and full-width characters, and pictures. */
 static const struct {
     uint32_t first, last;
     size_t columns;
@@ -197,8 +198,63 @@ size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t column
     return text_columns(begin, style) + 3 + text_columns(end, style);
 }
 
+/* What fits, up to the last space or comma; at least a character. */
+static gufo_str fit_words(gufo_str text, size_t columns)
+{
+    gufo_str line = text_fit(text, TEXT_PLAIN, columns);
+    size_t len = line.len;
+    piece p;
+
+    if (len == text.len || text.data[len] == ' ')
+        return line;
+    while (len > 0 && text.data[len - 1] != ' ' && text.data[len - 1] != ',')
+        len--;
+    if (len > 0)
+        line.len = len;
+    if (line.len == 0) {
+        next_piece(text, TEXT_PLAIN, &p);
+        line.len = p.taken;
+    }
+    return line;
+}
+
+void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size_t width)
+{
+    while (width > 0 && text.len > 0) {
+        gufo_str line = fit_words(text, width > used ? width - used : 1);
+
+        text = skip(text, line.len);
+        while (text.len > 0 && text.data[0] == ' ')
+            text = skip(text, 1);
+        while (line.data[line.len - 1] == ' ' && line.len > 1 && text.len > 0)
+            line.len--;
+        text_put(out, line, TEXT_PLAIN);
+        if (text.len > 0)
+            fprintf(out, "\n%*s", (int)indent, "");
+        used = indent;
+    }
+    text_put(out, text, TEXT_PLAIN);
+}
+
 void text_pad(FILE *out, size_t columns)
 {
     for (; columns > 0; columns--)
         putc(' ', out);
+}
+
+/* ---- streams into memory -------------------------------------------------------------------- */
+
+bool text_stream_open(text_stream *s)
+{
+    *s = (text_stream){0};
+    s->out = open_memstream(&s->text, &s->len);
+    return s->out != NULL;
+}
+
+char *text_stream_close(text_stream *s)
+{
+    if (fclose(s->out) == 0 && s->len > 0)
+        return s->text;
+    free(s->text);
+    return NULL;
 }

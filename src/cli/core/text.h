@@ -12,7 +12,7 @@
  *     bytes that are not UTF-8 become \xff. */
 typedef enum text_style {
     TEXT_PLAIN,  /* just that: keys, names, paths */
-    TEXT_QUOTED, /* moreover \" and \\, for text between quotes */
+    TEXT_QUOTED, /* and \" and \\, for text between quotes */
     TEXT_LINES,  /* newline and tab go through: text of several lines that fills the screen */
 } text_style;
 
@@ -21,8 +21,8 @@ bool text_is_clean(gufo_str text);
 void text_put(FILE *out, gufo_str text, text_style style);
 enum { TEXT_LINE = 1 << 14 }; /* room for two of the longest paths that systems know, and words */
 
-/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as plain text, but for a newline
- * at the end of the format. */
+/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as
+ * plain text; a newline at the end of the format stays one. */
 void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The columns that text_put fills. */
 size_t text_columns(gufo_str text, text_style style);
@@ -30,9 +30,26 @@ size_t text_columns(gufo_str text, text_style style);
 gufo_str text_fit(gufo_str text, text_style style, size_t columns);
 /* Writes at most `columns` columns: all of it, or a prefix and "...".  Returns the columns. */
 size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
-/* The same, but the middle is left out: "blk.0.ffn...exps.weight". */
+/* The same, but shortens the middle: "blk.0.ffn...exps.weight". */
 size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t columns);
+/* Writes plain text in lines of at most `width` columns, which break after a space or a comma where
+ * they can: the first after `used` columns, the next ones below it after `indent` spaces.  Width 0:
+ * one line. */
+void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size_t width);
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
+
+/* A stream into memory. */
+typedef struct text_stream {
+    FILE *out; /* NULL without memory */
+    char *text;
+    size_t len;
+} text_stream;
+
+/* Opens the stream, which must not move until it is closed.  False without memory. */
+bool text_stream_open(text_stream *s);
+/* Closes the stream.  Returns the text, which the caller frees; NULL for an empty one, or without
+ * memory. */
+char *text_stream_close(text_stream *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* Metadata values for machines and for people.
  *
- * Arrays are walked from front to back as stored in the file, whatever their depth: arrays of arrays
- * are not walked by functions that call themselves. */
+ * Walks go through arrays from front to back as stored in the file.  Arrays of arrays may have any
+ * depth: no function here calls itself. */
 #include "cli/core/value.h"
 
 #include "cli/core/human.h"
@@ -9,8 +9,6 @@
 #include "cli/core/text.h"
 
 #include "format/value/array.h"
-
-#include <string.h>
 
 /* Into `text` (NUMBER_SIZE bytes); the length. */
 static size_t number_text(char *text, const gufo_value *value)
@@ -186,7 +184,7 @@ void value_put_number(FILE *out, const gufo_value *value)
 /* "text", or "the beginning..." (1,234 bytes), in about `columns` columns. */
 static void put_string(FILE *out, gufo_str text, size_t columns)
 {
-    static const size_t least = 16, quotes = 2;
+    static const size_t least = 8, quotes = 2;
     size_t room = columns > least + quotes ? columns - quotes : least;
     char length[64] = "";
 
@@ -225,8 +223,8 @@ static void put_scalar(FILE *out, const gufo_value *value, const value_style *st
 
 static const char separator[] = ", ", more[] = "...";
 
-/* Whether the next element has room: the first one always has.  Says so in *used, and writes what
- * comes before it. */
+/* Whether the next element has room, which the first one always has; if so, counts it in *used and
+ * writes the separator before it. */
 static bool take_room(FILE *out, const value_style *style, uint64_t put, size_t columns,
                       size_t *used)
 {
@@ -246,8 +244,8 @@ static void put_rest(FILE *out, uint64_t put)
     fprintf(out, "%s%s", put > 0 ? separator : "", more);
 }
 
-/* As many numbers or strings as the limit and the columns allow, at least one if there is one, then
- * "...". */
+/* Writes as many numbers or strings as the limit and the columns allow, at least the first one,
+ * then "...". */
 static bool put_leaf(FILE *out, const gufo_array *array, const value_style *style, size_t *used)
 {
     gufo_array_iter iter = gufo_array_start(array);

@@ -7,8 +7,8 @@
 
 #define VALUE_ALL UINT64_MAX /* no limit on the elements that are written */
 
-/* Values as JSON (docs/json.md), with at most `limit` elements of every array.  If the file was
- * changed meanwhile, the writer knows; what is written is well-formed all the same.
+/* Values as JSON (docs/json.md), with at most `limit` elements of every array.  If the file changes
+ * meanwhile, the writer is marked as changed; the JSON is well-formed all the same.
  *
  * {"key","type","value"}, of an array {"key","type":"array","element_type","count","value":[...]};
  * `count` is always the full one. */

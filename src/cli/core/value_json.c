@@ -1,15 +1,17 @@
 /* Values in JSON, of a type that is given.
  *
  * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
- * TYPE is that of the innermost values; brackets make arrays of it.  What the command writes with
- * --json is understood: "nan", "inf" and "-inf" for floats, large integers as strings, {"base64":
- * "..."} for strings that are not UTF-8.
+ * TYPE is that of the innermost values; brackets make arrays of it.  The reader takes what the
+ * command writes with --json: "nan", "inf" and "-inf" for floats, large integers as strings,
+ * {"base64": "..."} for strings that are not UTF-8.
  *
- * The value is encoded while it is read: an array is its elements as a file stores them. */
+ * The value is encoded while it is read: an array is its elements as a file stores them.  Where ids
+ * of tokens are wanted, texts may be among them. */
 #include "cli/core/value_json.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "cli/core/array.h"
 #include "cli/core/value_read.h"
 
 #include <stdio.h>
@@ -21,6 +23,7 @@ typedef struct reader {
     gufo_value_type type;
     const char *text, *at;
     encoder *to;
+    value_json_texts *texts; /* NULL: none are allowed */
     char *message;
 } reader;
 
@@ -204,9 +207,32 @@ static bool read_word(reader *r, gufo_value *out)
     return true;
 }
 
-static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_t *count);
-
 static const uint8_t zeros[12]; /* until a length or number is known */
+
+/* A text in the place of number `index`. */
+static bool read_text_for_number(reader *r, uint64_t index)
+{
+    buffer *out = &r->to->out;
+    size_t start = out->len;
+    value_json_text *added;
+    char *kept;
+
+    if (!read_text(r))
+        return false;
+    kept = malloc(out->len - start + 1);
+    added = kept != NULL ? array_add(&r->texts->list, &r->texts->count, sizeof *added) : NULL;
+    if (added == NULL) {
+        free(kept);
+        return fail(r, "out of memory");
+    }
+    memcpy(kept, out->data + start, out->len - start);
+    *added = (value_json_text){
+        .index = index, .type = r->type, .text = {kept, out->len - start}, .kept = kept};
+    out->len = start;
+    return put(r, zeros, gufo_value_type_size(r->type));
+}
+
+static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_t *count);
 
 /* Inside an array, a string comes after its length. */
 static bool read_inner_text(reader *r)
@@ -233,7 +259,20 @@ static bool read_inner_array(reader *r, unsigned depth)
     return true;
 }
 
-static bool read_element(reader *r, unsigned depth, gufo_value_type type)
+/* Whether a text comes that is neither empty nor a number in quotes. */
+static bool has_text(const reader *r)
+{
+    size_t len = *r->at == '"' ? strcspn(r->at + 1, "\"") : 0;
+    char word[64];
+
+    if (*r->at != '"')
+        return *r->at == '{';
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1),
+             r->at + 1);
+    return len > 0 && (len >= sizeof word || !value_is_decimal(word));
+}
+
+static bool read_element(reader *r, unsigned depth, gufo_value_type type, uint64_t index)
 {
     gufo_value value;
     uint8_t bytes[8];
@@ -245,6 +284,8 @@ static bool read_element(reader *r, unsigned depth, gufo_value_type type)
         return read_inner_array(r, depth + 1);
     if (type == GUFO_VALUE_STRING)
         return read_inner_text(r);
+    if (r->texts != NULL && depth == 1 && has_text(r))
+        return read_text_for_number(r, index);
     if (!read_word(r, &value))
         return false;
     number_bytes(&value, bytes);
@@ -263,7 +304,7 @@ static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_
     if (take(r, ']'))
         return true;
     do {
-        if (!read_element(r, depth, *type))
+        if (!read_element(r, depth, *type, *count))
             return false;
         ++*count;
     } while (take(r, ','));
@@ -293,9 +334,9 @@ static bool read_value(reader *r, gufo_value *out)
 }
 
 bool value_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
-                     char message[VALUE_JSON_MESSAGE])
+                     value_json_texts *texts, char message[VALUE_JSON_MESSAGE])
 {
-    reader r = {type, text, text, to, message};
+    reader r = {type, text, text, to, texts, message};
 
     *to = (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
     message[0] = '\0';
@@ -303,4 +344,12 @@ bool value_json_read(gufo_value_type type, const char *text, gufo_value *out, en
         return false;
     skip_space(&r);
     return *r.at == '\0' || fail(&r, "there is text after the value");
+}
+
+void value_json_texts_free(value_json_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->list[i].kept);
+    free(texts->list);
+    *texts = (value_json_texts){0};
 }

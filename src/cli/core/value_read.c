@@ -9,7 +9,7 @@
 
 /* ---- integers ------------------------------------------------------------------------------- */
 
-/* What an integer type holds: how far below and above zero. */
+/* The range of an integer type: how far below and above zero. */
 static const struct {
     gufo_value_type type;
     uint64_t lowest, highest;
@@ -24,7 +24,7 @@ static const struct {
     {GUFO_VALUE_INT64, (uint64_t)INT64_MAX + 1, INT64_MAX},
 };
 
-/* False for types that are none. */
+/* False for types that are not integer types. */
 static bool value_fits(gufo_value_type type, bool negative, uint64_t size)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -53,7 +53,7 @@ bool value_read_integer(const gufo_value_type *types, size_t count, const char *
 
 /* ---- other types ---------------------------------------------------------------------------- */
 
-/* strtod takes more than that. */
+/* strtod accepts more. */
 bool value_is_decimal(const char *text)
 {
     static const char digits[] = "0123456789";

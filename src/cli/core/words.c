@@ -38,7 +38,7 @@ words_reader words_start(const command_line *line)
     return (words_reader){.all = rows_of(line), .in_order = (line->flags & ARGP_IN_ORDER) != 0};
 }
 
-/* An argument in the same word is all of it, but for an option that takes two. */
+/* The rest of the word is the whole argument, except for an option that takes two. */
 static void take(words_reader *r, const command_option *option, bool has_argument)
 {
     bool takes = option->argument != NULL && !option->optional;
@@ -55,7 +55,7 @@ static word_kind next_argument(words_reader *r)
     return WORD_ARGUMENT;
 }
 
-/* Letters in one word, of which the first with an argument takes the rest. */
+/* Letters in one word: the first one with an argument takes the rest. */
 static word_kind next_letters(words_reader *r, const char *letters)
 {
     for (; *letters != '\0'; letters++) {

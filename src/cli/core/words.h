@@ -1,4 +1,4 @@
-/* What each word of a command line is, by the tables of options, without storing anything: for
+/* Classifies the words of a command line by the tables of options and stores nothing: for
  * suggestions and for completion.  getopt's rules: an option without its argument takes the next
  * word; a long one may be shortened as long as it is unique; after "--" all words are operands. */
 #ifndef CLI_CORE_WORDS_H
@@ -18,18 +18,18 @@ typedef enum word_kind { WORD_OPERAND, WORD_OPTION, WORD_ARGUMENT, WORD_UNKNOWN 
 
 typedef struct words_reader {
     words_rows all;
-    const command_option *taking; /* the option whose argument comes next; NULL: none */
-    unsigned taken;               /* words of it that are there */
+    const command_option *taking; /* its argument comes next; NULL: no option waits for one */
+    unsigned taken;               /* words of it so far */
     size_t operands;              /* so far */
     bool in_order, all_operands;
 } words_reader;
 
 words_reader words_start(const command_line *line);
-/* What the next word is, if it is complete. */
+/* The kind of the next word, which is complete. */
 word_kind words_next(words_reader *r, const char *word);
 
-/* The option of that long name, the first `len` bytes of it, or else one that is so shortened; NULL
- * if there is none. */
+/* The option whose long name is the first `len` bytes of `name`, or else one whose name begins with
+ * them; NULL if none does. */
 const command_option *words_find(const words_rows *all, const char *name, size_t len);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -56,17 +55,16 @@ static int check_arguments(migration *m)
 
     o->input = o->base.shared->args[0];
     if (path_is_standard(o->input))
-        return report_usage("migrate", "IN must be a file, not '-'");
+        return report_usage("IN must be a file, not '-'");
     if (o->quantize != NULL && o->keep != GUFO_LEGACY_NEAREST)
-        return report_usage("migrate", "--quantize and --dequantize exclude each other");
+        return report_usage("--quantize and --dequantize exclude each other");
     if (o->quantize != NULL && (!gufo_quantize_target_by_name(o->quantize, false, &m->target) ||
                                 m->target.base_type == NULL))
-        return report_usage("migrate",
-                            "--quantize: unknown type '%s': 'gufo list filetypes' lists "
+        return report_usage("--quantize: unknown type '%s': 'gufo list filetypes' lists "
                             "the types",
                             o->quantize);
     if (o->resume && output != NULL && save_is_stream(output))
-        return report_usage("migrate", "--resume is for a file");
+        return report_usage("--resume is for a file");
     if (save_is_pending(o->input, false) ||
         (!o->dry_run && output != NULL && save_is_pending(output, true)))
         return CODE_USAGE;

@@ -6,8 +6,6 @@
  *                               "KEY": {"type": "uint32", "value": 3}}}, ...}
  *
  * The file may be a stranger's.  docs/legacy.md has the format. */
-#include "cli/core/key_type.h"
-#include "cli/core/report.h"
 #include "cli/core/small_file.h"
 #include "cli/import/migrate.h"
 #include "digest/algorithm.h"

@@ -1,6 +1,5 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
 #include "cli/core/path.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/import/migrate.h"

@@ -10,7 +10,6 @@
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
 #include "cli/core/human.h"
-#include "cli/core/report.h"
 #include "cli/core/table.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
@@ -94,8 +93,11 @@ static bool make_way_row(const void *context, uint64_t index, table_row *row)
 
 static void put_tensors(const migration *m, bool color)
 {
-    static const table_column columns[] = {
-        {"from", -4}, {"to", -4}, {"tensors", 7}, {"exact", 5}, {"largest error", 13}};
+    static const table_column columns[] = {{"from", -4, 0},
+                                           {"to", -4, 0},
+                                           {"tensors", 7, 0},
+                                           {"exact", 5, 2},
+                                           {"largest error", 13, 1}};
     table t = table_of(columns, sizeof columns / sizeof *columns);
     ways all;
 
@@ -131,44 +133,45 @@ static value_text text_of(const gufo_import_setting *setting)
     return value;
 }
 
-/* What is known has no reason, but an origin; its values, of any text, come last. */
-static table_row make_setting_row(const gufo_import_setting *setting, gufo_setting_origin group)
-{
-    table_row row = {.count = 0};
-    const char *why = setting->why != NULL ? setting->why : "";
+typedef struct setting_rows {
+    const migration *m;
+    gufo_setting_origin origin;
+    uint64_t *next; /* where the search for the next row begins */
+} setting_rows;
 
-    row_str(&row, setting->key);
-    if (group == GUFO_SETTING_KNOWN)
-        row_text(&row, "%s", setting->origin == GUFO_SETTING_KNOWN ? "given" : "IN");
-    row_text(&row, "%s", text_of(setting).text);
-    if (group != GUFO_SETTING_KNOWN)
-        row_text(&row, "%s%s", why,
-                 setting->required && group == GUFO_SETTING_MISSING ? " (needed)" : "");
-    return row;
+/* What is known has no reason, but an origin; its values, of any text, come last. */
+static bool make_setting_row(const void *context, uint64_t index, table_row *row)
+{
+    const setting_rows *rows = context;
+    gufo_import_setting setting;
+
+    *rows->next = index > 0 ? *rows->next : 0;
+    if (!migrate_next_setting(rows->m, rows->origin, rows->next, &setting))
+        return false;
+    row_str(row, setting.key);
+    if (rows->origin == GUFO_SETTING_KNOWN)
+        row_text(row, "%s", setting.origin == GUFO_SETTING_KNOWN ? "given" : "IN");
+    row_text(row, "%s", text_of(&setting).text);
+    if (rows->origin != GUFO_SETTING_KNOWN)
+        row_text(row, "%s%s", setting.why != NULL ? setting.why : "",
+                 setting.required && rows->origin == GUFO_SETTING_MISSING ? " (needed)" : "");
+    return true;
 }
 
 static void put_settings(const migration *m, const char *title, gufo_setting_origin origin)
 {
-    static const table_column known[] = {{"key", -3}, {"from", -5}, {"value", -5}},
-                              others[] = {{"key", -3}, {"value", -5}, {"why", -3}};
+    static const table_column known[] = {{"key", -3, 0}, {"from", -5, 1}, {"value", -5, 0}},
+                              others[] = {{"key", -3, 0}, {"value", -5, 0}, {"why", -3, 0}};
     table t = table_of(origin == GUFO_SETTING_KNOWN ? known : others, 3);
-    gufo_import_setting setting;
-    uint64_t count = 0, at;
+    uint64_t next = 0;
+    const setting_rows rows = {m, origin, &next};
+    uint64_t count = table_fit_all(&t, make_setting_row, &rows);
 
-    for (at = 0; migrate_next_setting(m, origin, &at, &setting); count++) {
-        table_row row = make_setting_row(&setting, origin);
-
-        table_fit(&t, &row);
-    }
     if (count == 0)
         return;
     table_title(options_color(m->options->base.shared), title, count, count);
     table_heads(&t);
-    for (at = 0; migrate_next_setting(m, origin, &at, &setting);) {
-        table_row row = make_setting_row(&setting, origin);
-
-        table_put(&t, &row);
-    }
+    table_put_all(&t, make_setting_row, &rows);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -220,12 +223,10 @@ void migrate_report(const migration *m)
     put_settings(m, "Missing", GUFO_SETTING_MISSING);
     put_tensors(m, color);
     (void)gufo_job_output_at(m->job, 0, &made);
-    text_print("%s: %s, %s %s\n", m->output, human_bytes(made.size).text,
-               human_grouped(made.tensor_count).text,
-               made.tensor_count == 1 ? "tensor" : "tensors");
+    text_print("%s: %s, %s\n", m->output, human_bytes(made.size).text,
+               human_counted(made.tensor_count, "tensor", "tensors").text);
     if (verdict->checked)
-        text_print("%s: %s: %" PRIu64 " %s, %" PRIu64 " %s\n", m->output,
-                   verdict->valid ? "valid" : "invalid", verdict->errors,
-                   verdict->errors == 1 ? "error" : "errors", verdict->warnings,
-                   verdict->warnings == 1 ? "warning" : "warnings");
+        text_print("%s: %s: %s, %s\n", m->output, verdict->valid ? "valid" : "invalid",
+                   human_counted(verdict->errors, "error", "errors").text,
+                   human_counted(verdict->warnings, "warning", "warnings").text);
 }

@@ -1,6 +1,4 @@
 /* What gufo migrate knows beside the old file: from options, and from answers to questions. */
-#include "cli/core/key_type.h"
-#include "cli/core/report.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "cli/core/value_read.h"
@@ -19,7 +17,7 @@ static bool read_one(const key_type *type, const char *text, gufo_value *out, en
                      char message[VALUE_JSON_MESSAGE])
 {
     if (type->is_array)
-        return value_json_read(type->type, text, out, to, message);
+        return value_json_read(type->type, text, out, to, NULL, message);
     snprintf(message, VALUE_JSON_MESSAGE, "not a value of type %s",
              gufo_value_type_name(type->type));
     return value_read(type->type, text, out);
@@ -78,12 +76,12 @@ static int take_setting(migration *m, const char *setting)
     char *key;
 
     if (len == 0 || setting[len] == '\0')
-        return report_usage("migrate", "--set needs KEY=VALUE, not '%s'", setting);
+        return report_usage("--set needs KEY=VALUE, not '%s'", setting);
     key = key_of(setting);
     if (key == NULL)
         return report_memory(NULL);
     if (!set_text(m->given, key, setting + len + 1, message))
-        code = report_usage("migrate", "--set %s: %s", setting, message);
+        code = report_usage("--set %s: %s", setting, message);
     free(key);
     return code;
 }
@@ -126,7 +124,7 @@ static int set_number(migration *m, const char *option, const char *end, const c
     if (key == NULL)
         return report_memory(NULL);
     if (!set_text(m->given, key, text, message))
-        code = report_usage("migrate", "%s %s: %s", option, text, message);
+        code = report_usage("%s %s: %s", option, text, message);
     free(key);
     return code;
 }
@@ -188,7 +186,7 @@ int migrate_check_settings(migration *m)
 
         known = key != NULL && gufo_metadata_find(model, key, &entry);
         if (!known && key != NULL)
-            report_usage("migrate", "--set %s: not a key of a model of this architecture", key);
+            report_usage("--set %s: not a key of a model of this architecture", key);
         free(key);
     }
     return known ? CODE_OK : CODE_USAGE;

@@ -1,12 +1,11 @@
 /* The tables of the library, all in one shape. */
 #include "cli/inspect/catalogue.h"
 
-#include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/schema.h"
+#include "base/text.h"
 #include "schema/registry/tables.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,8 @@ static bool key_row(size_t index, catalogue_row *out)
         return false;
     const gufo_key_info *today = gufo_key_replacement(info, NULL);
 
-    *out = (catalogue_row){.cells = {info->key, info->type, info->unit, info->fallback,
-                                     info->status, info->since, info->group,
+    *out = (catalogue_row){.cells = {info->key, info->type, info->specified, info->unit,
+                                     info->fallback, info->status, info->since, info->group,
                                      today != NULL ? today->key : "", info->summary}};
     return true;
 }
@@ -251,50 +250,55 @@ static const char *rule_meant(const char *word)
     return rule != NULL ? rule->id : NULL;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all tables ----------------------------------------------------------------------------- */
 
 #define COLUMN(index) (1u << (index))
 
 const catalogue catalogues[] = {
     {"keys", "key", "metadata key", schema_key_count, key_row, "gufo get FILE WORD",
-     .columns = {{"key", "type", "unit", "default", "status", "since", "group", "instead",
-                  "summary"},
-                 COLUMN(5)},
+     .columns = {{"key", "type", "specification", "unit", "default", "status", "since", "group",
+                  "instead", "summary"},
+                 COLUMN(6),
+                 0},
      .meant = key_meant, .arch_has = arch_has_key, .arch_row = arch_key_row,
-     .arch_columns = {{"key", "need", "type", "default", "summary"}, 0}},
+     .arch_columns = {{"key", "need", "type", "default", "summary"}, 0, 0}},
     {"archs", "architecture", "architecture", schema_arch_count, arch_row,
      "gufo list keys --arch WORD",
-     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3)}},
+     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3), 0}},
     {"tensors", "tensor", "tensor", schema_tensor_info_count, tensor_row,
      "gufo show --tensors='WORD*' FILE",
-     .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0}, .meant = tensor_meant,
-     .arch_has = arch_has_tensor, .arch_row = arch_tensor_row,
-     .arch_columns = {{"tensor", "need", "shape", "bias_shape", "summary"}, 0}},
+     .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0, 0},
+     .meant = tensor_meant, .arch_has = arch_has_tensor, .arch_row = arch_tensor_row,
+     .arch_columns = {{"tensor", "need", "shape", "bias_shape", "summary"}, 0, 0}},
     {"types", "type", "element type", gufo_element_type_count, type_row,
      "gufo show --tensors FILE | grep -w WORD",
      .columns = {{"type", "id", "block_elements", "block_bytes", "bits_per_weight", "encoding",
                   "advice"},
-                 COLUMN(1) | COLUMN(2) | COLUMN(3) | COLUMN(4)},
-     .headed = true},
+                 COLUMN(1) | COLUMN(2) | COLUMN(3) | COLUMN(4),
+                 COLUMN(4)},
+     .headed = true, .own = OWN_ELEMENT_TYPE},
     {"filetypes", "file type", "file type, general.file_type", schema_file_type_count,
      file_type_row, "gufo quantize IN.gguf OUT.gguf WORD",
      .columns = {{"file_type", "id", "most_weights", "bits_per_weight", "made", "advice"},
-                 COLUMN(1) | COLUMN(3)},
-     .headed = true},
+                 COLUMN(1) | COLUMN(3),
+                 COLUMN(3)},
+     .headed = true, .own = OWN_FILE_TYPE},
     {"valuetypes", "value type", "type of a metadata value", catalogue_value_type_count,
      catalogue_value_type_row, "gufo edit --set=KEY=WORD:VALUE FILE",
-     .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2)}, .headed = true},
+     .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2), 0}, .headed = true,
+     .own = OWN_VALUE_TYPE},
     {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,
      tokenizer_row, "gufo get FILE tokenizer.ggml.model",
      .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
                   "padding", "mask"},
-                 ~0u << 3}},
+                 ~0u << 3,
+                 0}},
     {"pretokenizers", "pre-tokenizer", "pre-tokenizer, tokenizer.ggml.pre",
      schema_pretokenizer_count, pretokenizer_row, "gufo get FILE tokenizer.ggml.pre",
-     .columns = {{"pretokenizer", "family"}, 0}},
+     .columns = {{"pretokenizer", "family"}, 0, 0}},
     {"rules", "rule", "rule of gufo validate", rule_count, rule_row,
      "gufo validate -v FILE | grep -w WORD",
-     .columns = {{"rule", "severity", "name", "clause", "summary"}, 0}, .meant = rule_meant},
+     .columns = {{"rule", "severity", "name", "clause", "summary"}, 0, 0}, .meant = rule_meant},
 };
 
 const size_t catalogue_count = sizeof catalogues / sizeof *catalogues;
@@ -310,13 +314,12 @@ const catalogue *catalogue_find(const char *name)
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
 {
     const char *meant = c->meant != NULL ? c->meant(word) : NULL;
-    char own[CATALOGUE_NAME];
-
-    word = catalogue_own_name(c, word, own);
+    gufo_str bare = own_name_bare(c->own, gufo_str_of(word));
 
     for (size_t i = 0; c->row(i, out); i++)
         if (strcmp(out->cells[0], word) == 0 ||
-            (meant != NULL && strcmp(out->cells[0], meant) == 0))
+            (meant != NULL && strcmp(out->cells[0], meant) == 0) ||
+            (bare.data != word && str_same_folded(bare, gufo_str_of(out->cells[0]))))
             return true;
     return false;
 }

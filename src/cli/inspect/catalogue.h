@@ -1,7 +1,7 @@
-/* What gufo list and gufo explain know: the tables of the library, all in one shape.
+/* The tables of the library in one shape, for gufo list and gufo explain.
  *
  *     catalogue.c             the tables
- *     catalogue_values.c      what is beside them: types of values, advice, the format's own names
+ *     catalogue_values.c      what is beside them: types of values, advice
  *     catalogue_enumerated.c  the values of enumerated keys
  *     list.c                  a whole table
  *     catalogue_words.c       words that are near to a row, and commands as examples */
@@ -9,17 +9,19 @@
 #define CLI_INSPECT_CATALOGUE_H
 
 #include "cli/core/json.h"
+#include "schema/registry/own_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CATALOGUE_CELLS = 9, CATALOGUE_NAME = 64 };
+enum { CATALOGUE_CELLS = 10 };
 
-/* The first column is what a row is called. */
+/* The first column holds the names of rows. */
 typedef struct catalogue_columns {
     const char *names[CATALOGUE_CELLS + 1]; /* as in JSON; the last one is NULL */
     unsigned numbers;                       /* a bit for each that holds numbers */
+    unsigned kept;                          /* and for each that a narrow terminal keeps longest */
 } catalogue_columns;
 
 static inline bool catalogue_is_number(const catalogue_columns *columns, size_t index)
@@ -27,7 +29,8 @@ static inline bool catalogue_is_number(const catalogue_columns *columns, size_t 
     return (columns->numbers >> index & 1) != 0;
 }
 
-/* The cells of a row, "" where there is nothing.  Static, except what the row itself holds. */
+/* The cells of a row; "" for an empty one.  They are static, except those that the row itself
+ * holds. */
 typedef struct catalogue_row {
     const char *cells[CATALOGUE_CELLS];
     char numbers[CATALOGUE_CELLS][24];
@@ -38,17 +41,18 @@ typedef struct catalogue_row {
 typedef struct catalogue {
     const char *name;    /* "keys" */
     const char *one;     /* "key" */
-    const char *heading; /* "metadata key": what explain says that it is */
+    const char *heading; /* "metadata key": the heading of gufo explain */
     size_t (*count)(void);
     /* Row `index`; false past the end. */
     bool (*row)(size_t index, catalogue_row *out);
     const char *example; /* a command; WORD in it is a placeholder for a name */
     catalogue_columns columns;
-    bool headed; /* gufo list names its columns */
+    bool headed;       /* gufo list names its columns */
+    own_name_kind own; /* names that the format gives to rows */
     /* The name of the row that a word means, though it is not called so; NULL for none. */
     const char *(*meant)(const char *word);
-    /* Of keys and tensors, which architectures have: whether `arch` has the one of that name, and
-     * its own rows, which say how much they are needed; false past the end. */
+    /* For keys and tensors, which architectures have: whether `arch` has the one of that name, and
+     * its own rows with their need; false past the end. */
     bool (*arch_has)(const char *arch, const char *name);
     bool (*arch_row)(const char *arch, size_t index, catalogue_row *out);
     catalogue_columns arch_columns;
@@ -57,10 +61,10 @@ typedef struct catalogue {
 extern const catalogue catalogues[];
 extern const size_t catalogue_count;
 
-/* By its name ("keys"), NULL if there is none. */
+/* Finds a list by its name ("keys"); NULL for an unknown name. */
 const catalogue *catalogue_find(const char *name);
 
-/* The row that a word names, even by a name that means many. */
+/* The row that a word names, even by a name that means many, or by the format's own. */
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out);
 
 /* The placeholder for the architecture at the front of a key. */
@@ -77,20 +81,18 @@ void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
 
 /* A number as a cell. */
 void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number);
-/* A line of advice about an element type or file type; "" if there is none. */
+/* A line of advice about an element type or file type; "" for others. */
 const char *catalogue_advice(const char *type);
 
 size_t catalogue_value_type_count(void);
 bool catalogue_value_type_row(size_t index, catalogue_row *out);
 
-/* What a word is called here that may be the format's own name of a row: GGML_TYPE_Q4_0 is Q4_0. */
-const char *catalogue_own_name(const catalogue *c, const char *word, char out[CATALOGUE_NAME]);
-
 /* ---- catalogue_enumerated.c ----------------------------------------------------------------- */
 
-/* A value of an enumerated key, and what it means. */
+/* A value of an enumerated key, and its meaning. */
 typedef struct catalogue_value {
     char value[64], text[256];
+    bool is_number;
 } catalogue_value;
 
 /* Value `index` of a key as `gufo list keys` calls it; false past the end, and for other keys. */
@@ -104,8 +106,7 @@ void catalogue_list(const catalogue *c, const char *arch, bool json);
 
 /* ---- catalogue_words.c ---------------------------------------------------------------------- */
 
-/* What a word that names nothing may have been meant for: `before` is kept of it, `name`
- * follows. */
+/* A guess at the meaning of a word that names nothing: its first part `before`, then `name`. */
 typedef struct catalogue_hint {
     gufo_str before;
     const char *name;
@@ -116,8 +117,8 @@ bool catalogue_nearest(const char *word, catalogue_hint *out);
 
 enum { EXAMPLE_SIZE = 512 };
 
-/* A command that has to do with a row, about the word if that can be in a command line unchanged,
- * else about the row. */
+/* Makes a command as an example for a row.  It contains the word if a shell takes that as it is,
+ * else the name of the row. */
 void catalogue_example(const catalogue *c, const catalogue_row *row, const char *word,
                        char out[EXAMPLE_SIZE]);
 

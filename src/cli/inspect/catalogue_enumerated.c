@@ -1,6 +1,9 @@
 /* The values of enumerated keys. */
 #include "cli/inspect/catalogue.h"
 
+#include "base/text.h"
+#include "schema/registry/layout.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +31,24 @@ static bool listed_value(const catalogue *c, size_t index, catalogue_value *out)
     return true;
 }
 
-bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
+/* Row `index` of the table of layouts, with the architecture that the specification describes it
+ * for. */
+static bool layout_value(size_t index, catalogue_value *out)
 {
+    const tensor_data_layout *layout = schema_layout_at(index);
+
+    if (layout == NULL)
+        return false;
+    snprintf(out->value, sizeof out->value, "%s", layout->name);
+    snprintf(out->text, sizeof out->text, "%s%s%s%s", layout->summary,
+             *layout->arch != '\0' ? " (" : "", layout->arch, *layout->arch != '\0' ? ")" : "");
+    return true;
+}
+
+static bool find_value(const char *key, size_t index, catalogue_value *out)
+{
+    if (strcmp(key, "{arch}.tensor_data_layout") == 0)
+        return layout_value(index, out);
     for (size_t i = 0; i < sizeof enumerated / sizeof *enumerated; i++) {
         if (strcmp(enumerated[i].key, key) != 0)
             continue;
@@ -42,4 +61,13 @@ bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
         return true;
     }
     return false;
+}
+
+/* Values of a key are all numbers or all names. */
+bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
+{
+    if (!find_value(key, index, out))
+        return false;
+    out->is_number = is_digit(out->value[0]);
+    return true;
 }

@@ -1,4 +1,4 @@
-/* What is beside the tables of the library: types of values, advice, and the format's own names. */
+/* What is beside the tables of the library: types of values, and advice. */
 #include "cli/inspect/catalogue.h"
 
 #include "gufo/format.h"
@@ -70,37 +70,4 @@ bool catalogue_value_type_row(size_t index, catalogue_row *out)
     if (index == GUFO_VALUE_ARRAY)
         out->example = "gufo edit --set-json=KEY=uint32:[1,2] FILE";
     return true;
-}
-
-/* ---- the format's own names ----------------------------------------------------------------- */
-
-static const struct {
-    const char *prefix, *list;
-    bool small; /* what follows is in lower case here */
-} own_names[] = {
-    {"GGML_TYPE_", "types", false},
-    {"LLAMA_FTYPE_MOSTLY_", "filetypes", false},
-    {"LLAMA_FTYPE_ALL_", "filetypes", false},
-    {"GGML_FTYPE_MOSTLY_", "filetypes", false},
-    {"GGML_FTYPE_ALL_", "filetypes", false},
-    {"MOSTLY_", "filetypes", false},
-    {"ALL_", "filetypes", false},
-    {"GGUF_METADATA_VALUE_TYPE_", "valuetypes", true},
-    {"GGUF_TYPE_", "valuetypes", true},
-};
-
-const char *catalogue_own_name(const catalogue *c, const char *word, char out[CATALOGUE_NAME])
-{
-    for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++) {
-        size_t len = strlen(own_names[i].prefix);
-
-        if (strcmp(own_names[i].list, c->name) != 0 ||
-            strncmp(word, own_names[i].prefix, len) != 0 || strlen(word) - len >= CATALOGUE_NAME)
-            continue;
-        strcpy(out, word + len);
-        for (char *at = out; own_names[i].small && *at != '\0'; at++)
-            *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
-        return out;
-    }
-    return word;
 }

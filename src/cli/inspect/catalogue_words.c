@@ -35,7 +35,7 @@ static size_t count_names(void)
     return count;
 }
 
-/* Of keys of an architecture, what follows it. */
+/* The part of a key behind the architecture. */
 static gufo_str key_tail_at(const void *table, size_t index)
 {
     const char *key = gufo_key_at(index)->key;
@@ -45,7 +45,8 @@ static gufo_str key_tail_at(const void *table, size_t index)
         strncmp(key, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
 }
 
-/* Keys of any architecture are meant rather than those of one, and short names rather than long. */
+/* A word rather means a key of any architecture than of one, and rather a short name than a long
+ * one. */
 static bool is_likelier(gufo_str name, gufo_str other)
 {
     bool general = name.data[0] == '{';
@@ -55,7 +56,7 @@ static bool is_likelier(gufo_str name, gufo_str other)
     return name.len < other.len;
 }
 
-/* The name whose last segments a word is: "head_count". */
+/* Finds the name that ends in a word: "head_count". */
 static const char *find_by_end(const char *word, size_t count)
 {
     gufo_str likeliest = {NULL, 0};
@@ -71,7 +72,8 @@ static const char *find_by_end(const char *word, size_t count)
     return likeliest.data;
 }
 
-/* A key of an architecture, whose name may be in front of it: "llama.contxt_length". */
+/* Finds a key of an architecture, with or without the name of that in front:
+ * "llama.contxt_length". */
 static bool find_by_tail(const char *word, catalogue_hint *out)
 {
     const char *dot = strchr(word, '.');
@@ -89,7 +91,7 @@ static bool find_by_tail(const char *word, catalogue_hint *out)
     return true;
 }
 
-/* A tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
+/* Finds a tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
 static const char *find_tensor(const char *word)
 {
     static const char digits[] = "0123456789";
@@ -125,14 +127,10 @@ bool catalogue_nearest(const char *word, catalogue_hint *out)
 
 /* ---- examples ------------------------------------------------------------------------------- */
 
-/* Whether a shell takes a word for just that. */
+/* Whether a shell takes a word as it is. */
 static bool is_plain(const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789._-";
-    size_t len = strlen(word);
-
-    return len > 0 && len <= 128 && word[0] != '-' && strspn(word, plain) == len;
+    return strlen(word) <= 128 && word[0] != '-' && str_is_plain(gufo_str_of(word), "._-");
 }
 
 static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
@@ -142,7 +140,7 @@ static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
     snprintf(out + used, EXAMPLE_SIZE - used, "%.*s", (int)len, text);
 }
 
-/* A name that a file could have: the text in braces is filled in. */
+/* Appends a name that a file could have, with the braces filled in. */
 static void append_filled(char out[EXAMPLE_SIZE], const char *name, const char *arch)
 {
     const char *brace;
@@ -163,13 +161,13 @@ void catalogue_example(const catalogue *c, const catalogue_row *row, const char 
     const char *place = strstr(example, "WORD");
     size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
     const char *arch = catalogue_user(c, row->cells[0], &first);
-    char own[CATALOGUE_NAME];
+    bool own = own_name_bare(c->own, gufo_str_of(word)).data != word;
 
-    word = catalogue_own_name(c, word, own);
     out[0] = '\0';
     append(out, example, before);
     if (place == NULL)
         return;
-    append_filled(out, is_plain(word) ? word : row->cells[0], arch != NULL ? arch : "llama");
+    append_filled(out, is_plain(word) && !own ? word : row->cells[0],
+                  arch != NULL ? arch : "llama");
     append(out, place + strlen("WORD"), strlen(place + strlen("WORD")));
 }

@@ -1,11 +1,10 @@
 /* gufo diff A B: how two models differ.
  *
- * The library compares; this file opens both and hands on what comes. */
+ * The library compares; this file opens both and passes the differences on. */
 #include "cli/inspect/diff.h"
 
 #include "cli/commands.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
 
@@ -36,7 +35,7 @@ static int compare(diff_report *r)
                                     .entry = form->entry,
                                     .tensor = form->tensor,
                                     .context = r};
-    gufo_run run = {.threads = shared->threads,
+    gufo_run run = {.threads = (unsigned)shared->threads,
                     .cpu = r->options->cpu,
                     .progress = on_progress,
                     .progress_context = r};
@@ -66,16 +65,16 @@ static int diff(void *context)
     int code;
 
     if (shared->arg_count != 2)
-        return report_usage("diff", "two models are compared, and %d %s given", shared->arg_count,
+        return report_usage("two models are compared, and %d %s given", shared->arg_count,
                             shared->arg_count == 1 ? "is" : "are");
     code = options_cpu(&options->cpu);
     for (int i = 0; i < 2 && code == CODE_OK; i++) {
         r.paths[i] = shared->args[i];
         if (path_is_standard(r.paths[i]))
-            code = report_as(CODE_USAGE, r.paths[i],
-                             "the data of a pipe cannot be compared; give a file");
+            code =
+                report_as(CODE_USAGE, r.paths[i], "standard input cannot be compared; give a file");
     }
-    /* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
+    /* Both are mapped: a report of one that is truncated meanwhile names the second. */
     for (int i = 0; i < 2 && code == CODE_OK; i++) {
         r.models[i] = input_open_model(r.paths[i], 0);
         code = r.models[i] != NULL ? CODE_OK : CODE_FAILED;

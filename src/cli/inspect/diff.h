@@ -3,12 +3,11 @@
  *     diff.c         the command line, and the work
  *     diff_text.c    lines for people
  *     diff_json.c    one object
- *     diff_notes.c   what both say besides */
+ *     diff_notes.c   notes in both */
 #ifndef CLI_INSPECT_DIFF_H
 #define CLI_INSPECT_DIFF_H
 
 #include "cli/core/json.h"
-#include "cli/core/options.h"
 #include "cli/core/progress.h"
 
 #include "gufo/compare.h"
@@ -32,7 +31,7 @@ typedef struct diff_form {
 
 extern const diff_form diff_text, diff_json;
 
-/* One comparison on its way through.  JSON has members for keys and tensors, in this order. */
+/* The state of a comparison.  JSON has members for keys and tensors, in this order. */
 struct diff_report {
     const diff_options *options;
     const char *paths[2];
@@ -42,7 +41,7 @@ struct diff_report {
     json_writer j;
 };
 
-/* What may differ besides. */
+/* A difference that is neither in metadata nor in tensors. */
 typedef struct diff_note {
     gufo_compare_notes note;
     const char *name, *text;

@@ -6,7 +6,7 @@
 #include "cli/core/model_json.h"
 #include "cli/core/value.h"
 
-#define ARRAY_LIMIT 8 /* elements that are written of an array */
+#define ARRAY_LIMIT 8 /* elements of an array in the output */
 
 static const char *const kind_names[] = {[GUFO_DIFFERENCE_NONE] = "same",
                                          [GUFO_DIFFERENCE_ADDED] = "added",

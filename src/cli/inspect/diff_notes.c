@@ -1,4 +1,4 @@
-/* What may differ besides metadata and tensors. */
+/* Differences that are neither in metadata nor in tensors. */
 #include "cli/inspect/diff.h"
 
 const diff_note diff_notes[DIFF_NOTES] = {

@@ -11,6 +11,7 @@
 #include "cli/inspect/diff.h"
 
 #include "cli/core/human.h"
+#include "cli/core/line.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
@@ -39,124 +40,147 @@ static void begin(diff_report *r, bool *begun, bool apart, const char *heading)
     *begun = true;
 }
 
-static void put_name(gufo_difference kind, gufo_str name)
+static void put_name(FILE *out, gufo_difference kind, gufo_str name)
 {
-    printf("%c ", marks[kind]);
-    (void)text_put_cut(stdout, name, TEXT_PLAIN, KEY_SHOWN);
-    fputs("  ", stdout);
+    fprintf(out, "%c ", marks[kind]);
+    (void)text_put_cut(out, name, TEXT_PLAIN, KEY_SHOWN);
+    fputs("  ", out);
 }
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static void put_value(const gufo_value *value)
+static void put_value(FILE *out, const gufo_value *value)
 {
-    printf("%s  ", value_type_name(value).text);
-    (void)value_put_line(stdout, value, &whole_style);
+    fprintf(out, "%s  ", value_type_name(value).text);
+    (void)value_put_line(out, value, &whole_style);
 }
 
-static void put_element(const gufo_array *array, uint64_t index)
+static void put_element(FILE *out, const gufo_array *array, uint64_t index)
 {
     gufo_value value;
 
     if (index < array->count && gufo_array_at(array, index, &value, NULL) == GUFO_OK)
-        (void)value_put_line(stdout, &value, &whole_style);
+        (void)value_put_line(out, &value, &whole_style);
     else
-        fputs("none", stdout);
+        fputs("none", out);
 }
 
 /* Arrays have much in common: only the first difference is reported. */
-static void put_arrays(const gufo_entry_difference *d)
+static void put_arrays(FILE *out, const gufo_entry_difference *d)
 {
     const gufo_array *a = &d->a.value.as.array, *b = &d->b.value.as.array;
 
-    printf("%s  ", value_type_name(&d->a.value).text);
+    fprintf(out, "%s  ", value_type_name(&d->a.value).text);
     if (a->count == b->count)
-        printf("[%s]", human_grouped(a->count).text);
+        fprintf(out, "[%s]", human_grouped(a->count).text);
     else
-        printf("[%s] -> [%s]", human_grouped(a->count).text, human_grouped(b->count).text);
-    printf("  from element %" PRIu64 " on: ", d->first);
-    put_element(a, d->first);
-    fputs(" -> ", stdout);
-    put_element(b, d->first);
+        fprintf(out, "[%s] -> [%s]", human_grouped(a->count).text, human_grouped(b->count).text);
+    fprintf(out, "  from element %" PRIu64 " on: ", d->first);
+    put_element(out, a, d->first);
+    fputs(" -> ", out);
+    put_element(out, b, d->first);
 }
 
 static void put_entry_difference(void *report, const gufo_entry_difference *d)
 {
     diff_report *r = report;
     const gufo_entry *there = d->kind == GUFO_DIFFERENCE_ADDED ? &d->b : &d->a;
+    line l;
 
     begin(r, &r->metadata_begun, false, "Metadata");
-    put_name(d->kind, there->key);
+    line_begin(&l);
+    put_name(l.out, d->kind, there->key);
     if (d->has_first) {
-        put_arrays(d);
+        put_arrays(l.out, d);
     } else {
-        put_value(&there->value);
+        put_value(l.out, &there->value);
         if (d->kind == GUFO_DIFFERENCE_CHANGED) {
-            fputs(" -> ", stdout);
-            put_value(&d->b.value);
+            fputs(" -> ", l.out);
+            put_value(l.out, &d->b.value);
         }
     }
-    putc('\n', stdout);
+    line_end(&l);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-static void put_tensor(const gufo_tensor *tensor)
+static void put_tensor(FILE *out, const gufo_tensor *tensor)
 {
-    printf("%s  %s", tensor_type_text(tensor->type).text, tensor_shape_text(tensor, " x ").text);
+    fprintf(out, "%s  %s", tensor_type_text(tensor->type).text,
+            tensor_shape_text(tensor, " x ").text);
 }
 
 static void put_values(const gufo_tensor *tensor, const gufo_value_difference *v)
 {
     gufo_stats_place place = gufo_stats_place_of(tensor, v->largest_at);
+    line l;
 
-    printf("    values: largest difference %.4g", v->largest);
+    line_begin(&l);
+    fprintf(l.out, "    values: largest difference %.4g", v->largest);
     if (v->largest > 0) {
-        fputs(" in ", stdout);
+        fputs(" in ", l.out);
         if (tensor->dims[2] > 1 || tensor->dims[3] > 1)
-            printf("matrix %" PRIu64 ", ", place.matrix);
-        printf("row %" PRIu64 ", column %" PRIu64, place.row, place.column);
+            fprintf(l.out, "matrix %" PRIu64 ", ", place.matrix);
+        fprintf(l.out, "row %" PRIu64 ", column %" PRIu64, place.row, place.column);
     }
-    printf("; RMSE %.4g, relative RMSE %.4g, cosine %.7g\n", v->rmse, v->relative, v->cosine);
-    if (v->nonfinite > 0)
-        printf("    left out: %s %s infinite or NaN\n", human_grouped(v->nonfinite).text,
-               v->nonfinite == 1 ? "pair with a value that is" : "pairs with a value that is");
+    fprintf(l.out, "; RMSE %.4g, relative RMSE %.4g, cosine %.7g", v->rmse, v->relative, v->cosine);
+    line_end(&l);
+    if (v->nonfinite == 0)
+        return;
+    line_begin(&l);
+    fprintf(l.out, "    left out: %s with a value that is infinite or NaN",
+            human_counted(v->nonfinite, "pair", "pairs").text);
+    line_end(&l);
+}
+
+static void put_note(const char *text)
+{
+    line l;
+
+    line_begin(&l);
+    fprintf(l.out, "    %s", text);
+    line_end(&l);
 }
 
 static void put_tensor_difference(void *report, const gufo_tensor_difference *d)
 {
     diff_report *r = report;
     const gufo_tensor *there = d->kind == GUFO_DIFFERENCE_ADDED ? &d->b : &d->a;
+    line l;
 
     begin(r, &r->tensors_begun, r->metadata_begun, "Tensors");
-    put_name(d->kind, there->name);
-    put_tensor(there);
+    line_begin(&l);
+    put_name(l.out, d->kind, there->name);
+    put_tensor(l.out, there);
     if (d->type || d->shape) {
-        fputs(" -> ", stdout);
-        put_tensor(&d->b);
+        fputs(" -> ", l.out);
+        put_tensor(l.out, &d->b);
     }
     if (d->unordered)
-        fputs("  the byte orders differ, and gufo cannot swap this type", stdout);
+        fputs("  the byte orders differ, and gufo cannot swap this type", l.out);
     else if (d->data)
-        printf("  data differs from byte %" PRIu64 " on", d->first);
-    putc('\n', stdout);
+        fprintf(l.out, "  data differs from byte %" PRIu64 " on", d->first);
+    line_end(&l);
     if (d->has_values)
         put_values(&d->a, &d->values);
     else if (r->options->values && d->kind == GUFO_DIFFERENCE_CHANGED)
-        fprintf(stdout, "    values: %s\n",
-                d->shape ? "not compared, because the shapes differ"
-                         : "not compared, because one of them cannot be decoded");
+        put_note(d->shape ? "values: not compared, because the shapes differ"
+                          : "values: not compared, because one of them cannot be decoded");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static void put_counts(const char *title, const uint64_t *counts)
 {
-    printf("%s: %s same, %s added, %s removed, %s changed\n", title,
-           human_grouped(counts[GUFO_DIFFERENCE_NONE]).text,
-           human_grouped(counts[GUFO_DIFFERENCE_ADDED]).text,
-           human_grouped(counts[GUFO_DIFFERENCE_REMOVED]).text,
-           human_grouped(counts[GUFO_DIFFERENCE_CHANGED]).text);
+    line l;
+
+    line_begin(&l);
+    fprintf(l.out, "%s: %s same, %s added, %s removed, %s changed", title,
+            human_grouped(counts[GUFO_DIFFERENCE_NONE]).text,
+            human_grouped(counts[GUFO_DIFFERENCE_ADDED]).text,
+            human_grouped(counts[GUFO_DIFFERENCE_REMOVED]).text,
+            human_grouped(counts[GUFO_DIFFERENCE_CHANGED]).text);
+    line_end(&l);
 }
 
 static void put_end(diff_report *r, const gufo_comparison *c, const gufo_error *failure)

@@ -1,4 +1,4 @@
-/* gufo explain WORD...: what a key, a tensor, a type, an architecture or a rule is.
+/* gufo explain WORD...: describes a key, a tensor, a type, an architecture or a rule.
  *
  *     llama.context_length  metadata key
  *       key             {arch}.context_length
@@ -7,9 +7,9 @@
  *       used by         afmoe, apertus ...
  *       example         gufo get FILE llama.context_length
  *
- * A word may have several meanings: each is shown. */
+ * A word may have several meanings: it shows each. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
+#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "cli/inspect/catalogue.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
+enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, VALUE_COLUMNS = 10, LONGEST_HINTED = 200 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -26,17 +26,27 @@ static void put_name(const char *name)
     printf("  %-*s", NAME_COLUMNS, name);
 }
 
+/* The rest of a line that begins with `used` columns. */
+static void put_text(const char *text, size_t used)
+{
+    text_put_wrapped(stdout, gufo_str_of(text), used, used, stdout_columns());
+    putchar('\n');
+}
+
 /* The architectures that use a row, on as many lines as they need. */
 static void print_users(const catalogue *c, const char *name)
 {
-    size_t next = 0, column = 0;
+    size_t next = 0, column = 0, line = LINE_COLUMNS;
     const char *arch;
+
+    if (stdout_columns() > 0 && stdout_columns() < line)
+        line = stdout_columns();
 
     while ((arch = catalogue_user(c, name, &next)) != NULL) {
         if (column == 0) {
             put_name("used by");
             column = NAME_COLUMNS + 2;
-        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > LINE_COLUMNS) {
+        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > line) {
             printf(",\n%*s", NAME_COLUMNS + 2, "");
             column = NAME_COLUMNS + 2;
         } else
@@ -47,7 +57,8 @@ static void print_users(const catalogue *c, const char *name)
         putc('\n', stdout);
 }
 
-/* The next value of an enumerated key: of all, or (NULL: all) the one that was asked for. */
+/* The next value of an enumerated key: each one (`value` is NULL), or the one that was asked
+ * for. */
 static bool next_value(const char *key, const char *value, size_t *next, catalogue_value *out)
 {
     while (catalogue_value_at(key, (*next)++, out))
@@ -62,7 +73,8 @@ static void print_values(const char *key, const char *value)
 
     for (size_t next = 0; next_value(key, value, &next, &row);) {
         put_name("value");
-        printf("%-8s  %s\n", row.value, row.text);
+        printf("%-*s  ", VALUE_COLUMNS - 2, row.value);
+        put_text(row.text, NAME_COLUMNS + 2 + VALUE_COLUMNS);
     }
 }
 
@@ -75,13 +87,13 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
     for (size_t i = 0; c->columns.names[i] != NULL; i++)
         if (*row->cells[i] != '\0') {
             put_name(c->columns.names[i]);
-            printf("%s\n", row->cells[i]);
+            put_text(row->cells[i], NAME_COLUMNS + 2);
         }
     print_users(c, row->cells[0]);
     print_values(row->cells[0], value);
     put_name("example");
     catalogue_example(c, row, word, example);
-    printf("%s\n", example);
+    put_text(example, NAME_COLUMNS + 2);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -95,7 +107,10 @@ static void write_values(json_writer *j, const char *key, const char *value)
     json_begin_array(j, "values");
     for (size_t next = 0; next_value(key, value, &next, &row);) {
         json_begin_object(j, NULL);
-        json_write_text(j, "value", row.value);
+        if (row.is_number)
+            json_write_u64(j, "value", strtoull(row.value, NULL, 10));
+        else
+            json_write_text(j, "value", row.value);
         json_write_text(j, "meaning", row.text);
         json_end_object(j);
     }
@@ -135,7 +150,7 @@ static int report_unknown(const char *word)
     return report_as(CODE_NO, NULL, "'%.*s' is not known", LONGEST_HINTED, word);
 }
 
-/* KEY, or KEY=VALUE of an enumerated key, of which `value` is the second half. */
+/* Explains KEY, or KEY=VALUE of an enumerated key with `value` as the second half. */
 static int explain_word(bool json, const char *word, const char *value)
 {
     catalogue_value known;

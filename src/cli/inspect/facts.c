@@ -14,11 +14,11 @@
 /* How text shows the value of a key. */
 typedef enum fact_kind { NOT_SHOWN, TEXT, NUMBER, FLOAT, COUNT, LIST } fact_kind;
 
-/* How a value goes on with the line. */
+/* How a value continues the line. */
 typedef enum fact_join {
     AFTER_COMMA,
     IN_BRACKETS, /* together with its neighbours, if the line has begun */
-    AFTER_LAST,  /* at once, if the last one that is not such is there */
+    AFTER_LAST,  /* directly, if the last value with another join is there */
 } fact_join;
 
 typedef struct fact {
@@ -28,7 +28,7 @@ typedef struct fact {
     fact_kind kind;
     fact_join join;
     const char *before, *after; /* of the value, in text */
-    const char *unless;         /* a value that is not worth saying */
+    const char *unless;         /* a value that the text omits */
     const char *object;         /* of JSON, that the member is in */
     fact_text *put;             /* in place of the key */
     fact_json *write;
@@ -100,8 +100,8 @@ static const fact facts[] = {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* A number, or the range of an array with one number per block; nothing for anything else.  Returns
- * what follows the words after it. */
+/* Writes a number, or the range of an array with one number per block; nothing for anything else.
+ * Returns what follows the words after it. */
 static const char *put_number(FILE *out, const gufo_value *value)
 {
     uint64_t number, low = UINT64_MAX, high = 0;
@@ -166,27 +166,23 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
     return "";
 }
 
-/* What a row says, without what joins it to others: to be freed; NULL for nothing. */
+/* The text of a row, without what joins it to others; the caller frees it.  NULL for an empty
+ * one. */
 static char *describe(const fact *f, const overview *o)
 {
     const char *rest = "";
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
     gufo_entry entry;
+    text_stream text;
 
-    if (out == NULL)
+    if (!text_stream_open(&text))
         return NULL;
     if (f->put != NULL)
-        f->put(out, o);
+        f->put(text.out, o);
     else if (f->kind != NOT_SHOWN && model_find_entry(o->model, f->key, &entry, NULL) == GUFO_OK)
-        rest = put_value(out, f, &entry.value);
-    if (ftell(out) > 0)
-        fprintf(out, "%s%s", f->after != NULL ? f->after : "", rest);
-    if (fclose(out) == 0 && len > 0)
-        return text;
-    free(text);
-    return NULL;
+        rest = put_value(text.out, f, &entry.value);
+    if (ftell(text.out) > 0)
+        fprintf(text.out, "%s%s", f->after != NULL ? f->after : "", rest);
+    return text_stream_close(&text);
 }
 
 /* The line that begins with a row; returns the row of the next line. */
@@ -220,14 +216,14 @@ static const fact *put_line(FILE *out, const overview *o, const fact *f)
 void facts_put(const overview *o, void (*put)(const char *label, char *text))
 {
     for (const fact *f = facts, *next; f < END; f = next) {
-        char *text = NULL;
-        size_t len = 0;
-        FILE *out = open_memstream(&text, &len);
+        text_stream line;
+        char *text;
 
-        if (out == NULL)
+        if (!text_stream_open(&line))
             return;
-        next = put_line(out, o, f);
-        if (fclose(out) == 0 && len > 0)
+        next = put_line(line.out, o, f);
+        text = text_stream_close(&line);
+        if (text != NULL)
             put(f->label, text);
         free(text);
     }

@@ -1,8 +1,8 @@
-/* The facts of a model, for its summary: one table (facts.c), of which a row is a part of a line for
- * people, a member of JSON, or both.
+/* The facts of a model, for its summary: one table (facts.c), whose rows are parts of lines for
+ * people, members of JSON, or both.
  *
  *     facts.c        the table, and values of keys
- *     facts_text.c   what several keys or tensors say, for people
+ *     facts_text.c   facts from several keys or tensors, for people
  *     facts_json.c   the same for machines */
 #ifndef CLI_INSPECT_FACTS_H
 #define CLI_INSPECT_FACTS_H
@@ -20,7 +20,7 @@ void facts_write(json_writer *j, const char *key, const overview *o, uint64_t li
 
 /* ---- for the table -------------------------------------------------------------------------- */
 
-/* Writes a line, or nothing where the file does not say.  A newline begins another line below. */
+/* Writes a line, or nothing if the file has no such fact.  A newline begins another line below. */
 typedef void fact_text(FILE *out, const overview *o);
 /* Writes members of an object. */
 typedef void fact_json(json_writer *j, const overview *o);

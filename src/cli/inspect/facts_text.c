@@ -9,7 +9,7 @@
 
 enum {
     BEFORE_TEXT = 20, /* columns: labels (show_text.c) */
-    LEAST_COLUMNS = 24,
+    LEAST_COLUMNS = 12,
     LIST_ITEMS = 16,
 };
 

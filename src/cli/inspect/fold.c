@@ -1,6 +1,5 @@
-/* Folding sorts: tensors that belong together become neighbours, by number, and groups are then put
- * back into the order of the file.  Of a name only a hash is kept, with a secret key: a file may have
- * many. */
+/* Folding sorts: tensors that belong together become neighbours, by number, and groups then return
+ * to the order of the file.  Of a name it keeps a hash with a secret key: a file may have many. */
 #include "cli/inspect/fold.h"
 
 #include "base/checked.h"
@@ -20,7 +19,7 @@
 
 /* ---- parts of names ------------------------------------------------------------------------- */
 
-/* Whether the segment is a number that is written in the one usual way. */
+/* Whether the segment is a number in its usual form. */
 static bool is_number(gufo_str segment)
 {
     return segment.len > 0 && segment.len <= MOST_DIGITS &&

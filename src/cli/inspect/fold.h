@@ -28,12 +28,13 @@ typedef struct fold {
     size_t item_count, group_count;
 } fold;
 
-/* All tensors that match (NULL: all): to be freed with fold_free.  False after a report. */
+/* Folds all tensors that match (NULL: all); the caller frees the result with fold_free.  False
+ * after a report. */
 bool fold_tensors(fold *f, const gufo_model *model, const char *glob);
 void fold_free(fold *f);
 
-/* Any tensor of the group, with the size of all: its name is "blk.0-2,5.attn_q.weight", which is to
- * be freed, and may hold any bytes.  False without memory. */
+/* Any tensor of the group, with the size of all.  Its name, "blk.0-2,5.attn_q.weight", may hold any
+ * bytes; the caller frees it.  False without memory. */
 bool fold_tensor(const fold *f, const fold_group *group, gufo_tensor *out, char **name);
 
 #endif

@@ -5,13 +5,12 @@
  *     array          one element per line, arrays inside it as JSON
  *
  * Nothing is written before the key has been found. */
-#include "base/distance.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/input.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/stdout.h"
+#include "cli/core/suggest.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 
@@ -36,39 +35,27 @@ static const command_option get_table[] = {
 
 /* ---- the key that may be meant -------------------------------------------------------------- */
 
-/* Only so many keys are compared: a file may hold millions. */
+/* Compares so many keys at most: a file may hold millions. */
 #define MAX_KEYS_COMPARED 10000
 
-/* Empty if none is near. */
-static gufo_str nearest_key(const gufo_model *file, const char *name)
+static int report_absent(const input *in, const char *name)
 {
-    gufo_str wanted = gufo_str_of(name);
-    size_t best = wanted.len / 3 + 2;
-    gufo_str nearest = {0};
+    suggestion near = suggest_start(gufo_str_of(name));
+    bool found = false;
     gufo_entry entry;
 
-    for (uint64_t i = 0; i < MAX_KEYS_COMPARED && gufo_metadata_at(file, i, &entry); i++) {
+    near.best = near.word.len / 3 + 2;
+    for (uint64_t i = 0; !found && i < MAX_KEYS_COMPARED && gufo_metadata_at(in->model, i, &entry);
+         i++) {
         /* "context_length" means "llama.context_length". */
-        bool is_last_part = entry.key.len > wanted.len && str_ends(entry.key, name) &&
-                            entry.key.data[entry.key.len - wanted.len - 1] == '.';
-        size_t distance = is_last_part ? 0 : text_distance(entry.key, wanted, best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = entry.key;
-        }
+        found = entry.key.len > near.word.len && str_ends(entry.key, name) &&
+                entry.key.data[entry.key.len - near.word.len - 1] == '.';
+        if (found)
+            near.name = entry.key;
+        else
+            suggest_offer(&near, entry.key);
     }
-    return nearest;
-}
-
-static int report_absent(const input *in, const char *key)
-{
-    gufo_str nearest = nearest_key(in->model, key);
-
-    if (nearest.len > 0)
-        return report_as(CODE_NO, in->path, "no key is named '%s'; did you mean '%.*s'?", key,
-                         (int)nearest.len, nearest.data);
-    return report_as(CODE_NO, in->path, "no key is named '%s'", key);
+    return report_as(CODE_NO, in->path, "no key is named '%s'%s", name, suggest_text(&near, ""));
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -153,7 +140,7 @@ static int get(void *context)
     int code;
 
     if (shared->json && options->raw)
-        return report_usage("get", "--json and --raw exclude each other");
+        return report_usage("--json and --raw exclude each other");
     code = input_open(&in, shared->args[0], &options->input);
     if (code != CODE_OK)
         return code;

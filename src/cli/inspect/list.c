@@ -1,7 +1,5 @@
 /* gufo list keys|archs|tensors|...: the tables that gufo knows. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
-#include "cli/core/stdout.h"
 #include "cli/core/suggest.h"
 #include "cli/core/table.h"
 #include "cli/inspect/catalogue.h"
@@ -10,6 +8,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+enum { LEAST_NAME = 24 };
 
 typedef struct list_options {
     command_input base;
@@ -24,66 +24,65 @@ static const command_option list_table[] = {
     {0},
 };
 
+_Static_assert((int)CATALOGUE_CELLS <= TABLE_CELLS, "a table has room for every column");
+
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static bool row_at(const catalogue *c, const char *arch, size_t index, catalogue_row *out)
+typedef struct listing {
+    const catalogue *list;
+    const catalogue_columns *columns;
+    const char *arch;   /* NULL: all rows */
+    catalogue_row *row; /* the latest */
+} listing;
+
+static bool row_at(const listing *l, uint64_t index)
 {
-    return arch != NULL ? c->arch_row(arch, index, out) : c->row(index, out);
+    return l->arch != NULL ? l->list->arch_row(l->arch, (size_t)index, l->row)
+                           : l->list->row((size_t)index, l->row);
 }
 
 /* An empty cell is a dash, so that each line has as many words as columns. */
-static const char *shown(const char *cell)
+static bool make_row(const void *context, uint64_t index, table_row *out)
 {
-    return *cell != '\0' ? cell : "-";
+    const listing *l = context;
+
+    if (!row_at(l, index))
+        return false;
+    for (size_t i = 0; l->columns->names[i] != NULL; i++)
+        row_str(out, gufo_str_of(*l->row->cells[i] != '\0' ? l->row->cells[i] : "-"));
+    return true;
 }
 
-static void make_cells(const catalogue_columns *columns, const catalogue_row *row, table_row *out)
+/* Narrow terminals leave out the last columns first, but never text that can go below. */
+static table_column column_of(const listing *l, size_t index)
 {
-    out->count = out->used = 0;
-    for (size_t i = 0; columns->names[i] != NULL; i++)
-        row_str(out, gufo_str_of(shown(row->cells[i])));
+    const char *const *name = l->columns->names + index;
+    bool number = catalogue_is_number(l->columns, index);
+    bool kept = (l->columns->kept >> index & 1) != 0 || (name[1] == NULL && !number);
+    int width = l->list->headed ? (int)strlen(*name) : 1;
+
+    return (table_column){*name, number ? width : -width, kept ? 0 : (unsigned)index};
 }
 
-static void heads(const catalogue_columns *columns, table_row *out)
+static void print(const listing *l)
 {
-    out->count = out->used = 0;
-    for (size_t i = 0; columns->names[i] != NULL; i++)
-        row_str(out, gufo_str_of(columns->names[i]));
+    table t = {
+        .gap = 2, .most_name = SIZE_MAX, .least_name = LEAST_NAME, .headless = !l->list->headed};
+
+    for (; l->columns->names[t.count] != NULL; t.count++)
+        t.columns[t.count] = column_of(l, t.count);
+    table_print(&t, make_row, l);
 }
 
-static void print(const catalogue *c, const catalogue_columns *columns, const char *arch)
-{
-    table t = {.gap = 2, .most_name = SIZE_MAX};
-    catalogue_row row;
-    table_row cells;
-
-    for (; columns->names[t.count] != NULL; t.count++)
-        t.columns[t.count].width = catalogue_is_number(columns, t.count) ? 1 : -1;
-    for (size_t i = 0; row_at(c, arch, i, &row); i++) {
-        make_cells(columns, &row, &cells);
-        table_fit(&t, &cells);
-    }
-    if (c->headed) {
-        heads(columns, &cells);
-        table_fit(&t, &cells);
-        table_put(&t, &cells);
-    }
-    for (size_t i = 0; row_at(c, arch, i, &row) && !stdout_broken(); i++) {
-        make_cells(columns, &row, &cells);
-        table_put(&t, &cells);
-    }
-}
-
-static void write_json(const catalogue *c, const catalogue_columns *columns, const char *arch)
+static void write_json(const listing *l)
 {
     json_writer j = json_writer_start(stdout);
-    catalogue_row row;
 
     json_begin_object(&j, NULL);
-    json_begin_array(&j, c->name);
-    for (size_t i = 0; row_at(c, arch, i, &row); i++) {
+    json_begin_array(&j, l->list->name);
+    for (size_t i = 0; row_at(l, i); i++) {
         json_begin_object(&j, NULL);
-        catalogue_write_cells(&j, columns, &row);
+        catalogue_write_cells(&j, l->columns, l->row);
         json_end_object(&j);
     }
     json_end_array(&j);
@@ -92,28 +91,31 @@ static void write_json(const catalogue *c, const catalogue_columns *columns, con
 
 void catalogue_list(const catalogue *c, const char *arch, bool json)
 {
-    (json ? write_json : print)(c, arch != NULL ? &c->arch_columns : &c->columns, arch);
+    catalogue_row row;
+    const listing l = {c, arch != NULL ? &c->arch_columns : &c->columns, arch, &row};
+
+    (json ? write_json : print)(&l);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static int report_no_list(const char *name)
 {
-    suggestion near = suggest_start(name);
+    suggestion near = suggest_start(gufo_str_of(name));
 
     for (size_t i = 0; i < catalogue_count; i++)
-        suggest_offer(&near, catalogues[i].name);
-    return report_usage("list", "unknown list '%s'%s", name, suggest_text(&near, ""));
+        suggest_offer(&near, gufo_str_of(catalogues[i].name));
+    return report_usage("unknown list '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int report_no_arch(const char *name)
 {
-    suggestion near = suggest_start(name);
+    suggestion near = suggest_start(gufo_str_of(name));
 
     for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
-        suggest_offer(&near, gufo_arch_at(i)->id);
+        suggest_offer(&near, gufo_str_of(gufo_arch_at(i)->id));
     return report_as(CODE_NO, NULL, "unknown architecture '%s'%s", name,
-                     near.name != NULL ? suggest_text(&near, "")
+                     near.name.len > 0 ? suggest_text(&near, "")
                                        : "; 'gufo list archs' lists them");
 }
 
@@ -126,7 +128,7 @@ static int list_named(void *context)
     if (c == NULL)
         return report_no_list(shared->args[0]);
     if (o->arch != NULL && c->arch_row == NULL)
-        return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
+        return report_usage("--arch is for keys and tensors, not for %s", c->name);
     if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL)
         return report_no_arch(o->arch);
     catalogue_list(c, o->arch, shared->json);

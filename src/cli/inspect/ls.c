@@ -1,12 +1,10 @@
 /* gufo ls [FILE|DIR...]: the models in folders, one line each.
  *
- * Only headers are read.  Folders are as little trusted as files: what is not a regular file is
- * never opened, symlinks to folders are not followed below an argument, and one broken file spoils
- * one line. */
+ * It reads only headers.  It trusts folders as little as files: it opens regular files alone, does
+ * not follow symlinks to folders below an argument, and one broken file spoils one line. */
 #include "cli/inspect/ls.h"
 
 #include "cli/commands.h"
-#include "cli/core/report.h"
 
 #include <stdlib.h>
 
@@ -53,7 +51,7 @@ int ls_list(ls_files *files, const shared_options *shared, ls_order order)
 {
     int code;
 
-    ls_read(files, shared->threads);
+    ls_read(files, (unsigned)shared->threads);
     ls_sort(files, order);
     code = report_faults(files, !shared->json);
     if (files->shown == 0 && code == CODE_OK) {

@@ -29,30 +29,30 @@ typedef struct ls_options {
     ls_order order;
 } ls_options;
 
-/* What is wrong with a model. */
+/* The fault of a model. */
 typedef struct ls_fault {
     char *file; /* NULL: the one that is listed */
     char *message;
     uint64_t offset; /* GUFO_NO_OFFSET: nowhere in it */
 } ls_fault;
 
-/* A file, then a model: of a set, the first shard. */
+/* At first a file, then a model: for a set, the first shard. */
 typedef struct ls_file {
     char *path;
     char *tag;         /* the name that a cache gives it; NULL: none */
     const char *cache; /* NULL: none */
     bool named;        /* by an argument, not found in a folder */
-    bool guessed;      /* it may be something else than a model: then it is not listed */
+    bool guessed;      /* perhaps not a model: then it is not listed */
 
     size_t prefix_len;      /* of the path before "-00001-of-00002.gguf" */
     uint32_t number, count; /* 0: the path is not that of a shard */
-    uint64_t rank;          /* what it is sorted by */
+    uint64_t rank;          /* the order of files */
     dev_t devices[2];       /* of the first and the last file; inodes are 0 if they are missing */
     ino_t inodes[2];
 
-    bool left_out; /* it is another shard or link of one that is listed, or not a model */
-    char *name, *architecture;          /* NULL: the file does not say */
-    const char *quantization;           /* NULL without tensors */
+    bool left_out;             /* not shown: another shard or link of one that is, or not a model */
+    char *name, *architecture; /* NULL: the file does not say */
+    const char *quantization;  /* NULL without tensors */
     uint64_t parameters, size, context; /* 0: unknown; `size` of all shards */
     time_t date;
     ls_fault fault; /* message NULL: it is sound */
@@ -61,8 +61,8 @@ typedef struct ls_file {
 typedef struct ls_files {
     ls_file *items;
     size_t count;
-    size_t shown; /* the first ones, once they are sorted: the others are left out */
-    bool failed;  /* something could not be looked at, after a report */
+    size_t shown; /* once sorted, the first ones are shown, not the others */
+    bool failed;  /* something could not be read, after a report */
 } ls_files;
 
 /* ---- finding -------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ typedef struct ls_walk ls_walk;
 struct ls_walk {
     ls_files *files; /* failed: a folder could not be read; after a report */
     bool recursive;
-    /* Whether a file of this name is of interest: others are not even looked at. */
+    /* Whether a file of this name is of interest: the walk ignores others. */
     bool (*wanted)(const char *name);
     /* A file that is, or a link that leads nowhere; `path` begins with that of the folder. */
     void (*found)(const ls_walk *w, const char *path);
@@ -89,13 +89,13 @@ void ls_add_argument(ls_files *files, const char *path, bool recursive);
 void ls_add_folder(ls_files *files, const char *path, const char *cache);
 /* Whether the text is "sha256", the mark and 64 digits: nothing that could be a path. */
 bool ls_is_digest(const char *text, char mark);
-/* Adds what is in the caches of other programs. */
+/* Adds the models in the caches of other programs. */
 void ls_add_caches(ls_files *files);
 void ls_free(ls_files *files);
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Makes models of the files, and reads their headers with so many threads (0: all cores). */
+/* Makes models of the files, and reads their headers with `threads` threads (0: all cores). */
 void ls_read(ls_files *files, unsigned threads);
 
 /* Opens a file, if it is a regular one: never waits for a pipe or a device.  The descriptor, or -1
@@ -110,7 +110,7 @@ void ls_write_json(const ls_files *files);
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Lists what has been added, and frees it.  Returns the exit code. */
+/* Lists the files that were added, and frees them.  Returns the exit code. */
 int ls_list(ls_files *files, const shared_options *shared, ls_order order);
 
 #endif

@@ -65,8 +65,8 @@ static const cache caches[] = {
 
 #define MOST_BYTES (1u << 20)
 
-/* The text of a file: to be freed; empty if it cannot be read, or is larger than any manifest.  NULL
- * without memory. */
+/* The text of a file, which the caller frees; empty if it cannot be read, or is larger than any
+ * manifest.  NULL without memory. */
 static char *read_small(const char *path)
 {
     struct stat status;
@@ -86,7 +86,7 @@ static char *read_small(const char *path)
 
 /* ---- Ollama --------------------------------------------------------------------------------- */
 
-/* Which layers of a manifest are GGUF files, and what follows the name. */
+/* The types of layers that are GGUF files, and the suffixes of their names. */
 static const struct {
     const char *type, *suffix;
 } layers[] = {
@@ -95,7 +95,7 @@ static const struct {
     {"application/vnd.ollama.image.adapter", " adapter"},
 };
 
-/* HOST/OWNER/NAME/TAG as Ollama writes it: what is usual is left out. */
+/* HOST/OWNER/NAME/TAG as Ollama writes it, without the usual parts. */
 static char *tag_of(const char *path, const char *suffix)
 {
     static const char *const usual[] = {"registry.ollama.ai/", "ollama.com/", "library/"};
@@ -112,7 +112,7 @@ static char *tag_of(const char *path, const char *suffix)
     return tag;
 }
 
-/* A manifest on its way: what its objects say so far. */
+/* The state of reading a manifest. */
 typedef struct manifest {
     const ls_walk *walk; /* its origin: MODELS */
     const char *tag;     /* the path from HOST on */
@@ -143,7 +143,7 @@ static void add_layer(const manifest *m)
     free(blob);
 }
 
-/* The string that a member is: neither type nor digest needs an escape. */
+/* The string of a member: types and digests have no escapes. */
 static gufo_str value_of(gufo_str name)
 {
     const char *begin = strchr(name.data + name.len + 1, '"') + 1;
@@ -151,7 +151,7 @@ static gufo_str value_of(gufo_str name)
     return (gufo_str){begin, strcspn(begin, "\"")};
 }
 
-/* Of all objects those with a mediaType and a digest. */
+/* Finds the objects with a mediaType and a digest. */
 static void on_member(void *context, unsigned depth, gufo_str name, char first)
 {
     manifest *m = context;
@@ -199,14 +199,12 @@ static void add_ollama(ls_files *files, const char *path, const char *name)
     }
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all caches ----------------------------------------------------------------------------- */
 
 /* Takes the path. */
 static void add_place(ls_files *files, const cache *c, char *path)
 {
-    struct stat status;
-
-    if (path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+    if (path != NULL && path_is_folder(path))
         c->add(files, path, c->name);
     free(path);
 }

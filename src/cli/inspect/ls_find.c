@@ -1,9 +1,8 @@
-/* Files that may be models: arguments, and what has such a name in a folder. */
+/* Files that may be models: arguments, and files in folders with such names. */
 #include "cli/inspect/ls.h"
 
 #include "base/text.h"
 #include "cli/core/array.h"
-#include "cli/core/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static bool is_model(const char *name)
     return len >= strlen(".gguf") && strcasecmp(name + len - strlen(".gguf"), ".gguf") == 0;
 }
 
-/* Ollama names what it keeps by its digest; before GGUF, models were NAME.bin. */
+/* Ollama names its files by their digests; before GGUF, models were NAME.bin. */
 static bool is_wanted(const char *name)
 {
     return is_model(name) || ls_is_digest(name, '-') || str_ends(gufo_str_of(name), ".bin");

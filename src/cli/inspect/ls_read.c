@@ -10,7 +10,6 @@
 #include "base/threads.h"
 #include "cli/core/input.h"
 #include "cli/core/old_file.h"
-#include "cli/core/report.h"
 #include "cli/inspect/overview.h"
 
 #include "gufo/edit.h"
@@ -25,7 +24,7 @@
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
-/* A later shard that is an argument is just that file. */
+/* As an argument, a later shard means just that file. */
 static void parse_path(ls_file *file)
 {
     if (gufo_shard_path_parse(file->path, &file->prefix_len, &file->number, &file->count) &&
@@ -89,7 +88,7 @@ static int compare_links(const ls_file *a, const ls_file *b)
     return order;
 }
 
-/* Of links to one file, that which has a name in a cache comes first, then the first path. */
+/* Of links to one file, one with a name in a cache comes first, then the first path. */
 static bool link_before(const void *a, const void *b)
 {
     const ls_file *x = a, *y = b;
@@ -180,7 +179,7 @@ static bool open_shard(ls_file *file, const char *path, gufo_input *in)
     return false;
 }
 
-/* All files of a set, or one; `paths` are to be freed, descriptors to be closed. */
+/* All files of a set, or one; close_shards frees paths and closes descriptors. */
 typedef struct opened {
     gufo_input *inputs;
     char **paths;
@@ -245,7 +244,7 @@ static void take_facts(ls_file *file, const gufo_model *model)
     (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
-/* A file of a format before GGUF: as the model that it becomes. */
+/* Opens a file of a format before GGUF as the model that it becomes. */
 static gufo_model *open_old(ls_file *file)
 {
     uint64_t size = file->size;
@@ -258,7 +257,7 @@ static gufo_model *open_old(ls_file *file)
     return model;
 }
 
-/* What can be read of a broken file is shown with it. */
+/* Opens what can be read of a broken file, and keeps the fault. */
 static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options *options,
                                const gufo_error *error)
 {

@@ -1,12 +1,11 @@
-/* Folders are opened by their names inside the one above, without following links: a walk cannot
- * leave the tree, and it ends.  Names decide which files are looked at, so that a folder of a
- * million others costs no more than reading their names. */
+/* The walk opens folders by their names inside the one above, without following links: it cannot
+ * leave the tree, and it ends.  It chooses files by their names, so that a folder of a million
+ * others costs no more than reading their names. */
 #define _GNU_SOURCE /* d_type */
 
 #include "cli/inspect/ls.h"
 
 #include "cli/core/path.h"
-#include "cli/core/report.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +22,7 @@ static void fail(const ls_walk *w, const char *path, int error_number)
     w->files->failed = true;
 }
 
-/* What is in "." has no folder in its path. */
+/* A file in "." has no folder in its path. */
 static char *join(const char *folder, const char *name)
 {
     size_t len = strlen(folder);

@@ -68,7 +68,7 @@ static void add_date(table_row *row, time_t date)
     row_text(row, "%s", text);
 }
 
-/* Cells of a table are ASCII: what else a file says here is shown as "?". */
+/* Cells of a table are ASCII: "?" replaces other characters of a file. */
 static void add_word(table_row *row, const char *text)
 {
     char word[32];
@@ -82,7 +82,7 @@ static void add_word(table_row *row, const char *text)
 
 typedef struct model_rows {
     const ls_files *files;
-    bool marks; /* one of them is broken */
+    bool marks; /* one file is broken: a column marks it */
 } model_rows;
 
 static bool make_row(const void *context, uint64_t index, table_row *row)
@@ -106,9 +106,9 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
 
 void ls_write_table(const ls_files *files)
 {
-    static const table_column columns[] = {{"name", -4},  {"arch", -4}, {"params", 6},
-                                           {"quant", -5}, {"size", 4},  {"context", 7},
-                                           {"", -1},      {"date", 10}};
+    static const table_column columns[] = {{"name", -4, 0},  {"arch", -4, 2}, {"params", 6, 1},
+                                           {"quant", -5, 0}, {"size", 4, 0},  {"context", 7, 3},
+                                           {"", -1, 0},      {"date", 10, 4}};
     size_t count = sizeof columns / sizeof *columns;
     model_rows rows = {files, false};
     table t;
@@ -127,14 +127,6 @@ void ls_write_table(const ls_files *files)
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void write_number(json_writer *j, const char *name, uint64_t number)
-{
-    if (number > 0)
-        json_write_u64(j, name, number);
-    else
-        json_write_null(j, name);
-}
 
 static void write_fault(json_writer *j, const ls_fault *fault)
 {
@@ -168,10 +160,10 @@ static void write_model(const ls_file *file)
     json_write_u64(&j, "shard_count", file->count > 0 ? file->count : 1);
     json_write_text(&j, "name", file->name);
     json_write_text(&j, "architecture", file->architecture);
-    write_number(&j, "parameters", file->parameters);
+    json_write_known(&j, "parameters", file->parameters > 0, file->parameters);
     json_write_text(&j, "quantization", file->quantization);
     json_write_u64(&j, "size", file->size);
-    write_number(&j, "context_length", file->context);
+    json_write_known(&j, "context_length", file->context > 0, file->context);
     write_date(&j, file->date);
     if (file->fault.message != NULL)
         write_fault(&j, &file->fault);

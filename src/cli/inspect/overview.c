@@ -1,4 +1,4 @@
-/* What a model is, in a few facts: sums over its tensors, and values that several keys describe. */
+/* A model in a few facts: sums over its tensors, and values that several keys describe. */
 #include "cli/inspect/overview.h"
 
 #include "base/text.h"

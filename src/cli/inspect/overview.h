@@ -1,5 +1,4 @@
-/* What a model is, in a few facts: `gufo show` begins with them, and `gufo ls` shows some of each
- * model. */
+/* A model in a few facts: `gufo show` begins with them, and `gufo ls` shows some of each model. */
 #ifndef CLI_INSPECT_OVERVIEW_H
 #define CLI_INSPECT_OVERVIEW_H
 
@@ -13,7 +12,7 @@ typedef struct overview {
     uint64_t parameters;  /* elements; UINT64_MAX if that overflows */
     uint64_t tensor_size; /* bytes of tensor data without padding */
     uint64_t tensors;
-    uint64_t complete; /* tensors all of whose bytes are there */
+    uint64_t complete; /* tensors with all their bytes */
     bool sizes_known;  /* false if a tensor's type has no known layout */
     struct {
         uint64_t tensors, elements;
@@ -22,7 +21,7 @@ typedef struct overview {
 
 overview overview_of(const gufo_model *model);
 
-/* The name of the file type; NULL if the file does not say a known one. */
+/* The name of the file type; NULL if the file has no known one. */
 const char *overview_file_type(const overview *o);
 /* The file type, or else the element type of most elements; NULL without tensors. */
 const char *overview_quantization(const overview *o);
@@ -49,7 +48,7 @@ size_t overview_tokens(const gufo_model *model, overview_token out[OVERVIEW_TOKE
  * last.  *position begins as 0. */
 bool overview_next_template(const gufo_model *model, uint64_t *position, gufo_str *name);
 
-#define OVERVIEW_PARENTS 64 /* base models: no more are looked at */
+#define OVERVIEW_PARENTS 64 /* base models: gufo ignores more */
 
 /* Base model `index`: each part is empty if the file does not say it. */
 typedef struct overview_parent {

@@ -16,7 +16,7 @@
 
 static const char usual[] = "less";
 
-/* What to run; NULL: nothing.  Empty and "cat" mean no pager, as for git. */
+/* The command of the pager; NULL: none.  Empty and "cat" mean none, as for git. */
 static const char *find_command(void)
 {
     const char *command = getenv("GUFO_PAGER"), *terminal = getenv("TERM");
@@ -35,7 +35,8 @@ static void run(const pager *p, int input, int failed)
 
     dup2(input, STDIN_FILENO);
     sigaction(SIGINT, &p->interrupt, NULL);
-    setenv("LESS", "FRX", 0); /* ends where one screen is enough; colours; keeps what it showed */
+    /* less ends if one screen is enough, shows colours, and leaves its text on the screen. */
+    setenv("LESS", "FRX", 0);
     setenv("LV", "-c", 0);
     if (command == usual)
         execlp(usual, usual, (char *)NULL);

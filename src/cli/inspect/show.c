@@ -1,4 +1,4 @@
-/* gufo show FILE...: what a model file is and what it holds.
+/* gufo show FILE...: shows a model file and its content.
  *
  * show.c reads the command line and opens files; facts.c and show_text.c write for people,
  * show_markdown.c for the page of a model, show_json.c for machines. */
@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/core/glob.h"
-#include "cli/core/report.h"
 #include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
 
@@ -52,14 +51,7 @@ static int show_folder(const char *path, const shared_options *shared)
     return ls_list(&files, shared, LS_BY_NAME);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* CODE_NO after a report if a GLOB was given that nothing matches. */
+/* CODE_NO after a report if nothing matches a GLOB. */
 static int report_unmatched(const input *in, const show_options *options)
 {
     const char *keys = options->metadata_glob, *tensors = options->tensor_glob;
@@ -83,7 +75,7 @@ static int show_file(void *context, const char *path)
     bool sound;
     int code;
 
-    if (is_folder(path))
+    if (path_is_folder(path))
         return show_folder(path, shared);
     code = input_open(&in, path, &options->input);
     if (code != CODE_OK)
@@ -107,7 +99,7 @@ static int show(void *context)
     pager p;
 
     if (shared->json && options->markdown)
-        return report_usage("show", "--json and --markdown exclude each other");
+        return report_usage("--json and --markdown exclude each other");
     pager_start(&p, !shared->json && !options->no_pager);
     return pager_end(&p, command_line_each(options, show_file));
 }
@@ -116,11 +108,10 @@ const command_line command_show = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc =
         "Show a summary of a model file, its metadata and its tensors.\v"
-        "FILE may be '-' for standard input.  The first shard of a set "
-        "(NAME-00001-of-000NN.gguf) means the whole set.\n\n"
+        "FILE may be '-' for standard input.  The first shard of a set (NAME-00001-of-000NN.gguf) "
+        "means the whole set.\n\n"
         "On a terminal, values are cut at the end of the line, tensors whose names differ only in "
-        "a "
-        "number share a line, and a pager (GUFO_PAGER, PAGER, less) shows output that is longer "
+        "a number share a line, and a pager (GUFO_PAGER, PAGER, less) shows output that is longer "
         "than a screen.  Elsewhere strings are whole, arrays show 8 elements, and each tensor has "
         "a line.\n\n"
         "Exit status 1 means that a GLOB matches nothing.",

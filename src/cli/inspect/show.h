@@ -3,7 +3,6 @@
 #define CLI_INSPECT_SHOW_H
 
 #include "cli/core/input.h"
-#include "cli/core/options.h"
 #include "cli/inspect/facts.h"
 
 typedef struct show_options {

@@ -6,9 +6,7 @@
 #include "cli/core/stdout.h"
 #include "cli/core/value.h"
 
-#include <stdio.h>
-
-#define SCHEMA_VERSION 1 /* of what is written: higher when a member changes its meaning */
+#define SCHEMA_VERSION 1 /* of the output: higher when a member changes its meaning */
 
 static void write_facts(json_writer *j, const gufo_facts *facts)
 {
@@ -53,7 +51,8 @@ static bool is_extra(const gufo_model *model, const gufo_entry *entry)
            (gufo_metadata_find_str(model, entry->key, &first) && first.key.data != entry->key.data);
 }
 
-/* The entries that are members, or the others.  Returns how many were left out. */
+/* Writes the entries that are members, or the others.  Returns the number of those that it
+ * skips. */
 static uint64_t write_entries(json_writer *j, const input *in, const show_options *options,
                               bool extra)
 {

@@ -11,7 +11,7 @@
  *     |---|---|
  *     | Architecture | llama |
  *
- * Whatever the file says is text: no markup of Markdown, HTML or YAML comes out of it. */
+ * Texts of the file stay text: none becomes markup of Markdown, HTML or YAML. */
 #include "cli/inspect/show.h"
 
 #include "base/text.h"
@@ -36,11 +36,7 @@ static bool is_plain(gufo_str text)
     for (const char *words = "true false yes no on off null y n none"; *words != '\0';)
         if (str_same_folded(str_piece(&words, ' '), text))
             return false;
-    for (size_t i = 0; i < text.len; i++)
-        if (!is_letter(text.data[i]) &&
-            (i == 0 || memchr("0123456789-._/", text.data[i], 14) == NULL))
-            return false;
-    return text.len > 0;
+    return str_is_plain(text, "-._/") && is_letter(text.data[0]);
 }
 
 /* A string of JSON is one of YAML, too. */
@@ -106,7 +102,7 @@ static gufo_str repository_of(gufo_str url)
     return str_begins(url, site) ? str_from(url, sizeof site - 1) : (gufo_str){0};
 }
 
-/* What the file was made from, or else its base models. */
+/* The source of the file, or else its base models. */
 static void put_base_models(const overview *o)
 {
     overview_parent parent;
@@ -137,7 +133,7 @@ static void put_front_matter(const overview *o)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Text without control characters: what Markdown or HTML would act on is escaped. */
+/* Writes text without control characters, and escapes what Markdown or HTML would act on. */
 static void put_escaped(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -169,38 +165,27 @@ static void put_fact(const char *label, char *text)
     puts(" |");
 }
 
-/* What was written to the stream. */
-typedef struct cell {
-    char *text;
-    size_t len;
-    FILE *out;
-} cell;
-
-static bool cell_begin(cell *c)
+/* Puts the content of the stream into a cell. */
+static void end_cell(text_stream *cell)
 {
-    *c = (cell){0};
-    c->out = open_memstream(&c->text, &c->len);
-    return c->out != NULL;
-}
+    char *text = text_stream_close(cell);
 
-static void cell_end(cell *c)
-{
-    if (fclose(c->out) == 0)
-        put_cell(c->text, c->len);
-    free(c->text);
+    if (text != NULL)
+        put_cell(text, cell->len);
+    free(text);
 }
 
 static void put_str(gufo_str text)
 {
-    cell c;
+    text_stream cell;
 
-    if (!cell_begin(&c))
+    if (!text_stream_open(&cell))
         return;
-    text_put(c.out, text, TEXT_PLAIN);
-    cell_end(&c);
+    text_put(cell.out, text, TEXT_PLAIN);
+    end_cell(&cell);
 }
 
-/* A paragraph begins with nothing that makes it a list, a rule or a block of code. */
+/* Writes a paragraph that does not begin like a list, a rule or a block of code. */
 static void put_paragraph(gufo_str text)
 {
     size_t at = 0, number;
@@ -239,20 +224,20 @@ static bool write_metadata(const input *in, const show_options *options)
     value_style style = {options->limit_given ? options->array_limit : 8, VALUE_COLUMNS,
                          VALUE_COLUMNS, VALUE_COLUMNS};
     gufo_entry entry;
+    text_stream cell;
     bool sound = true;
-    cell c;
 
     if (options->full)
         style = (value_style){VALUE_ALL, SIZE_MAX / 2, SIZE_MAX / 2, SIZE_MAX / 2};
     puts("\n## Metadata\n\n| key | type | value |\n|---|---|---|");
     for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++) {
-        if (!glob_matches(options->metadata_glob, entry.key) || !cell_begin(&c))
+        if (!glob_matches(options->metadata_glob, entry.key) || !text_stream_open(&cell))
             continue;
         fputs("| ", stdout);
         put_str(entry.key);
         printf(" | %s | ", value_type_name(&entry.value).text);
-        sound = value_put_line(c.out, &entry.value, &style) && sound;
-        cell_end(&c);
+        sound = value_put_line(cell.out, &entry.value, &style) && sound;
+        end_cell(&cell);
         puts(" |");
     }
     return sound;
@@ -289,7 +274,7 @@ bool show_write_markdown(const input *in, const show_options *options)
 {
     bool sound = true;
 
-    if (options->only_summary || !(options->only_metadata || options->only_tensors)) {
+    if (show_wants(options, options->only_summary)) {
         overview o = overview_of(in->model);
 
         write_summary(&o, in->path);

@@ -30,20 +30,23 @@
 
 #define LABEL_COLUMNS 18
 #define DEFAULT_ARRAY_LIMIT 8
-#define LEAST_COLUMNS 24  /* of a value on a narrow terminal */
+#define LEAST_COLUMNS 16  /* of a value on a narrow terminal */
 #define STRING_COLUMNS 24 /* of a string inside an array there */
 #define ANY_COLUMNS (SIZE_MAX / 2)
 
 /* ---- summary -------------------------------------------------------------------------------- */
 
-/* The label, and below it nothing. */
+/* Puts the label before the first line, and blanks before the others. */
 static void print_fact(const char *label, char *text)
 {
     char *rest;
 
     for (char *line = strtok_r(text, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
-        printf("  %-*s%s\n", LABEL_COLUMNS, label, line);
+        printf("  %-*s", LABEL_COLUMNS, label);
+        text_put_wrapped(stdout, gufo_str_of(line), LABEL_COLUMNS + 2, LABEL_COLUMNS + 2,
+                         stdout_columns());
+        putchar('\n');
         label = "";
     }
 }
@@ -61,24 +64,37 @@ static void make_metadata_row(table_row *row, const gufo_entry *entry)
  * says. */
 static value_style style_of_values(const show_options *options, const table *t)
 {
-    size_t terminal = options->full ? 0 : stdout_columns();
-    size_t before = (size_t)abs(t->columns[0].width) + (size_t)abs(t->columns[1].width) + 6;
+    size_t room = options->full ? 0 : table_room(t, 2);
     value_style style = {DEFAULT_ARRAY_LIMIT, ANY_COLUMNS, ANY_COLUMNS, ANY_COLUMNS};
 
     if (options->limit_given || options->full)
         style.limit = options->limit_given ? options->array_limit : VALUE_ALL;
-    if (terminal > 0) {
-        style.columns = terminal > before + LEAST_COLUMNS ? terminal - before : LEAST_COLUMNS;
+    if (room > 0) {
+        style.columns = room;
         style.string_columns = STRING_COLUMNS;
     }
-    if (terminal > 0 && !options->limit_given)
-        style.array_columns = style.columns;
+    if (room > 0 && !options->limit_given)
+        style.array_columns = room;
     return style;
+}
+
+/* A value has some columns even where there is no room: what is too much is cut. */
+static bool put_value(const gufo_value *value, const value_style *style)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = style->array_columns < ANY_COLUMNS ? open_memstream(&text, &len) : NULL;
+    bool sound = value_put_line(out != NULL ? out : stdout, value, style);
+
+    if (out != NULL && fclose(out) == 0)
+        text_put_cut(stdout, (gufo_str){text, len}, TEXT_PLAIN, style->columns);
+    free(text);
+    return sound;
 }
 
 static bool write_metadata(const input *in, const show_options *options, bool color)
 {
-    static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}};
+    static const table_column columns[] = {{"", -1, 0}, {"", -1, 1}, {"", LEAST_COLUMNS, 0}};
     table t = table_of(columns, 3); /* values have no cells: they may have any length */
     size_t terminal = stdout_columns();
     const gufo_model *file = in->model;
@@ -101,7 +117,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
         make_metadata_row(&row, &entry);
         table_put_cells(&t, &row);
         text_pad(stdout, t.gap);
-        sound = value_put_line(stdout, &entry.value, &style) && sound;
+        sound = put_value(&entry.value, &style) && sound;
         putc('\n', stdout);
     }
     return sound;
@@ -109,74 +125,70 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-/* The offset is "?" where a damaged file does not record it, and of a model that is not written yet; the
- * size says what is missing. */
-static void make_tensor_row(table_row *row, const gufo_tensor *tensor, bool shards)
+typedef struct tensor_rows {
+    const gufo_model *model;
+    const char *glob;
+    uint64_t *next; /* where the search for the next row begins */
+} tensor_rows;
+
+/* The offset is "?" where a damaged file does not record it, and of a model that is not written yet;
+ * the size names missing bytes. */
+static bool make_tensor_row(const void *context, uint64_t index, table_row *row)
 {
-    row->count = row->used = 0;
-    tensor_add_cells(row, tensor);
-    if (shards)
-        row_text(row, "#%" PRIu32, tensor->shard + 1);
-    if (tensor->offset != GUFO_NO_OFFSET)
-        row_text(row, "%" PRIu64, tensor->offset);
+    const tensor_rows *rows = context;
+    gufo_tensor tensor;
+
+    *rows->next = index > 0 ? *rows->next : 0;
+    if (!glob_next_tensor(rows->glob, rows->model, rows->next, &tensor))
+        return false;
+    tensor_add_cells(row, &tensor);
+    if (gufo_model_shard_count(rows->model) > 1)
+        row_text(row, "#%" PRIu32, tensor.shard + 1);
+    if (tensor.offset != GUFO_NO_OFFSET)
+        row_text(row, "%" PRIu64, tensor.offset);
     else
         row_text(row, "?");
-    if (tensor->available < tensor->size)
-        row_text(row, "%s, %s missing", human_bytes(tensor->size).text,
-                 human_bytes(tensor->size - tensor->available).text);
+    if (tensor.available < tensor.size)
+        row_text(row, "%s, %s missing", human_bytes(tensor.size).text,
+                 human_bytes(tensor.size - tensor.available).text);
     else
-        row_text(row, "%s", human_bytes(tensor->size).text);
+        row_text(row, "%s", human_bytes(tensor.size).text);
+    return true;
 }
 
-/* Fits the table, or prints it.  Returns the number of tensors. */
-static uint64_t walk_tensors(const input *in, const char *glob, table *t, bool print)
-{
-    bool shards = gufo_model_shard_count(in->model) > 1;
-    uint64_t count = 0;
-    gufo_tensor tensor;
-    table_row row;
-
-    for (uint64_t i = 0; !stdout_broken() && glob_next_tensor(glob, in->model, &i, &tensor);
-         count++) {
-        make_tensor_row(&row, &tensor, shards);
-        if (print)
-            table_put(t, &row);
-        else
-            table_fit(t, &row);
-    }
-    return count;
-}
-
-static void write_tensors(const input *in, const show_options *options)
+static void write_tensors(const input *in, const show_options *options, bool color)
 {
     size_t shards = gufo_model_shard_count(in->model);
     int digits = snprintf(NULL, 0, "#%zu", shards);
-    const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}, {"", shards > 1 ? -digits : 1},
-                                    {"", 1},  {"", 1}};
-    table t = table_of(columns, shards > 1 ? 6 : 5);
-    uint64_t shown = walk_tensors(in, options->tensor_glob, &t, false);
+    const table_column whole[] = {{"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 1, 2}, {"", 1, 1}},
+                       parts[] = {{"", -1, 0},      {"", -1, 0}, {"", -1, 0},
+                                  {"", -digits, 2}, {"", 1, 3},  {"", 1, 1}};
+    table t = shards > 1 ? table_of(parts, 6) : table_of(whole, 5);
+    uint64_t next;
+    const tensor_rows rows = {in->model, options->tensor_glob, &next};
+    uint64_t shown = table_fit_all(&t, make_tensor_row, &rows);
 
-    table_title(options_color(options->base.shared), "Tensors", shown,
-                gufo_model_facts(in->model).claimed_tensors);
-    (void)walk_tensors(in, options->tensor_glob, &t, true);
+    table_title(color, "Tensors", shown, gufo_model_facts(in->model).claimed_tensors);
+    table_put_all(&t, make_tensor_row, &rows);
 }
 
 /* ---- folded tensors ------------------------------------------------------------------------- */
 
 typedef struct folded_rows {
     const fold *f;
-    char *name; /* of the last row; to be freed */
+    char **name; /* of the latest row, which frees the one before it */
 } folded_rows;
 
-static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
+static bool make_folded_row(const void *context, uint64_t index, table_row *row)
 {
+    const folded_rows *rows = context;
     const fold_group *group = &rows->f->groups[index];
     gufo_tensor tensor;
 
-    free(rows->name);
-    if (!fold_tensor(rows->f, group, &tensor, &rows->name))
+    free(*rows->name);
+    *rows->name = NULL;
+    if (index >= rows->f->group_count || !fold_tensor(rows->f, group, &tensor, rows->name))
         return false;
-    row->count = row->used = 0;
     tensor_add_cells(row, &tensor);
     row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",
              group->count > 1 ? " tensors" : "");
@@ -184,41 +196,23 @@ static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
     return true;
 }
 
-/* A long list of numbers must not be shortened: it gets a line of its own. */
-static void put_folded_row(const table *t, table_row *row)
+/* A long list of numbers must not be shortened. */
+static void write_folded(const input *in, bool color)
 {
-    size_t others = t->indent;
-
-    for (size_t i = 1; i < t->count; i++)
-        others += t->gap + (size_t)abs(t->columns[i].width);
-    if (others + text_columns(row->cells[0], TEXT_PLAIN) > stdout_columns()) {
-        text_pad(stdout, t->indent);
-        text_put(stdout, row->cells[0], TEXT_PLAIN);
-        putchar('\n');
-        row->cells[0] = (gufo_str){"", 0};
-    }
-    table_put(t, row);
-}
-
-static void write_folded(const input *in, const show_options *options)
-{
-    static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}, {"", 0}, {"", 1}};
+    static const table_column columns[] = {
+        {"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 0, 1}, {"", 1, 2}};
     table t = table_of(columns, 5);
-    folded_rows rows = {0};
-    table_row row;
+    char *name = NULL;
     fold f;
+    const folded_rows rows = {&f, &name};
 
     if (!fold_tensors(&f, in->model, NULL))
         return;
-    rows.f = &f;
-    table_title(options_color(options->base.shared), "Tensors", f.item_count,
-                gufo_model_facts(in->model).claimed_tensors);
-    for (uint64_t i = 0; i < f.group_count && make_folded_row(&rows, i, &row); i++)
-        table_fit(&t, &row);
-    for (uint64_t i = 0; i < f.group_count && !stdout_broken(); i++)
-        if (make_folded_row(&rows, i, &row))
-            put_folded_row(&t, &row);
-    free(rows.name);
+    t.whole_names = true;
+    (void)table_fit_all(&t, make_folded_row, &rows);
+    table_title(color, "Tensors", f.item_count, gufo_model_facts(in->model).claimed_tensors);
+    table_put_all(&t, make_folded_row, &rows);
+    free(name);
     fold_free(&f);
 }
 
@@ -242,9 +236,9 @@ bool show_write_text(const input *in, const show_options *options)
     if (show_wants(options, options->only_tensors)) {
         putc('\n', stdout);
         if (stdout_is_terminal() && !options->only_tensors && !options->full)
-            write_folded(in, options);
+            write_folded(in, color);
         else
-            write_tensors(in, options);
+            write_tensors(in, options, color);
     }
     return sound;
 }

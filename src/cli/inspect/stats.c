@@ -1,13 +1,12 @@
-/* gufo stats FILE...: what numbers the tensors hold.
+/* gufo stats FILE...: statistics of the numbers in tensors.
  *
- * The library looks through the data; this file selects tensors and hands on what it finds, tensor
- * by tensor, to those that write it. */
+ * The library scans the data; this file selects tensors and passes the results on, tensor by
+ * tensor, to the writers of text and JSON. */
 #include "cli/inspect/stats.h"
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/core/glob.h"
-#include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 
@@ -24,24 +23,25 @@ static const command_option stats_table[] = {
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* A tensor is scanned twice: so far all bytes before it. */
-typedef struct work {
-    stats_report report;
-    progress bar;
-    uint64_t bytes_before;
-} work;
-
 static bool on_progress(void *context, uint64_t done, uint64_t total)
 {
-    work *w = context;
+    stats_report *r = context;
 
     (void)total;
-    progress_update(&w->bar, w->bytes_before + done, 2 * w->report.bytes);
+    progress_update(&r->bar, r->bytes_before + done, 2 * r->bytes);
     return true;
+}
+
+/* Whether the data of a tensor is looked at.  Many tensors with the same data could make the work
+ * grow with the square of the file: one that begins inside another is looked at alone. */
+static bool is_scanned(const stats_report *r, const gufo_tensor *tensor)
+{
+    return !tensor->overlaps || r->selected == 1;
 }
 
 static void select_tensors(stats_report *r)
 {
+    uint64_t all = 0;
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
@@ -50,10 +50,12 @@ static void select_tensors(stats_report *r)
         if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         r->selected++;
-        r->bytes += tensor.available;
+        all += tensor.available;
+        r->bytes += tensor.overlaps ? 0 : tensor.available;
         tensor_add_cells(&row, &tensor);
         table_fit(&r->table, &row);
     }
+    r->bytes = r->selected == 1 ? all : r->bytes;
 }
 
 static void add_up(stats_totals *t, const gufo_stats *s)
@@ -66,61 +68,72 @@ static void add_up(stats_totals *t, const gufo_stats *s)
     t->outliers += s->outliers_below + s->outliers_above;
 }
 
-/* A tensor that cannot be decoded is reported, and is not a failure. */
-static int look_at(work *w, stats_row *row)
+static gufo_status scan(stats_report *r, stats_row *row)
 {
-    const stats_options *options = w->report.options;
-    gufo_run run = {.threads = options->base.shared->threads,
+    const stats_options *options = r->options;
+    gufo_run run = {.threads = (unsigned)options->base.shared->threads,
                     .cpu = options->cpu,
                     .progress = on_progress,
-                    .progress_context = w};
-    gufo_status status =
-        gufo_stats_scan(w->report.in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
+                    .progress_context = r};
+    gufo_status status;
 
-    progress_end(&w->bar);
-    w->bytes_before += 2 * row->tensor.available;
+    if (!is_scanned(r, &row->tensor))
+        return refuse(&row->failure, GUFO_E_ARGUMENT,
+                      "its data begins inside that of another tensor; --tensors can select it "
+                      "alone");
+    status = gufo_stats_scan(r->in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
+    progress_end(&r->bar);
+    r->bytes_before += 2 * row->tensor.available;
+    return status;
+}
+
+/* A tensor that cannot be decoded is reported, and is not a failure. */
+static int look_at(stats_report *r, stats_row *row)
+{
+    const stats_options *options = r->options;
+    gufo_status status = scan(r, row);
+
     row->decoded = status == GUFO_OK;
     if (row->decoded) {
-        add_up(&w->report.totals, &row->stats);
+        add_up(&r->totals, &row->stats);
     } else if (status == GUFO_E_TYPE || status == GUFO_E_ARGUMENT) {
-        w->report.totals.tensors++;
-        w->report.totals.undecoded++;
+        r->totals.tensors++;
+        r->totals.undecoded++;
     } else {
-        return report_error(w->report.in->path, &row->failure);
+        return report_error(r->in->path, &row->failure);
     }
-    (options->base.shared->json ? stats_json_row : stats_text_row)(&w->report, row);
+    (options->base.shared->json ? stats_json_row : stats_text_row)(r, row);
     return CODE_OK;
 }
 
-static int look_at_all(work *w)
+static int look_at_all(stats_report *r)
 {
     int code = CODE_OK;
     stats_row row;
 
     for (uint64_t i = 0;
-         code == CODE_OK && !stdout_broken() && gufo_tensor_at(w->report.in->model, i, &row.tensor);
-         i++) {
-        if (glob_selects(&w->report.options->globs, row.tensor.name))
-            code = look_at(w, &row);
+         code == CODE_OK && !stdout_broken() && gufo_tensor_at(r->in->model, i, &row.tensor); i++) {
+        if (glob_selects(&r->options->globs, row.tensor.name))
+            code = look_at(r, &row);
     }
-    progress_end(&w->bar);
+    progress_end(&r->bar);
     return code;
 }
 
 static int report_all(const input *in, const stats_options *options)
 {
     const shared_options *shared = options->base.shared;
-    work w = {.report = {.options = options, .in = in, .table = stats_text_table()}};
+    stats_report r = {.options = options, .in = in, .table = stats_text_table()};
     int code;
 
-    select_tensors(&w.report);
-    if (w.report.selected == 0 && options->globs.count > 0)
+    select_tensors(&r);
+    if (r.selected == 0 && options->globs.count > 0)
         return report_as(CODE_NO, in->path, "no tensor matches '%s'%s", options->globs.items[0],
                          options->globs.count > 1 ? " or the other patterns" : "");
-    progress_start_beside(&w.bar, shared);
-    (shared->json ? stats_json_begin : stats_text_begin)(&w.report);
-    code = look_at_all(&w);
-    (shared->json ? stats_json_end : stats_text_end)(&w.report);
+    progress_start_beside(&r.bar, shared);
+    (shared->json ? stats_json_begin : stats_text_begin)(&r);
+    code = look_at_all(&r);
+    (shared->json ? stats_json_end : stats_text_end)(&r);
     return code;
 }
 

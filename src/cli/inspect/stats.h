@@ -8,7 +8,7 @@
 
 #include "cli/core/input.h"
 #include "cli/core/json.h"
-#include "cli/core/options.h"
+#include "cli/core/progress.h"
 #include "cli/core/table.h"
 
 #include "gufo/quant.h"
@@ -23,20 +23,22 @@ typedef struct stats_options {
 /* Sums over the tensors that are shown. */
 typedef struct stats_totals {
     uint64_t tensors;
-    uint64_t undecoded; /* of them: nothing is known of their values */
+    uint64_t undecoded; /* of these, tensors without known values */
     uint64_t elements, finite, zeros, bad_scales, outliers;
 } stats_totals;
 
-/* One FILE argument on its way through. */
+/* The state of one FILE argument. */
 typedef struct stats_report {
     const stats_options *options;
     const input *in;
     uint64_t selected; /* tensors */
-    uint64_t bytes;    /* of them that are present */
+    uint64_t bytes;    /* of the selected tensors, as far as they are there */
     stats_totals totals;
     table table;
     bool apart; /* the line before is empty */
     json_writer j;
+    progress bar;
+    uint64_t bytes_before; /* a tensor is scanned twice: all bytes of those before it */
 } stats_report;
 
 /* One tensor. */

@@ -12,7 +12,7 @@ static void write_value(json_writer *j, const char *key, uint32_t type, double v
         json_write_f32(j, key, (float)value);
 }
 
-/* How often, and if at all the first place. */
+/* Writes how often it occurs, and its first place if it does. */
 static void write_find(json_writer *j, const char *key, const gufo_tensor *tensor,
                        const gufo_stats_find *find)
 {
@@ -28,7 +28,7 @@ static void write_find(json_writer *j, const char *key, const gufo_tensor *tenso
 static void write_histogram(json_writer *j, const gufo_tensor *tensor, const gufo_stats *s)
 {
     json_begin_object(j, "histogram");
-    /* Beside outliers the ends are no values of the tensor. */
+    /* Beside outliers the ends are not values of the tensor. */
     write_value(j, "low", s->outliers_below > 0 ? GUFO_TYPE_F64 : tensor->type, s->low);
     write_value(j, "high", s->outliers_above > 0 ? GUFO_TYPE_F64 : tensor->type, s->high);
     json_begin_array(j, "counts");

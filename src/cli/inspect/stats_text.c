@@ -17,6 +17,8 @@
 #include "cli/inspect/stats.h"
 
 #include "cli/core/human.h"
+#include "cli/core/line.h"
+#include "cli/core/stdout.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
@@ -26,20 +28,18 @@
 #include <locale.h>
 #include <string.h>
 
-#define FEW_TENSORS 4 /* get their histograms without being asked */
+#define FEW_TENSORS 4 /* get their histograms without -v */
 #define HISTOGRAM_ROWS 4
+#define BEFORE 4      /* columns */
+#define MOST_MERGED 2 /* bins in a column: 36 columns are always there */
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-typedef struct small_text {
-    char text[48];
-} small_text;
-
 /* "0 %", "0.01 %", "<0.01 %", "12.5 %": never 0 for something, nor 100 for less than all. */
-static small_text percent_text(uint64_t part, uint64_t whole)
+static human_text percent_text(uint64_t part, uint64_t whole)
 {
     double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-    small_text t;
+    human_text t;
 
     if (part == 0 || part == whole)
         snprintf(t.text, sizeof t.text, "%d %%", part == 0 ? 0 : 100);
@@ -54,7 +54,7 @@ static small_text percent_text(uint64_t part, uint64_t whole)
 
 /* ---- histograms ----------------------------------------------------------------------------- */
 
-/* What a cell of a column looks like, from empty to full. */
+/* The looks of a cell of a column, from empty to full. */
 typedef struct cell_ramp {
     size_t levels;
     const char *cells[9];
@@ -75,7 +75,7 @@ static bool locale_has_blocks(void)
     return utf8;
 }
 
-/* The height of a column in levels: what is not empty is seen. */
+/* The height of a column in levels: at least 1 if it is not empty. */
 static uint64_t height_of(uint64_t count, uint64_t most, uint64_t levels)
 {
     uint64_t height = (uint64_t)((double)count / (double)most * (double)levels);
@@ -83,13 +83,24 @@ static uint64_t height_of(uint64_t count, uint64_t most, uint64_t levels)
     return count > 0 && height == 0 ? 1 : height;
 }
 
-static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64_t most, size_t row)
+/* Neighbours share a column on a narrow terminal. */
+static uint64_t bin_of(const gufo_stats *s, size_t column, size_t merged)
+{
+    uint64_t count = 0;
+
+    for (size_t i = column * merged; i < (column + 1) * merged; i++)
+        count += s->bins[i];
+    return count;
+}
+
+static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64_t most, size_t row,
+                              size_t merged)
 {
     uint64_t below = (uint64_t)row * ramp->levels; /* levels under this row */
-    size_t empty = 4;                              /* columns that are not written yet */
+    size_t empty = BEFORE;                         /* columns that are not written yet */
 
-    for (size_t i = 0; i < GUFO_STATS_BINS; i++) {
-        uint64_t height = height_of(s->bins[i], most, HISTOGRAM_ROWS * ramp->levels);
+    for (size_t i = 0; i < GUFO_STATS_BINS / merged; i++) {
+        uint64_t height = height_of(bin_of(s, i, merged), most, HISTOGRAM_ROWS * ramp->levels);
         uint64_t level = height > below ? height - below : 0;
 
         if (level == 0) {
@@ -106,19 +117,24 @@ static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64
 static void put_histogram(const gufo_stats *s)
 {
     const cell_ramp *ramp = locale_has_blocks() ? &block_ramp : &ascii_ramp;
+    size_t merged = 1;
     uint64_t most = 1;
     int used;
 
-    for (size_t i = 0; i < GUFO_STATS_BINS; i++)
-        most = s->bins[i] > most ? s->bins[i] : most;
+    while (stdout_columns() > 0 && BEFORE + GUFO_STATS_BINS / merged > stdout_columns() &&
+           merged < MOST_MERGED)
+        merged *= 2;
+    for (size_t i = 0; i < GUFO_STATS_BINS / merged; i++)
+        if (bin_of(s, i, merged) > most)
+            most = bin_of(s, i, merged);
     putc('\n', stdout);
     for (size_t row = HISTOGRAM_ROWS; row-- > 0;)
-        put_histogram_row(s, ramp, most, row);
+        put_histogram_row(s, ramp, most, row, merged);
     used = printf("    %.4g", s->low) - 4;
-    printf("%*.4g\n\n", GUFO_STATS_BINS - used, s->high);
+    printf("%*.4g\n\n", GUFO_STATS_BINS / (int)merged - used, s->high);
 }
 
-/* ---- what is below a line ------------------------------------------------------------------- */
+/* ---- below a line --------------------------------------------------------------------------- */
 
 static tensor_text place_text(const gufo_tensor *tensor, uint64_t index)
 {
@@ -144,7 +160,7 @@ static void put_details(stats_report *r, const stats_row *row)
 {
     const gufo_tensor *tensor = &row->tensor;
     const gufo_stats *s = &row->stats;
-    bool verbose = r->options->base.shared->verbose > 0;
+    bool verbose = r->options->base.shared->verbose;
 
     if (s->elements < tensor->elements)
         printf("    only %s of %s values are there\n", human_grouped(s->elements).text,
@@ -164,12 +180,12 @@ static void put_details(stats_report *r, const stats_row *row)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* Columns of numbers have the width of usual ones, which are not known yet. */
+/* Columns of numbers have a usual width, because the numbers are not known yet. */
 table stats_text_table(void)
 {
-    static const table_column columns[] = {{"name", -4}, {"type", -4}, {"shape", -5},
-                                           {"min", 10},  {"max", 10},  {"mean", 10},
-                                           {"std", 9},   {"zeros", 8}, {"outliers", 8}};
+    static const table_column columns[] = {{"name", -4, 0}, {"type", -4, 4}, {"shape", -5, 6},
+                                           {"min", 10, 0},  {"max", 10, 0},  {"mean", 10, 1},
+                                           {"std", 9, 2},   {"zeros", 8, 5}, {"outliers", 8, 3}};
 
     return table_of(columns, sizeof columns / sizeof *columns);
 }
@@ -206,26 +222,30 @@ void stats_text_row(stats_report *r, const stats_row *row)
         row_text(&cells, "-");
     table_put(&r->table, &cells);
     r->apart = false;
-    if (row->decoded) {
+    if (row->decoded)
         put_details(r, row);
-    } else {
+    else
         text_print("    %s\n", row->failure.message);
-    }
 }
 
 void stats_text_end(stats_report *r)
 {
     const stats_totals *t = &r->totals;
+    line l;
 
-    printf("%s%s %s, %s %s: %s infinite or NaN, %s %s, %s zeros\n", r->apart ? "" : "\n",
-           human_grouped(t->tensors).text, t->tensors == 1 ? "tensor" : "tensors",
-           human_grouped(t->elements).text, t->elements == 1 ? "value" : "values",
-           human_grouped(t->elements - t->finite).text, human_grouped(t->outliers).text,
-           t->outliers == 1 ? "outlier" : "outliers", percent_text(t->zeros, t->finite).text);
+    if (!r->apart)
+        putchar('\n');
+    line_begin(&l);
+    fprintf(l.out, "%s, %s: %s infinite or NaN, %s, %s zeros",
+            human_counted(t->tensors, "tensor", "tensors").text,
+            human_counted(t->elements, "value", "values").text,
+            human_grouped(t->elements - t->finite).text,
+            human_counted(t->outliers, "outlier", "outliers").text,
+            percent_text(t->zeros, t->finite).text);
+    line_end(&l);
     if (t->bad_scales > 0)
-        printf("%s %s a scale that is infinite or NaN\n", human_grouped(t->bad_scales).text,
-               t->bad_scales == 1 ? "block has" : "blocks have");
+        printf("%s a scale that is infinite or NaN\n",
+               human_counted(t->bad_scales, "block has", "blocks have").text);
     if (t->undecoded > 0)
-        printf("%s %s not decoded\n", human_grouped(t->undecoded).text,
-               t->undecoded == 1 ? "tensor was" : "tensors were");
+        printf("%s not decoded\n", human_counted(t->undecoded, "tensor was", "tensors were").text);
 }

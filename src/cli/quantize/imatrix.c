@@ -1,6 +1,6 @@
 /* gufo imatrix: importance matrices.
  *
- *     gufo imatrix show FILE...         what is in them (imatrix_show.c)
+ *     gufo imatrix show FILE...         their content (imatrix_show.c)
  *     gufo imatrix merge OUT IN...      the sum of several
  *     gufo imatrix convert IN OUT       the other format
  *
@@ -12,7 +12,6 @@
 #include "cli/core/input.h"
 #include "cli/core/json.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -57,7 +56,7 @@ static int open_imatrix(const char *path, const imatrix_options *options, gufo_i
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Entries that no token reached: the old format leaves them out, GGUF none. */
+/* Counts entries that no token reached: the old format drops them, GGUF keeps them. */
 static uint64_t count_left_out(const gufo_imatrix *imatrix, gufo_imatrix_format format)
 {
     gufo_imatrix_entry entry;
@@ -90,7 +89,7 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
         report_warning(path, "the old format keeps the name of one dataset, the last");
 }
 
-/* A pipe whose reader went away has seen what it wanted. */
+/* A reader that closes the pipe has seen what it wanted. */
 static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
                 const shared_options *shared)
 {
@@ -150,7 +149,7 @@ static int merge(char **inputs, int count, const imatrix_options *options)
     int code = CODE_OK;
 
     if (save_is_stdout(path) && options->base.shared->json)
-        return report_usage("imatrix", "--json and '-' as output exclude each other");
+        return report_usage("--json and '-' as output exclude each other");
     opened = calloc((size_t)count, sizeof(gufo_imatrix *));
     if (opened == NULL)
         return report_memory(NULL);
@@ -173,7 +172,7 @@ static int merge_named(imatrix_options *options)
     if (options->base.output == NULL && shared->arg_count > 1)
         options->base.output = command_line_take(shared, 1);
     if (options->base.output == NULL || shared->arg_count < 2)
-        return report_usage("imatrix", "merge: OUT and IN are needed");
+        return report_usage("merge: OUT and IN are needed");
     return merge(shared->args + 1, shared->arg_count - 1, options);
 }
 
@@ -182,11 +181,11 @@ static int convert_named(imatrix_options *options)
     shared_options *shared = options->base.shared;
 
     if (shared->arg_count == 3 && options->base.output != NULL)
-        return command_line_twice(shared, shared->args[2]);
+        return command_line_twice(shared->args[2]);
     if (shared->arg_count == 3)
         options->base.output = command_line_take(shared, 2);
     if (options->base.output == NULL || shared->arg_count != 2)
-        return report_usage("imatrix", "convert: IN and OUT are needed, no more");
+        return report_usage("convert: IN and OUT are needed, no more");
     return merge(shared->args + 1, 1, options);
 }
 
@@ -196,7 +195,7 @@ static int show_named(imatrix_options *options)
     int worst = CODE_OK;
 
     if (shared->arg_count < 2 || options->base.output != NULL)
-        return report_usage("imatrix", "show needs a FILE and takes no output");
+        return report_usage("show needs a FILE and takes no output");
     for (int i = 1; i < shared->arg_count; i++) {
         gufo_imatrix *imatrix;
         int code = open_imatrix(shared->args[i], options, &imatrix);
@@ -221,7 +220,7 @@ static int run(void *context)
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(action, actions[i].name) == 0)
             return actions[i].run(options);
-    return report_usage("imatrix", "'%s' is not show, merge or convert", action);
+    return report_usage("'%s' is not show, merge or convert", action);
 }
 
 const command_line command_imatrix = {

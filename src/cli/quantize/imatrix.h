@@ -16,8 +16,8 @@ typedef struct imatrix_options {
 /* "gguf", "dat": by gufo_imatrix_format. */
 extern const char *const imatrix_formats[];
 
-/* The matrices of an entry that no token reached, one after the other: those whose counts, which are
- * rounded to whole numbers, are 0. */
+/* Finds the matrices of an entry that no token reached, one after the other: their counts, rounded
+ * to whole numbers, are 0. */
 typedef struct imatrix_unreached {
     const gufo_imatrix *imatrix;
     uint64_t index, next, end, read; /* those before `read` are in `counts`, or were */
@@ -27,7 +27,7 @@ typedef struct imatrix_unreached {
 
 imatrix_unreached imatrix_unreached_start(const gufo_imatrix *imatrix, uint64_t index,
                                           const gufo_imatrix_entry *entry);
-/* False after the last one, or if u->status says so. */
+/* False after the last one, or on failure (u->status). */
 bool imatrix_unreached_next(imatrix_unreached *u, uint64_t *matrix, gufo_error *error);
 
 /* Prints one importance matrix, as text or JSON.  Returns the exit code. */

@@ -18,17 +18,16 @@
 
 #include "cli/core/human.h"
 #include "cli/core/json.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/table.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define UNREACHED_SHOWN 16 /* numbers of experts in one line */
 #define DATASET_COLUMNS 58
+#define FACT_COLUMNS 14 /* before what FACT says */
 
 const char *const imatrix_formats[] = {
     [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
@@ -57,9 +56,9 @@ static bool is_unusable(const gufo_imatrix_statistics *s)
 
 static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *error)
 {
-    static const table_column columns[] = {{"name", -4}, {"shape", -5}, {"chunks", -14},
-                                           {"min", -9},  {"mean", -9},  {"max", -9},
-                                           {"top", -3}};
+    static const table_column columns[] = {{"name", -4, 0}, {"shape", -5, 5}, {"chunks", -14, 2},
+                                           {"min", -9, 3},  {"mean", -9, 0},  {"max", -9, 1},
+                                           {"top", -3, 4}};
     gufo_imatrix_entry entry;
     gufo_imatrix_statistics s;
     gufo_status status = GUFO_OK;
@@ -109,6 +108,8 @@ bool imatrix_unreached_next(imatrix_unreached *u, uint64_t *matrix, gufo_error *
 
 static void put_facts(const gufo_imatrix *imatrix, const totals *t)
 {
+    size_t room =
+        stdout_columns() > FACT_COLUMNS ? stdout_columns() - FACT_COLUMNS : DATASET_COLUMNS;
     gufo_str dataset;
 
     printf(FACT "%s\n", "Format", imatrix_formats[gufo_imatrix_format_of(imatrix)]);
@@ -118,7 +119,7 @@ static void put_facts(const gufo_imatrix *imatrix, const totals *t)
                human_grouped(gufo_imatrix_chunk_size(imatrix)).text);
     for (uint64_t i = 0; !stdout_broken() && gufo_imatrix_dataset_at(imatrix, i, &dataset); i++) {
         printf(FACT, i == 0 ? "Datasets" : "");
-        text_put_cut(stdout, dataset, TEXT_PLAIN, DATASET_COLUMNS);
+        text_put_cut(stdout, dataset, TEXT_PLAIN, room < DATASET_COLUMNS ? room : DATASET_COLUMNS);
         putchar('\n');
     }
     if (t->matrices > 0)

@@ -1,7 +1,7 @@
 /* gufo quantize [OPTION...] IN [OUT] TYPE [THREADS]: a model with other element types.
  *
  * The library plans and works; this file has the options, opens what they name, watches for
- * signals, and says in which words things went wrong. */
+ * signals, and reports failures. */
 #define _GNU_SOURCE /* memmem */
 
 #include "cli/quantize/quantize.h"
@@ -10,12 +10,12 @@
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -36,8 +36,8 @@ static const char *const efforts[] = {
 
 static const command_option quantize_table[] = {
     {"to", "DIR",
-     "Make several types, TYPE,TYPE,..., from one reading of IN, in DIR, with names by the naming "
-     "convention",
+     "Make several types, TYPE,TYPE,..., from one reading of IN, in DIR, which is made if it is "
+     "missing, with names by the naming convention",
      OPTION_TEXT(quantize_options, folder)},
     {"types-from", "FILE",
      "Give every tensor the type that it has in FILE; TYPE is for tensors that FILE lacks, "
@@ -95,7 +95,7 @@ static const command_option quantize_table[] = {
     {0},
 };
 
-/* ---- what the library asks ------------------------------------------------------------------ */
+/* ---- answers for the library ---------------------------------------------------------------- */
 
 static const gufo_element_type *type_of_rule(void *context, gufo_str name)
 {
@@ -123,8 +123,8 @@ static bool rule_matches(const type_rule *rule, const gufo_model *model)
     return false;
 }
 
-/* CODE_NO if there are patterns, but none matches.  Lists of patterns are made for many models: one
- * of several that matches nothing in this one is only worth a warning. */
+/* CODE_NO if patterns are given and none matches.  Lists of patterns are made for many models: one
+ * of several that matches nothing gets a warning alone. */
 static int match_rules(const quantize_options *o, const gufo_model *model)
 {
     size_t matching = 0;
@@ -137,8 +137,8 @@ static int match_rules(const quantize_options *o, const gufo_model *model)
     }
     if (matching > 0 || o->rule_count == 0)
         return CODE_OK;
-    report_message(o->input, "no tensor matches a --tensor-type pattern; nothing was written");
-    return CODE_NO;
+    return report_as(CODE_NO, o->input,
+                     "no tensor matches a --tensor-type pattern; nothing was written");
 }
 
 static const gufo_element_type *type_in_model(void *other, gufo_str name)
@@ -167,14 +167,14 @@ static bool is_included(void *context, gufo_str name)
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* What a run has open. */
+/* Everything that a run has open. */
 typedef struct work {
     quantize_options *options;
-    gufo_model *input, *other;     /* `other`: whose types are taken */
-    gufo_imatrix *whole, *imatrix; /* the same, or what is used of it */
+    gufo_model *input, *other;     /* `other`: gives its types */
+    gufo_imatrix *whole, *imatrix; /* the same, or the used part */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
-    output_guard guard; /* what the report may not replace */
+    output_guard guard; /* the files that the report may not replace */
     gufo_cpu cpu;
     progress bar;
 } work;
@@ -205,6 +205,16 @@ static int open_imatrix(work *w)
     return w->imatrix != NULL ? CODE_OK : report_error(o->imatrix, &error);
 }
 
+/* No output replaces a shard of the other model either. */
+static int add_shards(quantize_options *o, const gufo_model *other)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < gufo_model_shard_count(other) && code == CODE_OK; i++)
+        code = option_add(&o->read, gufo_model_name(gufo_model_shard(other, i)));
+    return code;
+}
+
 /* Without TYPE the output has the file type of that model. */
 static int open_types(work *w)
 {
@@ -223,7 +233,7 @@ static int open_types(work *w)
         target->file_type = gufo_file_type_by_id((uint32_t)file_type);
     o->plan.recipe.model_type = type_in_model;
     o->plan.recipe.model_context = w->other;
-    return CODE_OK;
+    return add_shards(o, w->other);
 }
 
 static int make_overrides(work *w)
@@ -240,7 +250,7 @@ static int make_overrides(work *w)
     return code;
 }
 
-/* What helps against something at `path` that exists. */
+/* Advice against something at `path` that exists. */
 static const char *exists_hint(const char *path)
 {
     if (save_is_stream(path)) /* or a folder */
@@ -250,8 +260,8 @@ static const char *exists_hint(const char *path)
     return " (--force replaces it)";
 }
 
-/* An error with what the user can do about it.  Returns the exit code: most of what a plan refuses
- * is wrong usage. */
+/* Reports an error with advice.  Returns the exit code: most of what a plan refuses is wrong
+ * usage. */
 static int report_failure(const quantize_options *o, const char *path, const gufo_error *error,
                           bool planning)
 {
@@ -306,7 +316,7 @@ static int plan(work *w)
     }
     w->quantizer = gufo_quantizer_new(w->input, options, &error);
     if (o->costly != NULL)
-        return report_usage("quantize", "a --tensor-type pattern for %s takes too many steps",
+        return report_usage("a --tensor-type pattern for %s takes too many steps",
                             o->costly->type->name);
     if (w->quantizer == NULL)
         return report_failure(o, o->input, &error, true);
@@ -332,7 +342,7 @@ static bool guard_outputs(work *w)
     return guarded;
 }
 
-/* The report replaces neither what is read nor what is made: not to be found out after the work. */
+/* The report replaces neither inputs nor outputs; this finds it out before the work. */
 static int guard_report(work *w)
 {
     const quantize_options *o = w->options;
@@ -440,7 +450,11 @@ static int quantize_named(void *context)
     quantize_options *o = context;
     int code = quantize_read_arguments(o);
 
-    return code == CODE_OK ? quantize(o) : code;
+    if (code == CODE_OK)
+        code = quantize(o);
+    if (code != CODE_OK && o->made_folder)
+        (void)rmdir(o->folder); /* unless something is in it, to be resumed */
+    return code;
 }
 
 const command_line command_quantize = {
@@ -449,7 +463,9 @@ const command_line command_quantize = {
         "Change the element types of a model's tensors.\v"
         "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
         "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
-        "then gets; or COPY.  Common ones are Q8_0, Q6_K, Q5_K_M, Q4_K_M, IQ4_XS, Q3_K_M, F16 and "
+        "then gets; or COPY.  The format's own names (MOSTLY_Q4_K_M, GGML_TYPE_MXFP4) are taken, "
+        "too.  "
+        "Common ones are Q8_0, Q6_K, Q5_K_M, Q4_K_M, IQ4_XS, Q3_K_M, F16 and "
         "BF16; 'gufo list filetypes' and 'gufo list types' show all.  Without OUT the output is "
         "ggml-model-TYPE.gguf beside IN.\n\n"
         "With --to DIR there may be several types, TYPE,TYPE,..., from one reading of IN.  Their "

@@ -1,7 +1,7 @@
 /* gufo quantize, as its files see it.
  *
  *     quantize.c           the options, and the work
- *     quantize_arguments.c what is read and made: operands, types, names of outputs
+ *     quantize_arguments.c operands, types, names of outputs
  *     quantize_values.c    the values of options: types, sizes, layers, overrides
  *     quantize_report.c    the report: tables, JSON, CSV, warnings */
 #ifndef CLI_QUANTIZE_QUANTIZE_H
@@ -20,9 +20,9 @@ typedef struct type_rule {
     const gufo_element_type *type;
 } type_rule;
 
-/* --override-kv KEY=TYPE:VALUE.  What integer type an "int" gets depends on the input. */
+/* --override-kv KEY=TYPE:VALUE.  The input decides which integer type an "int" gets. */
 typedef struct override_text {
-    char *key; /* owned, and what the others point into */
+    char *key; /* owned; the others point into it */
     const char *type, *value;
 } override_text;
 
@@ -30,17 +30,18 @@ typedef struct quantize_options {
     command_input base;
     const char *input;
     const char *folder, *types_from;                     /* NULL if not given */
+    bool made_folder;                                    /* by us: goes with a failure */
     gufo_quantize_target targets[GUFO_QUANTIZE_TARGETS]; /* the TYPEs, */
-    char *paths[GUFO_QUANTIZE_TARGETS]; /* and what is made: owned; NULL: not known (yet) */
+    char *paths[GUFO_QUANTIZE_TARGETS]; /* and the outputs: owned; NULL: not known (yet) */
     size_t output_count;                /* of both */
-    gufo_quantize_options plan;         /* what the library is asked for */
+    gufo_quantize_options plan;         /* what the library gets */
     bool pure, dry_run, resume;
     const char *imatrix, *report;
     option_texts read;               /* files that options name: no output may replace them */
     option_texts included, excluded; /* parts of names */
     type_rule *rules;
     size_t rule_count;
-    const type_rule *costly; /* one whose pattern took too many steps, or NULL */
+    const type_rule *costly; /* its pattern took too many steps; NULL: none did */
     override_text *overrides;
     size_t override_count;
     uint64_t *pruned; /* layers: plan.pruned_count */
@@ -49,8 +50,8 @@ typedef struct quantize_options {
 
 /* ---- quantize_arguments.c ------------------------------------------------------------------- */
 
-/* Reads the operands into the options, and refuses what can be seen to be wrong before anything is
- * opened; names the outputs of --to, which come from the input.  Both return the exit code. */
+/* Reads the operands into the options, and refuses visible mistakes before anything is opened;
+ * names the outputs of --to, which come from the input.  Both return the exit code. */
 int quantize_read_arguments(quantize_options *options);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 
@@ -59,7 +60,7 @@ int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 option_reader quantize_read_type;
 /* "1,2,3", added to the list. */
 option_reader quantize_read_layers;
-/* "PATTERN=TYPE", and a file with many of them. */
+/* "PATTERN=TYPE", and a file of such texts. */
 option_reader quantize_read_rule, quantize_read_rule_file;
 /* "KEY=TYPE:VALUE" */
 option_reader quantize_read_override;
@@ -72,9 +73,10 @@ int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
 /* ---- quantize_report.c ---------------------------------------------------------------------- */
 
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
-/* The plan (--dry-run), or what has been done, as text or JSON. */
+/* Writes the plan (--dry-run), or the result, as text or JSON. */
 void quantize_report(const gufo_quantizer *q, const quantize_options *options);
-/* The CSV file of --report, which is none of those that `guard` holds.  Returns the exit code. */
+/* Writes the CSV file of --report, which must not be a file that `guard` holds.  Returns the exit
+ * code. */
 int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
                       const output_guard *guard);
 

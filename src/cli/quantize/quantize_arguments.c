@@ -1,4 +1,4 @@
-/* What gufo quantize reads and makes: its operands, and the names of outputs.
+/* The operands of gufo quantize, and the names of outputs.
  *
  *     IN [OUT] TYPE [THREADS]        as llama-quantize
  *     IN TYPE OUT.gguf [THREADS]     the order that people try
@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/core/command_line.h"
 #include "cli/core/path.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/quantize/quantize.h"
 
@@ -49,16 +48,8 @@ static bool is_file(const char *text)
            (str_ends(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
 }
 
-static int read_threads(shared_options *shared, const char *text)
-{
-    uint64_t threads = shared->threads;
-    int code = option_number(shared->command, "THREADS", text, 1, 1024, &threads);
-
-    shared->threads = (unsigned)threads;
-    return code;
-}
-
-/* Each becomes an output.  Without any, tensors that are not in the other model stay as they are. */
+/* Each type becomes an output.  Without any, tensors that are not in the other model stay as they
+ * are. */
 static int read_types(quantize_options *o, const char *text)
 {
     char type[TYPE_SIZE];
@@ -68,7 +59,7 @@ static int read_types(quantize_options *o, const char *text)
         o->targets[o->output_count++].name = "COPY";
     for (; text != NULL; text = *text != '\0' ? text + 1 : NULL) {
         if (o->output_count == GUFO_QUANTIZE_TARGETS)
-            return report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
+            return report_usage("more than %d types", GUFO_QUANTIZE_TARGETS);
         text += first_type(text, type);
         code = quantize_read_target(type, o->pure, &o->targets[o->output_count++]);
         if (code != CODE_OK)
@@ -77,7 +68,7 @@ static int read_types(quantize_options *o, const char *text)
     return CODE_OK;
 }
 
-/* OUT and TYPE, of which one may be missing. */
+/* OUT and TYPE: one may be missing. */
 typedef struct operands {
     const char *out, *types;
 } operands;
@@ -99,7 +90,7 @@ static operands find_operands(const quantize_options *o, int *at)
     return found;
 }
 
-/* Whether what was given goes together. */
+/* Checks whether the arguments go together. */
 static int check_operands(const quantize_options *o, const operands *given)
 {
     const char *wrong = NULL;
@@ -112,7 +103,7 @@ static int check_operands(const quantize_options *o, const operands *given)
         wrong = "--types-from gives one type to every tensor: several TYPEs make no sense";
     else if (o->types_from != NULL && (o->folder != NULL || given->out == NULL))
         wrong = "--types-from needs OUT";
-    return wrong != NULL ? report_usage("quantize", "%s", wrong) : CODE_OK;
+    return wrong != NULL ? report_usage("%s", wrong) : CODE_OK;
 }
 
 static int read_operands(quantize_options *o, operands *given)
@@ -122,20 +113,21 @@ static int read_operands(quantize_options *o, operands *given)
 
     *given = find_operands(o, &at);
     if (given->out != NULL && o->base.output != NULL)
-        return command_line_twice(shared, given->out);
+        return command_line_twice(given->out);
     if (given->out == NULL)
         given->out = o->base.output;
     if (at < shared->arg_count && !is_digit(shared->args[at][0]) && is_type(o, shared->args[at]))
-        return report_usage("quantize", "several types are separated by commas: %s,%s",
-                            given->types, shared->args[at]);
+        return report_usage("several types are separated by commas: %s,%s", given->types,
+                            shared->args[at]);
     if (at < shared->arg_count)
-        code = read_threads(shared, shared->args[at++]);
+        code =
+            option_number("THREADS", shared->args[at++], 1, OPTIONS_MOST_THREADS, &shared->threads);
     if (code != CODE_OK)
         return code;
     if (at < shared->arg_count)
-        return report_usage("quantize", "'%s' is an extra argument", shared->args[at]);
+        return report_usage("'%s' is an extra argument", shared->args[at]);
     if (given->types == NULL && o->types_from == NULL)
-        return report_usage("quantize", "TYPE is missing: 'gufo list filetypes' lists the types");
+        return report_usage("TYPE is missing: 'gufo list filetypes' lists the types");
     return CODE_OK;
 }
 
@@ -153,16 +145,15 @@ static int set_output(quantize_options *o, const char *out)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Whether the report can be written: not to be found out after the work. */
+/* Checks before the work whether the report can be written. */
 static int check_report(const quantize_options *o)
 {
-    struct stat info;
     char *folder;
     int code;
 
     if (o->report == NULL)
         return CODE_OK;
-    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode))
+    if (path_is_folder(o->report))
         return report_as(CODE_USAGE, o->report, "target exists and is not a regular file");
     code = save_check(o->report, o->base.shared->force, NULL);
     if (code != CODE_OK || save_is_stream(o->report))
@@ -176,34 +167,39 @@ static int check_report(const quantize_options *o)
     return code;
 }
 
-static int check_folder(const char *folder)
+/* The folder of several outputs is made, but none above it: a misspelt path is an error. */
+static int make_folder(quantize_options *o)
 {
     struct stat info;
 
-    if (stat(folder, &info) != 0)
-        return report_system(folder, errno);
-    return S_ISDIR(info.st_mode) ? CODE_OK : report_system(folder, ENOTDIR);
+    if (o->folder == NULL)
+        return CODE_OK;
+    if (stat(o->folder, &info) == 0)
+        return S_ISDIR(info.st_mode) ? CODE_OK : report_as(CODE_USAGE, o->folder, "not a folder");
+    if (errno == ENOENT && o->dry_run)
+        return CODE_OK;
+    o->made_folder = errno == ENOENT && mkdir(o->folder, 0777) == 0;
+    return o->made_folder ? CODE_OK : report_system(o->folder, errno);
 }
 
-static int check_arguments(const quantize_options *o)
+static int check_arguments(quantize_options *o)
 {
     const char *output = o->dry_run ? NULL : o->paths[0];
 
     if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
-        return report_usage("quantize", "IN and OUT must be files, not '-'");
+        return report_usage("IN and OUT must be files, not '-'");
     if (output != NULL && save_is_stream(output))
         return report_as(CODE_USAGE, output, "target exists and is not a regular file");
     if (o->included.count > 0 && o->excluded.count > 0)
-        return report_usage("quantize",
-                            "--include-weights and --exclude-weights exclude each other");
+        return report_usage("--include-weights and --exclude-weights exclude each other");
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
     for (size_t i = 0; o->dry_run && i < o->output_count; i++)
         if (save_check_dry(o->paths[i], o->input, o->base.shared->force) != CODE_OK)
             return CODE_USAGE;
-    if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
-        return CODE_FAILED;
-    return check_report(o);
+    int code = make_folder(o);
+
+    return code == CODE_OK ? check_report(o) : code;
 }
 
 int quantize_read_arguments(quantize_options *o)
@@ -230,16 +226,13 @@ static int name_output(quantize_options *o, const gufo_name *parts, size_t index
 {
     gufo_name name = *parts;
     char text[GUFO_NAME_SIZE];
-    char *slash;
 
     name.shard = (gufo_str){0};
     if (o->targets[index].base_type != NULL)
         name.encoding = gufo_str_of(o->targets[index].name);
     if (gufo_name_format(text, sizeof text, &name) >= sizeof text)
         return report_as(CODE_USAGE, o->input, "the name of the output would be too long");
-    slash = path_with(o->folder, "/");
-    o->paths[index] = slash != NULL ? path_with(slash, text) : NULL;
-    free(slash);
+    o->paths[index] = path_format("%s/%s", o->folder, text);
     return o->paths[index] != NULL ? CODE_OK : CODE_FAILED;
 }
 
@@ -248,8 +241,7 @@ static int check_names(const quantize_options *o)
     for (size_t i = 0; i < o->output_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(o->paths[i], o->paths[k]) == 0)
-                return report_usage("quantize", "two of the types would have the same output, %s",
-                                    o->paths[i]);
+                return report_usage("two of the types would have the same output, %s", o->paths[i]);
     return CODE_OK;
 }
 

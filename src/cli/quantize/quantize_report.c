@@ -5,10 +5,10 @@
 
 #include "cli/core/array.h"
 #include "cli/core/human.h"
+#include "cli/core/line.h"
 #include "cli/core/json.h"
 #include "cli/core/model_json.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
@@ -43,7 +43,8 @@ typedef struct outcome {
     const quantize_options *options;
     const gufo_quantizer *quantizer;
     size_t output;
-    const char *type; /* what is made; without a target of its own it is like another model */
+    const char
+        *type; /* the target; for one without a target of its own the model that it is like */
 } outcome;
 
 static outcome outcome_of(const gufo_quantizer *q, const quantize_options *options, size_t output)
@@ -96,7 +97,7 @@ static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
     gufo_quantize_loss_add(&sum->loss, &tensor->loss);
 }
 
-/* False after a report; the list is to be freed in any case. */
+/* False after a report; the caller frees the list in any case. */
 static bool sum_up(const outcome *o, type_sums *sums)
 {
     gufo_quantizer_tensor tensor;
@@ -160,19 +161,25 @@ static void print_headline(const outcome *o, const type_sum *all)
 {
     bool named = o->options->folder != NULL;
 
-    text_print("%s as %s%s%s: %s of tensors become %s\n", o->options->input, o->type,
-               named ? ", " : "", named ? o->options->paths[o->output] : "",
-               human_bytes(all->bytes_before).text, human_bytes(all->bytes).text);
+    line l;
+
+    line_begin(&l);
+    text_put(l.out, gufo_str_of(o->options->input), TEXT_PLAIN);
+    fprintf(l.out, " as %s%s", o->type, named ? ", " : "");
+    text_put(l.out, gufo_str_of(named ? o->options->paths[o->output] : ""), TEXT_PLAIN);
+    fprintf(l.out, ": %s of tensors become %s", human_bytes(all->bytes_before).text,
+            human_bytes(all->bytes).text);
+    line_end(&l);
 }
 
 /* A plan has no losses yet. */
 static void print_outcome(const outcome *o, const type_sums *sums)
 {
-    static const table_column of_tensors[] = {{"Tensor", -6}, {"Shape", -5}, {"From", -7},
-                                              {"To", -7},     {"Bytes", 12}, {"Why", -3}};
-    static const table_column of_sums[] = {{"Type", -8},          {"Tensors", 7},
-                                           {"Size", 10},          {"Bits/weight", 12},
-                                           {"Relative RMSE", 14}, {"Largest error", 14}};
+    static const table_column of_tensors[] = {{"Tensor", -6, 0}, {"Shape", -5, 2}, {"From", -7, 1},
+                                              {"To", -7, 0},     {"Bytes", 12, 3}, {"Why", -3, 0}};
+    static const table_column of_sums[] = {{"Type", -8, 0},          {"Tensors", 7, 2},
+                                           {"Size", 10, 0},          {"Bits/weight", 12, 0},
+                                           {"Relative RMSE", 14, 1}, {"Largest error", 14, 3}};
     table tensors = table_of(of_tensors, 6), types = table_of(of_sums, o->options->dry_run ? 4 : 6);
 
     tensors.indent = types.indent = 0;
@@ -273,8 +280,8 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* RFC 4180: always in quotes, and quotes doubled.  A spreadsheet takes a cell that begins with = + -
- * or @ for a formula, and names of tensors come from strangers: an apostrophe makes it text. */
+/* RFC 4180: always in quotes, and quotes doubled.  A spreadsheet takes a cell that begins with = +
+ * - or @ for a formula, and names of tensors come from strangers: an apostrophe makes it text. */
 static void put_quoted(FILE *out, gufo_str text)
 {
     putc('"', out);
@@ -310,28 +317,26 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
                       const output_guard *guard)
 {
     gufo_quantizer_tensor tensor;
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    int code = CODE_FAILED;
+    text_stream csv;
+    int code;
 
-    if (out == NULL)
+    if (!text_stream_open(&csv))
         return report_memory(NULL);
-    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
-          "relative_rmse,largest_error,target\r\n",
-          out);
+    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,relative_"
+          "rmse,largest_error,target\r\n",
+          csv.out);
     for (size_t k = 0; k < options->output_count; k++) {
         const outcome o = outcome_of(q, options, k);
 
         for (uint64_t i = 0; tensor_at(&o, i, &tensor); i++)
-            put_csv_row(out, &tensor, o.type);
+            put_csv_row(csv.out, &tensor, o.type);
     }
-    if (fclose(out) == 0)
-        code =
-            save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force, guard);
+    if (fclose(csv.out) == 0)
+        code = save_bytes(options->report, (gufo_str){csv.text, csv.len},
+                          options->base.shared->force, guard);
     else
-        report_memory(NULL);
-    free(text);
+        code = report_memory(NULL);
+    free(csv.text);
     return code;
 }
 
@@ -390,6 +395,7 @@ static const char *const warnings[] = {
     "it is not in the importance matrix",
     "its type cannot be decoded, so it is kept",
     "it is not in the model of --types-from",
+    "its type in the model of --types-from is not known",
 };
 
 enum { WARNINGS = sizeof warnings / sizeof *warnings }; /* as a number: no warning */
@@ -400,6 +406,16 @@ static bool could_use_importance(const gufo_recipe_choice *choice)
 
     return (choice->flags & GUFO_RECIPE_CONVERTS) != 0 && type != NULL &&
            (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
+}
+
+/* Of a tensor that does not get its type from the other model: a table of whole numbers stays. */
+static size_t warning_of_other(const gufo_model *other, const gufo_quantizer_tensor *tensor)
+{
+    gufo_tensor same;
+
+    if (!gufo_tensor_find_str(other, tensor->name, &same))
+        return 5;
+    return gufo_element_type_by_id(same.type) == NULL ? 6 : WARNINGS;
 }
 
 static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_options *options)
@@ -416,7 +432,9 @@ static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_opt
         return 3;
     if (choice->reason == GUFO_REASON_UNKNOWN_TYPE)
         return 4;
-    return options->types_from != NULL && choice->reason != GUFO_REASON_MODEL ? 5 : WARNINGS;
+    return options->types_from != NULL && choice->reason != GUFO_REASON_MODEL
+               ? warning_of_other(options->plan.recipe.model_context, tensor)
+               : WARNINGS;
 }
 
 static void warn(const outcome *o, const char *before)
@@ -436,7 +454,8 @@ static void warn(const outcome *o, const char *before)
         char others[40] = "";
 
         if (tensors[i] > 1)
-            snprintf(others, sizeof others, " and %" PRIu64 " others", tensors[i] - 1);
+            snprintf(others, sizeof others, " and %" PRIu64 " other%s", tensors[i] - 1,
+                     tensors[i] > 2 ? "s" : "");
         if (tensors[i] > 0)
             report_warning(o->options->input, "%s%.*s%s: %s", before, (int)first[i].len,
                            first[i].data, others, warnings[i]);

@@ -1,12 +1,12 @@
-/* What is in the options of gufo quantize. */
+/* Values of the options of gufo quantize. */
 #include "cli/quantize/quantize.h"
 
 #include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/number.h"
-#include "cli/core/report.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
+#include "schema/registry/own_name.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,13 +17,14 @@
 
 enum { NAME_SIZE = 32 };
 
-/* `text` in upper case; "" if it is too long to be a name. */
-static void upper_case(const char *text, char out[NAME_SIZE])
+/* A name, or one of the format's own of that kind, in upper case; "" if it is too long. */
+static void plain_name(own_name_kind kind, const char *text, char out[NAME_SIZE])
 {
-    size_t len = strlen(text) < NAME_SIZE ? strlen(text) : 0;
+    gufo_str bare = own_name_bare(kind, gufo_str_of(text));
+    size_t len = bare.len < NAME_SIZE ? bare.len : 0;
 
     for (size_t i = 0; i < len; i++)
-        out[i] = to_upper(text[i]);
+        out[i] = to_upper(bare.data[i]);
     out[len] = '\0';
 }
 
@@ -40,19 +41,19 @@ static const char *made_type_name(size_t index)
 }
 
 /* `before`: "--OPTION: ", or nothing.  Empty names are passed over. */
-static int report_unknown(const char *before, const char *text,
+static int report_unknown(const char *before, own_name_kind kind, const char *text,
                           const char *(*name_at)(size_t index))
 {
     char upper[NAME_SIZE];
     suggestion near;
     const char *name;
 
-    upper_case(text, upper);
-    near = suggest_start(upper);
+    plain_name(kind, text, upper);
+    near = suggest_start(gufo_str_of(upper));
     for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
         if (*name != '\0')
-            suggest_offer(&near, name);
-    return report_usage("quantize", "%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
+            suggest_offer(&near, gufo_str_of(name));
+    return report_usage("%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
 /* An element type that can be encoded, in upper or lower case. */
@@ -60,14 +61,14 @@ static int read_type(const char *option, const char *text, const gufo_element_ty
 {
     char name[NAME_SIZE], before[64];
 
-    upper_case(text, name);
+    plain_name(OWN_ELEMENT_TYPE, text, name);
     *out = gufo_element_type_by_name(name);
     if (can_be_made(*out))
         return CODE_OK;
     if (*out != NULL)
-        return report_usage("quantize", "--%s: %s can no longer be made", option, (*out)->name);
+        return report_usage("--%s: %s can no longer be made", option, (*out)->name);
     snprintf(before, sizeof before, "--%s: ", option);
-    return report_unknown(before, text, made_type_name);
+    return report_unknown(before, OWN_ELEMENT_TYPE, text, made_type_name);
 }
 
 int quantize_read_type(void *options, const option_given *given)
@@ -80,7 +81,7 @@ int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
 {
     return gufo_quantize_target_by_name(text, pure, out)
                ? CODE_OK
-               : report_unknown("", text, gufo_quantize_target_name);
+               : report_unknown("", OWN_FILE_TYPE, text, gufo_quantize_target_name);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -93,8 +94,7 @@ int quantize_read_layers(void *context, const option_given *given)
 
     do {
         if (!number_read(&at, &layer) || (*at != ',' && *at != '\0'))
-            return report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'",
-                                given->text);
+            return report_usage("--prune-layers needs numbers with commas, not '%s'", given->text);
         added = array_add(&options->pruned, &options->plan.pruned_count, sizeof *added);
         if (added == NULL)
             return CODE_FAILED;
@@ -115,7 +115,7 @@ static int read_rule(quantize_options *options, const char *option, const char *
     char *regex;
 
     if (equals == NULL || equals == text)
-        return report_usage("quantize", "--%s needs PATTERN=TYPE, not '%s'", option, text);
+        return report_usage("--%s needs PATTERN=TYPE, not '%s'", option, text);
     if (read_type(option, equals + 1, &type) != CODE_OK)
         return CODE_USAGE;
     rule = array_add(&options->rules, &options->rule_count, sizeof *rule);
@@ -166,7 +166,7 @@ int quantize_read_override(void *context, const option_given *given)
     override_text *override;
 
     if (colon == NULL || equals == text)
-        return report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
+        return report_usage("--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
     override = array_add(&options->overrides, &options->override_count, sizeof *override);
     if (override == NULL)
         return CODE_FAILED;
@@ -233,10 +233,9 @@ int quantize_make_override(const override_text *text, const gufo_model *file,
             continue;
         if (kinds[i].make(text->value, wanted, &out->value))
             return CODE_OK;
-        return report_usage("quantize", "--override-kv %s: '%s' is not a value of type %s",
-                            text->key, text->value, text->type);
+        return report_usage("--override-kv %s: '%s' is not a value of type %s", text->key,
+                            text->value, text->type);
     }
-    return report_usage("quantize",
-                        "--override-kv %s: the type is int, float, bool or str, not '%s'",
+    return report_usage("--override-kv %s: the type is int, float, bool or str, not '%s'",
                         text->key, text->type);
 }

@@ -1,6 +1,5 @@
 /* gufo hash, verify and sign in a minimal build, which has no room digest. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
 
 static int missing(void *options)
 {

@@ -2,7 +2,6 @@
 #include "cli/trust/hash.h"
 
 #include "cli/commands.h"
-#include "cli/core/report.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
-/* What gufo hash, verify and sign share.
+/* Shared by gufo hash, verify and sign.
  *
  *     hash.c            gufo hash
  *     hash_model.c      hashing
  *     verify*.c         gufo verify (verify.h)
  *     sign*.c           gufo sign (sign.h)
- *     digest_missing.c  instead of all these where the library was left out */
+ *     digest_missing.c  in their place in a minimal build */
 #ifndef CLI_TRUST_HASH_H
 #define CLI_TRUST_HASH_H
 
@@ -22,12 +22,12 @@
 /* Reports why hashing has failed; returns the code. */
 int hash_report(const input *in, const gufo_error *error);
 
-/* Looks whether the algorithms are there: CODE_OK, or CODE_USAGE after a report. */
+/* Checks whether the algorithms are available: CODE_OK, or CODE_USAGE after a report. */
 int hash_check_algorithms(uint32_t algorithms);
 /* The same of signatures. */
 int hash_check_signatures(void);
 
-/* What is hashed, and where it goes: lines, or to standard output with --json, an object. */
+/* A request to hash: what, and where the lines go; with --json, standard output gets an object. */
 typedef struct hash_request {
     const shared_options *shared;
     uint32_t algorithms; /* a bit for each */
@@ -35,7 +35,7 @@ typedef struct hash_request {
     FILE *out;
 } hash_request;
 
-/* Opens a model to be hashed, if the algorithms are there; hashes it.  Both return the exit code. */
+/* Opens a model if the algorithms are available; hashes it.  Both return the exit code. */
 int hash_open(input *in, const char *path, const input_options *options, uint32_t algorithms);
 int hash_model(const input *in, const hash_request *request);
 

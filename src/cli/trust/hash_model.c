@@ -1,8 +1,7 @@
-/* Hashing a model: what may go wrong, and lines or JSON while hashes come in. */
+/* Hashes a model, and writes lines or JSON while hashes come in. */
 #include "cli/trust/hash.h"
 
 #include "cli/core/model_json.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
@@ -37,9 +36,9 @@ int hash_check_signatures(void)
 
 /* ---- lines of a manifest --------------------------------------------------------------------- */
 
-/* Names go out as they are, so that other tools find their own lines; but one that would break the
- * line, or act on a terminal, or is not text, is escaped, and a backslash before the line says
- * so. */
+/* Names go out as they are, so that other tools find their own lines.  A name that would break the
+ * line, or act on a terminal, or is not text, is escaped, and a backslash before the line marks
+ * it. */
 static void put_name(FILE *out, gufo_str name, bool escaped)
 {
     if (escaped)

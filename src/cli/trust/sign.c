@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/text.h"
 
@@ -23,7 +22,7 @@ static const command_option sign_table[] = {
      OPTION_TEXT(sign_options, password_file)},
     {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
      OPTION_TEXT(sign_options, comment)},
-    {"output", "OUT", "The file for the signature (default: FILE.minisig)", OPTION_OUTPUT},
+    {"output", "OUT", "Where the signature goes (default: FILE.minisig)", OPTION_OUTPUT},
     {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
      OPTION_FLAG(sign_options, generate), .group = 2},
     {"no-password", NULL, "Do not encrypt the new secret key",
@@ -34,7 +33,7 @@ static const command_option sign_table[] = {
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 
-/* The manifest of a model, to be freed with small_file_free. */
+/* Makes the manifest of a model; the caller frees it with small_file_free. */
 static int make_manifest(const char *path, const sign_options *options, gufo_str *text)
 {
     hash_request request = {.shared = options->base.shared,
@@ -57,8 +56,8 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
 
 /* ---- signing -------------------------------------------------------------------------------- */
 
-/* As minisign's: the time, and the last component of the path.  What a comment cannot have becomes
- * a question mark. */
+/* As minisign's: the time, and the last component of the path.  A question mark replaces what a
+ * comment cannot hold. */
 static void default_comment(const char *path, char *comment, size_t size)
 {
     int length = snprintf(comment, size, "timestamp:%lld\tfile:", (long long)time(NULL));
@@ -92,14 +91,14 @@ static void print_signature(const shared_options *shared, const char *path,
         text_print("%s: signed in %s\n", path, signature_path);
 }
 
-/* What is signed, and where the result goes. */
+/* A message to sign, and the files around it. */
 typedef struct signing {
-    const char *model_path; /* NULL: what is signed is there */
+    const char *model_path; /* NULL: the message exists */
     const char *path;       /* of the message: the manifest of a model, or any file */
     const char *signature_path;
     const gufo_secret_key *key;
     const sign_options *options;
-    output_guard inputs; /* none of them may be replaced, */
+    output_guard inputs; /* these may not be replaced, */
     output_guard beside; /* nor, by the signature, the manifest that is made */
 } signing;
 
@@ -116,7 +115,7 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
     return report_refusal(NULL, &error);
 }
 
-/* What is read: the model with all its shards, or the manifest; the key and its password. */
+/* Guards the inputs: the model with all its shards, or the manifest; the key and its password. */
 static bool guard_inputs(const char *path, const sign_options *options, output_guard *guard)
 {
     const char *const paths[] = {path, options->key, options->password_file};
@@ -132,7 +131,7 @@ static bool guard_inputs(const char *path, const sign_options *options, output_g
     return guarded;
 }
 
-/* What is signed: a manifest, or that of a model, which is made. */
+/* The message to sign: a manifest that exists, or one that is made of a model. */
 static int make_message(const signing *s, gufo_str *text)
 {
     bool force = s->options->base.shared->force;
@@ -211,20 +210,20 @@ static int check_usage(const sign_options *options)
     int count = options->base.shared->arg_count;
 
     if (options->generate && count != 1)
-        return report_usage("sign", "--generate needs one NAME");
+        return report_usage("--generate needs one NAME");
     if (options->generate && options->key != NULL)
-        return report_usage("sign", "--generate makes a key; do not give one");
+        return report_usage("--generate makes a key; do not give one");
     if (options->generate)
         return CODE_OK;
     if (count == 0)
-        return report_usage("sign", "no FILE is given");
+        return report_usage("no FILE is given");
     if (options->key == NULL)
-        return report_usage("sign", "no --key is given");
+        return report_usage("no --key is given");
     if (options->base.output != NULL && count > 1)
-        return report_usage("sign", "--output is for one FILE");
+        return report_usage("--output is for one FILE");
     for (int i = 0; i < count; i++)
         if (path_is_standard(options->base.shared->args[i]) && options->base.output == NULL)
-            return report_usage("sign", "what comes from standard input needs --output");
+            return report_usage("what comes from standard input needs --output");
     return CODE_OK;
 }
 

@@ -6,7 +6,6 @@
 #ifndef CLI_TRUST_SIGN_H
 #define CLI_TRUST_SIGN_H
 
-#include "cli/core/options.h"
 #include "cli/trust/hash.h"
 
 typedef struct sign_options {
@@ -21,12 +20,12 @@ typedef struct sign_options {
 
 /* Makes NAME.key and NAME.pub.  Returns the exit code. */
 int sign_generate(const char *name, const sign_options *options);
-/* Reads the secret key that is asked for; it is to be wiped.  Returns the exit code. */
+/* Reads the secret key that the options name; the caller wipes it.  Returns the exit code. */
 int sign_read_key(const sign_options *options, gufo_secret_key *key);
 
-/* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal,
- * without showing it and `twice` for a new one.  To be freed with small_file_free.  False after a
- * report. */
+/* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal
+ * without showing it, and `twice` for a new one.  The caller frees it with small_file_free.  False
+ * after a report. */
 bool sign_password(const char *path, bool twice, gufo_str *password);
 
 #endif

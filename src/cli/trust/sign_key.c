@@ -1,7 +1,6 @@
 /* Keys for signatures: making pairs, and reading the secret one. */
 #include "cli/trust/sign.h"
 
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/text.h"
 
@@ -45,7 +44,7 @@ static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
     return status;
 }
 
-/* Where a pair goes, and what it may not replace. */
+/* The paths of a pair, and the files that it may not replace. */
 typedef struct pair_files {
     char *secret_path, *public_path;
     output_guard inputs;

@@ -1,7 +1,6 @@
 /* Passwords: from a file, or typed without echo. */
 #include "cli/trust/sign.h"
 
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ static bool ends_command(void)
             sigismember(&pending, SIGHUP) == 1);
 }
 
-/* A line without its end; the length, or -1 if there is none or a signal waits. */
+/* Reads a line without its end; the length, or -1 without a line or if a signal waits. */
 static ssize_t read_line(int terminal, char *line, size_t size)
 {
     struct pollfd ready = {.fd = terminal, .events = POLLIN};
@@ -42,7 +41,7 @@ static ssize_t read_line(int terminal, char *line, size_t size)
     return got > 0 ? got : -1;
 }
 
-/* Signals wait meanwhile: the terminal must not stay without echo. */
+/* Signals wait meanwhile, so that the terminal gets its echo back. */
 static ssize_t ask(int terminal, const char *prompt, char *line, size_t size)
 {
     struct termios before, silent;

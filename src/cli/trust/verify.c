@@ -1,13 +1,14 @@
-/* gufo verify FILE MANIFEST: does a model still hold what a manifest says?
+/* gufo verify FILE MANIFEST: compares a model with a manifest; without FILE, all files that the
+ * manifest names.
  *
- * With --key the manifest's signature is checked first; unsigned hashes are not looked at. */
+ * With --key it checks the signature of the manifest first, and ignores unsigned hashes. */
 #include "cli/trust/verify.h"
 
 #include "cli/commands.h"
 #include "cli/core/model_json.h"
-#include "cli/core/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -51,12 +52,12 @@ static void on_result(void *context, const gufo_manifest_result *result)
 {
     verify_work *w = context;
 
-    if (result->verdict != GUFO_MANIFEST_SAME || w->options->base.shared->verbose > 0)
+    if (result->verdict != GUFO_MANIFEST_SAME || w->options->base.shared->verbose)
         report(w, result, NULL);
 }
 
-/* Begins the report on what is at `path`, of which the model may be NULL: a list of results, unless
- * nothing but a signature is checked. */
+/* Begins the report on the file at `path`, whose model may be NULL, with a list of results; without
+ * one if only a signature is checked. */
 static void begin(verify_work *w, const char *path, const gufo_model *model, const char *list)
 {
     const shared_options *shared = w->options->base.shared;
@@ -161,6 +162,15 @@ static int verify_file(verify_work *w, const char *path, const gufo_manifest *ma
     return status == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
 }
 
+static void end_files(verify_work *w, int code)
+{
+    if (!w->options->base.shared->json)
+        return;
+    json_end_array(&w->j);
+    json_write_bool(&w->j, "agrees", code == CODE_OK);
+    json_end_document(&w->j);
+}
+
 /* All bytes of the file, or of every shard: no model needs to open. */
 static int verify_files(verify_work *w, const char *path, const gufo_manifest *manifest)
 {
@@ -168,7 +178,7 @@ static int verify_files(verify_work *w, const char *path, const gufo_manifest *m
     int code = CODE_OK;
 
     if (path_is_standard(path))
-        return report_usage("verify", "the data of a pipe cannot be hashed; give a file");
+        return report_usage("the data of a pipe cannot be hashed; give a file");
     begin(w, path, NULL, "files");
     for (uint32_t i = 1; i <= (shards > 0 ? shards : 1); i++) {
         char *shard = shards > 0 ? input_sibling_path(path, i) : path_with(path, "");
@@ -177,11 +187,50 @@ static int verify_files(verify_work *w, const char *path, const gufo_manifest *m
             shard != NULL ? worst_code(code, verify_file(w, shard, manifest)) : report_memory(path);
         free(shard);
     }
-    if (w->options->base.shared->json) {
-        json_end_array(&w->j);
-        json_write_bool(&w->j, "agrees", code == CODE_OK);
-        json_end_document(&w->j);
+    end_files(w, code);
+    return code;
+}
+
+/* ---- all files of a manifest ---------------------------------------------------------------- */
+
+/* One file, relative to the working folder, as sha256sum does. */
+static int verify_one(verify_work *w, const verify_name *name, const gufo_manifest *manifest)
+{
+    char *path;
+    int code;
+
+    if (name->name.len == 0 || gufo_str_equal(name->name, gufo_str_of("-")))
+        return report_as(CODE_USAGE, w->manifest_path,
+                         "hashes without a name: give FILE before the manifest");
+    if (memchr(name->name.data, '\0', name->name.len) != NULL)
+        return report_as(CODE_FAILED, w->manifest_path, "the name of a file has a zero byte");
+    path = strndup(name->name.data, name->name.len);
+    if (path == NULL)
+        return report_memory(NULL);
+    code = name->has_data ? verify_model(w, path, manifest) : verify_file(w, path, manifest);
+    free(path);
+    return code;
+}
+
+/* Files come in one report, models in one each. */
+static int verify_named_files(verify_work *w, const gufo_manifest *manifest)
+{
+    bool files = gufo_manifest_file_count(manifest) > 0;
+    verify_names names;
+    int code = verify_names_of(manifest, &names);
+
+    if (files)
+        begin(w, w->manifest_path, NULL, "files");
+    for (size_t i = 0; i < names.count; i++) {
+        if (files && names.list[i].has_data) {
+            end_files(w, code);
+            files = false;
+        }
+        code = worst_code(code, verify_one(w, &names.list[i], manifest));
     }
+    if (files)
+        end_files(w, code);
+    free(names.list);
     return code;
 }
 
@@ -194,15 +243,17 @@ static int verify_text(verify_work *w, const char *path, gufo_str text)
     if (manifest == NULL)
         return report_error(w->manifest_path, &error);
     code = hash_check_algorithms(algorithms_of(manifest));
-    if (code == CODE_OK && gufo_manifest_file_count(manifest) > 0)
+    if (code == CODE_OK && path == NULL)
+        code = verify_named_files(w, manifest);
+    else if (code == CODE_OK && gufo_manifest_file_count(manifest) > 0)
         code = verify_files(w, path, manifest);
-    if (code <= CODE_NO && gufo_manifest_count(manifest) > 0)
+    if (code <= CODE_NO && path != NULL && gufo_manifest_count(manifest) > 0)
         code = worst_code(code, verify_model(w, path, manifest));
     gufo_manifest_free(manifest);
     return code;
 }
 
-/* Nothing but the signature of one file. */
+/* Reports the signature of one file, and nothing else. */
 static int finish_signature(verify_work *w)
 {
     begin(w, w->manifest_path, NULL, NULL);
@@ -211,7 +262,7 @@ static int finish_signature(verify_work *w)
     return is_good(&w->signature) ? CODE_OK : CODE_NO;
 }
 
-/* `path` is NULL if there is just a signed file. */
+/* `path` is NULL if there is just a signed file, or a manifest of all its files. */
 static int verify(const char *path, const char *manifest_path, const verify_options *options)
 {
     verify_work w = {.options = options, .manifest_path = manifest_path};
@@ -249,26 +300,30 @@ static int verify_named(void *context)
     const shared_options *shared = options->base.shared;
 
     if (options->signature != NULL && options->key == NULL)
-        return report_usage("verify", "--signature needs --key");
+        return report_usage("--signature needs --key");
     if (shared->arg_count == 1 && options->key != NULL)
         return verify_beside(shared->args[0], options);
+    if (shared->arg_count == 1 && !input_is_gguf(shared->args[0]))
+        return verify(NULL, shared->args[0], options);
     if (shared->arg_count < 2)
-        return report_usage("verify", "no %s is given",
-                            shared->arg_count == 0 ? "FILE" : "MANIFEST");
+        return report_usage("no %s is given", shared->arg_count == 0 ? "FILE" : "MANIFEST");
     if (shared->arg_count > 2)
-        return report_usage("verify", "one FILE and one MANIFEST are compared");
+        return report_usage("one FILE and one MANIFEST are compared");
     return verify(shared->args[0], shared->args[1], options);
 }
 
 const command_line command_verify = {
-    .operands = {.names = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
+    .operands = {.names = "FILE MANIFEST\nMANIFEST\n--key=PUB FILE [MANIFEST]"},
     .doc = "Compare a model with a manifest of its hashes.\v"
            "The manifest is the output of gufo hash or llama-gguf-hash, or of sha256sum, sha1sum, "
-           "b2sum or xxhsum, which hash all bytes of a file; - reads it from standard input.  With "
+           "b2sum or xxhsum, which hash all bytes of a file; - reads it from standard input.  A "
+           "manifest "
+           "alone is about all files that it names, relative to the working folder.  With "
            "--key it may be left out: it is then FILE.manifest, or FILE itself if FILE is not a "
            "model.  Exit status 1 means that something differs, is missing or new, "
            "or that the signature is not good.",
     .examples = {{"gufo verify model.gguf model.manifest", "Names each tensor that differs."},
+                 {"gufo verify SHA256SUMS", "Checks all files that sha256sum listed."},
                  {"gufo verify --key=publisher.pub model.gguf",
                   "Checks the signature of model.gguf.manifest, then the model."}},
     COMMAND_OPTIONS(verify_table, verify_options),

@@ -1,18 +1,18 @@
 /* gufo verify, as its files see it.
  *
  *     verify.c             the command line, and the work
+ *     verify_names.c       the files that a manifest names
  *     verify_signature.c   whether the manifest is what was signed
  *     verify_result.c      how tensors compare, as lines and as JSON */
 #ifndef CLI_TRUST_VERIFY_H
 #define CLI_TRUST_VERIFY_H
 
-#include "cli/core/options.h"
 #include "cli/trust/hash.h"
 
 typedef struct verify_options {
     command_input base;
     input_options input;
-    const char *key;       /* NULL: signatures are not looked at */
+    const char *key;       /* NULL: signatures are ignored */
     const char *signature; /* NULL: beside the manifest */
 } verify_options;
 
@@ -23,12 +23,26 @@ typedef struct signed_text {
 } signed_text;
 
 /* Checks the signature of `message`, which was read from `path`.  CODE_OK, or another code after a
- * report.  The text of `s` is to be freed with small_file_free. */
+ * report.  The caller frees the text of `s` with small_file_free. */
 int verify_signature(const char *path, gufo_str message, const verify_options *options,
                      signed_text *s);
 void verify_put_signature(const char *path, const signed_text *s);
 /* "signature":{...} */
 void verify_write_signature(json_writer *j, const signed_text *s);
+
+typedef struct verify_name {
+    gufo_str name; /* in the manifest's memory */
+    bool has_data; /* about tensor data, not all bytes */
+    size_t order;
+} verify_name;
+
+typedef struct verify_names {
+    verify_name *list; /* to be freed with free */
+    size_t count;
+} verify_names;
+
+/* Returns a code, after a report if it is not CODE_OK. */
+int verify_names_of(const gufo_manifest *manifest, verify_names *names);
 
 /* A line, or an object: about a tensor, or about all bytes of a file. */
 void verify_put_result(const gufo_manifest_result *result, const char *file);

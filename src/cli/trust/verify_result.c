@@ -1,6 +1,7 @@
 /* How tensors compare with a manifest: lines for people, and JSON. */
 #include "cli/trust/verify.h"
 
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 static const char *const result_names[] = {[GUFO_MANIFEST_SAME] = "same",
@@ -8,17 +9,17 @@ static const char *const result_names[] = {[GUFO_MANIFEST_SAME] = "same",
                                            [GUFO_MANIFEST_MISSING] = "missing",
                                            [GUFO_MANIFEST_NEW] = "new"};
 
-static void put_algorithms(uint32_t algorithms)
+static void put_algorithms(FILE *out, uint32_t algorithms)
 {
     const char *between = "  (";
 
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
         if ((algorithms >> i & 1) == 0)
             continue;
-        printf("%s%s", between, gufo_digest_kind_of((gufo_digest_algorithm)i)->name);
+        fprintf(out, "%s%s", between, gufo_digest_kind_of((gufo_digest_algorithm)i)->name);
         between = ", ";
     }
-    puts(algorithms != 0 ? ")" : "");
+    fputs(algorithms != 0 ? ")" : "", out);
 }
 
 static void write_algorithms(json_writer *j, uint32_t algorithms)
@@ -30,7 +31,7 @@ static void write_algorithms(json_writer *j, uint32_t algorithms)
     json_end_array(j);
 }
 
-/* Those that differ; of a file that does not, all that were compared. */
+/* The algorithms that differ; for a file that agrees, all that were compared. */
 static uint32_t shown_algorithms(const gufo_manifest_result *result, const char *file)
 {
     return result->differing != 0 || file == NULL ? result->differing : result->algorithms;
@@ -42,15 +43,19 @@ void verify_put_result(const gufo_manifest_result *result, const char *file)
                                                "all bytes are as in the manifest",
                                            [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
                                            [GUFO_MANIFEST_NEW] = "not in the manifest"};
+    line l;
 
-    if (file != NULL)
-        text_print("%s: %s", file, of_files[result->verdict]);
-    else {
-        printf("%-7s  ", result_names[result->verdict]);
-        text_put(stdout, result->whole ? gufo_str_of("all data together") : result->tensor,
+    line_begin(&l);
+    if (file != NULL) {
+        text_put(l.out, gufo_str_of(file), TEXT_PLAIN);
+        fprintf(l.out, ": %s", of_files[result->verdict]);
+    } else {
+        fprintf(l.out, "%-7s  ", result_names[result->verdict]);
+        text_put(l.out, result->whole ? gufo_str_of("all data together") : result->tensor,
                  TEXT_PLAIN);
     }
-    put_algorithms(shown_algorithms(result, file));
+    put_algorithms(l.out, shown_algorithms(result, file));
+    line_end(&l);
 }
 
 void verify_write_result(json_writer *j, const gufo_manifest_result *result, const char *file)
@@ -75,15 +80,19 @@ void verify_put_summary(const char *path, const gufo_manifest_summary *s)
     static const char *const counted[] = {[GUFO_MANIFEST_DIFFERS] = "differ",
                                           [GUFO_MANIFEST_MISSING] = "missing",
                                           [GUFO_MANIFEST_NEW] = "new"};
+    line l;
 
-    text_print("%s: %ju %s as in the manifest", path, (uintmax_t)s->tensors[GUFO_MANIFEST_SAME],
-               s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
+    line_begin(&l);
+    text_put(l.out, gufo_str_of(path), TEXT_PLAIN);
+    fprintf(l.out, ": %ju %s as in the manifest", (uintmax_t)s->tensors[GUFO_MANIFEST_SAME],
+            s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
     for (unsigned i = GUFO_MANIFEST_SAME + 1; i < sizeof counted / sizeof *counted; i++)
         if (s->tensors[i] > 0)
-            printf(", %llu %s", (unsigned long long)s->tensors[i], counted[i]);
+            fprintf(l.out, ", %llu %s", (unsigned long long)s->tensors[i], counted[i]);
     if (s->has_whole)
-        printf("; all data together %s", s->whole_differs != 0 ? "differs" : "is the same");
-    put_algorithms(s->algorithms);
+        fprintf(l.out, "; all data together %s", s->whole_differs != 0 ? "differs" : "is the same");
+    put_algorithms(l.out, s->algorithms);
+    line_end(&l);
 }
 
 void verify_write_summary(json_writer *j, const gufo_manifest_summary *s)

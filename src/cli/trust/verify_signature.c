@@ -1,7 +1,6 @@
 /* Whether a manifest is what was signed. */
 #include "cli/trust/verify.h"
 
-#include "cli/core/report.h"
 #include "cli/core/text.h"
 
 #include <stdlib.h>
@@ -63,7 +62,7 @@ int verify_signature(const char *path, gufo_str message, const verify_options *o
     if (code != CODE_OK)
         return code;
     if (!is_given && path_is_standard(path))
-        return report_usage("verify", "a manifest from standard input needs --signature");
+        return report_usage("a manifest from standard input needs --signature");
     signature_path = path_with(is_given ? options->signature : path, is_given ? "" : ".minisig");
     code = signature_path != NULL ? check_parts(path, message, options, signature_path, s)
                                   : CODE_FAILED;

@@ -1,10 +1,9 @@
-/* gufo name FILE...: whether the names of files conform to the naming convention, and what their
- * parts say; names made from what files hold (--suggest, --rename). */
+/* gufo name FILE...: checks names of files against the naming convention and explains their parts;
+ * makes names from the content of files (--suggest, --rename). */
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
 #include "cli/core/old_file.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
@@ -59,23 +58,15 @@ static gufo_str part_of(const gufo_name *name, size_t index)
     return *(const gufo_str *)(const void *)((const char *)name + parts[index].offset);
 }
 
-/* A number that a part of the name says; null where the part is absent or 64 bits do not hold it. */
-static void write_fact(json_writer *j, const char *key, bool said, uint64_t fact)
-{
-    if (said)
-        json_write_u64(j, key, fact);
-    else
-        json_write_null(j, key);
-}
-
+/* The numbers in the parts of the name; null where the part is absent or 64 bits do not hold it. */
 static void write_facts(json_writer *j, const gufo_name *name)
 {
     gufo_name_facts facts = gufo_name_read_facts(name);
 
-    write_fact(j, "expert_count", facts.parameters > 0, facts.experts);
-    write_fact(j, "parameter_count", facts.parameters > 0, facts.parameters);
-    write_fact(j, "shard_number", facts.shard > 0, facts.shard);
-    write_fact(j, "shard_count", facts.shard > 0, facts.shard_count);
+    json_write_known(j, "expert_count", facts.parameters > 0, facts.experts);
+    json_write_known(j, "parameter_count", facts.parameters > 0, facts.parameters);
+    json_write_known(j, "shard_number", facts.shard > 0, facts.shard);
+    json_write_known(j, "shard_count", facts.shard > 0, facts.shard_count);
 }
 
 /* Begins the JSON object of one FILE: its name and the parts of it.  `with_path`: it is more than a
@@ -122,7 +113,7 @@ static void print_parts(const gufo_name *parsed, gufo_str name)
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Whether the argument is more than a name: a file that is there, or the way to one. */
+/* Whether the argument is more than a name: an existing file, or a path. */
 static bool is_path(const char *text)
 {
     struct stat info;
@@ -154,7 +145,7 @@ static int explain(const char *path, const shared_options *shared)
 
 /* ---- suggesting ----------------------------------------------------------------------------- */
 
-/* The files of one model whose names change, and the name of the first file. */
+/* The new names for the files of one model, and the name of its first file. */
 typedef struct proposal {
     rename_move *moves; /* with copies of paths: files are closed before they get new names */
     size_t count;
@@ -257,8 +248,7 @@ static void print_moves(const proposal *p)
 
 /* ---- one FILE ------------------------------------------------------------------------------- */
 
-/* --suggest and --rename for one FILE.  What was renamed is added to `kept`, files that no other
- * may replace. */
+/* --suggest and --rename for one FILE.  Adds renamed files to `kept`: no other may replace them. */
 static int suggest(const char *path, const name_options *options, output_guard *kept)
 {
     const shared_options *shared = options->base.shared;
@@ -267,7 +257,7 @@ static int suggest(const char *path, const name_options *options, output_guard *
     int code;
 
     if (options->rename && path_is_standard(path))
-        return report_usage("name", "standard input has no name that could be changed");
+        return report_usage("standard input has no name that could be changed");
     if (options->rename && old_file_refuse(path))
         return CODE_FAILED;
     code = (options->rename ? input_open_whole : input_open)(&in, path, &options->input);
@@ -294,11 +284,10 @@ static int suggest(const char *path, const name_options *options, output_guard *
 static bool is_treated(const shared_options *shared, int index)
 {
     const char *path = shared->args[index];
-    size_t prefix_len;
-    uint32_t number, count;
+    uint32_t number;
     bool found = false;
 
-    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number == 1)
+    if (!gufo_shard_path_parse(path, NULL, &number, NULL) || number == 1)
         return false;
     char *first = input_sibling_path(path, 1);
 
@@ -317,7 +306,7 @@ static int name_all(void *context)
     int code = CODE_OK;
 
     if (options->input.single && (options->rename || !opens))
-        return report_usage("name", "--single is for --suggest only");
+        return report_usage("--single is for --suggest only");
     if (!save_guard(&kept, (const char *const *)shared->args,
                     options->rename ? (size_t)shared->arg_count : 0))
         return CODE_FAILED;

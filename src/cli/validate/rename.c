@@ -10,11 +10,10 @@
  *     unlink    old names: the first one, then 2..n          the new names open
  *     forget    the asides are removed
  *
- * Stopped in between, the same command goes on: a new name that is the file's second name is not in
- * the way.  Where there are no hard links, files are renamed one after the other.
+ * After an interruption the same command continues: a new name that is the file's second name is
+ * not in the way.  On file systems without hard links, files are renamed one after the other.
  *
- * A link itself is renamed, not its target: unlike outputs, names are taken without following
- * links. */
+ * A link itself is renamed, not its target: unlike outputs, names do not follow links. */
 #include "cli/validate/rename.h"
 
 #include <dirent.h>
@@ -30,7 +29,7 @@
 #include "base/files/pending.h"
 #include "base/memory.h"
 
-/* What the new name is at first. */
+/* The state of the new name before the work. */
 typedef enum new_name {
     NAME_FREE,
     NAME_OTHER,  /* of another file */
@@ -38,7 +37,7 @@ typedef enum new_name {
     NAME_CASE,   /* the old one: the file system ignores case */
 } new_name;
 
-/* A file on its way. */
+/* The state of a file. */
 typedef struct moved {
     const rename_move *move;
     char *aside;
@@ -54,7 +53,7 @@ typedef struct renaming {
     output *files; /* their new names as targets, for commit.h */
     size_t count;
     size_t failed;
-    bool old_name; /* the failure is about it */
+    bool old_name; /* the failure is about the old name */
 } renaming;
 
 static bool is_there(const char *path)
@@ -216,7 +215,7 @@ static void add_to_message(gufo_error *error, const char *what, const char *path
     (void)snprintf(error->message + len, sizeof error->message - len, "%s%s", what, path);
 }
 
-/* The old name, then what had the new one.  What cannot come back is said. */
+/* Gives a file its old name back; false if that fails. */
 static bool take_back(moved *m)
 {
     const rename_move *move = m->move;
@@ -246,7 +245,7 @@ static void put_back(renaming *r, gufo_error *error)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* What a commit would refuse to put aside, or to replace, is refused here, too. */
+/* Refuses what a commit would refuse to put aside or to replace. */
 static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
 {
     gufo_status status = commit_check(r->files, r->count, &r->failed, error);

@@ -11,7 +11,6 @@
 #include "cli/validate/validate.h"
 
 #include "cli/commands.h"
-#include "cli/core/report.h"
 #include "cli/inspect/catalogue.h"
 
 #include <stdlib.h>
@@ -44,22 +43,22 @@ static int check_options(const validate_options *o)
     const shared_options *shared = o->base.shared;
 
     if (shared->arg_count == 0)
-        return report_usage("validate", "no FILE is given");
+        return report_usage("no FILE is given");
     if (o->fix && o->base.output == NULL)
-        return report_usage("validate", "--fix needs -o OUT");
+        return report_usage("--fix needs -o OUT");
     if (o->fix && path_is_standard(o->base.output))
-        return report_usage("validate", "--fix writes a file, not standard output");
+        return report_usage("--fix writes a file, not standard output");
     if (!o->fix && o->base.output != NULL)
-        return report_usage("validate", "-o OUT is for --fix");
+        return report_usage("-o OUT is for --fix");
     if (o->fix && shared->arg_count > 1)
-        return report_usage("validate", "--fix takes one FILE");
+        return report_usage("--fix takes one FILE");
     return CODE_OK;
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* Reports the verdict on the file, or on what --fix has written.  Not everything could be checked:
- * `checked` is false. */
+/* Reports the verdict on the file, or on the output of --fix.  `checked` is false if not everything
+ * could be checked. */
 static int finish(report *r, uint32_t shards, bool checked, int code, const report *output)
 {
     const shared_options *shared = r->options->base.shared;
@@ -79,10 +78,9 @@ static int check_request(const validate_options *o, const char *path, uint32_t s
     if (input_is_pending(path))
         return CODE_FAILED;
     if (o->fix && shards > 1)
-        return report_usage("validate",
-                            "--fix takes one file, not a set: 'gufo merge' makes it one");
+        return report_usage("--fix takes one file, not a set: 'gufo merge' makes it one");
     if (o->fix && path_is_standard(path))
-        return report_usage("validate", "--fix needs a file, not standard input");
+        return report_usage("--fix needs a file, not standard input");
     return CODE_OK;
 }
 
@@ -92,7 +90,6 @@ static int validate(void *context, const char *path)
     fix_list fixes = {0};
     report r = {.options = options,
                 .path = path,
-                .j = json_writer_start(stdout),
                 .color = options_color(options->base.shared),
                 .fixes = options->fix ? &fixes : NULL};
     report output = {
@@ -122,7 +119,7 @@ static int validate(void *context, const char *path)
 static int list_rules(const shared_options *shared)
 {
     if (shared->arg_count > 0)
-        return report_usage("validate", "--list-rules takes no FILE");
+        return report_usage("--list-rules takes no FILE");
     catalogue_list(catalogue_find("rules"), NULL, shared->json);
     return CODE_OK;
 }

@@ -3,7 +3,7 @@
  *     validate.c          the command line
  *     validate_check.c    which checks a FILE argument gets
  *     validate_report.c   findings and verdict, as text and as JSON
- *     validate_hint.c     what can be done, in words and as a command
+ *     validate_hint.c     advice, in words and as a command
  *     validate_fix.c      --fix: the list of fixes, and their work */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
@@ -14,6 +14,9 @@
 #include "gufo/check.h"
 #include "gufo/quant.h"
 
+#include "format/file/name_index.h"
+#include "format/rules/rules.h"
+
 typedef struct validate_options {
     command_input base;
     input_options input;
@@ -22,14 +25,15 @@ typedef struct validate_options {
     gufo_cpu cpu; /* with `data` */
 } validate_options;
 
-/* What --fix has to do: the fixes of the findings, each one once. */
+/* The work of --fix: the fixes of the findings, each one once. */
 typedef struct fix_list {
     gufo_fix *fixes; /* texts in them are owned */
     size_t count;
-    bool failed; /* out of memory */
+    name_index index; /* of their kinds and keys */
+    bool failed;      /* out of memory */
 } fix_list;
 
-/* One FILE argument on its way through. */
+/* The state of one FILE argument. */
 typedef struct report {
     const validate_options *options;
     const char *path;       /* of the argument */
@@ -37,12 +41,13 @@ typedef struct report {
     size_t shard;           /* its number from 1; 0: not one of a set */
     uint64_t shard_count;   /* of the set that it belongs to, where it is checked alone; else 0 */
     const char *missing;    /* the first of the other shards that is missing; NULL: none is */
-    const gufo_model *set;  /* which findings are about; NULL: the shard alone */
-    bool usable;            /* other commands open what is being checked */
+    const gufo_model *set;  /* findings are about it; NULL: about the shard alone */
+    bool usable;            /* other commands open the file */
     json_writer j;
     bool begun;                      /* the JSON object */
     bool color, silent;              /* `silent`: findings are counted only */
     uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
+    uint64_t listed[RULE_COUNT];     /* findings of the format, by rule, in the current file */
     fix_list *fixes;                 /* NULL: they are not collected */
 } report;
 
@@ -50,27 +55,29 @@ typedef struct report {
 
 /* A gufo_finding_fn; the context is the report. */
 void report_finding(void *context, const gufo_finding *finding);
+/* Says of which rules of the format more was found in the file than is listed. */
+void report_rest(report *r);
 bool report_is_valid(const report *r);
 /* "PATH: valid", "PATH: invalid: 2 errors, 1 warning", "PATH: valid (1 of 3 shards judged)" */
 void report_verdict(const report *r);
-/* What comes after the findings; if not everything could be checked, whether the file is valid is
- * not known.  `shards` is their number, 0 for a single file.  `output` is what --fix has written,
- * NULL for nothing. */
+/* Writes the members after the findings.  Without a complete check, "valid" is null.  `shards` is
+ * the number of shards, 0 for a single file.  `output` is the file that --fix has written, or
+ * NULL. */
 void report_end_object(report *r, uint32_t shards, bool complete, const report *output);
 
 /* ---- validate_hint.c ------------------------------------------------------------------------ */
 
 typedef struct hint {
-    char *words, *command; /* NULL: there is none */
+    char *words, *command; /* NULL: none */
 } hint;
 
-/* What a user can do about a finding; to be freed with hint_free. */
+/* Advice about a finding; the caller frees it with hint_free. */
 hint hint_of(const report *r, const gufo_finding *finding);
 void hint_free(const hint *h);
 
 /* ---- validate_check.c ----------------------------------------------------------------------- */
 
-/* Checks the FILE of a report, of which findings go into it.  `shards` as input_set_size gives it.
+/* Checks the FILE of a report and adds the findings to it.  `shards` as input_set_size gives it.
  * Returns CODE_OK, or another code after a report to standard error. */
 int check_input(report *r, uint32_t shards);
 
@@ -80,7 +87,7 @@ enum { FIX_KINDS = GUFO_FIX_RENAME_TENSOR + 1 };
 
 /* Adds a fix, if it is certain. */
 void fix_list_add(fix_list *list, const gufo_fix *fix);
-/* Strikes out renames of several keys to one name: which of them is right is not known. */
+/* Strikes out renames of several keys to one name: the right one is not known. */
 void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
 /* Writes it as a member `name` of an object, or with NULL as an element; `command` may be NULL. */

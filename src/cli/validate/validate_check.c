@@ -6,8 +6,8 @@
 #include "cli/validate/validate.h"
 
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/signals.h"
+#include "schema/check/every.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-/* Rules about tensor data, of which findings may come at any time: the bar is for those who see
- * none of them on the same screen. */
+/* Checks the rules about tensor data.  Findings may come at any time: the bar is shown only where
+ * they go to another screen. */
 static int check_data(report *r, const gufo_model *file)
 {
     const shared_options *shared = r->options->base.shared;
@@ -32,14 +32,14 @@ static int check_data(report *r, const gufo_model *file)
     return status == GUFO_OK ? CODE_OK : report_refusal(r->shard_path, &error);
 }
 
-/* What could not be read would be missing everywhere. */
+/* Whether everything could be read: checks would report the rest as missing. */
 static bool is_whole(const gufo_model *file)
 {
     return gufo_metadata_count(file) == gufo_model_facts(file).claimed_metadata &&
            gufo_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
 }
 
-/* Of how many shards the file is one; 1 for a whole model. */
+/* The number of shards of the set that the file belongs to; 1 for a whole model. */
 static uint64_t shard_count(const gufo_model *file)
 {
     uint64_t count;
@@ -47,8 +47,8 @@ static uint64_t shard_count(const gufo_model *file)
     return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1 ? count : 1;
 }
 
-/* A shard that is checked alone: the verdict says so.  It is a finding that the others are missing,
- * unless just this one is asked for. */
+/* Checks a shard alone, which the verdict names.  Missing shards are a finding, unless the user
+ * asks for just this one. */
 static void check_alone(report *r, const gufo_model *file)
 {
     const char *shown = r->missing != NULL ? r->missing : "";
@@ -83,7 +83,8 @@ static int check_meaning(report *r, const gufo_model *model)
                                   .single = r->set == NULL && shard_count(model) > 1};
     gufo_error error;
 
-    if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
+    if ((r->fixes != NULL ? schema_check_every : gufo_check)(model, &options, report_finding, r,
+                                                             &error) == GUFO_OK)
         return CODE_OK;
     return report_error(r->set != NULL ? r->path : r->shard_path, &error);
 }
@@ -126,6 +127,7 @@ static int check_file(report *r, const char *path, size_t shard)
         code = check_opened(r, file);
     else if (error.rule == NULL)
         code = report_error(path, &error);
+    report_rest(r);
     gufo_close(file);
     signals_reading(NULL);
     return code;
@@ -155,11 +157,10 @@ static void set_finding(report *r, const char *path, const gufo_error *error)
                             .offset = error->offset,
                             .subject = gufo_str_of("shards"),
                             .message = error->message};
-    size_t prefix_len;
-    uint32_t number, count;
+    uint32_t number;
 
     r->shard_path = path;
-    r->shard = gufo_shard_path_parse(path, &prefix_len, &number, &count) ? number : 0;
+    r->shard = gufo_shard_path_parse(path, NULL, &number, NULL) ? number : 0;
     report_finding(r, &finding);
 }
 
@@ -175,11 +176,14 @@ static int check_opened_set(report *r, const gufo_model *set)
         whole = whole && is_whole(gufo_model_shard(set, i));
     code = whole ? check_meaning(r, set) : CODE_OK;
     r->set = NULL;
+    r->shard_path = r->path;
+    r->shard = 0;
+    report_rest(r);
     return code;
 }
 
-/* Whether the shards belong together.  Faults inside them were reported before, and so they are
- * opened leniently; for a file that is not a GGUF file at all, there is nothing to compare. */
+/* Checks whether the shards belong together.  The faults inside them were reported before, and so
+ * they are opened leniently; a file that is not a GGUF file cannot be compared. */
 static int check_set(report *r)
 {
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT, .max_depth = options_max_depth()};

@@ -1,11 +1,10 @@
-/* gufo validate --fix: faults with one right answer are fixed in a new file.  What there is to do
- * is a list, which grows with the findings. */
+/* gufo validate --fix: fixes faults with one right answer in a new file.  The list of fixes grows
+ * with the findings. */
 #include "cli/validate/validate.h"
 
 #include "base/memory.h"
 #include "cli/core/array.h"
 #include "cli/core/progress.h"
-#include "cli/core/report.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/text.h"
@@ -14,12 +13,37 @@
 #include "gufo/edit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-static bool same_work(const gufo_fix *a, const gufo_fix *b)
+/* The key is a copy after the kind, so that both together are a name; that of REWRITE is empty. */
+static gufo_str work_name(const void *list, uint64_t index)
 {
-    return a->kind == b->kind && (a->kind == GUFO_FIX_REWRITE || gufo_str_equal(a->key, b->key));
+    const gufo_fix *fix = &((const fix_list *)list)->fixes[index];
+
+    return (gufo_str){fix->key.data - 1, fix->key.len + 1};
+}
+
+static gufo_str new_name(const void *list, uint64_t index)
+{
+    return ((const fix_list *)list)->fixes[index].value.as.str;
+}
+
+static bool copy_key(gufo_fix *fix)
+{
+    size_t len = fix->kind != GUFO_FIX_REWRITE ? fix->key.len : 0;
+    char *copy = mem_alloc(&default_allocator, len + 1);
+
+    if (copy == NULL) {
+        fix->key = (gufo_str){NULL, 0};
+        return false;
+    }
+    copy[0] = (char)('A' + (int)fix->kind);
+    if (len > 0)
+        memcpy(copy + 1, fix->key.data, len);
+    fix->key = (gufo_str){copy + 1, len};
+    return true;
 }
 
 static bool copy_text(gufo_str *text)
@@ -32,53 +56,66 @@ static bool copy_text(gufo_str *text)
 
 static void free_fix(const gufo_fix *fix)
 {
-    mem_free(&default_allocator, (char *)fix->key.data); /* copy_text made it */
+    if (fix->key.data != NULL)
+        mem_free(&default_allocator, (char *)fix->key.data - 1); /* copy_key made it */
     if (fix->value.type == GUFO_VALUE_STRING)
         mem_free(&default_allocator, (char *)fix->value.as.str.data);
 }
 
+static bool has_room(fix_list *list)
+{
+    gufo_error error;
+
+    list->index.name_of = work_name;
+    list->index.owner = list;
+    return name_index_grow(&list->index, list->count - 1, &default_allocator, &error) == GUFO_OK;
+}
+
 void fix_list_add(fix_list *list, const gufo_fix *fix)
 {
+    uint64_t first;
     gufo_fix *copy;
     bool good;
 
-    if (fix->kind == GUFO_FIX_NONE || !fix->certain)
+    if (fix->kind == GUFO_FIX_NONE || !fix->certain || list->failed)
         return;
-    for (size_t i = 0; i < list->count; i++)
-        if (same_work(&list->fixes[i], fix))
-            return;
     copy = array_add(&list->fixes, &list->count, sizeof *copy);
-    good = copy != NULL;
-    if (good) {
-        *copy = *fix; /* which outlives the finding */
-        good = copy_text(&copy->key);
-        if (fix->value.type == GUFO_VALUE_STRING)
-            good = copy_text(&copy->value.as.str) && good;
-    }
-    list->failed = list->failed || !good;
+    list->failed = copy == NULL;
+    if (copy == NULL)
+        return;
+    *copy = *fix; /* which outlives the finding */
+    good = copy_key(copy);
+    if (fix->value.type == GUFO_VALUE_STRING)
+        good = copy_text(&copy->value.as.str) && good;
+    list->failed = !good || !has_room(list);
+    if (!list->failed && !name_index_add(&list->index, list->count - 1, &first))
+        free_fix(&list->fixes[--list->count]);
 }
 
-/* Whether another key is to get the same name.  A fix that was struck out is NONE, and still
- * counts. */
-static bool has_rival(const fix_list *list, size_t index)
+/* Strikes out renames of several keys to one name. */
+static void strike_rivals(fix_list *list)
 {
-    const gufo_fix *fix = &list->fixes[index];
+    uint64_t first;
+    gufo_error error;
+    name_index names;
 
-    for (size_t i = 0; i < list->count && fix->kind == GUFO_FIX_RENAME; i++)
-        if (i != index && list->fixes[i].value.type == GUFO_VALUE_STRING &&
-            (list->fixes[i].kind == GUFO_FIX_RENAME || list->fixes[i].kind == GUFO_FIX_NONE) &&
-            gufo_str_equal(list->fixes[i].value.as.str, fix->value.as.str))
-            return true;
-    return false;
+    if (name_index_new(&names, list->count, new_name, list, &default_allocator, &error) !=
+        GUFO_OK) {
+        list->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (list->fixes[i].kind == GUFO_FIX_RENAME && !name_index_add(&names, i, &first))
+            list->fixes[i].kind = list->fixes[first].kind = GUFO_FIX_NONE;
+    name_index_free(&names, &default_allocator);
 }
 
 void fix_list_settle(fix_list *list)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < list->count; i++)
-        if (has_rival(list, i))
-            list->fixes[i].kind = GUFO_FIX_NONE;
+    if (list->count > 0)
+        strike_rivals(list);
     for (size_t i = 0; i < list->count; i++)
         if (list->fixes[i].kind != GUFO_FIX_NONE)
             list->fixes[kept++] = list->fixes[i];
@@ -91,18 +128,19 @@ void fix_list_free(fix_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free_fix(&list->fixes[i]);
+    name_index_free(&list->index, &default_allocator);
     free(list->fixes);
     *list = (fix_list){0};
 }
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* What of a fix counts besides its kind. */
+/* The parts of a fix that count besides its kind. */
 typedef enum fix_part {
     PART_NONE,
     PART_KEY,
     PART_VALUE, /* and the key */
-    PART_TYPE,  /* likewise; of the value */
+    PART_TYPE,  /* and the key: the type of the value */
 } fix_part;
 
 static const struct {

@@ -1,9 +1,9 @@
-/* What a user can do about a finding, in words and as a command that works on that very file.
+/* Advice about a finding, in words and as a command that works on that very file.
  *
  *     hint: did you mean 'Apache-2.0'?
  *     fix:  gufo edit 'my model.gguf' --set-string=general.license=Apache-2.0 -o OUT
  *
- * The library says as data what is to be done.  A command is given only where it works: not for
+ * The library gives the fix as data.  A command is given only where it works: not for
  * standard input, nor for a file that other commands refuse to open; a file that cannot be written
  * gets -o OUT. */
 #include "cli/validate/validate.h"
@@ -19,18 +19,7 @@
 
 /* ---- words of a shell ----------------------------------------------------------------------- */
 
-static bool is_plain(gufo_str text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./+@%:,=-";
-
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] == '\0' || strchr(plain, text.data[i]) == NULL)
-            return false;
-    return text.len > 0;
-}
-
-/* Bytes that are not to reach a terminal are escaped: $'\x1b'. */
+/* Escapes bytes that must not reach a terminal: $'\x1b'. */
 static void put_escaped(FILE *out, gufo_str text)
 {
     fputs("$'", out);
@@ -48,7 +37,7 @@ static void put_escaped(FILE *out, gufo_str text)
 /* Writes a text as a shell reads it as (a part of) one word. */
 static void put_word(FILE *out, gufo_str text)
 {
-    if (is_plain(text)) {
+    if (str_is_plain(text, "_./+@%:,=-")) {
         fwrite(text.data, 1, text.len, out);
         return;
     }
@@ -83,7 +72,7 @@ static const char *const edits[FIX_KINDS] = {
     [GUFO_FIX_REMOVE] = "remove",
 };
 
-/* What a user has to supply has a placeholder: a template is long, and comes from a file. */
+/* A placeholder marks what the user has to supply: a template is long, and comes from a file. */
 static void put_option(FILE *out, const gufo_fix *fix)
 {
     bool supplies = fix->kind == GUFO_FIX_SUPPLY, sets = supplies || fix->kind == GUFO_FIX_SET;
@@ -143,7 +132,7 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
         fputs(" -o OUT", out);
 }
 
-/* ---- what can be done ----------------------------------------------------------------------- */
+/* ---- advice --------------------------------------------------------------------------------- */
 
 /* What a file of a format before GGUF is; NULL for other findings. */
 static const char *old_kind(const report *r, const gufo_finding *finding)
@@ -195,17 +184,12 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
 static char *text_of(void (*put)(FILE *out, const report *r, const gufo_finding *finding),
                      const report *r, const gufo_finding *finding)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
+    text_stream text;
 
-    if (out == NULL)
+    if (!text_stream_open(&text))
         return NULL;
-    put(out, r, finding);
-    if (fclose(out) == 0 && len > 0)
-        return text;
-    free(text);
-    return NULL;
+    put(text.out, r, finding);
+    return text_stream_close(&text);
 }
 
 hint hint_of(const report *r, const gufo_finding *finding)

@@ -1,13 +1,11 @@
 /* Findings and verdicts of gufo validate. */
 #include "cli/validate/validate.h"
 
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const severity_colors[] = {
     [GUFO_INFO] = "\033[36m", [GUFO_WARNING] = "\033[33m", [GUFO_ERROR] = "\033[31m"};
@@ -22,7 +20,7 @@ static void put_colored(const report *r, const char *color, const char *text)
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-/* At the level of the specification, what that requires is an error. */
+/* At the level of the specification, its requirements are errors. */
 static gufo_severity severity_of(const report *r, const gufo_rule *rule)
 {
     return r->options->level == GUFO_LEVEL_SPEC ? rule->spec_severity : rule->severity;
@@ -45,7 +43,7 @@ static void print_finding(const report *r, const gufo_finding *finding)
     put_colored(r, severity_colors[severity], gufo_severity_name(severity));
     printf(" %s %s: ", finding->rule->id, finding->rule->name);
     text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
-    if (r->options->base.shared->verbose > 0)
+    if (r->options->base.shared->verbose)
         printf(" (%s)", finding->rule->clause);
     if (h.words != NULL)
         print_hint("hint", h.words);
@@ -62,8 +60,7 @@ static void begin_object(report *r)
     if (r->begun)
         return;
     r->begun = true;
-    json_begin_object(&r->j, NULL);
-    json_write_text(&r->j, "path", r->path);
+    r->j = json_begin_document(r->path);
     json_begin_array(&r->j, "findings");
 }
 
@@ -91,26 +88,54 @@ static void write_finding(report *r, const gufo_finding *finding)
     hint_free(&h);
 }
 
+static void show_finding(report *r, const gufo_finding *finding)
+{
+    const shared_options *shared = r->options->base.shared;
+
+    if (r->silent || stdout_broken())
+        return;
+    if (shared->json)
+        write_finding(r, finding);
+    else if (!shared->quiet && (severity_of(r, finding->rule) > GUFO_INFO || shared->verbose))
+        print_finding(r, finding);
+}
+
+/* The checks of what a file means count by themselves, unless everything is to be fixed. */
+static bool is_listed(report *r, const gufo_rule *rule)
+{
+    return (rule->id[0] != 'G' && r->fixes == NULL) ||
+           r->listed[rule - gufo_rule_at(0)]++ < FINDINGS_OF_A_RULE;
+}
+
+void report_rest(report *r)
+{
+    char message[RULE_REST_SIZE];
+
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        const gufo_finding rest = {.rule = gufo_rule_at(i),
+                                   .offset = GUFO_NO_OFFSET,
+                                   .subject = {"", 0},
+                                   .message = message};
+
+        if (rule_rest(r->listed[i], message))
+            show_finding(r, &rest);
+        r->listed[i] = 0;
+    }
+}
+
 void report_finding(void *context, const gufo_finding *finding)
 {
     report *r = context;
-    const shared_options *shared = r->options->base.shared;
-    gufo_severity severity;
 
     if (r->set != NULL) {
         r->shard_path = gufo_model_name(gufo_model_shard(r->set, finding->shard));
         r->shard = finding->shard + 1;
     }
-    severity = severity_of(r, finding->rule);
-    r->counts[severity]++;
+    r->counts[severity_of(r, finding->rule)]++;
     if (r->fixes != NULL)
         fix_list_add(r->fixes, &finding->fix);
-    if (r->silent || stdout_broken())
-        return;
-    if (shared->json)
-        write_finding(r, finding);
-    else if (!shared->quiet && (severity > GUFO_INFO || shared->verbose > 0))
-        print_finding(r, finding);
+    if (is_listed(r, finding->rule))
+        show_finding(r, finding);
 }
 
 /* ---- verdict -------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  * The first search weighs errors by a guess and chooses codes, then scales, each as if the others
  * were exact.  This one minimises the sum of q e^2 over the super-block, e being the error of the
- * decoded weight and q its importance (1 if there is none):
+ * decoded weight and q its importance (1 without any):
  *
  *     1. every sub-block is fitted alone, weighted by q
  *     2. whole numbers near those scales and mins are tried with d and dmin as they are stored,

@@ -2,8 +2,8 @@
  *
  * The first search weighs errors by a guess, takes whole numbers for the levels of the grid, and
  * does not look at codes again when scales have been rounded.  This one minimises the sum of q e^2
- * over a super-block, e being the error of the decoded weight and q its importance (1 if there is
- * none):
+ * over a super-block, e being the error of the decoded weight and q its importance (1 without
+ * any):
  *
  *     1. some d around the first search's, each with the two scale codes c of every sub-block that
  *        come nearest to its scale

@@ -1,7 +1,7 @@
 /* High effort for groups with their own scale: a second search, for what decoding will give.
  *
  * It minimises the sum of q e^2 over the group, e being the error of the decoded element and q its
- * importance (1 if there is none).  A scale (and offset) is tried as it will be stored, with the
+ * importance (1 without any).  A scale (and offset) is tried as it will be stored, with the
  * values that are nearest to the elements then; and so is the one that suits these values best.
  * Searches start from several places where the extreme elements may end up: far apart, for each
  * leads to the best of its neighbourhood.
@@ -37,7 +37,7 @@ static inline refine_choice refine_none(void)
     return (refine_choice){zero, floats_of(FLT_MAX), {zero, zero}};
 }
 
-/* The importance of `count` groups of n elements; 1 if there is none. */
+/* The importance of `count` groups of n elements; 1 without any. */
 static inline void refine_load_importance(const float *importance, size_t count, size_t n,
                                           floats *q)
 {
@@ -94,7 +94,7 @@ typedef struct refine_line_choice {
 } refine_line_choice;
 
 /* Keeps the line where it is the best so far; returns the one that suits its codes, 0 to top, best
- * (least squares), or the same where there is none. */
+ * (least squares), or the same where none exists. */
 static inline fit_line refine_try_line(const floats *x, const floats *q, size_t n, float top,
                                        fit_line line, refine_line_choice *best)
 {

@@ -92,7 +92,7 @@ static bool first_from(uint64_t least, uint64_t unit, uint64_t rest, uint64_t *o
     return checked_mul(steps, unit, &far) && checked_add(far, rest, out);
 }
 
-/* Finds the data offset, and how long gufo.padding is: 0 where there is none. */
+/* Finds the data offset, and how long gufo.padding is: 0 where none exists. */
 static bool place_data(const gufo_document *document, const gufo_layout_options *options,
                        gufo_layout *out)
 {

@@ -56,7 +56,7 @@ gufo_status named_list_reserve(named_list *list, uint64_t more, gufo_error *erro
 gufo_status named_list_add(named_list *list, gufo_str name, bool owned, const void *record,
                            gufo_error *error);
 
-/* The slot of the record with a name, and of the one at a position; false if there is none. */
+/* The slot of the record with a name, and of the one at a position; false if none exists. */
 bool named_list_find(const named_list *list, gufo_str name, uint64_t *slot);
 bool named_list_seek(const named_list *list, uint64_t position, uint64_t *slot);
 /* The position of the record in a slot. */

@@ -120,7 +120,7 @@ static inline tensor_record *file_tensor(const gguf_file *file, uint64_t index)
     return records_at(&file->tensors, index);
 }
 
-/* What the public functions report about one file.  False past the end, or if there is none. */
+/* What the public functions report about one file.  False past the end, or if none exists. */
 bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out);
 bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out);
 bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);

@@ -24,7 +24,7 @@ struct gufo_model {
     char *name;        /* or NULL */
     uint32_t number;   /* of this shard in the model that lends it */
     uint64_t first;    /* the number of its first tensor there */
-    gguf_file *file;   /* the first shard's; NULL if there is none: */
+    gguf_file *file;   /* the first shard's; NULL if none exists: */
     struct made *made; /* or NULL */
 
     /* Of several shards; a model of one has none, and is its own. */
@@ -73,7 +73,7 @@ static inline unsigned model_max_depth(const gufo_model *model)
 
 /* The shard of several that holds tensor `index`: the last one that begins at or before it. */
 size_t model_owner(const gufo_model *model, uint64_t index);
-/* The number of the tensor with that name; false if there is none. */
+/* The number of the tensor with that name; false if none exists. */
 bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index);
 /* The model of one file that has a tensor; NULL if there is no such shard. */
 const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tensor);

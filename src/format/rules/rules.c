@@ -1,6 +1,7 @@
 /* The table of all rules, of every level (format/rules/rules.def). */
 #include "format/rules/rules.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,4 +81,14 @@ gufo_status rule_failure(gufo_error *error, rule_number number, const char *form
     (void)vsnprintf(error->message, sizeof error->message, format, args);
     va_end(args);
     return rule->status;
+}
+
+bool rule_rest(uint64_t found, char message[RULE_REST_SIZE])
+{
+    if (found <= FINDINGS_OF_A_RULE)
+        return false;
+    (void)snprintf(message, RULE_REST_SIZE,
+                   "%" PRIu64 " more findings like the ones before are not listed",
+                   found - FINDINGS_OF_A_RULE);
+    return true;
 }

@@ -15,4 +15,9 @@ typedef enum rule_number {
 __attribute__((format(printf, 3, 4))) gufo_status rule_failure(gufo_error *error, rule_number rule,
                                                                const char *format, ...);
 
+/* Of one rule so many findings are listed in a check, */
+enum { FINDINGS_OF_A_RULE = 20, RULE_REST_SIZE = 96 };
+/* and of others it is said how many there are.  False if `found` are not more. */
+bool rule_rest(uint64_t found, char message[RULE_REST_SIZE]);
+
 #endif

@@ -69,34 +69,6 @@ bool value_fits(const gufo_value *value)
     return value->as.i >= -((int64_t)1 << (bits - 1)) && value->as.i < (int64_t)1 << (bits - 1);
 }
 
-/* What is too large for float32 would become an infinity. */
-static bool overflows(const gufo_value *value)
-{
-    return value->type == GUFO_VALUE_FLOAT32 && isfinite(value->as.f) && isinf((float)value->as.f);
-}
-
-gufo_status value_convert(const gufo_value *from, gufo_value_type type, gufo_value *out,
-                          gufo_error *error)
-{
-    const value_type_info *info = value_type_row((uint32_t)type);
-    gufo_value to = {.type = type};
-    gufo_status status = GUFO_OK;
-
-    if (info != NULL && info->kind == KIND_UNSIGNED)
-        status = gufo_value_u64(from, &to.as.u, error);
-    else if (info != NULL && info->kind == KIND_SIGNED)
-        status = gufo_value_i64(from, &to.as.i, error);
-    else if (info != NULL && info->kind == KIND_FLOAT)
-        status = gufo_value_f64(from, &to.as.f, error);
-    else
-        return refuse(error, GUFO_E_ARGUMENT, "values can become numbers only");
-    if (status == GUFO_OK && (!value_fits(&to) || overflows(&to)))
-        return refuse(error, GUFO_E_RANGE, "a number does not fit into %s", info->name);
-    if (status == GUFO_OK)
-        *out = to;
-    return status;
-}
-
 bool encoding_swapped(gufo_encoding encoding)
 {
     return bytes_swapped(encoding.byte_order == GUFO_BIG_ENDIAN);
@@ -248,4 +220,77 @@ gufo_status gufo_value_array(const gufo_value *value, gufo_value_type elements, 
                       name_of(value->as.array.type), name_of(elements));
     *out = value->as.array;
     return GUFO_OK;
+}
+
+/* ---- conversion ------------------------------------------------------------------------------ */
+
+/* What is too large for float32 would become an infinity. */
+static bool overflows(const gufo_value *value)
+{
+    return value->type == GUFO_VALUE_FLOAT32 && isfinite(value->as.f) && isinf((float)value->as.f);
+}
+
+/* A float without a fraction as an integer. */
+static bool float_to_integer(double number, gufo_value *out)
+{
+    if (!(number >= -0x1p63 && number < 0x1p64) || trunc(number) != number) /* not NaN either */
+        return false;
+    if (number < 0)
+        *out = (gufo_value){GUFO_VALUE_INT64, .as.i = (int64_t)number};
+    else
+        *out = (gufo_value){GUFO_VALUE_UINT64, .as.u = (uint64_t)number};
+    return true;
+}
+
+/* An integer as a float whose mantissa has so many bits, if it is the same number. */
+static bool integer_to_float(const gufo_value *from, unsigned bits, gufo_value *out)
+{
+    bool negative = is_kind(from, KIND_SIGNED) && from->as.i < 0;
+    uint64_t size = negative ? 0 - (uint64_t)from->as.i : from->as.u, digits = size;
+
+    while (digits != 0 && digits % 2 == 0)
+        digits /= 2;
+    *out = (gufo_value){GUFO_VALUE_FLOAT64, .as.f = negative ? -(double)size : (double)size};
+    return digits >> bits == 0;
+}
+
+/* The same number or bool in the kind of `info`; false if it has none. */
+static bool change_kind(gufo_value *value, const value_type_info *info)
+{
+    bool is_integer = is_kind(value, KIND_UNSIGNED) || is_kind(value, KIND_SIGNED);
+    uint64_t number;
+
+    if (info->kind == KIND_BOOL && gufo_value_u64(value, &number, NULL) == GUFO_OK && number <= 1)
+        *value = (gufo_value){GUFO_VALUE_BOOL, .as.b = number == 1};
+    else if (info->kind == KIND_FLOAT && is_integer)
+        return integer_to_float(value, info->size == 4 ? 24 : 53, value);
+    else if (info->kind <= KIND_SIGNED && is_kind(value, KIND_FLOAT))
+        return float_to_integer(value->as.f, value);
+    return true;
+}
+
+gufo_status value_convert(const gufo_value *from, gufo_value_type type, gufo_value *out,
+                          gufo_error *error)
+{
+    const value_type_info *info = value_type_row((uint32_t)type);
+    gufo_value to = {.type = type}, changed = *from;
+    gufo_status status;
+    bool same;
+
+    if (info == NULL || info->kind > KIND_BOOL)
+        return refuse(error, GUFO_E_ARGUMENT, "values can become numbers only");
+    same = change_kind(&changed, info);
+    if (info->kind == KIND_UNSIGNED)
+        status = gufo_value_u64(&changed, &to.as.u, error);
+    else if (info->kind == KIND_SIGNED)
+        status = gufo_value_i64(&changed, &to.as.i, error);
+    else if (info->kind == KIND_FLOAT)
+        status = gufo_value_f64(&changed, &to.as.f, error);
+    else
+        status = gufo_value_bool(&changed, &to.as.b, error);
+    if (!same || (status == GUFO_OK && (!value_fits(&to) || overflows(&to))))
+        return refuse(error, GUFO_E_RANGE, "a number does not fit into %s", info->name);
+    if (status == GUFO_OK)
+        *out = to;
+    return status;
 }

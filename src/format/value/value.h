@@ -34,7 +34,8 @@ static inline size_t encoding_length_size(gufo_encoding encoding)
 /* Whether an integer, which has 64 bits in memory, fits into the bytes of its type. */
 bool value_fits(const gufo_value *value);
 
-/* The number in another type: floats are rounded to nearest, all others must fit.  `out` may be
+/* The number in another type: a float as another float is rounded to nearest; all others must be
+ * the same number there, also a float without a fraction as an integer, and 0 and 1 as a bool.  `out` may be
  * `from`, and is left alone by failures. */
 gufo_status value_convert(const gufo_value *from, gufo_value_type type, gufo_value *out,
                           gufo_error *error);

@@ -39,6 +39,9 @@ typedef struct journal_mark {
 #define MARK_NAMED \
     (UINT64_MAX - 1) /* they have their names, and what is left of inputs is removed */
 
+#define MARK_INPUT \
+    (UINT64_MAX - 2) /* `units_done` is the stamp of the input that gets holes, before the first */
+
 typedef struct journal {
     int fd; /* -1: none */
     const char *path;
@@ -60,7 +63,7 @@ gufo_status journal_create(journal *j, const char *path, size_t result_size,
 /* GUFO_E_EXISTS: a journal is in the way. */
 gufo_status journal_refuse(gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
- * open, if there is none.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or
+ * open, if none exists.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or
  * not our own file of one name: another user's data would get into the output.  Without `identity`
  * inputs and plan do not matter, nor does result_size. */
 gufo_status journal_open(journal *j, const char *path, size_t result_size,

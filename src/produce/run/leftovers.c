@@ -38,7 +38,8 @@ gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_
     if (status != GUFO_OK)
         return status;
     status = targets_find(&t, job, options, error);
-    if (status == GUFO_OK)
+    /* Outputs with names may be those of the run that is resumed, which the run itself finds out. */
+    if (status == GUFO_OK && ((t.flags & GUFO_JOB_RESUME) == 0 || !has_journal(&t)))
         status = targets_check_replaceable(&t, error);
     if (status == GUFO_OK)
         status = check_nothing_left(&t, error);

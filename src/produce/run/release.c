@@ -13,6 +13,7 @@
 #include "base/files/folder.h"
 #include "base/files/guard.h"
 #include "base/files/trust.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "produce/units/work.h"
@@ -191,14 +192,53 @@ static gufo_status check_targets(const targets *t, gufo_error *error)
 
 /* ---- a header without data ------------------------------------------------------------------ */
 
-static gufo_status clear_place(const char *path, gufo_error *error)
+/* Whether `fd` has the beginning of the input's header, or zeros where a loss of power took it, and nothing else. */
+static bool is_unfinished(const job_input *input, int fd, uint64_t size)
+{
+    enum { PIECE = 4096 };
+    uint8_t found[PIECE], wanted[PIECE];
+    static const uint8_t zeros[PIECE];
+
+    for (uint64_t at = 0; at < input->head && at < size; at += PIECE) {
+        uint64_t end = input->head < size ? input->head : size;
+        size_t step = (size_t)(end - at < PIECE ? end - at : PIECE), got = 0;
+
+        if (source_read_fd(fd, at, found, step, &got, NULL) != GUFO_OK || got != step ||
+            source_read(input->source, at, wanted, step, NULL) != GUFO_OK ||
+            (memcmp(found, wanted, step) != 0 && memcmp(found, zeros, step) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* Why a file is not what an interrupted run has left of make_stub; NULL if it is. */
+static const char *not_stub(const job_input *input, const char *path)
+{
+    int fd = disk_open(path, O_RDONLY | TRUST_OPEN_FLAGS, 0);
+    const char *obstacle = "it cannot be read";
+    struct stat info;
+
+    if (fd < 0)
+        return obstacle;
+    if (fstat(fd, &info) == 0)
+        obstacle = trust_own(&info);
+    if (obstacle == NULL &&
+        (((uint64_t)info.st_size > input->head && (uint64_t)info.st_size != input->source->size) ||
+         (uint64_t)info.st_blocks * 512 > input->head + SPARE_BYTES ||
+         !is_unfinished(input, fd, (uint64_t)info.st_size)))
+        obstacle = "it is not of an interrupted run";
+    (void)close(fd);
+    return obstacle;
+}
+
+static gufo_status clear_place(const job_input *input, const char *path, gufo_error *error)
 {
     const char *obstacle;
     struct stat info;
 
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine %s", path);
-    obstacle = trust_replaceable(&info);
+    obstacle = S_ISREG(info.st_mode) ? not_stub(input, path) : "it is not a regular file";
     if (obstacle != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "%s is in the way: %s", path, obstacle);
     return disk_unlink(path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove %s", path);
@@ -224,7 +264,7 @@ static gufo_status copy_header(const job_input *input, int fd, gufo_error *error
 static int make_stub(const job_input *input, const char *path, gufo_error *error)
 {
     const struct timespec times[2] = {input->source->modified, input->source->modified};
-    gufo_status status = clear_place(path, error);
+    gufo_status status = clear_place(input, path, error);
     struct stat info;
     int fd;
 
@@ -315,9 +355,15 @@ void release_end(release *r)
 
 /* ---- a run that begins ---------------------------------------------------------------------- */
 
-static bool is_after(const struct timespec *a, const struct timespec *b)
+uint64_t release_stamp(const release *r)
 {
-    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+    const source *s = r->job->inputs[0].source;
+    const uint64_t parts[] = {s->fd >= 0 ? disk_number(s->fd) : 0, s->size,
+                              (uint64_t)s->modified.tv_sec, (uint64_t)s->modified.tv_nsec};
+    uint64_t hash = 0;
+
+    hash_chain(&hash, parts, sizeof parts);
+    return hash;
 }
 
 /* Refuses an input whose data is gone, and a file of another user. */
@@ -343,8 +389,8 @@ static gufo_status check_input(const release *r, uint64_t index, uint64_t units_
     return GUFO_OK;
 }
 
-gufo_status release_check(const release *r, uint64_t units_done, bool found,
-                          const struct timespec *written, gufo_error *error)
+gufo_status release_check(const release *r, uint64_t units_done, bool found, const uint64_t *stamp,
+                          gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -354,8 +400,8 @@ gufo_status release_check(const release *r, uint64_t units_done, bool found,
         if (is_released(input))
             status = fail_input(r, i, check_input(r, i, units_done, found, error), error);
         /* The identity of the job omits the time of a file that gets holes. */
-        if (status == GUFO_OK && r->holes && found && !is_aside(input->name) &&
-            is_after(&input->source->modified, written))
+        if (status == GUFO_OK && r->holes && stamp != NULL && !is_aside(input->name) &&
+            *stamp != release_stamp(r))
             status = fail_input(
                 r, i,
                 refuse(error, GUFO_E_CHANGED, "cannot resume: the input was changed meanwhile"),

@@ -36,10 +36,12 @@ typedef struct release {
  * after a failure. */
 gufo_status release_begin(release *r, gufo_job *job, keeper *k, const targets *t,
                           gufo_error *error);
-/* Whether a run can begin with `units_done`, `found` in a journal that was written at `written`:
+/* Which file the input is that gets holes, and whether it was changed since: true as long as it has its name. */
+uint64_t release_stamp(const release *r);
+/* Whether a run can begin with `units_done`, `found` in a journal with that stamp (NULL: with none):
  * GUFO_E_ARGUMENT for an input whose data is gone, GUFO_E_CHANGED for one that was changed. */
-gufo_status release_check(const release *r, uint64_t units_done, bool found,
-                          const struct timespec *written, gufo_error *error);
+gufo_status release_check(const release *r, uint64_t units_done, bool found, const uint64_t *stamp,
+                          gufo_error *error);
 /* Called when units are done, with the bytes that the last one has read: records them and releases
  * what they needed, if that frees enough. */
 gufo_status release_after(release *r, uint64_t units_done, uint64_t bytes, gufo_error *error);

@@ -23,6 +23,8 @@ typedef struct run {
     keeper keeper;
     release release; /* of inputs, where that is asked for */
     uint64_t units_done;
+    uint64_t stamp; /* of the input that gets holes, if the journal has it */
+    bool stamped;
     bool complete; /* an interrupted run has done all but the names, */
     bool named;    /* and these, too */
 } run;
@@ -50,6 +52,9 @@ static void take_mark(void *context, const journal_mark *mark)
         r->units_done = r->job->unit_count;
     } else if (mark->piece == MARK_NAMED) {
         r->named = true;
+    } else if (mark->piece == MARK_INPUT) {
+        r->stamp = mark->units_done;
+        r->stamped = true;
     } else if (mark->piece < r->job->piece_count && mark->units_done <= r->job->unit_count) {
         memcpy(job_result(r->job, mark->piece), mark->result, r->job->hooks.result_size);
         r->units_done = mark->units_done;
@@ -129,7 +134,8 @@ static gufo_status start_again(run *r, gufo_error *error)
 
     r->targets.complete = r->journal.written;
     if (targets_deletes(&r->targets)) {
-        status = release_check(&r->release, r->units_done, true, &r->journal.written, error);
+        status =
+            release_check(&r->release, r->units_done, true, r->stamped ? &r->stamp : NULL, error);
         if (status != GUFO_OK)
             return status;
     }
@@ -142,6 +148,20 @@ static gufo_status start_again(run *r, gufo_error *error)
     if (status == GUFO_OK)
         status = parts_continue(&r->targets, error);
     r->work.done = bytes_before(r->job, r->units_done);
+    return status;
+}
+
+/* Before the first byte is copied: a run that resumes this one is to read the same file. */
+static gufo_status note_input(run *r, bool anew, gufo_error *error)
+{
+    const journal_mark mark = {.piece = MARK_INPUT, .units_done = release_stamp(&r->release)};
+    gufo_status status = journal_append(&r->journal, &mark, 1, error);
+
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    (void)fail_journal(r, status, error);
+    if (anew) /* nothing is lost */
+        end_resumable(r, false, false);
     return status;
 }
 
@@ -164,8 +184,12 @@ static gufo_status start(run *r, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     status = found ? start_again(r, error) : start_anew(r, &identity, error);
+    if (status == GUFO_OK && !r->stamped && r->release.holes)
+        status = note_input(r, !found, error);
+    if (status != GUFO_OK)
+        return status;
     /* A mark must not outlive the name of the file that it speaks of. */
-    if (status == GUFO_OK && !r->complete) {
+    if (!r->complete) {
         status = targets_sync_folders(&r->targets, error);
         if (status != GUFO_OK && !found)
             end_resumable(r, false, false);

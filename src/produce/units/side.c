@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "produce/units/work.h"
 
-/* The side table of a place in the list; NULL where there is none. */
+/* The side table of a place in the list; NULL where none exists. */
 static const rows *side_at(const piece *p, uint64_t place)
 {
     uint64_t of_sources = (uint64_t)p->n_sources * ROWS_SIDES;
@@ -77,8 +77,7 @@ static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error
 
         if (kind->usable != NULL && !kind->usable(side_of_op(s, p, i), p->columns))
             return refuse(error, GUFO_E_MALFORMED,
-                          "tensor %s: the table for the operation \"%s\" holds an "
-                          "invalid number",
+                          "tensor %s: the table for the operation \"%s\" holds an invalid number",
                           QUOTED(p->name), kind->name);
     }
     return GUFO_OK;

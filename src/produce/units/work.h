@@ -45,7 +45,7 @@ struct work;
 
 /* The tables of a piece, whole and as floats; in the order of its sources and operations. */
 typedef struct side_tables {
-    float **tables; /* NULL where there is none */
+    float **tables; /* NULL where none exists */
     uint64_t count;
     uint64_t bytes;
 } side_tables;

@@ -44,7 +44,7 @@ struct gufo_imatrix {
     size_t input_count;
 };
 
-/* The index of the entry with a name; false if there is none. */
+/* The index of the entry with a name; false if none exists. */
 static inline bool imatrix_find(const gufo_imatrix *imatrix, gufo_str name, uint64_t *index)
 {
     return name_index_find(&imatrix->names, name, index);

@@ -27,9 +27,17 @@ static gufo_model *open_gguf(gufo_imatrix *m, gufo_error *error)
 {
     gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP, .allocator = &m->allocator};
 
-    return m->source.fd >= 0
-               ? gufo_open_fd(m->source.fd, &options, error)
-               : gufo_open_memory(m->source.base, (size_t)m->source.size, &options, error);
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_model *model = m->source.fd >= 0 ? gufo_open_fd(m->source.fd, &options, &reason)
+                                          : gufo_open_memory(m->source.base, (size_t)m->source.size,
+                                                             &options, &reason);
+
+    if (model == NULL && reason.code == GUFO_E_SHARDS)
+        (void)refuse(error, GUFO_E_SHARDS,
+                     "the file is one of several shards; an importance matrix is a single file");
+    else if (model == NULL)
+        (void)fail_as(error, &reason);
+    return model;
 }
 
 /* Takes over `m`, whose source is open. */

@@ -3,10 +3,13 @@
  *             file types that quantizing makes     aliases         element types     COPY
  *     names   Q4_K_M, IQ3_XS, F16 ...              Q4_K: Q4_K_M    MXFP4, Q8_K       no type at all
  *
- * Several names belong to both a file type and an element type; then `pure` decides. */
+ * Several names belong to both a file type and an element type; then `pure` decides.  The format's
+ * own names (MOSTLY_Q4_0, GGML_TYPE_Q4_0) are of one kind only. */
 #include <string.h>
 
 #include "gufo/quant.h"
+#include "base/text.h"
+#include "schema/registry/own_name.h"
 #include "schema/registry/tables.h"
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -36,18 +39,9 @@ static bool has_encoder(const gufo_element_type *type)
 
 /* ---- look-up -------------------------------------------------------------------------------- */
 
-static int lower(char c)
+static bool same_name(const char *name, gufo_str given)
 {
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-    while (*a != '\0' && lower(*a) == lower(*b)) {
-        a++;
-        b++;
-    }
-    return lower(*a) == lower(*b);
+    return str_same_folded(gufo_str_of(name), given);
 }
 
 /* A number of at most six digits and nothing else. */
@@ -65,14 +59,15 @@ static bool read_number(const char *text, uint32_t *out)
 
 static const gufo_file_type *find_file_type(const char *name)
 {
+    const gufo_str bare = own_name_bare(OWN_FILE_TYPE, gufo_str_of(name));
     const gufo_file_type *type;
     uint32_t number;
 
     for (size_t i = 0; i < ALIAS_COUNT; i++)
-        if (same_name(aliases[i].name, name))
+        if (same_name(aliases[i].name, bare))
             return gufo_file_type_by_id(aliases[i].file_type);
     for (size_t i = 0; (type = gufo_file_type_at(i)) != NULL; i++)
-        if (is_made(type) && same_name(type->name, name))
+        if (is_made(type) && same_name(type->name, bare))
             return type;
     type = read_number(name, &number) ? gufo_file_type_by_id(number) : NULL;
     return type != NULL && is_made(type) ? type : NULL;
@@ -80,10 +75,11 @@ static const gufo_file_type *find_file_type(const char *name)
 
 static const gufo_element_type *find_element_type(const char *name)
 {
+    const gufo_str bare = own_name_bare(OWN_ELEMENT_TYPE, gufo_str_of(name));
     const gufo_element_type *type;
 
     for (size_t i = 0; (type = gufo_element_type_at(i)) != NULL; i++)
-        if (has_encoder(type) && same_name(type->name, name))
+        if (has_encoder(type) && same_name(type->name, bare))
             return type;
     return NULL;
 }
@@ -110,7 +106,7 @@ bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_tar
 
     if (out == NULL)
         out = &unwanted;
-    if (same_name(name, copy_name)) {
+    if (same_name(copy_name, gufo_str_of(name))) {
         *out = (gufo_quantize_target){.name = copy_name};
         return true;
     }

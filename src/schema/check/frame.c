@@ -1,7 +1,6 @@
 /* Findings, and what the checks ask of a file. */
 #include "schema/check/frame.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +23,9 @@ void schema_report(check_context *c, rule_number number, gufo_finding finding, c
     char message[sizeof c->error->message];
     va_list args;
 
-    if (gufo_rule_at((size_t)number)->level > c->level || c->listed[number]++ >= FINDINGS_OF_A_RULE)
+    if (gufo_rule_at((size_t)number)->level > c->level)
+        return;
+    if (!c->every && c->listed[number]++ >= FINDINGS_OF_A_RULE)
         return;
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
@@ -47,15 +48,11 @@ const char *schema_text(check_context *c, const char *format, ...)
 
 void schema_report_rest(check_context *c)
 {
-    char message[128];
+    char message[RULE_REST_SIZE];
 
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        if (c->listed[i] > FINDINGS_OF_A_RULE) {
-            (void)snprintf(message, sizeof message,
-                           "%" PRIu64 " more findings like the ones before are not listed",
-                           c->listed[i] - FINDINGS_OF_A_RULE);
+        if (rule_rest(c->listed[i], message))
             emit(c, (rule_number)i, at_missing(""), message);
-        }
         c->listed[i] = 0;
     }
 }

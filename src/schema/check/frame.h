@@ -34,12 +34,10 @@ typedef struct check_context {
     void *context;
     gufo_error *error;
     gufo_status status;          /* a check that runs out of memory stores it here */
+    bool every;                  /* findings of a rule are not limited */
     uint64_t listed[RULE_COUNT]; /* findings of the current check */
     char text[640], more[48];
 } check_context;
-
-/* Of one rule, a check lists so many findings and counts the rest. */
-enum { FINDINGS_OF_A_RULE = 20 };
 
 /* ---- findings ------------------------------------------------------------------------------- */
 

@@ -73,22 +73,6 @@ static bool says_layout(const char *key)
     return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
 }
 
-/* The first type of the row that is an array like the value, or none like it: what writers
- * write. */
-static bool type_to_write(const gufo_key_info *info, const gufo_value *value, gufo_value_type *type)
-{
-    const char *types = info->type;
-
-    while (*types != '\0') {
-        gufo_str name = str_piece(&types, '|');
-        bool is_array = key_strip_array(&name);
-
-        if (is_array == (value->type == GUFO_VALUE_ARRAY))
-            return key_type_named(name, type);
-    }
-    return false;
-}
-
 /* Whether no element changes but for rounding. */
 static bool all_convert(const gufo_array *array, gufo_value_type type)
 {
@@ -101,22 +85,51 @@ static bool all_convert(const gufo_array *array, gufo_value_type type)
     return true;
 }
 
-/* The same number, or numbers, in the type that writers write. */
+/* The same number, or numbers, in that type. */
+static bool convert(gufo_value *value, gufo_value_type type, gufo_fix_kind *kind)
+{
+    bool is_array = value->type == GUFO_VALUE_ARRAY;
+
+    if (is_array ? !all_convert(&value->as.array, type)
+                 : value_convert(value, type, value, NULL) != GUFO_OK)
+        return false;
+    *kind = is_array ? GUFO_FIX_RETYPE : GUFO_FIX_SET;
+    if (is_array)
+        *value = (gufo_value){.type = type};
+    return true;
+}
+
+/* In the first type of the row, as writers write it, that is an array like the value, or none like
+ * it: of the same kind, or else (`any`) of another one. */
+static bool convert_to_written(const gufo_key_info *info, bool any, gufo_fix *fix)
+{
+    bool wants_array = fix->value.type == GUFO_VALUE_ARRAY;
+    gufo_value_type type, own = wants_array ? fix->value.as.array.type : fix->value.type;
+    const char *types = info->type;
+
+    while (*types != '\0') {
+        gufo_str name = str_piece(&types, '|');
+
+        if (key_strip_array(&name) == wants_array && key_type_named(name, &type) &&
+            (any || key_same_kind(own, type)) && convert(&fix->value, type, &fix->kind))
+            return true;
+    }
+    return false;
+}
+
+/* A number may even be in a text: "4096". */
 static gufo_fix fix_type(const gufo_entry *entry, const gufo_key_info *info)
 {
-    gufo_fix fix = {GUFO_FIX_NONE, !says_layout(info->key), entry->key, entry->value};
-    gufo_value *to = &fix.value;
-    gufo_value_type type;
+    gufo_fix fix = {.key = entry->key, .value = entry->value};
+    uint64_t number;
 
-    if (!type_to_write(info, &entry->value, &type))
-        return fix;
-    if (to->type == GUFO_VALUE_ARRAY && all_convert(&to->as.array, type)) {
-        fix.kind = GUFO_FIX_RETYPE;
-        *to = (gufo_value){.type = type};
-    } else if (to->type != GUFO_VALUE_ARRAY &&
-               value_convert(&entry->value, type, to, NULL) == GUFO_OK) {
-        fix.kind = GUFO_FIX_SET;
+    if (entry->value.type == GUFO_VALUE_STRING) {
+        if (!str_number(entry->value.as.str, &number))
+            return fix;
+        fix.value = (gufo_value){GUFO_VALUE_UINT64, .as.u = number};
     }
+    fix.certain = (convert_to_written(info, false, &fix) || convert_to_written(info, true, &fix)) &&
+                  !says_layout(info->key);
     return fix;
 }
 
@@ -156,8 +169,9 @@ static void check_value(check_context *c, const gufo_entry *entry, const gufo_ke
                       "key %s is %" PRId64 ", but %s is never negative", QUOTED(entry->key), number,
                       info->type);
     else
-        schema_report(c, RULE_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
-                      QUOTED(entry->key), type_of(&entry->value, type), info->type);
+        schema_report(c, RULE_KEY_VALUE_TYPE, with_fix(at_entry(entry), fix_type(entry, info)),
+                      "key %s has type %s, not %s", QUOTED(entry->key),
+                      type_of(&entry->value, type), info->type);
 }
 
 static void report_contradiction(check_context *c, const gufo_entry *one, const gufo_entry *other)

@@ -32,7 +32,7 @@ static dims_text dims_of(const uint64_t *dims, unsigned count)
 
 /* ---- what is expected ----------------------------------------------------------------------- */
 
-/* The formula for a tensor, "" if there is none: the architecture's own one, or the general one.
+/* The formula for a tensor, "" if none exists: the architecture's own one, or the general one.
  * Tensors of other architectures are not judged. */
 static const char *expected_shape(const tensor_context *t, const parsed_name *name)
 {

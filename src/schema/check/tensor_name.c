@@ -15,7 +15,7 @@ const block_series schema_block_series[BLOCK_SERIES] = {
     {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}},
 };
 
-/* Where the number begins; 0 if there is none. */
+/* Where the number begins; 0 if none exists. */
 static size_t find_number(gufo_str name, const block_series *series, size_t *digits)
 {
     size_t at = strlen(series->prefix);

@@ -29,7 +29,7 @@ bool tensor_suffix_known(const parsed_name *name);
 /* What is not ".bias" or a scale: the tensor that is required. */
 bool tensor_is_weight(const parsed_name *name);
 
-/* The row with this pattern; NULL if there is none. */
+/* The row with this pattern; NULL if none exists. */
 const gufo_tensor_info *tensor_info_named(gufo_str pattern);
 
 /* The series of a pattern, "blk.{bid}.attn_q"; NULL if it has none of them. */

@@ -44,7 +44,7 @@ static gufo_str component_at(gufo_str text, size_t from)
     return name_slice(text, from, from + name_component(text, from));
 }
 
-/* The first character that is not of a class; empty if there is none. */
+/* The first character that is not of a class; empty if none exists. */
 static gufo_str find_refused(gufo_str text, bool (*is_in_class)(char))
 {
     size_t at = str_span(text, 0, is_in_class);
@@ -78,7 +78,7 @@ static gufo_status fail_after_version(const inquiry *q, gufo_str rest)
 
 /* ---- between size label and version --------------------------------------------------------- */
 
-/* Finds the last version from byte `from` on; false if there is none. */
+/* Finds the last version from byte `from` on; false if none exists. */
 static bool find_version(gufo_str stem, size_t from, gufo_str *version)
 {
     bool found = false;

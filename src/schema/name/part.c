@@ -47,7 +47,7 @@ static bool has_at(gufo_str text, size_t at, char c)
     return at < text.len && text.data[at] == c;
 }
 
-/* Digits, with a fraction or without: the end of them, `at` if there are none. */
+/* Digits, with a fraction or without: the end of them, `at` if none exist. */
 static size_t skip_number(gufo_str text, size_t at)
 {
     size_t end = skip_digits(text, at);

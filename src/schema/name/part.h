@@ -36,7 +36,7 @@ static inline bool name_is(gufo_str text, const char *word)
 
 /* The length of the component (the text up to the next '-') that begins at `from`. */
 size_t name_component(gufo_str text, size_t from);
-/* The length of "mmproj-" or "mtp-" at the beginning; 0 if there is none. */
+/* The length of "mmproj-" or "mtp-" at the beginning; 0 if none exists. */
 size_t name_sidecar(gufo_str text);
 /* The name without its extension; false if it has another or none. */
 bool name_stem(gufo_str name, gufo_str *stem);

@@ -43,7 +43,7 @@ size_t gufo_name_format(char *out, size_t size, const gufo_name *name)
 
 /* ---- what the model says -------------------------------------------------------------------- */
 
-/* The text of a key; absent if there is none. */
+/* The text of a key; absent if none exists. */
 static gufo_str text_of(const gufo_model *model, const char *key)
 {
     gufo_str text;
@@ -171,7 +171,7 @@ static void make_version(draft *d)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* The name of the type that most elements have; absent if there are none, or if the type is not
+/* The name of the type that most elements have; absent if none exist, or if the type is not
  * known. */
 static gufo_str dominant_type(const gufo_model *model)
 {

@@ -4,6 +4,7 @@
 
 #include "format/value/value.h"
 #include "base/text.h"
+#include "schema/registry/own_name.h"
 #include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
 
@@ -144,8 +145,7 @@ static bool is_float(gufo_value_type type)
     return type == GUFO_VALUE_FLOAT32 || type == GUFO_VALUE_FLOAT64;
 }
 
-/* Whether both are integers, both floats, or the same. */
-static bool same_kind(gufo_value_type a, gufo_value_type b)
+bool key_same_kind(gufo_value_type a, gufo_value_type b)
 {
     return a == b || (key_is_integer(a) && key_is_integer(b)) || (is_float(a) && is_float(b));
 }
@@ -162,11 +162,17 @@ bool key_strip_array(gufo_str *type)
 
 bool key_type_named(gufo_str name, gufo_value_type *out)
 {
-    for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
-        if (gufo_str_equal(name, gufo_str_of(gufo_value_type_name((gufo_value_type)i)))) {
+    gufo_str bare = own_name_bare(OWN_VALUE_TYPE, name);
+
+    for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++) {
+        gufo_str known = gufo_str_of(gufo_value_type_name((gufo_value_type)i));
+
+        if (gufo_str_equal(name, known) ||
+            (bare.data != name.data && str_same_folded(bare, known))) {
             *out = (gufo_value_type)i;
             return true;
         }
+    }
     return false;
 }
 
@@ -179,7 +185,7 @@ static bool accepts_array(gufo_str elements, const gufo_array *array)
         return true;
     if (key_strip_array(&elements))
         return array->type == GUFO_VALUE_ARRAY;
-    return key_type_named(elements, &type) && same_kind(type, array->type);
+    return key_type_named(elements, &type) && key_same_kind(type, array->type);
 }
 
 static bool accepts(gufo_str type, const gufo_value *value)
@@ -189,7 +195,7 @@ static bool accepts(gufo_str type, const gufo_value *value)
 
     if (key_strip_array(&type))
         return value->type == GUFO_VALUE_ARRAY && accepts_array(type, &value->as.array);
-    if (!key_type_named(type, &declared) || !same_kind(declared, value->type))
+    if (!key_type_named(type, &declared) || !key_same_kind(declared, value->type))
         return false;
     /* What counts is not negative. */
     return value_type_row(declared)->kind != KIND_UNSIGNED ||
@@ -221,7 +227,7 @@ static bool has_type(gufo_str type, const gufo_value *value, bool exactly)
         if (key_strip_array(&type))
             return own == GUFO_VALUE_ARRAY;
         return key_type_named(type, &declared) &&
-               (own == declared || (!exactly && same_kind(own, declared) &&
+               (own == declared || (!exactly && key_same_kind(own, declared) &&
                                     gufo_value_type_size(own) == gufo_value_type_size(declared)));
     }
     return key_type_named(type, &declared) && own == declared;

@@ -9,11 +9,13 @@
 const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from);
 
 bool key_is_integer(gufo_value_type type);
+/* Whether both are integers, both floats, or the same. */
+bool key_same_kind(gufo_value_type a, gufo_value_type b);
 
 /* Takes "array[" off the front and "]" off the back of a type; false if they are not there. */
 bool key_strip_array(gufo_str *type);
 
-/* The type with that name; false if there is none. */
+/* The type with that name, or with the format's own (GGUF_TYPE_UINT8); false if there is none. */
 bool key_type_named(gufo_str name, gufo_value_type *out);
 
 /* The longest key that is put together, with its end. */

@@ -12,7 +12,7 @@ typedef struct tensor_data_layout {
 
 size_t schema_layout_count(void);
 const tensor_data_layout *schema_layout_at(size_t index);
-/* The row with this name, NULL if there is none.  registry/tensor_data_layouts.tsv */
+/* The row with this name, NULL if none exists.  registry/tensor_data_layouts.tsv */
 const tensor_data_layout *schema_layout_find(gufo_str name);
 
 #endif

@@ -34,7 +34,7 @@ static const uint8_t places[256] = {
     ['u'] = 31, ['v'] = 32, ['w'] = 33, ['x'] = 34, ['y'] = 35, ['z'] = 36,
 };
 
-/* Letters and digits without case; false if there are none, or more than `most`.  Other bytes are
+/* Letters and digits without case; false if none exist, or more than `most`.  Other bytes are
  * written too, and overwritten: this is done for each byte of each row, and goes without
  * branches. */
 static bool keep_letters(gufo_str text, size_t most, letters *out)

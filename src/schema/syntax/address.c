@@ -116,7 +116,7 @@ syntax_result syntax_doi(gufo_str text)
 
 /* ---- URL ------------------------------------------------------------------------------------ */
 
-/* The number of bytes before the first of `any`; all if there is none. */
+/* The number of bytes before the first of `any`; all if none exists. */
 static size_t span_until(gufo_str text, const char *any)
 {
     size_t at = 0;
@@ -196,8 +196,8 @@ static bool hint_address(syntax_result *result, gufo_str text, const other_addre
     return true;
 }
 
-/* The place of a % that is not followed by two hexadecimal digits; the end of the text if there is
- * none. */
+/* The place of a % that is not followed by two hexadecimal digits; the end of the text if none
+ * exists. */
 static size_t find_broken_escape(gufo_str text)
 {
     for (size_t at = span_until(text, "%"); at < text.len;

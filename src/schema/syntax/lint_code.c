@@ -67,8 +67,7 @@ static void report_risky(code_reader *c, const risky_names *group)
     static const char *const reasons[] = {
         [LINT_ACCESS] = "gives access to files, the network, processes or the program "
                         "that runs the template",
-        [LINT_BUILTIN] = "is a built-in function, whose attributes lead to what runs the "
-                         "template",
+        [LINT_BUILTIN] = "is a built-in function, whose attributes lead to what runs the template",
         [LINT_INTERNAL] = "is an inner part of Python or Jinja, a way from the template "
                           "to what runs it",
     };

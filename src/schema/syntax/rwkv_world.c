@@ -9,10 +9,11 @@
 
 /* ---- the token ------------------------------------------------------------------------------ */
 
-/* The bytes of UTF-8 that a character takes. */
-static uint64_t utf8_size(uint64_t code)
+/* Adds the bytes of UTF-8 that a character takes; false for what is not a character. */
+static bool add_character(uint64_t code, uint64_t *size)
 {
-    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    *size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    return code < 0xd800 || (code > 0xdfff && code <= 0x10ffff);
 }
 
 /* The value of `digits` hexadecimal digits at *at, which moves past them; false if they are
@@ -30,22 +31,49 @@ static bool read_hex(gufo_str text, size_t *at, size_t digits, uint64_t *code)
     return true;
 }
 
+static bool is_ascii(char c)
+{
+    return (unsigned char)c < 0x80;
+}
+
+static bool is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
+/* Up to three digits. */
+static uint64_t read_octal(gufo_str text, size_t *at)
+{
+    uint64_t code = 0;
+
+    for (int i = 0; i < 3 && *at < text.len && is_octal(text.data[*at]); i++)
+        code = code * 8 + (uint64_t)(text.data[(*at)++] - '0');
+    return code;
+}
+
 /* Adds the bytes of the escape whose letter is at *at. */
 static bool read_escape(gufo_str text, size_t *at, bool bytes, uint64_t *size)
 {
-    char c = text.data[(*at)++];
+    char c = text.data[*at];
     size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
     uint64_t code;
 
-    if (digits == 0 || (bytes && c != 'x')) {
+    if (is_octal(c)) {
+        code = read_octal(text, at);
+    } else if (digits == 0 || (bytes && c != 'x')) {
         /* Python keeps an unknown escape as it is. */
-        *size += strchr("\\'\"abfnrtv0", c) != NULL ? 1 : 2;
-        return true;
+        ++*at;
+        *size += strchr("\\'\"abfnrtv", c) != NULL ? 1 : 2;
+        return !bytes || is_ascii(c);
+    } else {
+        ++*at;
+        if (!read_hex(text, at, digits, &code))
+            return false;
     }
-    if (!read_hex(text, at, digits, &code))
-        return false;
-    *size += bytes ? 1 : utf8_size(code);
-    return true;
+    if (!bytes)
+        return add_character(code, size);
+    ++*size;
+    return code <= 0xff;
 }
 
 /* The number of bytes that the literal at *at means; *at moves past it. */
@@ -63,6 +91,8 @@ static bool read_literal(gufo_str text, size_t *at, uint64_t *size)
 
         if (c == quote)
             return true;
+        if (bytes && !is_ascii(c))
+            return false;
         if (c != '\\')
             ++*size;
         else if (*at == text.len || text.data[*at] == '\0' || !read_escape(text, at, bytes, size))

@@ -3,8 +3,6 @@
 
 #include "../../support/shared.h"
 
-#include <math.h>
-
 /* ---- one fault each ------------------------------------------------------------------------- */
 
 static void no_context(model *m)
@@ -23,43 +21,12 @@ static void no_heads(model *m)
     model_drop_key(m, "llama.attention.head_count_kv");
 }
 
-static void zero_context(model *m)
-{
-    model_u64(m, "llama.context_length", 0);
-}
-
-static void short_list(model *m)
-{
-    model_list(m, "llama.attention.head_count_kv", 1, (uint32_t[]){TINY_GROUPS});
-}
-
-static void long_list(model *m)
-{
-    model_list(m, "llama.feed_forward_length", 3,
-               (uint32_t[]){TINY_FEED_FORWARD, TINY_FEED_FORWARD, TINY_FEED_FORWARD});
-}
-
 static model without_tensors(void)
 {
     model m = tiny_llama();
 
     m.tensor_count = 0;
     return m;
-}
-
-static void heads_of_embedding(model *m)
-{
-    model_u32(m, "llama.attention.head_count", 6);
-}
-
-static void groups_of_heads(model *m)
-{
-    model_u32(m, "llama.attention.head_count_kv", 3);
-}
-
-static void groups_of_one_block(model *m)
-{
-    model_list(m, "llama.attention.head_count_kv", 2, (uint32_t[]){2, 3});
 }
 
 static model whisper(void)
@@ -71,84 +38,12 @@ static model whisper(void)
     return m;
 }
 
-static void heads_of_encoder(model *m)
-{
-    model_u32(m, "whisper.encoder.attention.head_count", 3);
-}
-
-static void no_heads_of_encoder(model *m)
-{
-    model_u32(m, "whisper.encoder.attention.head_count", 0);
-}
-
-static void too_many_experts_used(model *m)
-{
-    model_u32(m, "llama.expert_count", 8);
-    model_u32(m, "llama.expert_used_count", 9);
-}
-
-static void no_experts_used(model *m)
-{
-    model_u32(m, "llama.expert_count", 8);
-    model_u32(m, "llama.expert_used_count", 0);
-}
-
-static void odd_rotation(model *m)
-{
-    model_u32(m, "llama.rope.dimension_count", 15);
-}
-
-static void rotation_past_head(model *m)
-{
-    model_u32(m, "llama.rope.dimension_count", 18);
-}
-
-static void rope_base_zero(model *m)
-{
-    model_f32(m, "llama.rope.freq_base", 0);
-}
-
-static void scaling_unknown(model *m)
-{
-    model_text(m, "llama.rope.scaling.type", "quadratic");
-}
-
-static void factor_not_a_number(model *m)
-{
-    model_f32(m, "llama.rope.scaling.factor", (double)NAN);
-}
-
-static void epsilon_infinite(model *m)
-{
-    model_f32(m, "llama.attention.layer_norm_rms_epsilon", (double)INFINITY);
-}
-
-static void epsilon_zero(model *m)
-{
-    model_f32(m, "llama.attention.layer_norm_rms_epsilon", 0);
-}
-
-static void epsilon_large(model *m)
-{
-    model_f32(m, "llama.attention.layer_norm_rms_epsilon", 0.5);
-}
-
 static model rwkv(void)
 {
     model m = model_new("rwkv");
 
     model_u32(&m, "rwkv.architecture_version", 4);
     return m;
-}
-
-static void experts_uncounted(model *m)
-{
-    model_u32(m, "llama.expert_used_count", 2);
-}
-
-static void rwkv_version(model *m)
-{
-    model_u32(m, "rwkv.architecture_version", 5);
 }
 
 static model qwen(void)
@@ -188,28 +83,45 @@ static void rwkv_head_rows(model *m)
     model_find(m, "head.weight")->dims[1] = 41;
 }
 
+static const char short_list[] = "llama.attention.head_count_kv uint32[] 2";
+static const char long_list[] = "llama.feed_forward_length uint32[] 96 96 96";
+
 static const rule_row rows[] = {
-    {"M202", "no heads of qwen2", qwen, qwen_without_heads, "qwen2.attention.head_count", 0},
-    {"M201", "no context", tiny_llama, no_context, "llama.context_length", 0},
-    {"M213", "no rotation", tiny_llama, no_rope_dimensions, "llama.rope.dimension_count", 0},
-    {"M203", "no heads", without_tensors, no_heads, "llama.attention.head_count", 0},
-    {"M203", "zero context", tiny_llama, zero_context, "llama.context_length", 0},
-    {"M203", "no heads of a part", whisper, no_heads_of_encoder, NULL, 0},
-    {"M204", "short list", without_tensors, short_list, "llama.attention.head_count_kv", 0},
-    {"M204", "long list", tiny_llama, long_list, "llama.feed_forward_length", 0},
-    {"M205", "groups", without_tensors, groups_of_heads, "llama.attention.head_count_kv", 0},
-    {"M205", "groups of a block", without_tensors, groups_of_one_block, NULL, 0},
-    {"M206", "experts", without_tensors, too_many_experts_used, "llama.expert_used_count", 0},
-    {"M206", "no experts", without_tensors, no_experts_used, "llama.expert_used_count", 0},
-    {"M207", "odd", tiny_llama, odd_rotation, "llama.rope.dimension_count", 0},
-    {"M207", "past the head", tiny_llama, rotation_past_head, "llama.rope.dimension_count", 0},
-    {"M208", "zero base", tiny_llama, rope_base_zero, "llama.rope.freq_base", 0},
-    {"M209", "scaling", tiny_llama, scaling_unknown, "llama.rope.scaling.type", 0},
-    {"M210", "NaN", tiny_llama, factor_not_a_number, "llama.rope.scaling.factor", 0},
-    {"M210", "infinite", tiny_llama, epsilon_infinite, NULL, 0},
-    {"M211", "zero", tiny_llama, epsilon_zero, NULL, 0},
-    {"M211", "large", tiny_llama, epsilon_large, NULL, 0},
-    {"M212", "version", rwkv, rwkv_version, "rwkv.architecture_version", 0},
+    {"M202", "no heads of qwen2", qwen, qwen_without_heads, "qwen2.attention.head_count", 0, NULL},
+    {"M201", "no context", tiny_llama, no_context, "llama.context_length", 0, NULL},
+    {"M213", "no rotation", tiny_llama, no_rope_dimensions, "llama.rope.dimension_count", 0, NULL},
+    {"M203", "no heads", without_tensors, no_heads, "llama.attention.head_count", 0, NULL},
+    {"M203", "zero context", tiny_llama, NULL, "llama.context_length", 0,
+     "llama.context_length uint64 0"},
+    {"M203", "no heads of a part", whisper, NULL, NULL, 0,
+     "whisper.encoder.attention.head_count uint32 0"},
+    {"M204", "short list", without_tensors, NULL, "llama.attention.head_count_kv", 0, short_list},
+    {"M204", "long list", tiny_llama, NULL, "llama.feed_forward_length", 0, long_list},
+    {"M205", "groups", without_tensors, NULL, "llama.attention.head_count_kv", 0,
+     "llama.attention.head_count_kv uint32 3"},
+    {"M205", "groups of a block", without_tensors, NULL, NULL, 0,
+     "llama.attention.head_count_kv uint32[] 2 3"},
+    {"M206", "experts", without_tensors, NULL, "llama.expert_used_count", 0,
+     "llama.expert_count uint32 8; llama.expert_used_count uint32 9"},
+    {"M206", "no experts", without_tensors, NULL, "llama.expert_used_count", 0,
+     "llama.expert_count uint32 8; llama.expert_used_count uint32 0"},
+    {"M207", "odd", tiny_llama, NULL, "llama.rope.dimension_count", 0,
+     "llama.rope.dimension_count uint32 15"},
+    {"M207", "past the head", tiny_llama, NULL, "llama.rope.dimension_count", 0,
+     "llama.rope.dimension_count uint32 18"},
+    {"M208", "zero base", tiny_llama, NULL, "llama.rope.freq_base", 0,
+     "llama.rope.freq_base float32 0"},
+    {"M209", "scaling", tiny_llama, NULL, "llama.rope.scaling.type", 0,
+     "llama.rope.scaling.type string quadratic"},
+    {"M210", "NaN", tiny_llama, NULL, "llama.rope.scaling.factor", 0,
+     "llama.rope.scaling.factor float32 nan"},
+    {"M210", "infinite", tiny_llama, NULL, NULL, 0,
+     "llama.attention.layer_norm_rms_epsilon float32 inf"},
+    {"M211", "zero", tiny_llama, NULL, NULL, 0, "llama.attention.layer_norm_rms_epsilon float32 0"},
+    {"M211", "large", tiny_llama, NULL, NULL, 0,
+     "llama.attention.layer_norm_rms_epsilon float32 0.5"},
+    {"M212", "version", rwkv, NULL, "rwkv.architecture_version", 0,
+     "rwkv.architecture_version uint32 5"},
 };
 
 static void test_rules(void **state)
@@ -217,57 +129,10 @@ static void test_rules(void **state)
     (void)state;
     check_rule_rows(rows, COUNT_OF(rows), "M2");
     check_rule_row(&(rule_row){"M310", "rows of the head of RWKV", rwkv_with_head, rwkv_head_rows,
-                               "head.weight", 0});
+                               "head.weight", 0, NULL});
 }
 
 /* ---- what is not a fault -------------------------------------------------------------------- */
-
-static void key_length_of_its_own(model *m)
-{
-    model_u32(m, "llama.attention.head_count", 6);
-    model_u32(m, "llama.attention.key_length", 20);
-}
-
-/* Blocks without attention have no heads. */
-static void hybrid(model *m)
-{
-    model_list(m, "llama.attention.head_count", 2, (uint32_t[]){4, 0});
-    model_list(m, "llama.attention.head_count_kv", 2, (uint32_t[]){2, 0});
-}
-
-static void counts_of_64_bits(model *m)
-{
-    model_u64(m, "llama.block_count", TINY_BLOCKS);
-    model_u64(m, "llama.embedding_length", TINY_EMBEDDING);
-}
-
-static void predicting_blocks_counted(model *m)
-{
-    model_u32(m, "llama.block_count", 3);
-    model_u32(m, "llama.nextn_predict_layers", 1);
-    hybrid(m);
-}
-
-static void predicting_blocks_not_counted(model *m)
-{
-    model_u32(m, "llama.nextn_predict_layers", 1);
-    model_list(m, "llama.attention.head_count_kv", 3, (uint32_t[]){2, 2, 2});
-}
-
-static void dense_with_experts_key(model *m)
-{
-    model_u32(m, "llama.expert_count", 0);
-    model_u32(m, "llama.expert_used_count", 0);
-}
-
-static void wrong_types(model *m)
-{
-    model_text(m, "llama.attention.head_count", "four");
-    model_text(m, "llama.block_count", "");
-    model_text(m, "llama.rope.dimension_count", "16");
-    model_bool(m, "llama.attention.layer_norm_rms_epsilon", true);
-    model_u32(m, "llama.rope.scaling.type", 1);
-}
 
 /* A model without tensors, which are in other shards: no vocabulary. */
 static const gufo_check_options shard_alone = {.level = GUFO_LEVEL_MODEL, .single = true};
@@ -275,16 +140,24 @@ static const gufo_check_options shard_alone = {.level = GUFO_LEVEL_MODEL, .singl
 static void test_no_faults(void **state)
 {
     static const struct {
-        const char *label;
-        void (*change)(model *m);
+        const char *label, *keys;
     } cases[] = {
-        {"length of keys", key_length_of_its_own},
-        {"hybrid", hybrid},
-        {"64 bits", counts_of_64_bits},
-        {"predicting blocks, counted", predicting_blocks_counted},
-        {"predicting blocks, not counted", predicting_blocks_not_counted},
-        {"no experts", dense_with_experts_key},
-        {"wrong types are another rule's", wrong_types},
+        {"length of keys",
+         "llama.attention.head_count uint32 6; llama.attention.key_length uint32 20"},
+        /* Blocks without attention have no heads. */
+        {"hybrid",
+         "llama.attention.head_count uint32[] 4 0; llama.attention.head_count_kv uint32[] 2 0"},
+        {"64 bits", "llama.block_count uint64 2; llama.embedding_length uint64 64"},
+        {"predicting blocks, counted",
+         "llama.block_count uint32 3; llama.nextn_predict_layers uint32 1; "
+         "llama.attention.head_count uint32[] 4 0; llama.attention.head_count_kv uint32[] 2 0"},
+        {"predicting blocks, not counted",
+         "llama.nextn_predict_layers uint32 1; llama.attention.head_count_kv uint32[] 2 2 2"},
+        {"no experts", "llama.expert_count uint32 0; llama.expert_used_count uint32 0"},
+        {"wrong types are another rule's",
+         "llama.attention.head_count string four; llama.block_count string; "
+         "llama.rope.dimension_count string 16; llama.attention.layer_norm_rms_epsilon bool true; "
+         "llama.rope.scaling.type uint32 1"},
     };
 
     (void)state;
@@ -292,7 +165,7 @@ static void test_no_faults(void **state)
         model m = without_tensors();
         findings found;
 
-        cases[i].change(&m);
+        model_keys(&m, cases[i].keys);
         found = model_check(&m, &shard_alone);
         check_u64(found.count, 0, "%s", cases[i].label);
         findings_free(&found);
@@ -305,13 +178,12 @@ static void test_absent_keys(void **state)
 {
     static const struct {
         model (*make)(void);
-        void (*change)(model *m);
-        const char *rule;
+        const char *keys, *rule;
     } cases[] = {
-        {without_tensors, heads_of_embedding, "head-count"},
-        {whisper, heads_of_encoder, "head-count"},
-        {without_tensors, rotation_past_head, "rope-dimensions"},
-        {without_tensors, experts_uncounted, "expert-count"},
+        {without_tensors, "llama.attention.head_count uint32 6", "head-count"},
+        {whisper, "whisper.encoder.attention.head_count uint32 3", "head-count"},
+        {without_tensors, "llama.rope.dimension_count uint32 18", "rope-dimensions"},
+        {without_tensors, "llama.expert_used_count uint32 2", "expert-count"},
     };
 
     (void)state;
@@ -319,7 +191,7 @@ static void test_absent_keys(void **state)
         model m = cases[i].make();
         findings found;
 
-        cases[i].change(&m);
+        model_keys(&m, cases[i].keys);
         check_clean(&m, cases[i].rule);
         found = model_check(&m, &shard_alone);
         check_u64(findings_of(&found, cases[i].rule), 1, "%s", cases[i].rule);
@@ -409,13 +281,13 @@ static void test_fix(void **state)
     kept_fix kept = {GUFO_FIX_NONE, "", 0};
 
     (void)state;
-    long_list(&m);
+    model_keys(&m, long_list);
     model_check_with(&m, &model_level, keep_fix, &kept);
     check_u64(kept.kind, GUFO_FIX_SHORTEN, "long");
     check_str(gufo_str_of(kept.key), "llama.feed_forward_length", "long");
     check_u64(kept.count, TINY_BLOCKS, "long");
     model_u32(&m, "llama.feed_forward_length", TINY_FEED_FORWARD);
-    short_list(&m);
+    model_keys(&m, short_list);
     model_check_with(&m, &model_level, keep_fix, &kept);
     check_u64(kept.kind, GUFO_FIX_NONE, "short");
     model_free(&m);

@@ -38,11 +38,6 @@ static void no_chunks(model *m)
     model_drop_key(m, "imatrix.chunk_size");
 }
 
-static void chunks_of_nothing(model *m)
-{
-    model_u32(m, "imatrix.chunk_size", 0);
-}
-
 static void no_counts(model *m)
 {
     model_drop(m, "blk.0.attn_q.weight.counts");
@@ -69,14 +64,14 @@ static void something_else(model *m)
 }
 
 static const rule_row rows[] = {
-    {"M421", "datasets", matrix, no_datasets, "imatrix.datasets", 0},
-    {"M421", "chunks", matrix, no_chunks, "imatrix.chunk_count", 2},
-    {"M422", "chunk", matrix, chunks_of_nothing, "imatrix.chunk_size", 0},
-    {"M423", "counts", matrix, no_counts, "blk.0.attn_q.weight.in_sum2", 0},
-    {"M423", "sums", matrix, no_sums, "blk.0.ffn_up_exps.weight.counts", 0},
-    {"M424", "type", matrix, half_floats, "blk.0.attn_q.weight.in_sum2", 0},
-    {"M425", "counts", matrix, too_many_counts, "blk.0.ffn_up_exps.weight.in_sum2", 0},
-    {"M426", "other", matrix, something_else, "blk.0.attn_q.weight", 0},
+    {"M421", "datasets", matrix, no_datasets, "imatrix.datasets", 0, NULL},
+    {"M421", "chunks", matrix, no_chunks, "imatrix.chunk_count", 2, NULL},
+    {"M422", "chunk", matrix, NULL, "imatrix.chunk_size", 0, "imatrix.chunk_size uint32 0"},
+    {"M423", "counts", matrix, no_counts, "blk.0.attn_q.weight.in_sum2", 0, NULL},
+    {"M423", "sums", matrix, no_sums, "blk.0.ffn_up_exps.weight.counts", 0, NULL},
+    {"M424", "type", matrix, half_floats, "blk.0.attn_q.weight.in_sum2", 0, NULL},
+    {"M425", "counts", matrix, too_many_counts, "blk.0.ffn_up_exps.weight.in_sum2", 0, NULL},
+    {"M426", "other", matrix, something_else, "blk.0.attn_q.weight", 0, NULL},
 };
 
 static void test_rules(void **state)

@@ -2,273 +2,40 @@
 #include "../../support/schema.h"
 #include "../../support/sink.h"
 
-static void architecture_llama4(gufo_document *d)
-{
-    put_text(d, "general.architecture", "llama4");
-}
-
-static void architecture_misspelt(gufo_document *d)
-{
-    put_text(d, "general.architecture", "lama");
-}
-
-static void architecture_hyphen(gufo_document *d)
-{
-    put_text(d, "general.architecture", "falcon-h1");
-}
-
-static void name_number(gufo_document *d)
-{
-    put_u32(d, "general.name", 1);
-}
-
-static void name_text(gufo_document *d)
-{
-    put_text(d, "general.name", "Small");
-}
-
-static void layers_negative(gufo_document *d)
-{
-    put_i32(d, "llama.leading_dense_block_count", -1);
-}
-
-static void layers_signed(gufo_document *d)
-{
-    put_u32(d, "llama.leading_dense_block_count", 1);
-}
-
-static void layers_uint64(gufo_document *d)
-{
-    const gufo_value value = {.type = GUFO_VALUE_UINT64, .as.u = 1};
-
-    put_value(d, "llama.leading_dense_block_count", &value);
-}
-
-static void base_float64(gufo_document *d)
-{
-    const gufo_value value = {.type = GUFO_VALUE_FLOAT64, .as.f = 10000};
-
-    put_value(d, "llama.rope.freq_base", &value);
-}
-
-static void base_float32(gufo_document *d)
-{
-    put_f32(d, "llama.rope.freq_base", 10000);
-}
-
-static void scores_float64(gufo_document *d)
-{
-    put_array(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT64, SCHEMA_TOKENS,
-              (double[SCHEMA_TOKENS]){0});
-}
-
-static void scores_float32(gufo_document *d)
-{
-    put_array(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, SCHEMA_TOKENS,
-              (float[SCHEMA_TOKENS]){0});
-}
-
-static void types_uint8(gufo_document *d)
-{
-    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT8, SCHEMA_TOKENS,
-              (uint8_t[SCHEMA_TOKENS]){1, 1, 1, 1, 1, 1, 1, 1});
-}
-
-static void types_uint32(gufo_document *d)
-{
-    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT32, SCHEMA_TOKENS,
-              (uint32_t[SCHEMA_TOKENS]){1, 1, 1, 1, 1, 1, 1, 1});
-}
-
-static void types_int32(gufo_document *d)
-{
-    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
-}
-
-static void context_int64(gufo_document *d)
-{
-    const gufo_value value = {.type = GUFO_VALUE_INT64, .as.i = 64};
-
-    put_value(d, "llama.context_length", &value);
-}
-
-static void context_uint64(gufo_document *d)
-{
-    const gufo_value value = {.type = GUFO_VALUE_UINT64, .as.u = 64};
-
-    put_value(d, "llama.context_length", &value);
-}
-
-static void split_uint32(gufo_document *d)
-{
-    put_u32(d, "split.count", 1);
-}
-
-static void split_uint16(gufo_document *d)
-{
-    put_u16(d, "split.count", 1);
-}
-
-static void own_key(gufo_document *d)
-{
-    put_u32(d, "llama.of_our_own", 1);
-}
-
-static void community_key(gufo_document *d)
-{
-    put_u32(d, "community.llama.of_our_own", 1);
-}
-
-static void draft_keys(gufo_document *d)
-{
-    put_u32(d, "llama.hidden_size", 64);
-}
-
-static void draft_source(gufo_document *d)
-{
-    put_text(d, "general.url.original_source", "https://example.org");
-}
-
-static void source_today(gufo_document *d)
-{
-    put_text(d, "general.source.url", "https://example.org");
-}
-
-static void tokens_of_numbers(gufo_document *d)
-{
-    put_array(d, "general.tags", GUFO_VALUE_INT32, 2, (int32_t[]){1, 2});
-}
-
-static void tags_empty(gufo_document *d)
-{
-    put_array(d, "general.tags", GUFO_VALUE_INT32, 0, NULL);
-}
-
-static void suffix_old(gufo_document *d)
-{
-    put_u32(d, "tokenizer.ggml.suffix_token_id", 1);
-}
-
-static void suffix_new(gufo_document *d)
-{
-    put_u32(d, "tokenizer.ggml.fim_suf_token_id", 1);
-}
-
-static void suffix_both(gufo_document *d)
-{
-    suffix_old(d);
-    suffix_new(d);
-}
-
-static void suffix_differs(gufo_document *d)
-{
-    suffix_old(d);
-    put_u32(d, "tokenizer.ggml.fim_suf_token_id", 2);
-}
-
-static void separator_typo(gufo_document *d)
-{
-    put_u32(d, "tokenizer.ggml.seperator_token_id", 1);
-}
-
-static void separator_both(gufo_document *d)
-{
-    separator_typo(d);
-    put_u32(d, "tokenizer.ggml.separator_token_id", 1);
-}
-
-static void separator_differs(gufo_document *d)
-{
-    separator_typo(d);
-    put_u32(d, "tokenizer.ggml.separator_token_id", 2);
-}
-
-static void one_letter_wrong(gufo_document *d)
-{
-    put_f32(d, "llama.rope.freq_bose", 1);
-}
-
-static void two_letters_wrong(gufo_document *d)
-{
-    put_text(d, "general.orgnisaton", "us");
-}
-
-static void architecture_wrong(gufo_document *d)
-{
-    put_f32(d, "lama.rope.freq_base", 1);
-}
-
-static void number_of_its_own(gufo_document *d, const char *key)
-{
-    put_text(d, "general.architecture", "granitehybrid");
-    put_u32(d, key, 4);
-}
-
-static void count_misspelt(gufo_document *d)
-{
-    number_of_its_own(d, "granitehybrid.expert_cuont");
-}
-
-/* Only the architecture's name makes it look like "granitehybrid.expert_count". */
-static void count_of_layers(gufo_document *d)
-{
-    number_of_its_own(d, "granitehybrid.layer_count");
-}
-
-static void layout_misspelt(gufo_document *d)
-{
-    put_u32(d, "general.aligment", 64);
-}
-
-static void wrong_beside_right(gufo_document *d)
-{
-    put_f32(d, "llama.rope.freq_base", 1);
-    put_f32(d, "llama.rope.freq_bose", 2);
-}
-
-static void nearly_of_another_type(gufo_document *d)
-{
-    put_text(d, "llama.rope.freq_bose", "yes");
-}
-
-static void without_prefix(gufo_document *d)
-{
-    put_u32(d, "quality", 9);
-}
-
-static void in_the_standard(gufo_document *d)
-{
-    put_u32(d, "general.quality_of_service", 9);
-}
-
-static void of_a_community(gufo_document *d)
-{
-    put_u32(d, "rustformers.quality", 9);
-}
-
-static void of_another_architecture(gufo_document *d)
-{
-    put_u32(d, "qwen2.expert_used_count", 2);
-}
-
-static void of_its_own(gufo_document *d)
-{
-    put_u32(d, "llama.expert_used_count", 2);
-}
+static const char flag_bool[] = "tokenizer.ggml.add_bos_token bool true";
+static const char architecture_llama4[] = "general.architecture string llama4";
+static const char name_text[] = "general.name string Small";
+static const char vocab_number[] = "llama.vocab_size uint32 8";
+static const char layers_signed[] = "llama.leading_dense_block_count uint32 1";
+static const char base_float64[] = "llama.rope.freq_base float64 10000";
+static const char base_float32[] = "llama.rope.freq_base float32 10000";
+static const char types_uint32[] = "tokenizer.ggml.token_type uint32[] 1 1 1 1 1 1 1 1";
+static const char types_int32[] = "tokenizer.ggml.token_type int32[] 3 3 1 1 1 1 1 1";
+static const char context_int64[] = "llama.context_length int64 64";
+static const char context_uint64[] = "llama.context_length uint64 64";
+static const char suffix_new[] = "tokenizer.ggml.fim_suf_token_id uint32 1";
+static const char of_a_community[] = "rustformers.quality uint32 9";
 
 #define ARCHITECTURE "general.architecture"
 #define S GUFO_LEVEL_STANDARD
 /* What is added to the bad file and to the good one, and nothing is offered. */
-#define ROW(text, name, bad_add, good_add)                                               \
-    {                                                                                    \
-        .label = text, .rule = name, .bad = {.add = bad_add}, .good = {.add = good_add}, \
-        .level = S                                                                       \
+#define ROW(text, name, bad_add, good_add)                                                 \
+    {                                                                                      \
+        .label = text, .rule = name, .bad = {.keys = bad_add}, .good = {.keys = good_add}, \
+        .level = S                                                                         \
     }
 
-#define TYPE_ROW(text, name, out, bad_add, good_add, kind, how)               \
-    {                                                                         \
-        .label = text, .rule = name, .bad = {.without = out, .add = bad_add}, \
-        .good = {.without = out, .add = good_add}, .fix = kind, .level = how  \
+#define TYPE_ROW(text, name, out, bad_add, good_add, kind, how)                \
+    {                                                                          \
+        .label = text, .rule = name, .bad = {.without = out, .keys = bad_add}, \
+        .good = {.without = out, .keys = good_add}, .fix = kind, .level = how  \
+    }
+
+/* A value of the wrong kind. */
+#define FIT_ROW(text, out, bad_add, good_add, kind, to)                                      \
+    {                                                                                        \
+        .label = text, .rule = "key-value-type", .bad = {.without = out, .keys = bad_add},   \
+        .good = {.without = out, .keys = good_add}, .fix = kind, .fix_value = to, .level = S \
     }
 
 /* The architecture's own keys are left out where another one is meant. */
@@ -280,30 +47,52 @@ static void of_its_own(gufo_document *d)
 static const schema_row rows[] = {
     {.label = "unknown architecture",
      .rule = "architecture-unknown",
-     .bad = {.without = ARCHITECTURE, .add = architecture_misspelt},
-     .good = {.without = LLAMA_KEYS, .add = architecture_llama4},
+     .bad = {.without = ARCHITECTURE, .keys = "general.architecture string lama"},
+     .good = {.without = LLAMA_KEYS, .keys = architecture_llama4},
      .subject = ARCHITECTURE,
      .level = S},
     {.label = "hyphen",
      .rule = "architecture-characters",
-     .bad = {.without = LLAMA_KEYS, .add = architecture_hyphen},
-     .good = {.without = LLAMA_KEYS, .add = architecture_llama4},
+     .bad = {.without = LLAMA_KEYS, .keys = "general.architecture string falcon-h1"},
+     .good = {.without = LLAMA_KEYS, .keys = architecture_llama4},
      .level = S},
-    ROW("number for text", "key-value-type", name_number, name_text),
-    ROW("negative count", "key-value-type", layers_negative, layers_signed),
-    TYPE_ROW("a count that is too wide", "key-type-read", "", layers_uint64, layers_signed,
-             GUFO_FIX_SET, S),
+    ROW("number for text", "key-value-type", "general.name uint32 1", name_text),
+    ROW("negative count", "key-value-type", "llama.leading_dense_block_count int32 -1",
+        layers_signed),
+    FIT_ROW("a count as a text", "", "llama.vocab_size string 8", vocab_number, GUFO_FIX_SET, "8"),
+    FIT_ROW("a count as a float", "", "llama.vocab_size float32 8", vocab_number, GUFO_FIX_SET,
+            "8"),
+    FIT_ROW("a count with a fraction", "", "llama.vocab_size float32 8.5", vocab_number,
+            GUFO_FIX_NONE, NULL),
+    FIT_ROW("a count in words", "", "llama.vocab_size string 8 tokens", vocab_number, GUFO_FIX_NONE,
+            NULL),
+    FIT_ROW("an integer for a float", "", "llama.rope.freq_base uint32 1000000", base_float32,
+            GUFO_FIX_SET, NULL),
+    FIT_ROW("an integer that no float32 is", "", "llama.rope.freq_base uint32 16777217",
+            base_float32, GUFO_FIX_NONE, NULL),
+    FIT_ROW("a number for a bool", "", "tokenizer.ggml.add_bos_token uint32 1", flag_bool,
+            GUFO_FIX_SET, NULL),
+    FIT_ROW("a number that no bool is", "", "tokenizer.ggml.add_bos_token uint32 2", flag_bool,
+            GUFO_FIX_NONE, NULL),
+    FIT_ROW("floats for integers", "tokenizer.ggml.token_type",
+            "tokenizer.ggml.token_type float32[] 1 1 1 1 1 1 1 1", types_int32, GUFO_FIX_RETYPE,
+            NULL),
+    FIT_ROW("fractions for integers", "tokenizer.ggml.token_type",
+            "tokenizer.ggml.token_type float32[] 1 1 1 1.5 1 1 1 1", types_int32, GUFO_FIX_NONE,
+            NULL),
+    TYPE_ROW("a count that is too wide", "key-type-read", "",
+             "llama.leading_dense_block_count uint64 1", layers_signed, GUFO_FIX_SET, S),
     TYPE_ROW("a wide float", "key-type-read", "", base_float64, base_float32, GUFO_FIX_SET, S),
-    TYPE_ROW("wide scores", "key-type-read", "", scores_float64, scores_float32, GUFO_FIX_RETYPE,
-             S),
-    TYPE_ROW("narrow token types", "key-type-read", "tokenizer.ggml.token_type", types_uint8,
-             types_uint32, GUFO_FIX_RETYPE, S),
+    TYPE_ROW("wide scores", "key-type-read", "", "tokenizer.ggml.scores float64[] 0 0 0 0 0 0 0 0",
+             "tokenizer.ggml.scores float32[] 0 0 0 0 0 0 0 0", GUFO_FIX_RETYPE, S),
+    TYPE_ROW("narrow token types", "key-type-read", "tokenizer.ggml.token_type",
+             "tokenizer.ggml.token_type uint8[] 1 1 1 1 1 1 1 1", types_uint32, GUFO_FIX_RETYPE, S),
     TYPE_ROW("a signed context", "key-type-read", "llama.context_length", context_int64,
              context_uint64, GUFO_FIX_SET, S),
     {.label = "a wide shard count",
      .rule = "key-type-read",
-     .bad = {.add = split_uint32},
-     .good = {.add = split_uint16},
+     .bad = {.keys = "split.count uint32 1"},
+     .good = {.keys = "split.count uint16 1"},
      .fix = GUFO_FIX_SET,
      .fix_value = "1",
      .proposed = true,
@@ -314,57 +103,74 @@ static const schema_row rows[] = {
              GUFO_FIX_SET, GUFO_LEVEL_SPEC),
     TYPE_ROW("specified: unsigned token types", "key-type-specified", "tokenizer.ggml.token_type",
              types_uint32, types_int32, GUFO_FIX_RETYPE, GUFO_LEVEL_SPEC),
-    ROW("unknown key of the architecture", "key-unknown", own_key, community_key),
-    TYPE_ROW("key of the draft", "key-outdated", "llama.embedding_length", draft_keys, NULL,
-             GUFO_FIX_RENAME, S),
-    TYPE_ROW("source of the draft", "key-outdated", "", draft_source, source_today, GUFO_FIX_RENAME,
-             S),
-    ROW("array of numbers for one of texts", "key-value-type", tokens_of_numbers, tags_empty),
+    ROW("unknown key of the architecture", "key-unknown", "llama.of_our_own uint32 1",
+        "community.llama.of_our_own uint32 1"),
+    TYPE_ROW("key of the draft", "key-outdated", "llama.embedding_length",
+             "llama.hidden_size uint32 64", NULL, GUFO_FIX_RENAME, S),
+    TYPE_ROW("source of the draft", "key-outdated", "",
+             "general.url.original_source string https://example.org",
+             "general.source.url string https://example.org", GUFO_FIX_RENAME, S),
+    ROW("array of numbers for one of texts", "key-value-type", "general.tags int32[] 1 2",
+        "general.tags int32[]"),
     {.label = "old name",
      .rule = "key-outdated",
-     .bad = {.add = suffix_old},
-     .good = {.add = suffix_new},
+     .bad = {.keys = "tokenizer.ggml.suffix_token_id uint32 1"},
+     .good = {.keys = suffix_new},
      .subject = "tokenizer.ggml.suffix_token_id",
      .fix = GUFO_FIX_RENAME,
      .fix_value = "tokenizer.ggml.fim_suf_token_id",
      .level = S},
-    ROW("old and new name", "key-outdated", suffix_both, separator_typo),
-    ROW("old and new name differ", "key-contradiction", suffix_differs, suffix_new),
-    ROW("separators differ", "key-contradiction", separator_differs, separator_both),
+    ROW("old and new name", "key-outdated",
+        "tokenizer.ggml.suffix_token_id uint32 1; tokenizer.ggml.fim_suf_token_id uint32 1",
+        "tokenizer.ggml.seperator_token_id uint32 1"),
+    ROW("old and new name differ", "key-contradiction",
+        "tokenizer.ggml.suffix_token_id uint32 1; tokenizer.ggml.fim_suf_token_id uint32 2",
+        suffix_new),
+    ROW("separators differ", "key-contradiction",
+        "tokenizer.ggml.seperator_token_id uint32 1; tokenizer.ggml.separator_token_id uint32 2",
+        "tokenizer.ggml.seperator_token_id uint32 1; tokenizer.ggml.separator_token_id uint32 1"),
     {.label = "one letter wrong",
      .rule = "key-misspelt",
-     .bad = {.add = one_letter_wrong},
-     .good = {.add = base_float32},
+     .bad = {.keys = "llama.rope.freq_bose float32 1"},
+     .good = {.keys = base_float32},
      .subject = "llama.rope.freq_bose",
      .fix = GUFO_FIX_RENAME,
      .fix_value = "llama.rope.freq_base",
      .level = S},
-    ROW("two letters wrong", "key-misspelt", two_letters_wrong, name_text),
-    ROW("beside the right one", "key-unknown", wrong_beside_right, base_float32),
-    ROW("nearly one of another type", "key-unknown", nearly_of_another_type, base_float32),
+    ROW("two letters wrong", "key-misspelt", "general.orgnisaton string us", name_text),
+    ROW("beside the right one", "key-unknown",
+        "llama.rope.freq_base float32 1; llama.rope.freq_bose float32 2", base_float32),
+    ROW("nearly one of another type", "key-unknown", "llama.rope.freq_bose string yes",
+        base_float32),
     {.label = "behind a long name",
      .rule = "key-misspelt",
-     .bad = {.without = LLAMA_KEYS, .add = count_misspelt},
-     .good = {.without = LLAMA_KEYS, .add = architecture_llama4},
+     .bad = {.without = LLAMA_KEYS,
+             .keys =
+                 "general.architecture string granitehybrid; granitehybrid.expert_cuont uint32 4"},
+     .good = {.without = LLAMA_KEYS, .keys = architecture_llama4},
      .fix = GUFO_FIX_RENAME,
      .fix_value = "granitehybrid.expert_count",
      .level = S},
     {.label = "behind a long name, unlike any",
      .rule = "key-unknown",
-     .bad = {.without = LLAMA_KEYS, .add = count_of_layers},
-     .good = {.without = LLAMA_KEYS, .add = architecture_llama4},
+     .bad = {.without = LLAMA_KEYS,
+             .keys =
+                 "general.architecture string granitehybrid; granitehybrid.layer_count uint32 4"},
+     .good = {.without = LLAMA_KEYS, .keys = architecture_llama4},
      .level = S},
     {.label = "architecture in a key",
      .rule = "key-misspelt",
-     .bad = {.add = architecture_wrong},
-     .good = {.add = base_float32},
+     .bad = {.keys = "lama.rope.freq_base float32 1"},
+     .good = {.keys = base_float32},
      .fix = GUFO_FIX_RENAME,
      .fix_value = "llama.rope.freq_base",
      .level = S},
-    ROW("key that says the layout", "key-misspelt", layout_misspelt, name_text),
-    ROW("no prefix", "key-unprefixed", without_prefix, of_a_community),
-    ROW("prefix of the standard", "key-unprefixed", in_the_standard, of_a_community),
-    ROW("foreign key", "key-foreign", of_another_architecture, of_its_own),
+    ROW("key that says the layout", "key-misspelt", "general.aligment uint32 64", name_text),
+    ROW("no prefix", "key-unprefixed", "quality uint32 9", of_a_community),
+    ROW("prefix of the standard", "key-unprefixed", "general.quality_of_service uint32 9",
+        of_a_community),
+    ROW("foreign key", "key-foreign", "qwen2.expert_used_count uint32 2",
+        "llama.expert_used_count uint32 2"),
 };
 
 static void test_rows(void **state)

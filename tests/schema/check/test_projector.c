@@ -21,32 +21,20 @@ static void no_encoder(model *m)
     model_drop_key(m, "clip.has_vision_encoder");
 }
 
-static void encoder_denied(model *m)
-{
-    model_bool(m, "clip.has_vision_encoder", false);
-}
-
 static void no_type(model *m)
 {
     model_drop_key(m, "clip.projector_type");
 }
 
-static void no_pixels(model *m)
-{
-    model_u32(m, "clip.vision.patch_size", 0);
-}
-
-static void uneven_heads(model *m)
-{
-    model_u32(m, "clip.vision.attention.head_count", 5);
-}
-
 static const rule_row rows[] = {
-    {"M441", "none", projector, no_encoder, "clip.has_vision_encoder", 0},
-    {"M441", "denied", projector, encoder_denied, "clip.has_vision_encoder", 0},
-    {"M442", "type", projector, no_type, "clip.projector_type", 0},
-    {"M203", "patches", projector, no_pixels, "clip.vision.patch_size", 0},
-    {"M205", "heads", projector, uneven_heads, "clip.vision.attention.head_count", 0},
+    {"M441", "none", projector, no_encoder, "clip.has_vision_encoder", 0, NULL},
+    {"M441", "denied", projector, NULL, "clip.has_vision_encoder", 0,
+     "clip.has_vision_encoder bool false"},
+    {"M442", "type", projector, no_type, "clip.projector_type", 0, NULL},
+    {"M203", "patches", projector, NULL, "clip.vision.patch_size", 0,
+     "clip.vision.patch_size uint32 0"},
+    {"M205", "heads", projector, NULL, "clip.vision.attention.head_count", 0,
+     "clip.vision.attention.head_count uint32 5"},
 };
 
 static void test_rules(void **state)

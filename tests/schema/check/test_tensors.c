@@ -34,11 +34,6 @@ static void too_few_blocks(model *m)
     drop_block(m, "blk.1.");
 }
 
-static void more_blocks_said(model *m)
-{
-    model_u64(m, "llama.block_count", UINT64_C(1) << 63);
-}
-
 static void no_blocks(model *m)
 {
     drop_block(m, "blk.");
@@ -156,32 +151,33 @@ static void embedding_of_integers(model *m)
 }
 
 static const rule_row rows[] = {
-    {"M301", "norm", tiny_llama, no_norm_at_end, "output_norm.weight", 0},
-    {"M301", "in a block", tiny_llama, no_value_in_block, "blk.1.attn_v.weight", 0},
-    {"M302", "gap", tiny_llama, gap, "blk.0", 0},
-    {"M302", "too few", tiny_llama, too_few_blocks, "blk.1", 0},
-    {"M302", "more said", tiny_llama, more_blocks_said, "blk.2", 0},
-    {"M302", "none", tiny_llama, no_blocks, "blk.0", 0},
-    {"M303", "leading zero", tiny_llama, leading_zero, "blk.01.attn_q.weight", 0},
-    {"M303", "doubled", tiny_llama, doubled_block, "blk.001.attn_q.weight", 0},
-    {"M304", "too many", tiny_llama, block_too_many, "blk.2", 0},
-    {"M304", "too large", tiny_llama, block_number_too_large, NULL, 0},
-    {"M305", "gap", unknown_architecture, gap, "blk.0", 0},
-    {"M305", "too many", unknown_architecture, block_too_many, "blk.2", 0},
-    {"M306", "misspelt", tiny_llama, misspelt, "blk.1.atn_sub_nrm.weight", 0},
-    {"M306", "suffix", tiny_llama, other_suffix, "blk.1.attn_q.weights", 0},
-    {"M307", "foreign", tiny_llama, of_another_architecture, "blk.0.ssm_a", 0},
-    {"M308", "columns", tiny_llama, more_columns, "blk.1.ffn_gate.weight", 0},
-    {"M308", "transposed", tiny_llama, transposed, "blk.0.ffn_down.weight", 0},
-    {"M308", "bias", tiny_llama, long_bias, "blk.0.attn_k.bias", 0},
-    {"M308", "embedding", tiny_llama, embedding_of_other_columns, "token_embd.weight", 0},
-    {"M309", "columns", qwen2, more_columns, "blk.1.ffn_gate.weight", 0},
-    {"M310", "embedding", tiny_llama, fewer_rows, "token_embd.weight", 0},
-    {"M309", "embedding of another architecture", qwen2, fewer_rows, "token_embd.weight", 0},
-    {"M311", "output", tiny_llama, more_rows, "output.weight", 0},
-    {"M312", "norm", tiny_llama, quantized_norm, "blk.0.attn_norm.weight", 0},
-    {"M312", "bias", tiny_llama, quantized_bias, "blk.0.attn_q.bias", 0},
-    {"M313", "integers", tiny_llama, embedding_of_integers, "token_embd.weight", 0},
+    {"M301", "norm", tiny_llama, no_norm_at_end, "output_norm.weight", 0, NULL},
+    {"M301", "in a block", tiny_llama, no_value_in_block, "blk.1.attn_v.weight", 0, NULL},
+    {"M302", "gap", tiny_llama, gap, "blk.0", 0, NULL},
+    {"M302", "too few", tiny_llama, too_few_blocks, "blk.1", 0, NULL},
+    {"M302", "more said", tiny_llama, NULL, "blk.2", 0,
+     "llama.block_count uint64 9223372036854775808"},
+    {"M302", "none", tiny_llama, no_blocks, "blk.0", 0, NULL},
+    {"M303", "leading zero", tiny_llama, leading_zero, "blk.01.attn_q.weight", 0, NULL},
+    {"M303", "doubled", tiny_llama, doubled_block, "blk.001.attn_q.weight", 0, NULL},
+    {"M304", "too many", tiny_llama, block_too_many, "blk.2", 0, NULL},
+    {"M304", "too large", tiny_llama, block_number_too_large, NULL, 0, NULL},
+    {"M305", "gap", unknown_architecture, gap, "blk.0", 0, NULL},
+    {"M305", "too many", unknown_architecture, block_too_many, "blk.2", 0, NULL},
+    {"M306", "misspelt", tiny_llama, misspelt, "blk.1.atn_sub_nrm.weight", 0, NULL},
+    {"M306", "suffix", tiny_llama, other_suffix, "blk.1.attn_q.weights", 0, NULL},
+    {"M307", "foreign", tiny_llama, of_another_architecture, "blk.0.ssm_a", 0, NULL},
+    {"M308", "columns", tiny_llama, more_columns, "blk.1.ffn_gate.weight", 0, NULL},
+    {"M308", "transposed", tiny_llama, transposed, "blk.0.ffn_down.weight", 0, NULL},
+    {"M308", "bias", tiny_llama, long_bias, "blk.0.attn_k.bias", 0, NULL},
+    {"M308", "embedding", tiny_llama, embedding_of_other_columns, "token_embd.weight", 0, NULL},
+    {"M309", "columns", qwen2, more_columns, "blk.1.ffn_gate.weight", 0, NULL},
+    {"M310", "embedding", tiny_llama, fewer_rows, "token_embd.weight", 0, NULL},
+    {"M309", "embedding of another architecture", qwen2, fewer_rows, "token_embd.weight", 0, NULL},
+    {"M311", "output", tiny_llama, more_rows, "output.weight", 0, NULL},
+    {"M312", "norm", tiny_llama, quantized_norm, "blk.0.attn_norm.weight", 0, NULL},
+    {"M312", "bias", tiny_llama, quantized_bias, "blk.0.attn_q.bias", 0, NULL},
+    {"M313", "integers", tiny_llama, embedding_of_integers, "token_embd.weight", 0, NULL},
 };
 
 static void test_rules(void **state)

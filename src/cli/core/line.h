@@ -1,0 +1,18 @@
+/* A line for people that is put together from pieces, then broken where a terminal ends. */
+#ifndef CLI_CORE_LINE_H
+#define CLI_CORE_LINE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct line {
+    FILE *out; /* pieces go here; they are safe for a terminal (text.h), and end no line */
+    char *text;
+    size_t len;
+} line;
+
+void line_begin(line *l);
+/* Writes the line to standard output, what does not fit four columns to the right, and ends it. */
+void line_end(line *l);
+
+#endif

@@ -1,0 +1,27 @@
+/* The prefixes of the format's own names. */
+#include "schema/registry/own_name.h"
+
+#include "base/text.h"
+
+static const struct {
+    const char *prefix;
+    own_name_kind kind;
+} prefixes[] = {
+    {"GGML_TYPE_", OWN_ELEMENT_TYPE},
+    {"LLAMA_FTYPE_MOSTLY_", OWN_FILE_TYPE},
+    {"LLAMA_FTYPE_ALL_", OWN_FILE_TYPE},
+    {"GGML_FTYPE_MOSTLY_", OWN_FILE_TYPE},
+    {"GGML_FTYPE_ALL_", OWN_FILE_TYPE},
+    {"MOSTLY_", OWN_FILE_TYPE},
+    {"ALL_", OWN_FILE_TYPE},
+    {"GGUF_METADATA_VALUE_TYPE_", OWN_VALUE_TYPE},
+    {"GGUF_TYPE_", OWN_VALUE_TYPE},
+};
+
+gufo_str own_name_bare(own_name_kind kind, gufo_str name)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (prefixes[i].kind == kind && str_begins_folded(name, prefixes[i].prefix))
+            return str_from(name, strlen(prefixes[i].prefix));
+    return name;
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# Tables on terminals from 40 columns on: no line is wider.
+
+# bats sets lines; $-signs of inner commands are meant as they are.
+# shellcheck disable=SC2154,SC2016
+
+load common
+
+# fits COLUMNS COMMAND...: prints the first line that is too wide.
+fits() {
+    local columns=$1
+    shift
+    on_terminal env COLUMNS="$columns" "$GUFO" --color=never "$@" >"shown.$columns" || true
+    awk -v columns="$columns" -v command="$*" '
+        { sub(/\r$/, ""); sub(/.*\033\[\?7h/, ""); sub(/.*\033\[J/, "") }
+        length($0) > columns && !/^gufo: / { print command " at " columns ": " $0; exit wide = 1 }
+        END { if (NR < 2) print command ": nothing"; exit wide || NR < 2 }' "shown.$columns"
+}
+
+each_width() {
+    for width in 40 50 60 80; do
+        fits "$width" "$@"
+    done
+}
+
+long=ffn_gate_exps_with_a_long_name.weight
+
+make_wide() {
+    make_gguf "$1" kv general.architecture string llama \
+        kv general.name string "A name that is quite long, and has several words in it, so that it wraps" \
+        kv general.file_type uint32 15 kv general.base_model.count uint32 1 \
+        kv general.base_model.0.name string "Another model with a long name that goes on" \
+        kv general.base_model.0.organization string "An organization with a name as long as that" \
+        kv llama.context_length uint32 131072 kv llama.block_count uint32 32 \
+        kv llama.attention.layer_norm_rms_epsilon float32 0.00001 \
+        arr tokenizer.ggml.tokens string 3 a b '<|a_special_token_with_a_long_name|>' \
+        kv tokenizer.ggml.bos_token_id uint32 2 \
+        tensor token_embd.weight 0 32x10 1280 tensor blk.0.$long 1 32x10x4 2560 \
+        tensor blk.2.$long 1 32x10x4 2560
+}
+
+@test "width: models, metadata, tensors" {
+    need_terminal
+    mkdir models
+    make_wide "models/Some-Model-With-A-Long-Name-8B-Instruct-Q4_K_M.gguf"
+    head -c 700 models/*.gguf >models/broken.gguf
+    mv models/Some* .
+    cp Some* a.gguf
+    cp Some* models/
+    each_width ls models
+    grep -q broken shown.40
+    each_width show a.gguf
+    each_width show --metadata a.gguf
+    each_width show --tensors a.gguf
+    each_width show --summary a.gguf
+    each_width stats a.gguf
+    each_width quantize -q --dry-run a.gguf b.gguf Q4_K_M
+}
+
+@test "width: what differs" {
+    need_terminal
+    make_wide a.gguf
+    gufo edit -q a.gguf -o b.gguf --set general.name=other --remove general.file_type
+    each_width diff a.gguf b.gguf
+    gufo hash --sha256 a.gguf | sed 's/  [0-9a-f]/  0/' >manifest
+    each_width verify a.gguf manifest
+    "$GUFO_TEST_BIN/make_imatrix" i.gguf gguf chunks 4 dataset "a-dataset-with-a-very-long-name-that-somebody-gave-it.txt" \
+        entry blk.0.$long 1000,0,1 1000,2000,0,0,3,4
+    each_width imatrix show i.gguf
+}
+
+@test "width: words that gufo knows" {
+    need_terminal
+    for list in keys archs tensors types filetypes valuetypes tokenizers pretokenizers rules; do
+        each_width list $list
+    done
+    each_width explain Q4_K_M general.file_type llama.context_length token_embd.weight
+}
+
+@test "width: the least important columns are left out first, names become short before" {
+    need_terminal
+    make_model Some-Model-With-A-Long-Name-8B-Q4_K_M.gguf
+    touch -d 2026-01-02 Some*
+    run -0 on_terminal env COLUMNS=80 "$GUFO" ls .
+    has 'Some-Model-Wi...-Q4_K_M.gguf  llama     640  F32    2.4 KiB    2,048  2026-01-02'
+    run -0 on_terminal env COLUMNS=64 "$GUFO" ls .
+    has 'Some-Model-...4_K_M.gguf  llama     640  F32    2.4 KiB    2,048'
+    run -0 on_terminal env COLUMNS=40 "$GUFO" ls .
+    has 'Some-Mo...M.gguf     640  F32    2.4 KiB'
+}
