@@ -350,7 +350,7 @@ END
     done
     run -1 gufo validate old.bin
     same "old.bin: byte 0: error G101 magic: not a GGUF file: it is a legacy GGJT model
-    hint: this is a GGJT version 1 file, of which 'gufo migrate' makes a GGUF file
+    hint: this is a GGJT version 1 file; 'gufo migrate' makes a GGUF file of it
     fix: gufo migrate old.bin
 old.bin: invalid: 1 error"
     files old.bin

@@ -55,6 +55,8 @@ make_wide() {
     each_width show --summary a.gguf
     each_width stats a.gguf
     each_width quantize -q --dry-run a.gguf b.gguf Q4_K_M
+    "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0
+    each_width migrate --dry-run old.bin b.gguf
 }
 
 @test "width: what differs" {

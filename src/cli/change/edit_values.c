@@ -73,7 +73,7 @@ static bool is_token_key(const edit_change *c)
     return info != NULL && strcmp(info->unit, "token id") == 0;
 }
 
-/* An array, of which some elements wait; what waits is taken out of `texts`. */
+/* Sets an array; its texts wait, and are not freed with `texts` any more. */
 static int set_with_texts(edit_change *c, const gufo_value *value, value_json_texts *texts)
 {
     int code = set_value(c, value);

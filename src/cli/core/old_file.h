@@ -8,8 +8,8 @@
  * GGUF, and where the library was left out.  Any thread. */
 const char *old_file_kind(const char *path);
 
-/* Opens such a file.  Its tensors have the types that nearly every such file gets, and what it lacks is
- * assumed, or missing.  *size (may be NULL) is that of all its parts.  Closed with gufo_close. */
+/* Opens such a file.  Its tensors have the types that nearly every such file gets, and what it lacks
+ * is assumed, or missing.  *size (may be NULL) is that of all its parts.  Closed with gufo_close. */
 gufo_model *old_file_open(const char *path, uint64_t *size, gufo_error *error);
 
 /* Whether it is such a file, which the command does not take: says so, and what helps. */

@@ -1,7 +1,7 @@
 /* gufo migrate IN [OUT]: an old model file as a GGUF file of today.
  *
- * The library knows the formats; this file opens the old one, as often as it takes: at first to see what it
- * is and what it lacks, then with the settings that were found or asked for. */
+ * The library knows the formats; this file opens the old one, as often as it takes: at first to see
+ * what it is and what it lacks, then with the settings that were found or asked for. */
 #include "cli/import/migrate.h"
 
 #include "cli/commands.h"

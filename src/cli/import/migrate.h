@@ -73,7 +73,8 @@ int migrate_check_settings(migration *m);
 
 /* ---- migrate_known.c ------------------------------------------------------------------------ */
 
-/* Adds what --known says about the file, but nothing that is given already.  Returns the exit code. */
+/* Adds what --known says about the file, but nothing that is given already.  Returns the exit
+ * code. */
 int migrate_take_known(migration *m);
 
 /* ---- migrate_output.c ----------------------------------------------------------------------- */
@@ -84,8 +85,8 @@ int migrate_write(migration *m);
 
 /* ---- migrate_facts.c ------------------------------------------------------------------------ */
 
-/* The next setting: GUFO_SETTING_KNOWN: what the old file or the user says, all keys of the result; what is
- * assumed; what is missing.  *at is 0 at first; false past the last one. */
+/* The next setting: GUFO_SETTING_KNOWN: what the old file or the user says, all keys of the result;
+ * what is assumed; what is missing.  *at is 0 at first; false past the last one. */
 bool migrate_next_setting(const migration *m, gufo_setting_origin origin, uint64_t *at,
                           gufo_import_setting *out);
 

@@ -1,5 +1,5 @@
-/* What the reports of gufo migrate say, whatever their form: settings by origin, and tensors as they
- * are written. */
+/* What the reports of gufo migrate say, as text and as JSON: settings by origin, and tensors as
+ * they are written. */
 #include "cli/import/migrate.h"
 
 /* The setting of a key; false if it is none that files of this family lack. */

@@ -10,6 +10,7 @@
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
 #include "cli/core/human.h"
+#include "cli/core/line.h"
 #include "cli/core/table.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
@@ -196,37 +197,57 @@ void migrate_warn(const migration *m)
     }
 }
 
+/* Begins a line about a file. */
+static void begin_line(line *l, const char *path)
+{
+    line_begin(l);
+    text_put(l->out, gufo_str_of(path), TEXT_PLAIN);
+    fputs(": ", l->out);
+}
+
 static void put_facts(const migration *m)
 {
     const gufo_import_facts facts = gufo_import_describe(m->import);
-    char version[32] = "", parts[40] = "", tokens[80] = "";
+    line l;
 
+    begin_line(&l, m->options->input);
+    fprintf(l.out, "%s, %s", facts.family, facts.container);
     if (facts.version > 0)
-        snprintf(version, sizeof version, " version %" PRIu32, facts.version);
+        fprintf(l.out, " version %" PRIu32, facts.version);
+    fprintf(l.out, ", %s", human_bytes(facts.size).text);
     if (facts.parts > 1)
-        snprintf(parts, sizeof parts, " in %" PRIu32 " files", facts.parts);
+        fprintf(l.out, " in %" PRIu32 " files", facts.parts);
     if (facts.vocabulary > 0)
-        snprintf(tokens, sizeof tokens, ", %s tokens", human_grouped(facts.vocabulary).text);
-    text_print("%s: %s, %s%s, %s%s%s\n", m->options->input, facts.family, facts.container, version,
-               human_bytes(facts.size).text, parts, tokens);
+        fprintf(l.out, ", %s tokens", human_grouped(facts.vocabulary).text);
+    line_end(&l);
+}
+
+static void put_output(const migration *m)
+{
+    const migrate_verdict *verdict = &m->verdict;
+    gufo_job_output made = {0};
+    line l;
+
+    (void)gufo_job_output_at(m->job, 0, &made);
+    begin_line(&l, m->output);
+    fprintf(l.out, "%s, %s", human_bytes(made.size).text,
+            human_counted(made.tensor_count, "tensor", "tensors").text);
+    line_end(&l);
+    if (!verdict->checked)
+        return;
+    begin_line(&l, m->output);
+    fprintf(l.out, "%s: %s, %s", verdict->valid ? "valid" : "invalid",
+            human_counted(verdict->errors, "error", "errors").text,
+            human_counted(verdict->warnings, "warning", "warnings").text);
+    line_end(&l);
 }
 
 void migrate_report(const migration *m)
 {
-    bool color = options_color(m->options->base.shared);
-    const migrate_verdict *verdict = &m->verdict;
-    gufo_job_output made = {0};
-
     put_facts(m);
     put_settings(m, "Known", GUFO_SETTING_KNOWN);
     put_settings(m, "Assumed", GUFO_SETTING_ASSUMED);
     put_settings(m, "Missing", GUFO_SETTING_MISSING);
-    put_tensors(m, color);
-    (void)gufo_job_output_at(m->job, 0, &made);
-    text_print("%s: %s, %s\n", m->output, human_bytes(made.size).text,
-               human_counted(made.tensor_count, "tensor", "tensors").text);
-    if (verdict->checked)
-        text_print("%s: %s: %s, %s\n", m->output, verdict->valid ? "valid" : "invalid",
-                   human_counted(verdict->errors, "error", "errors").text,
-                   human_counted(verdict->warnings, "warning", "warnings").text);
+    put_tensors(m, options_color(m->options->base.shared));
+    put_output(m);
 }

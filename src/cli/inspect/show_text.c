@@ -131,8 +131,8 @@ typedef struct tensor_rows {
     uint64_t *next; /* where the search for the next row begins */
 } tensor_rows;
 
-/* The offset is "?" where a damaged file does not record it, and of a model that is not written yet;
- * the size names missing bytes. */
+/* The offset is "?" where a damaged file does not record it, and for a model that is not written
+ * yet; the size names missing bytes. */
 static bool make_tensor_row(const void *context, uint64_t index, table_row *row)
 {
     const tensor_rows *rows = context;

@@ -171,7 +171,7 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
     if (finding->hint != NULL)
         fputs(finding->hint, out);
     else if (old_kind(r, finding) != NULL)
-        fprintf(out, "this is a %s file, of which 'gufo migrate' makes a GGUF file",
+        fprintf(out, "this is a %s file; 'gufo migrate' makes a GGUF file of it",
                 old_kind(r, finding));
     else if (proposes && !fix->certain && fix->value.type == GUFO_VALUE_STRING) {
         fputs("did you mean '", out);
