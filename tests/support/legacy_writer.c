@@ -185,9 +185,9 @@
 #define LLAMA_BLOCKS(ftype) \
     {6, 16, 256, 2, 1, 8, ftype}, 7, 6, {{'E', 16}, {'V', 6}, {'F', 16}, {'K', 8}}, LLAMA_TENSORS
 #define GGJT (SAMPLE_TOKENS | SAMPLE_SCORES | SAMPLE_ALIGNED)
-/* Eight heads of 2, in one group or in two. */
-#define FALCON_7B {{'E', 16}, {'V', 12}, {'F', 8}, {'Q', 20}}, FALCON_7B_TENSORS
-#define FALCON_40B {{'E', 16}, {'V', 12}, {'F', 8}, {'Q', 24}}, FALCON_40B_TENSORS
+/* Two heads of 2 in one group, or four in two. */
+#define FALCON_7B {{'E', 4}, {'V', 12}, {'F', 8}, {'Q', 8}}, FALCON_7B_TENSORS
+#define FALCON_40B {{'E', 8}, {'V', 12}, {'F', 8}, {'Q', 16}}, FALCON_40B_TENSORS
 #define FALCON_BYTES (SAMPLE_TOKENS | SAMPLE_MATRICES)
 #define FLOAT_8 0x41000000
 
@@ -306,7 +306,7 @@ static const legacy_sample samples[] = {
      6,
      SMALL,
      MPT_TENSORS},
-    {"falcon-5", "falcon", "GGML", 0, 0, FALCON_BYTES, "F16", {12, 16, 8, 1, 1}, 5, 12, FALCON_7B},
+    {"falcon-5", "falcon", "GGML", 0, 0, FALCON_BYTES, "F16", {12, 4, 2, 1, 1}, 5, 12, FALCON_7B},
     {"falcon-6",
      "falcon",
      "GGML",
@@ -314,7 +314,7 @@ static const legacy_sample samples[] = {
      0,
      FALCON_BYTES,
      "F16",
-     {12, 16, 8, 2, 1, 1},
+     {12, 8, 4, 2, 1, 1},
      6,
      12,
      FALCON_40B},
@@ -325,7 +325,7 @@ static const legacy_sample samples[] = {
      0,
      FALCON_BYTES,
      "F16",
-     {12, 16, 8, 2, 1, 40, 1},
+     {12, 8, 4, 2, 1, 40, 1},
      7,
      12,
      FALCON_40B},
@@ -336,7 +336,7 @@ static const legacy_sample samples[] = {
      0,
      FALCON_BYTES | SAMPLE_SCORES,
      "F16",
-     {12, 16, 8, 1, 1, 7, 1},
+     {12, 4, 2, 1, 1, 7, 1},
      7,
      12,
      FALCON_7B},
@@ -347,7 +347,7 @@ static const legacy_sample samples[] = {
      2,
      FALCON_BYTES | GGJT,
      "F16",
-     {12, 16, 8, 2, 1, 40, 1},
+     {12, 8, 4, 2, 1, 40, 1},
      7,
      12,
      FALCON_40B},
@@ -358,7 +358,7 @@ static const legacy_sample samples[] = {
      2,
      FALCON_BYTES | GGJT | SAMPLE_MERGES,
      "F16",
-     {12, 16, 8, 1, 1, 7, 1, 2},
+     {12, 4, 2, 1, 1, 7, 1, 2},
      8,
      12,
      FALCON_7B},
