@@ -447,7 +447,7 @@ static uint32_t size_of(const legacy_sample *s, char letter)
     for (size_t i = 0; i < COUNT_OF(s->sizes); i++)
         if (s->sizes[i].letter == letter)
             return s->sizes[i].size;
-    check(letter >= '1' && letter <= '3', "%s has no %c", s->name, letter);
+    check(letter >= '1' && letter <= '9', "%s has no %c", s->name, letter);
     return (uint32_t)(letter - '0');
 }
 
@@ -509,13 +509,15 @@ static void put_tokens(builder *b, const legacy_sample *s, legacy_marks *marks)
     put_text(b, marks, "c");
 }
 
-/* Bytes that are sensible numbers, and scales, in every type: halves of 0.5 to 2, floats of 1e-5 to 1. */
-static void put_data(builder *b, const legacy_sample *s, size_t size, size_t row_size)
+/* Bytes that are sensible numbers, and scales, in every type: halves of 0.5 to 2, floats of 1e-5 to 1;
+ * different in each tensor. */
+static void put_data(builder *b, const legacy_sample *s, size_t tensor, size_t size,
+                     size_t row_size)
 {
     for (size_t i = 0; i < size; i++) {
         size_t place = s->flags & SAMPLE_SAME_ROWS ? i % row_size : i;
 
-        builder_u8(b, (uint8_t)(0x38 | ((place * 5 + place / 8) & 7)));
+        builder_u8(b, (uint8_t)(0x38 | ((tensor + place * 5 + place / 8) & 7)));
     }
 }
 
@@ -539,7 +541,7 @@ static void put_tensor(builder *b, const legacy_sample *s, const sample_tensor *
     if (s->flags & SAMPLE_ALIGNED)
         builder_pad(b, 32);
     marks->data[marks->tensors] = b->len;
-    put_data(b, s, size, row_size);
+    put_data(b, s, marks->tensors, size, row_size);
     marks->ends[marks->tensors++] = b->len;
 }
 
