@@ -138,6 +138,8 @@ static gufo_status open_file(gguf_import *im, const char *path, const gufo_legac
     im->base.document = gufo_document_from(im->base.opened, &document, &reason);
     if (im->base.document == NULL)
         return fail_as(error, &reason);
+    if (gufo_model_shard_count(im->base.opened) > 1) /* all of them become one file */
+        gufo_document_remove_shard_keys(im->base.document);
     status = gufo_document_set_encoding(im->base.document, 3, facts.byte_order, error);
     if (status == GUFO_OK)
         status = retype_all(im, error);
