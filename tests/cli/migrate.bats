@@ -318,6 +318,18 @@ END
     done
 }
 
+@test "migrate: shards of GGUF version 2 become one file" {
+    make_gguf s-00001-of-00002.gguf version 2 kv general.architecture string llama \
+        kv split.no uint16 0 kv split.count uint16 2 kv split.tensors.count int32 2 tensor a 0 8 32
+    make_gguf s-00002-of-00002.gguf version 2 kv general.architecture string llama \
+        kv split.no uint16 1 kv split.count uint16 2 kv split.tensors.count int32 2 tensor b 0 16 64
+    gufo migrate -q s-00001-of-00002.gguf
+    files llama-0.024K-v1.0-F32.gguf s-00001-of-00002.gguf s-00002-of-00002.gguf
+    gufo diff s-00001-of-00002.gguf llama-0.024K-v1.0-F32.gguf
+    run -3 --separate-stderr gufo migrate s-00002-of-00002.gguf
+    [[ "$stderr" == 'gufo: s-00002-of-00002.gguf: byte '*': the file is shard 2 of 2 of a model; '* ]]
+}
+
 @test "old files: other commands see the GGUF file that they become" {
     make_legacy old.bin type q4_0
     gufo migrate -q old.bin new.gguf
