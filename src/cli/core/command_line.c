@@ -155,7 +155,7 @@ static int check_operands(const command_line *line, command_input *input)
         return command_line_twice(shared, shared->args[out - 1]);
     if (count < line->operands.least || (most != 0 && count > most))
         return report_usage(shared->command, "%s", line->operands.needed);
-    if (out != 0 && !given)
+    if (out != 0 && !given && shared->arg_count >= out) /* which may be left out */
         input->output = command_line_take(shared, out - 1);
     return CODE_OK;
 }
