@@ -237,6 +237,9 @@ END
     run -0 gufo migrate --json --yes -q --force --quantize q8_0 old.bin made.gguf
     has '"from":"Q4_0","to":"Q8_0","exact":false,"max_abs_err":0.'
     lacks '"to":"Q4_0"'
+    make_legacy wide.bin type q4_0 embd 256
+    run -2 --separate-stderr gufo migrate -q --quantize IQ2_XXS --dry-run wide.bin none.gguf
+    [[ "$stderr" == 'gufo: wide.bin: '*importance* ]]
 }
 
 @test "migrate: --vocab-from" {
@@ -365,6 +368,8 @@ END
     hint: this is a GGJT version 1 file, of which 'gufo migrate' makes a GGUF file
     fix: gufo migrate old.bin
 old.bin: invalid: 1 error"
+    run -1 gufo validate --json old.bin
+    has '"fix":{"action":"migrate","command":"gufo migrate old.bin"}'
     files old.bin
 }
 

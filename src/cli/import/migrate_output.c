@@ -17,10 +17,8 @@
 /* Of --quantize: from the exact numbers, which are not quantized any more. */
 static gufo_job *plan_quantizer(migration *m, gufo_error *error)
 {
-    gufo_quantize_options options = {
-        .recipe = {.target = m->target, .plan_only = m->options->dry_run}};
+    const gufo_quantize_options options = {.recipe = {.target = m->target}};
 
-    options.recipe.allow_requantize = true; /* blocks of today that are kept */
     m->quantizer = gufo_quantizer_new(gufo_import_model(m->import), &options, error);
     return m->quantizer != NULL ? gufo_quantizer_job(m->quantizer) : NULL;
 }
@@ -71,8 +69,10 @@ int migrate_plan(migration *m)
 
     m->job = o->quantize != NULL ? plan_quantizer(m, &error)
                                  : (m->plain = gufo_import_job(m->import, &error));
-    if (m->job == NULL)
-        return report_error(o->input, &error);
+    if (m->job == NULL) {
+        report_error(o->input, &error);
+        return error.code == GUFO_E_NOT_FOUND ? CODE_USAGE : CODE_FAILED; /* no importance data */
+    }
     code = name_output(m);
     if (code == CODE_OK && o->base.output == NULL && !o->dry_run &&
         save_is_pending(m->output, true))
