@@ -41,7 +41,7 @@ data() {
     same_error ''
     [ "${lines[0]}" = 'old.bin: llama, GGJT version 1, 46.8 KiB, 262 tokens' ]
     has '
-  llama.embedding_length           IN     64
+  llama.embedding_length           OLD    64
 '
     has '
 Assumed (2)
@@ -138,7 +138,7 @@ ${lines[-1]}"
 END
     files old.bin
     run -2 --separate-stderr gufo migrate -
-    same_error "gufo: IN must be a file, not '-' (see gufo help migrate)"
+    same_error "gufo: OLD must be a file, not '-' (see gufo help migrate)"
 }
 
 @test "migrate: --yes lists the defaults that it takes" {

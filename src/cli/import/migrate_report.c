@@ -139,7 +139,7 @@ static table_row make_setting_row(const gufo_import_setting *setting, gufo_setti
 
     row_str(&row, setting->key);
     if (group == GUFO_SETTING_KNOWN)
-        row_text(&row, "%s", setting->origin == GUFO_SETTING_KNOWN ? "given" : "IN");
+        row_text(&row, "%s", setting->origin == GUFO_SETTING_KNOWN ? "given" : "OLD");
     row_text(&row, "%s", text_of(setting).text);
     if (group != GUFO_SETTING_KNOWN)
         row_text(&row, "%s%s", why,
