@@ -46,6 +46,11 @@ if(CMAKE_CROSSCOMPILING_EMULATOR)
         ${fuzz_dir}/seeds/unknown-types.gguf ${fuzz_dir}/seeds/one-of-each.gguf)
 endif()
 
+set(small_legacy_seeds falcon-ggcc10.bin gguf-v1.bin llama-ggmf1.bin mpt.bin rwkv-100.bin silero.bin)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set(small_legacy_seeds gguf-v1.bin silero.bin)
+endif()
+
 # Whatever reads a file of a stranger does with little memory.  (Sanitizers reserve address space without
 # end; an emulator needs its own.)
 find_program(BASH bash)
@@ -70,6 +75,9 @@ foreach(source IN LISTS fuzz_targets)
         if(IS_DIRECTORY ${fuzz_dir}/${own_seeds}) # it reads something else
             set(seeds ${fuzz_dir}/${own_seeds})
             set(sweep ${seeds})
+        endif()
+        if(target STREQUAL fuzz_legacy) # the smallest of each kind; the others have the same parts
+            list(TRANSFORM small_legacy_seeds PREPEND ${seeds}/ OUTPUT_VARIABLE sweep)
         endif()
         if(target STREQUAL fuzz_check AND CMAKE_CROSSCOMPILING_EMULATOR) # which takes its time
             set(sweep ${seeds}/adapter.gguf ${seeds}/merges.gguf)

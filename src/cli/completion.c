@@ -29,7 +29,7 @@ static const struct meaning {
     bool of_model;      /* offers the keys or tensors of the model in the words before */
 } meanings[] = {
     {"A B FILE FIRST IN OTHER SHARD", .answer = "models"},
-    {"MANIFEST OUT OUTPREFIX PATH PUB SECRET", .answer = "files"},
+    {"MANIFEST OLD OUT OUTPREFIX PATH PUB SECRET", .answer = "files"},
     {"DIR", .answer = "folders"},
     {"ARCH", .lists = "archs"},
     {"KEY", .lists = "keys", .of_model = true},

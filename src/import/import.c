@@ -170,9 +170,9 @@ void gufo_import_close(gufo_import *im)
 {
     if (im == NULL)
         return;
-    gufo_close(im->opened);
     gufo_job_free(im->peeked);
     gufo_document_free(im->document);
+    gufo_close(im->opened); /* which both may refer to */
     for (uint64_t i = 0; i < im->setting_count; i++)
         mem_free(&im->allocator, im->settings[i].key);
     for (uint64_t i = 0; i < im->warning_count; i++)

@@ -35,13 +35,18 @@ data() {
     done
 }
 
+@test "migrate: OLD is needed beside --output" {
+    run -2 gufo migrate -o new.gguf
+    same 'gufo: OLD is needed (see gufo help migrate)'
+}
+
 @test "migrate: the report" {
     make_legacy old.bin type q4_0
     run -0 --separate-stderr gufo migrate old.bin new.gguf
     same_error ''
     [ "${lines[0]}" = 'old.bin: llama, GGJT version 1, 46.8 KiB, 262 tokens' ]
     has '
-  llama.embedding_length           IN     64
+  llama.embedding_length           OLD    64
 '
     has '
 Assumed (2)
@@ -138,7 +143,7 @@ ${lines[-1]}"
 END
     files old.bin
     run -2 --separate-stderr gufo migrate -
-    same_error "gufo: IN must be a file, not '-' (see gufo help migrate)"
+    same_error "gufo: OLD must be a file, not '-' (see gufo help migrate)"
 }
 
 @test "migrate: --yes lists the defaults that it takes" {
@@ -237,6 +242,9 @@ END
     run -0 gufo migrate --json --yes -q --force --quantize q8_0 old.bin made.gguf
     has '"from":"Q4_0","to":"Q8_0","exact":false,"max_abs_err":0.'
     lacks '"to":"Q4_0"'
+    make_legacy wide.bin type q4_0 embd 256
+    run -2 --separate-stderr gufo migrate -q --quantize IQ2_XXS --dry-run wide.bin none.gguf
+    [[ "$stderr" == 'gufo: wide.bin: '*importance* ]]
 }
 
 @test "migrate: --vocab-from" {
@@ -318,6 +326,18 @@ END
     done
 }
 
+@test "migrate: shards of GGUF version 2 become one file" {
+    make_gguf s-00001-of-00002.gguf version 2 kv general.architecture string llama \
+        kv split.no uint16 0 kv split.count uint16 2 kv split.tensors.count int32 2 tensor a 0 8 32
+    make_gguf s-00002-of-00002.gguf version 2 kv general.architecture string llama \
+        kv split.no uint16 1 kv split.count uint16 2 kv split.tensors.count int32 2 tensor b 0 16 64
+    gufo migrate -q s-00001-of-00002.gguf
+    files llama-0.024K-v1.0-F32.gguf s-00001-of-00002.gguf s-00002-of-00002.gguf
+    gufo diff s-00001-of-00002.gguf llama-0.024K-v1.0-F32.gguf
+    run -3 --separate-stderr gufo migrate s-00002-of-00002.gguf
+    [[ "$stderr" == 'gufo: s-00002-of-00002.gguf: byte '*': the file is shard 2 of 2 of a model; '* ]]
+}
+
 @test "old files: other commands see the GGUF file that they become" {
     make_legacy old.bin type q4_0
     gufo migrate -q old.bin new.gguf
@@ -353,6 +373,8 @@ END
     hint: this is a GGJT version 1 file; 'gufo migrate' makes a GGUF file of it
     fix: gufo migrate old.bin
 old.bin: invalid: 1 error"
+    run -1 gufo validate --json old.bin
+    has '"fix":{"action":"migrate","command":"gufo migrate old.bin"}'
     files old.bin
 }
 

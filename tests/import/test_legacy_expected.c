@@ -1,6 +1,7 @@
 /* Files of before GGUF, and what independent programs made of them: every *.expected.json of the shared folder
  * (its README says what is in them).  Damaged files, too. */
 #include "../support/json.h"
+#include "../support/pace.h"
 #include "../support/shared.h"
 
 #include "base/bytes.h"
@@ -23,6 +24,8 @@ static void check_hash(const void *data, size_t size, const json_value *expected
     char text[GUFO_DIGEST_TEXT];
     gufo_error error = no_error();
 
+    if (!gufo_digest_available(GUFO_DIGEST_SHA256))
+        return; /* numbers are compared all the same */
     check_ok(gufo_digest_bytes(GUFO_DIGEST_SHA256, data, size, digest, &error), &error, "%s", what);
     size_t len = gufo_digest_text(GUFO_DIGEST_SHA256, digest, text);
     check_view(((gufo_str){text, len}), expected->text, "%s, %.*s: SHA-256", what, TEXT(name));
@@ -538,7 +541,8 @@ static void check_result(const char *place, const char *name, size_t stem)
     s.exact = gufo_import_model(exact);
     check_facts(&s, exact);
     check_numbers(&s, place);
-    for (int keep = GUFO_LEGACY_NEAREST; keep <= GUFO_LEGACY_F32; keep++)
+    int last = is_emulated() ? GUFO_LEGACY_NEAREST : GUFO_LEGACY_F32;
+    for (int keep = GUFO_LEGACY_NEAREST; keep <= last; keep++)
         check_file_as(&s, (gufo_legacy_keep)keep);
     gufo_import_close(exact);
     gufo_document_free(s.known);
@@ -715,9 +719,7 @@ int main(void)
         cmocka_unit_test(test_damaged_files),
     };
 
-    if (!gufo_digest_available(GUFO_DIGEST_SHA256)) {
-        print_message("skipped: this build has no SHA-256\n");
-        return 77;
-    }
+    if (!gufo_digest_available(GUFO_DIGEST_SHA256))
+        print_message("this build has no SHA-256: hashes are not compared\n");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

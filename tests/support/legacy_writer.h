@@ -10,7 +10,7 @@
 
 #include "builder.h"
 
-enum { SAMPLE_TENSORS = 24, SAMPLE_FIELDS = 12, SAMPLE_MARKS = 200 };
+enum { SAMPLE_TENSORS = 72, SAMPLE_FIELDS = 12, SAMPLE_MARKS = 500 };
 
 typedef enum sample_flags {
     SAMPLE_TOKENS = 1,      /* a vocabulary */
@@ -24,7 +24,7 @@ typedef enum sample_flags {
     SAMPLE_MATRICES = 256,  /* matrices are of the sample's type; all else is F32 */
 } sample_flags;
 
-/* `shape` has a letter for each dimension: E, V, C, F, K, Q of the sample, or 1, 2, 3. */
+/* `shape` has a letter for each dimension: E, V, C, F, K, Q of the sample, or a digit. */
 typedef struct sample_tensor {
     const char *name, *shape;
     const char *type; /* "Q4_1_O"; NULL: as the sample's flags say */
@@ -43,7 +43,7 @@ typedef struct legacy_sample {
     struct {
         char letter;
         uint32_t size;
-    } sizes[6];
+    } sizes[10];
     sample_tensor tensors[SAMPLE_TENSORS]; /* ended by one without a name */
 } legacy_sample;
 

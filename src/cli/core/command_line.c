@@ -149,18 +149,20 @@ const char *command_line_take(shared_options *shared, int index)
     return operand;
 }
 
-/* OUT is an operand unless --output gives it: then one operand less is needed. */
+/* OUT is an operand unless --output gives it: then one operand less is needed, or none less if OUT
+ * may be left out. */
 static int check_operands(const command_line *line, command_input *input)
 {
     shared_options *shared = input->shared;
     int out = line->out, given = out != 0 && input->output != NULL;
     int count = shared->arg_count + given, most = line->operands.most;
+    int least = line->operands.least - (given && out <= line->operands.least);
 
     if (given && most != 0 && count == most + 1)
         return command_line_twice(shared->args[out - 1]);
-    if (count < line->operands.least || (most != 0 && count > most))
+    if (shared->arg_count < least || (most != 0 && count > most))
         return report_usage("%s", line->operands.needed);
-    if (out != 0 && !given)
+    if (out != 0 && !given && shared->arg_count >= out) /* which may be left out */
         input->output = command_line_take(shared, out - 1);
     return CODE_OK;
 }

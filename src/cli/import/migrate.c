@@ -1,4 +1,4 @@
-/* gufo migrate IN [OUT]: an old model file as a GGUF file of today.
+/* gufo migrate OLD [OUT]: an old model file as a GGUF file of today.
  *
  * The library knows the formats; this file opens the old one, as often as it takes: at first to see
  * what it is and what it lacks, then with the settings that were found or asked for. */
@@ -18,8 +18,8 @@
 static const char *const kept_types[] = {"F16", "F32", NULL}; /* GUFO_LEGACY_F16 is the first */
 
 static const command_option migrate_table[] = {
-    {"output", "OUT", "The file to write (default: a conforming name beside IN)", OPTION_OUTPUT},
-    {"arch", "NAME", "What IN is, such as llama, gpt2, starcoder or rwkv6, where it is in doubt",
+    {"output", "OUT", "The file to write (default: a conforming name beside OLD)", OPTION_OUTPUT},
+    {"arch", "NAME", "What OLD is, such as llama, gpt2, starcoder or rwkv6, where it is in doubt",
      OPTION_TEXT(migrate_options, arch)},
     {"falcon-grouped", NULL,
      "Falcon files of 13 and 14 June 2023, in which q, k and v are in the order of Hugging Face",
@@ -32,7 +32,7 @@ static const command_option migrate_table[] = {
     {"ctx", "N", "The context length", OPTION_NUMBER(migrate_options, context, 1, UINT32_MAX)},
     {"vocab-from", "OTHER.gguf", "Take the tokenizer of another model",
      OPTION_TEXT(migrate_options, vocabulary)},
-    {"known", "FILE", "Take settings from a JSON file by the SHA-256 of IN",
+    {"known", "FILE", "Take settings from a JSON file by the SHA-256 of OLD",
      OPTION_TEXT(migrate_options, known)},
     {"dequantize", "F16|F32",
      "Give all quantized tensors this type; F16 becomes F32 where it overflows",
@@ -41,7 +41,7 @@ static const command_option migrate_table[] = {
      OPTION_TEXT(migrate_options, quantize)},
     {"yes", NULL, "Ask nothing: take the defaults, and list them",
      OPTION_FLAG(migrate_options, yes), .letter = 'y'},
-    {"dry-run", NULL, "Show what IN is, has and lacks, but write nothing",
+    {"dry-run", NULL, "Show what OLD is, has and lacks; write nothing",
      OPTION_FLAG(migrate_options, dry_run)},
     {"resume", NULL, "Continue an interrupted run, or start if none was interrupted",
      OPTION_FLAG(migrate_options, resume)},
@@ -55,7 +55,7 @@ static int check_arguments(migration *m)
 
     o->input = o->base.shared->args[0];
     if (path_is_standard(o->input))
-        return report_usage("IN must be a file, not '-'");
+        return report_usage("OLD must be a file, not '-'");
     if (o->quantize != NULL && o->keep != GUFO_LEGACY_NEAREST)
         return report_usage("--quantize and --dequantize exclude each other");
     if (o->quantize != NULL && (!gufo_quantize_target_by_name(o->quantize, false, &m->target) ||
@@ -177,20 +177,20 @@ static int migrate(void *context)
 }
 
 const command_line command_migrate = {
-    .operands = {"IN [OUT]", 1, 2, "IN is needed"},
+    .operands = {"OLD [OUT]", 1, 2, "OLD is needed"},
     .out = 2,
     .doc =
         "Make a GGUF file of an old model file: GGML, GGMF, GGJT, of LLaMA and its relatives, "
         "Falcon, "
         "GPT-2, GPT-J, GPT-NeoX, MPT, StarCoder, BLOOM, RWKV or Whisper, or GGUF version 1 or 2.\v"
-        "IN is the first file of a model in several parts (IN.1, IN.2 ...).  What it does not "
+        "OLD is the first file of a model in several parts (OLD.1, OLD.2 ...).  What it does not "
         "say comes from options, from the file of --known, from what nearly all models of its "
         "family have, or from "
         "answers to questions, which are asked if standard input is a terminal.  Numbers stay "
         "exactly "
         "the same where a type of today can hold them; the report says where not.  Exit status 3 "
         "means "
-        "that IN is damaged or cannot become a GGUF file.",
+        "that OLD is damaged or cannot become a GGUF file.",
     .examples = {{"gufo migrate --dry-run ggml-model-q4_0.bin",
                   "Shows what the file is, has and lacks."},
                  {"gufo migrate --yes --ctx 4096 --eps 1e-5 --set general.license=llama2 "

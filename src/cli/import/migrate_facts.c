@@ -11,6 +11,14 @@ static bool find_setting(const migration *m, gufo_str key, gufo_import_setting *
     return false;
 }
 
+/* Whether the quantizer writes another value. */
+static bool is_replaced(const migration *m, gufo_str key)
+{
+    return m->quantizer != NULL &&
+           (gufo_str_equal(key, gufo_str_of("general.file_type")) ||
+            gufo_str_equal(key, gufo_str_of("general.quantization_version")));
+}
+
 /* The next key of the result that is not assumed. */
 static bool next_known(const migration *m, uint64_t *at, gufo_import_setting *out)
 {
@@ -19,7 +27,7 @@ static bool next_known(const migration *m, uint64_t *at, gufo_import_setting *ou
     while (gufo_metadata_at(gufo_import_model(m->import), (*at)++, &entry)) {
         bool found = find_setting(m, entry.key, out);
 
-        if (found && out->origin == GUFO_SETTING_ASSUMED)
+        if ((found && out->origin == GUFO_SETTING_ASSUMED) || is_replaced(m, entry.key))
             continue;
         if (!found)
             *out = (gufo_import_setting){.key = entry.key, .value = entry.value};

@@ -16,35 +16,47 @@
 /* Of --quantize: from the exact numbers, which are not quantized any more. */
 static gufo_job *plan_quantizer(migration *m, gufo_error *error)
 {
-    gufo_quantize_options options = {
-        .recipe = {.target = m->target, .plan_only = m->options->dry_run}};
+    const gufo_quantize_options options = {.recipe = {.target = m->target}};
 
-    options.recipe.allow_requantize = true; /* blocks of today that are kept */
     m->quantizer = gufo_quantizer_new(gufo_import_model(m->import), &options, error);
     return m->quantizer != NULL ? gufo_quantizer_job(m->quantizer) : NULL;
 }
 
-/* A conforming name beside the old file. */
-static int name_output(migration *m)
+/* The name that the convention gives the result; false after a report. */
+static bool suggest_name(const migration *m, char name[GUFO_NAME_SIZE])
 {
-    const char *input = m->options->input, *given = m->options->base.output;
-    char name[GUFO_NAME_SIZE], full[GUFO_NAME_SIZE];
+    const char *input = m->options->input;
+    char suggested[GUFO_NAME_SIZE];
     gufo_name parts;
     gufo_error error;
 
-    if (given != NULL) {
-        m->output = path_with(given, "");
-        return m->output != NULL ? CODE_OK : CODE_FAILED;
+    if (gufo_name_suggest(gufo_import_model(m->import), 0, suggested, &error) != GUFO_OK) {
+        report_error(input, &error);
+        return false;
     }
-    if (gufo_name_suggest(gufo_import_model(m->import), 0, name, &error) != GUFO_OK)
-        return report_error(input, &error);
-    memcpy(full, name, sizeof full);
-    if (m->quantizer != NULL && gufo_name_match(gufo_str_of(name), &parts)) {
+    memcpy(name, suggested, GUFO_NAME_SIZE);
+    if (!gufo_name_match(gufo_str_of(suggested), &parts)) { /* letters outside ASCII */
+        if (m->quantizer != NULL)
+            report_message(input, "no conforming name can be made of its name: OUT is needed");
+        return m->quantizer == NULL;
+    }
+    parts.shard = (gufo_str){0}; /* a set becomes one file */
+    if (m->quantizer != NULL)
         parts.encoding = gufo_str_of(m->target.name);
-        if (gufo_name_format(full, sizeof full, &parts) >= sizeof full)
-            return report_as(CODE_USAGE, input, "the name of the output would be too long");
-    }
-    m->output = path_beside(input, full);
+    if (gufo_name_format(name, GUFO_NAME_SIZE, &parts) < GUFO_NAME_SIZE)
+        return true;
+    report_message(input, "the name of the output would be too long");
+    return false;
+}
+
+static int name_output(migration *m)
+{
+    const char *given = m->options->base.output;
+    char name[GUFO_NAME_SIZE];
+
+    if (given == NULL && !suggest_name(m, name))
+        return CODE_USAGE;
+    m->output = given != NULL ? path_with(given, "") : path_beside(m->options->input, name);
     return m->output != NULL ? CODE_OK : CODE_FAILED;
 }
 
@@ -56,8 +68,10 @@ int migrate_plan(migration *m)
 
     m->job = o->quantize != NULL ? plan_quantizer(m, &error)
                                  : (m->plain = gufo_import_job(m->import, &error));
-    if (m->job == NULL)
-        return report_error(o->input, &error);
+    if (m->job == NULL) {
+        report_error(o->input, &error);
+        return error.code == GUFO_E_NOT_FOUND ? CODE_USAGE : CODE_FAILED; /* no importance data */
+    }
     code = name_output(m);
     if (code == CODE_OK && o->base.output == NULL && !o->dry_run &&
         save_is_pending(m->output, true))

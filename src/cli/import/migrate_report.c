@@ -151,7 +151,7 @@ static bool make_setting_row(const void *context, uint64_t index, table_row *row
         return false;
     row_str(row, setting.key);
     if (rows->origin == GUFO_SETTING_KNOWN)
-        row_text(row, "%s", setting.origin == GUFO_SETTING_KNOWN ? "given" : "IN");
+        row_text(row, "%s", setting.origin == GUFO_SETTING_KNOWN ? "given" : "OLD");
     row_text(row, "%s", text_of(&setting).text);
     if (rows->origin != GUFO_SETTING_KNOWN)
         row_text(row, "%s%s", setting.why != NULL ? setting.why : "",

@@ -82,6 +82,12 @@ static void write_finding(report *r, const gufo_finding *finding)
         json_write_text(j, "hint", h.words);
     if (finding->fix.kind != GUFO_FIX_NONE)
         fix_write(j, "fix", &finding->fix, h.command);
+    else if (h.command != NULL) { /* of a file of a format before GGUF */
+        json_begin_object(j, "fix");
+        json_write_text(j, "action", "migrate");
+        json_write_text(j, "command", h.command);
+        json_end_object(j);
+    }
     if (r->shard != 0)
         json_write_u64(j, "shard", r->shard);
     json_end_object(j);

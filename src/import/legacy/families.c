@@ -536,11 +536,11 @@ const legacy_form legacy_forms[] = {
 const legacy_family *legacy_family_find(const char *name)
 {
     static const legacy_family *const without_header[] = {&legacy_starcoder, &legacy_rwkv6,
-                                                          &legacy_rwkv7};
+                                                          &legacy_rwkv7, NULL};
 
-    for (size_t i = 0; i < sizeof without_header / sizeof *without_header; i++)
-        if (strcmp(without_header[i]->name, name) == 0)
-            return without_header[i];
+    for (const legacy_family *const *f = without_header; *f != NULL; f++)
+        if (strcmp((*f)->name, name) == 0)
+            return *f;
     for (const legacy_form *form = legacy_forms; form->family != NULL; form++)
         if (strcmp(form->family->name, name) == 0)
             return form->family;

@@ -196,8 +196,10 @@ static bool same_record(const legacy_record *a, const legacy_record *b)
 static gufo_status compare_part(const legacy_part *first, const legacy_part *part,
                                 gufo_error *error)
 {
-    if (memcmp(first->fields, part->fields, sizeof first->fields) != 0)
-        return fail_with(error, GUFO_E_MALFORMED, 4, "the header is not that of the first part");
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (first->fields[i].i != part->fields[i].i)
+            return fail_with(error, GUFO_E_MALFORMED, 4,
+                             "the header is not that of the first part");
     if (first->texts.len != part->texts.len ||
         (first->texts.len > 0 &&
          memcmp(first->texts.data, part->texts.data, first->texts.len) != 0))

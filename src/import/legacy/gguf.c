@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "codec/interleaved.h"
 #include "import/legacy/import.h"
 
 typedef struct gguf_import {
@@ -12,21 +13,25 @@ typedef struct gguf_import {
 
 /* ---- removed types -------------------------------------------------------------------------- */
 
-typedef struct retyped {
-    uint32_t from, to;
-} retyped;
-
-static const retyped removed[] = {
-    {31, GUFO_TYPE_Q4_0},   {32, GUFO_TYPE_Q4_0},   {33, GUFO_TYPE_Q4_0},
-    {36, GUFO_TYPE_IQ4_NL}, {37, GUFO_TYPE_IQ4_NL}, {38, GUFO_TYPE_IQ4_NL},
-};
-
 static const gufo_element_type *type_now(uint32_t id)
 {
-    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
-        if (removed[i].from == id)
-            return gufo_element_type_by_id(removed[i].to);
-    return gufo_element_type_by_id(id);
+    const interleaved *layout = interleaved_find(id);
+
+    return gufo_element_type_by_id(layout != NULL ? layout->plain : id);
+}
+
+/* Blocks of a group of rows can be taken apart only where the group is whole. */
+static gufo_status check_groups(const gufo_document_tensor *tensor, const interleaved *layout,
+                                gufo_error *error)
+{
+    uint64_t count = tensor->dims[1] * tensor->dims[2] * tensor->dims[3];
+
+    if (count % layout->rows == 0)
+        return GUFO_OK;
+    return refuse(
+        error, GUFO_E_MALFORMED,
+        "tensor %s has %" PRIu64 " rows, but its blocks (%s) are of %" PRIu32 " rows each",
+        QUOTED(tensor->name), count, gufo_element_type_by_id(tensor->type)->name, layout->rows);
 }
 
 static gufo_status retype_all(gguf_import *im, gufo_error *error)
@@ -36,10 +41,14 @@ static gufo_status retype_all(gguf_import *im, gufo_error *error)
 
     for (uint64_t i = 0;
          status == GUFO_OK && gufo_document_tensor_at(im->base.document, i, &tensor); i++) {
-        const gufo_element_type *type = type_now(tensor.type);
+        const interleaved *layout = interleaved_find(tensor.type);
 
-        if (type != NULL && type->id != tensor.type)
-            status = gufo_document_retype(im->base.document, tensor.name, type, error);
+        if (layout == NULL)
+            continue;
+        status = check_groups(&tensor, layout, error);
+        if (status == GUFO_OK)
+            status =
+                gufo_document_retype(im->base.document, tensor.name, type_now(tensor.type), error);
     }
     return status;
 }
@@ -129,6 +138,8 @@ static gufo_status open_file(gguf_import *im, const char *path, const gufo_legac
     im->base.document = gufo_document_from(im->base.opened, &document, &reason);
     if (im->base.document == NULL)
         return fail_as(error, &reason);
+    if (gufo_model_shard_count(im->base.opened) > 1) /* all of them become one file */
+        gufo_document_remove_shard_keys(im->base.document);
     status = gufo_document_set_encoding(im->base.document, 3, facts.byte_order, error);
     if (status == GUFO_OK)
         status = retype_all(im, error);

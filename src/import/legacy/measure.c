@@ -64,7 +64,7 @@ static gufo_status measure_chunk(void *context, unsigned thread, uint64_t index,
 
     loss->tensor = tensor_of(m, index);
     t = &m->tensors[loss->tensor];
-    in_part = count_chunks(t) / t->file->part_count;
+    in_part = larger(count_chunks(t) / t->file->part_count, 1); /* never 0 */
     chunk = index - m->chunks[loss->tensor];
     part = chunk / in_part;
     r = &t->file->parts[part].records[t->records[0]];

@@ -74,8 +74,8 @@ static void preset(const legacy_file *file, legacy_shapes *s)
     s->size['q'] = embedding + 2 * groups * (embedding / heads);
     s->size['V'] = (uint64_t)field_of(file, FIELD_VOCAB);
     s->size['C'] = (uint64_t)field_of(file, FIELD_CTX);
-    for (char digit = '1'; digit <= '9'; digit++)
-        s->size[(unsigned char)digit] = (uint64_t)(digit - '0');
+    for (int digit = '1'; digit <= '9'; digit++)
+        s->size[digit] = (uint64_t)(digit - '0');
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ static bool counts_down(const legacy_vocabulary *vocabulary)
     const legacy_token *tokens = vocabulary->tokens;
 
     for (uint64_t id = 0; id < vocabulary->count; id++)
-        if (tokens[id].score != -(float)id && (id < 4 || tokens[id].score != -1000.0f))
+        if ((id < 4 || tokens[id].score != -1000.0f) && tokens[id].score != -(float)id)
             return false;
     return vocabulary->has_scores && vocabulary->count >= 4;
 }
