@@ -182,12 +182,15 @@ typedef struct folded_rows {
 static bool make_folded_row(const void *context, uint64_t index, table_row *row)
 {
     const folded_rows *rows = context;
-    const fold_group *group = &rows->f->groups[index];
+    const fold_group *group;
     gufo_tensor tensor;
 
     free(*rows->name);
     *rows->name = NULL;
-    if (index >= rows->f->group_count || !fold_tensor(rows->f, group, &tensor, rows->name))
+    if (index >= rows->f->group_count)
+        return false;
+    group = &rows->f->groups[index];
+    if (!fold_tensor(rows->f, group, &tensor, rows->name))
         return false;
     tensor_add_cells(row, &tensor);
     row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",

@@ -233,7 +233,8 @@ static bool overflows(const gufo_value *value)
 /* A float without a fraction as an integer. */
 static bool float_to_integer(double number, gufo_value *out)
 {
-    if (!(number >= -0x1p63 && number < 0x1p64) || trunc(number) != number) /* not NaN either */
+    if (!(number >= -9223372036854775808.0 && number < 18446744073709551616.0) ||
+        trunc(number) != number) /* not NaN either */
         return false;
     if (number < 0)
         *out = (gufo_value){GUFO_VALUE_INT64, .as.i = (int64_t)number};
