@@ -56,7 +56,7 @@ typedef struct field_range {
     int32_t least, most;
 } field_range;
 
-enum { MOST_LAYERS = 1 << 12, MOST = 1 << 24 };
+enum { MOST_LAYERS = 1 << 10, MOST = 1 << 24 };
 
 static const field_range ranges[FIELD_COUNT] = {
     [FIELD_VOCAB] = {1, LEGACY_MAX_VOCABULARY},
