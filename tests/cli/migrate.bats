@@ -110,6 +110,21 @@ ${lines[-1]}"
     same_list "$(find there -name '*-Q4_0.gguf' | wc -l)" 1
 }
 
+@test "migrate: the name of the file without what is not the model's" {
+    local name expected
+    make_legacy made
+    while read -r name expected; do
+        cp made "$name"
+        run -0 gufo migrate --dry-run --yes -q --json "$name"
+        has "\"$expected-v1.0-F32.gguf\""
+    done <<'EOF'
+llama-7b.ggmlv3.q4_0.bin llama-71K
+ggml-model-q4_0.bin ggml-model-71K
+rwkv-4-pile-169m-f16.bin rwkv-4-pile-71K
+Wizard-Vicuna-13B-Uncensored.bin Wizard-Vicuna-71K-Uncensored
+EOF
+}
+
 @test "migrate: settings by options" {
     make_legacy old.bin
     gufo migrate -q old.bin new.gguf --set llama.rope.freq_base=500000 --set general.license=mit --eps 1e-5 --ctx 4096 \
