@@ -110,39 +110,30 @@ static gufo_status add_tensor(legacy_import *im, const legacy_tensor *t, gufo_er
     return GUFO_OK;
 }
 
-/* The record with a name; UINT32_MAX: none has it. */
-static uint32_t find_record(const legacy_part *part, const char *name)
-{
-    for (uint32_t i = 0; i < part->record_count; i++)
-        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
-            return i;
-    return UINT32_MAX;
-}
-
 /* Of tensors that become one, the first one brings the others along: *skip for those. */
 static gufo_status stack(const legacy_import *im, legacy_tensor *t, uint64_t layer, bool *skip,
                          gufo_error *error)
 {
+    const legacy_part *part = &im->file.parts[0];
     const legacy_record *r = first_record(t);
 
     t->record_count = 0;
     for (const legacy_name *row = im->file.family->names; row->old_name != NULL; row++) {
         char name[LEGACY_MAX_NAME];
-        uint32_t index;
+        const legacy_record *other;
 
         if (row->order != ORDER_STACKED || strcmp(row->name, t->row->name) != 0)
             continue;
         legacy_name_write_old(row, layer, name, sizeof name);
-        index = find_record(&im->file.parts[0], name);
-        if (index == UINT32_MAX || t->record_count == LEGACY_SOURCES)
+        other = legacy_record_find(part, name);
+        if (other == NULL || t->record_count == LEGACY_SOURCES)
             return fail_with(error, GUFO_E_MALFORMED, r->header, "tensor %s is missing beside %s",
                              name, QUOTED(r->name));
-        if (im->file.parts[0].records[index].size != r->size ||
-            im->file.parts[0].records[index].layout != r->layout || r->layout->block_length != 1)
+        if (other->size != r->size || other->layout != r->layout || r->layout->block_length != 1)
             return fail_with(error, GUFO_E_MALFORMED, r->header,
                              "tensor %s is not like %s, with which it becomes one", name,
                              QUOTED(r->name));
-        t->records[t->record_count++] = index;
+        t->records[t->record_count++] = (uint32_t)(other - part->records);
     }
     *skip = first_record(t) != r;
     t->source = first_record(t)->name;
