@@ -136,6 +136,26 @@ EOF
     has '  general.tags                            string[]   [2] "a", "b"'
     has '  general.quantized_by                    string     "7"'
     files old.bin new.gguf
+    run -0 gufo migrate --force old.bin new.gguf --set general.license=mit
+    has '
+  general.license                  given  "mit"
+'
+    # What the old file says, too.
+    cp "$BATS_TEST_DIRNAME/../../fuzz/seeds_legacy/mpt.bin" mpt.bin
+    gufo migrate -q --yes mpt.bin mpt.gguf --ctx 77 --eps 1e-6 2>/dev/null
+    run -0 gufo get mpt.gguf mpt.context_length
+    same 77
+    run -0 gufo get mpt.gguf mpt.attention.layer_norm_epsilon
+    same 1e-6
+}
+
+@test "migrate: merges that are given are not missing" {
+    cp "$BATS_TEST_DIRNAME/../../fuzz/seeds_legacy/bloom.bin" bloom.bin
+    run -2 --separate-stderr gufo migrate -q bloom.bin new.gguf </dev/null
+    [[ "$stderr" == *"'tokenizer.ggml.merges' is missing ("* ]]
+    gufo migrate -q bloom.bin new.gguf --set tokenizer.ggml.merges='["a b"]' </dev/null
+    run -0 gufo get new.gguf tokenizer.ggml.merges
+    same 'a b'
 }
 
 @test "migrate: options that cannot be" {
@@ -288,6 +308,8 @@ END
     printf 'algg\1\0\0\0\10\0\0\0\20\0\0\0' >lora.bin
     run -3 --separate-stderr gufo migrate lora.bin
     same_error 'gufo: lora.bin: byte 0: this is a LoRA adapter (GGLA), not a model'
+    run -3 --separate-stderr gufo show lora.bin
+    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
     files lora.bin new.gguf old.bin short.bin
 }
 
