@@ -60,9 +60,10 @@ gufo_status legacy_read_rows(const legacy_tensor *t, uint64_t first, uint64_t co
 
 /* ---- measure.c ------------------------------------------------------------------------------ */
 
-/* Reads all blocks that no longer exist, and notes in the tensors what they lose. */
-gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, const gufo_run *run,
-                               const gufo_allocator *allocator, gufo_error *error);
+/* Reads the blocks that may lose something, and notes in the tensors what they lose. */
+gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, gufo_legacy_keep keep,
+                               const gufo_run *run, const gufo_allocator *allocator,
+                               gufo_error *error);
 
 /* ---- pieces.c ------------------------------------------------------------------------------- */
 

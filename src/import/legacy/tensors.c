@@ -212,7 +212,7 @@ gufo_status legacy_plan_tensors(legacy_import *im, const gufo_legacy_options *op
     if (status == GUFO_OK && (im->file.form->flags & FORM_MELS) != 0)
         status = add_mels(im, error);
     if (status == GUFO_OK && (options->flags & GUFO_LEGACY_MEASURE) != 0)
-        status = legacy_measure_all(im->tensors, im->tensor_count, options->run,
+        status = legacy_measure_all(im->tensors, im->tensor_count, options->keep, options->run,
                                     &im->base.allocator, error);
     for (uint64_t i = 0; i < im->tensor_count && status == GUFO_OK; i++) {
         legacy_tensor *t = &im->tensors[i];
