@@ -360,7 +360,16 @@ END
         has '"version":3,'
         run -2 --separate-stderr gufo migrate old.gguf new.gguf --force --set general.license=mit
         same_error "gufo: old.gguf: a GGUF file keeps its keys; 'gufo edit' changes them afterwards"
+        run -2 --separate-stderr gufo migrate old.gguf new.gguf --force --dequantize F32
+        same_error 'gufo: old.gguf: --arch, --falcon-grouped and --dequantize are for files before GGUF'
     done
+}
+
+@test "migrate: a removed type gives its file type to the one it becomes" {
+    make_gguf old.gguf version 2 kv general.architecture string llama kv general.file_type uint32 33 tensor a.weight 31 32x4 72
+    gufo migrate -q old.gguf new.gguf 2>/dev/null
+    run -0 gufo get new.gguf general.file_type
+    same 2
 }
 
 @test "migrate: shards of GGUF version 2 become one file" {

@@ -164,12 +164,16 @@ int migrate_take_facts(migration *m)
     const migrate_options *o = m->options;
     bool gives = gufo_document_entry_count(m->given) > 0 || o->vocabulary != NULL ||
                  o->epsilon != NULL || o->context > 0 || o->groups > 0;
+    bool describes = o->arch != NULL || o->flags != 0 || o->keep != GUFO_LEGACY_NEAREST;
     char context[24];
     int code = CODE_OK;
 
     if (gives && is_gguf(m))
         return report_as(CODE_USAGE, o->input,
                          "a GGUF file keeps its keys; 'gufo edit' changes them afterwards");
+    if (describes && is_gguf(m))
+        return report_as(CODE_USAGE, o->input,
+                         "--arch, --falcon-grouped and --dequantize are for files before GGUF");
     snprintf(context, sizeof context, "%ju", (uintmax_t)o->context);
     if (o->groups > 0)
         code = check_groups(m);
