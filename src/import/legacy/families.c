@@ -569,10 +569,10 @@ const legacy_form legacy_forms[] = {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-static const legacy_family *const without_header[] = {&legacy_starcoder, &legacy_rwkv6,
-                                                      &legacy_rwkv7};
+enum { WITHOUT_HEADER = 3 };
 
-enum { WITHOUT_HEADER = sizeof without_header / sizeof *without_header };
+static const legacy_family *const without_header[WITHOUT_HEADER] = {
+    &legacy_starcoder, &legacy_rwkv6, &legacy_rwkv7};
 
 /* All families, some of them more than once; NULL past the last. */
 static const legacy_family *family_at(size_t index)
