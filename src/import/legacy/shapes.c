@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/file/name_index.h"
 #include "import/legacy/plan.h"
 
 /* ---- dimensions ----------------------------------------------------------------------------- */
@@ -85,20 +84,25 @@ static gufo_str name_of(const void *owner, uint64_t index)
     return ((const legacy_part *)owner)->records[index].name;
 }
 
-static gufo_status check_unique(const legacy_file *file, gufo_error *error)
+gufo_status legacy_index_records(const legacy_file *file, name_index *names, gufo_error *error)
 {
     const legacy_part *part = &file->parts[0];
-    name_index names;
     uint64_t first;
     gufo_status status =
-        name_index_new(&names, part->record_count, name_of, part, file->allocator, error);
+        name_index_new(names, part->record_count, name_of, part, file->allocator, error);
 
-    if (status != GUFO_OK)
-        return status;
-    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
-        if (!name_index_add(&names, i, &first))
+    for (uint64_t i = 0; status == GUFO_OK && i < part->record_count; i++)
+        if (!name_index_add(names, i, &first))
             status = fail_with(error, GUFO_E_MALFORMED, part->records[i].header,
                                "tensor %s occurs twice", QUOTED(part->records[i].name));
+    return status;
+}
+
+static gufo_status check_unique(const legacy_file *file, gufo_error *error)
+{
+    name_index names;
+    gufo_status status = legacy_index_records(file, &names, error);
+
     name_index_free(&names, file->allocator);
     return status;
 }
@@ -168,10 +172,14 @@ static gufo_status has_one_kv(const legacy_file *file, const legacy_record *r, b
 {
     uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD);
     uint64_t heads = (uint64_t)field_of(file, FIELD_HEAD), size = r->size / r->ne[1];
-    uint8_t *rows = mem_alloc(file->allocator, (size_t)size * 2);
-    gufo_status status = rows != NULL ? GUFO_OK : fail_memory(error);
+    uint8_t *rows;
+    gufo_status status;
 
-    *one = heads > 1 && r->n_dims == 2 && r->ne[1] == 3 * embedding;
+    *one = heads > 1 && r->n_dims == 2 && r->ne[0] == embedding && r->ne[1] == 3 * embedding;
+    if (!*one) /* of another width, rows may be larger than memory */
+        return GUFO_OK;
+    rows = mem_alloc(file->allocator, (size_t)size * 2);
+    status = rows != NULL ? GUFO_OK : fail_memory(error);
     for (uint64_t i = 0; status == GUFO_OK && *one && i < 2 * heads; i++) {
         uint64_t row = embedding + i * (embedding / heads);
         bool first = i % heads == 0; /* of k, and of v */

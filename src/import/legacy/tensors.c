@@ -68,11 +68,16 @@ static gufo_status set_named_dims(const legacy_import *im, legacy_tensor *t, con
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
         if (!checked_mul(after, t->dims[i], &after))
             after = 0;
-    if (after == before)
+    if (after != before)
+        return fail_with(error, GUFO_E_MALFORMED, r->header,
+                         "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name),
+                         before, after);
+    /* Blocks stay in their rows; single numbers may get any. */
+    if (r->layout->block_length == 1 || t->dims[0] % r->ne[0] == 0)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_MALFORMED, r->header,
-                     "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name), before,
-                     after);
+    return fail_with(error, GUFO_E_TYPE, r->header,
+                     "tensor %s is quantized in rows of %" PRIu64 " numbers, not of %" PRIu64,
+                     QUOTED(r->name), r->ne[0], t->dims[0]);
 }
 
 static gufo_status set_dims(const legacy_import *im, legacy_tensor *t, const legacy_record *r,
@@ -111,12 +116,11 @@ static gufo_status add_tensor(legacy_import *im, const legacy_tensor *t, gufo_er
 }
 
 /* The record with a name; UINT32_MAX: none has it. */
-static uint32_t find_record(const legacy_part *part, const char *name)
+static uint32_t find_record(const legacy_import *im, const char *name)
 {
-    for (uint32_t i = 0; i < part->record_count; i++)
-        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
-            return i;
-    return UINT32_MAX;
+    uint64_t index;
+
+    return name_index_find(&im->records, gufo_str_of(name), &index) ? (uint32_t)index : UINT32_MAX;
 }
 
 /* Of tensors that become one, the first one brings the others along: *skip for those. */
@@ -133,7 +137,7 @@ static gufo_status stack(const legacy_import *im, legacy_tensor *t, uint64_t lay
         if (row->order != ORDER_STACKED || strcmp(row->name, t->row->name) != 0)
             continue;
         legacy_name_write_old(row, layer, name, sizeof name);
-        index = find_record(&im->file.parts[0], name);
+        index = find_record(im, name);
         if (index == UINT32_MAX || t->record_count == LEGACY_SOURCES)
             return fail_with(error, GUFO_E_MALFORMED, r->header, "tensor %s is missing beside %s",
                              name, QUOTED(r->name));
@@ -216,8 +220,10 @@ gufo_status legacy_plan_tensors(legacy_import *im, const gufo_legacy_options *op
 
     if (part->record_count > UINT32_MAX)
         return refuse(error, GUFO_E_LIMIT, "more tensors than a file can have");
+    status = legacy_index_records(&im->file, &im->records, error);
     for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
         status = add_record(im, (uint32_t)i, options->flags, error);
+    name_index_free(&im->records, &im->base.allocator);
     if (status == GUFO_OK && (im->file.form->flags & FORM_MELS) != 0)
         status = add_mels(im, error);
     if (status == GUFO_OK && (options->flags & GUFO_LEGACY_MEASURE) != 0)
