@@ -110,6 +110,21 @@ ${lines[-1]}"
     same_list "$(find there -name '*-Q4_0.gguf' | wc -l)" 1
 }
 
+@test "migrate: the name of the file without what is not the model's" {
+    local name expected
+    make_legacy made
+    while read -r name expected; do
+        cp made "$name"
+        run -0 gufo migrate --dry-run --yes -q --json "$name"
+        has "\"$expected-v1.0-F32.gguf\""
+    done <<'EOF'
+llama-7b.ggmlv3.q4_0.bin llama-71K
+ggml-model-q4_0.bin ggml-model-71K
+rwkv-4-pile-169m-f16.bin rwkv-4-pile-71K
+Wizard-Vicuna-13B-Uncensored.bin Wizard-Vicuna-71K-Uncensored
+EOF
+}
+
 @test "migrate: settings by options" {
     make_legacy old.bin
     gufo migrate -q old.bin new.gguf --set llama.rope.freq_base=500000 --set general.license=mit --eps 1e-5 --ctx 4096 \
@@ -121,6 +136,26 @@ ${lines[-1]}"
     has '  general.tags                            string[]   [2] "a", "b"'
     has '  general.quantized_by                    string     "7"'
     files old.bin new.gguf
+    run -0 gufo migrate --force old.bin new.gguf --set general.license=mit
+    has '
+  general.license                  given  "mit"
+'
+    # What the old file says, too.
+    cp "$BATS_TEST_DIRNAME/../../fuzz/seeds_legacy/mpt.bin" mpt.bin
+    gufo migrate -q --yes mpt.bin mpt.gguf --ctx 77 --eps 1e-6 2>/dev/null
+    run -0 gufo get mpt.gguf mpt.context_length
+    same 77
+    run -0 gufo get mpt.gguf mpt.attention.layer_norm_epsilon
+    same 1e-6
+}
+
+@test "migrate: merges that are given are not missing" {
+    cp "$BATS_TEST_DIRNAME/../../fuzz/seeds_legacy/bloom.bin" bloom.bin
+    run -2 --separate-stderr gufo migrate -q bloom.bin new.gguf </dev/null
+    [[ "$stderr" == *"'tokenizer.ggml.merges' is missing ("* ]]
+    gufo migrate -q bloom.bin new.gguf --set tokenizer.ggml.merges='["a b"]' </dev/null
+    run -0 gufo get new.gguf tokenizer.ggml.merges
+    same 'a b'
 }
 
 @test "migrate: options that cannot be" {
@@ -276,6 +311,8 @@ END
     printf 'algg\1\0\0\0\10\0\0\0\20\0\0\0' >lora.bin
     run -3 --separate-stderr gufo migrate lora.bin
     same_error 'gufo: lora.bin: byte 0: this is a LoRA adapter (GGLA), not a model'
+    run -3 --separate-stderr gufo show lora.bin
+    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
     files lora.bin new.gguf old.bin short.bin
 }
 
@@ -398,7 +435,16 @@ END
         has '"version":3,'
         run -2 --separate-stderr gufo migrate old.gguf new.gguf --force --set general.license=mit
         same_error "gufo: old.gguf: a GGUF file keeps its keys; 'gufo edit' changes them afterwards"
+        run -2 --separate-stderr gufo migrate old.gguf new.gguf --force --dequantize F32
+        same_error 'gufo: old.gguf: --arch, --falcon-grouped and --dequantize are for files before GGUF'
     done
+}
+
+@test "migrate: a removed type gives its file type to the one it becomes" {
+    make_gguf old.gguf version 2 kv general.architecture string llama kv general.file_type uint32 33 tensor a.weight 31 32x4 72
+    gufo migrate -q old.gguf new.gguf 2>/dev/null
+    run -0 gufo get new.gguf general.file_type
+    same 2
 }
 
 @test "migrate: shards of GGUF version 2 become one file" {

@@ -42,7 +42,7 @@ static builder written(const legacy_sample *sample, legacy_marks *marks)
     return b;
 }
 
-/* Families whose tensors nobody counts: any that are there are a model. */
+/* Families of which only some tensors are known. */
 static bool is_open_ended(const legacy_sample *sample)
 {
     return strcmp(sample->family, "whisper") == 0 || strcmp(sample->family, "rwkv") == 0 ||
@@ -132,6 +132,10 @@ static void test_first_bytes_name_the_container(void **state)
     check(gufo_legacy_recognise("algg\1\0\0\0", 8) == NULL, "adapters are not taken");
     check(gufo_legacy_recognise("GGUF", 4) == NULL && gufo_legacy_recognise("", 0) == NULL,
           "others");
+    check(gufo_legacy_recognise("algg\1\0\0\0", 8) == NULL &&
+              gufo_legacy_recognise("ggjt\0\0\0\1", 8) == NULL &&
+              gufo_legacy_recognise("tjgg\4\0\0\0", 8) == NULL,
+          "what is refused");
 }
 
 /* Every request for memory fails once. */
@@ -375,6 +379,40 @@ static void test_shapes_that_contradict(void **state)
         }
 }
 
+/* Of models whose names stay, those tensors that the header says something about. */
+static void test_headers_that_contradict(void **state)
+{
+    static const struct {
+        const char *sample;
+        size_t field;
+        uint32_t value;
+    } rows[] = {{"whisper", 0, 5},  {"whisper", 1, 4},  {"whisper", 2, 64}, {"whisper", 5, 4},
+                {"whisper", 6, 64}, {"whisper", 9, 80}, {"rwkv-100", 0, 3}, {"rwkv-100", 1, 64},
+                {"rwkv-101", 0, 1}, {"rwkv-101", 1, 16}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        legacy_sample changed = *legacy_sample_named(rows[i].sample);
+
+        changed.fields[rows[i].field] = rows[i].value;
+        check_changed(&changed, "a header that contradicts", rows[i].field);
+    }
+}
+
+/* Of models whose names stay, a file that was cut between two tensors. */
+static void test_the_last_tensor_missing(void **state)
+{
+    static const char *const names[] = {"whisper", "rwkv-100", "rwkv-101"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        legacy_sample changed = *legacy_sample_named(names[i]);
+
+        changed.tensors[tensor_count(&changed) - 1] = (sample_tensor){NULL, NULL, NULL};
+        check_changed(&changed, "the last tensor missing", i);
+    }
+}
+
 /* Heads of keys are as large as those of queries, and divide their number. */
 static void test_keys_that_no_heads_have(void **state)
 {
@@ -497,6 +535,9 @@ static void test_the_caller_names_the_family(void **state)
 
             check((import != NULL) == same || alike, "%s as %s: %s", sample->name, families[k],
                   error.message);
+            check(import == NULL || strcmp(gufo_import_describe(import).family, families[k]) == 0,
+                  "%s is %s, not %s", sample->name, gufo_import_describe(import).family,
+                  families[k]);
             gufo_import_close(import);
         }
         builder_free(&b);
@@ -521,6 +562,8 @@ int main(void)
         cmocka_unit_test(test_a_layer_missing),
         cmocka_unit_test(test_names_of_other_models),
         cmocka_unit_test(test_shapes_that_contradict),
+        cmocka_unit_test(test_headers_that_contradict),
+        cmocka_unit_test(test_the_last_tensor_missing),
         cmocka_unit_test(test_keys_that_no_heads_have),
         cmocka_unit_test(test_rows_of_another_width_are_not_read),
         cmocka_unit_test(test_a_file_that_changes_while_rows_are_read),

@@ -199,6 +199,7 @@ static void check_both(const subject *s)
     check_number(s, "feed_forward_length", 6);
     check_number(s, "wkv.head_size", 2);
     check_number(s, "attention.head_count", 0);
+    check(!gufo_metadata_find(s->model, "rwkv.architecture_version", NULL), "keys of another");
     check_made(s, "token_embd.weight", DIMS(4, 3), FROM("emb.weight"));
     check_made(s, "token_embd_norm.bias", DIMS(4), FROM("blocks.0.ln0.bias"));
     check_made(s, "blk.1.attn_norm_2.weight", DIMS(4), FROM("blocks.1.ln2.weight"));

@@ -134,19 +134,21 @@
         }                                                                                  \
     }
 
-/* Nobody checks the shapes of these: one of each layout. */
-#define WHISPER_TENSORS                                                              \
-    {                                                                                \
-        {"encoder.conv1.weight", "3KE", "F16"}, {"encoder.conv1.bias", "1E", "F32"}, \
-            {"encoder.blocks.0.attn.query.weight", "E2", "Q4_0"},                    \
-            {"encoder.blocks.0.attn.key.weight", "E2", "Q4_1"},                      \
-            {"encoder.blocks.0.attn.value.weight", "E2", "Q8_0"},                    \
-            {"encoder.blocks.0.attn.out.weight", "E2", "Q5_0"},                      \
-            {"decoder.token_embedding.weight", "E2", "Q5_1"},                        \
-            {"decoder.blocks.0.attn_ln.weight", "E", "F32"},                         \
-        {                                                                            \
-            "decoder.ln.weight", "E", "F32"                                          \
-        }                                                                            \
+/* Nobody checks the shapes of layers: one of each layout. */
+#define WHISPER_TENSORS                                                                            \
+    {                                                                                              \
+        {"encoder.conv1.weight", "3KE", "F16"}, {"encoder.conv1.bias", "1E", "F32"},               \
+            {"encoder.blocks.0.attn.query.weight", "E2", "Q4_0"},                                  \
+            {"encoder.blocks.0.attn.key.weight", "E2", "Q4_1"},                                    \
+            {"encoder.blocks.0.attn.value.weight", "E2", "Q8_0"},                                  \
+            {"encoder.blocks.0.attn.out.weight", "E2", "Q5_0"},                                    \
+            {"encoder.positional_embedding", "EC", "F32"}, {"encoder.ln_post.weight", "E", "F32"}, \
+            {"encoder.ln_post.bias", "E", "F32"}, {"decoder.positional_embedding", "EC", "F32"},   \
+            {"decoder.token_embedding.weight", "EV", "Q5_1"},                                      \
+            {"decoder.blocks.0.attn_ln.weight", "E", "F32"}, {"decoder.ln.weight", "E", "F32"},    \
+        {                                                                                          \
+            "decoder.ln.bias", "E", "F32"                                                          \
+        }                                                                                          \
     }
 
 #define RWKV_TENSORS(one, two, three)                                                        \
@@ -239,7 +241,8 @@ static const legacy_sample samples[] = {
     SAMPLE("falcon-ggcc10", "falcon", "GGCC", 10, 2, FALCON_ALIGNED | SAMPLE_MERGES, "F16",
            {12, 4, 2, 1, 1, 7, 1, 2}, 8, 12, FALCON_7B),
     SAMPLE("whisper", "whisper", "GGML", 0, 1, SAMPLE_TOKENS | SAMPLE_COUNTED | SAMPLE_MELS, NULL,
-           {6, 3, 32, 2, 1, 3, 32, 2, 1, 4, 1002}, 11, 4, {{'E', 32}, {'K', 4}}, WHISPER_TENSORS),
+           {6, 3, 32, 2, 1, 3, 32, 2, 1, 2, 1002}, 11, 4, {{'E', 32}, {'K', 2}, {'C', 3}, {'V', 6}},
+           WHISPER_TENSORS),
     SAMPLE("silero", "silero", "GGML", 0, 2, SAMPLE_SILERO, NULL, {0}, 0, 0, {{0}}, SILERO_TENSORS),
     SAMPLE("rwkv-100", "rwkv", "GGMF", 100, 0, 0, NULL, {2, 32, 1, 4}, 4, 0,
            {{'E', 32}, {'V', 2}, {'F', 2}}, RWKV_TENSORS("Q4_1_O", "Q4_2", "Q4_3")),

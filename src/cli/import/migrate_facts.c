@@ -2,6 +2,8 @@
  * they are written. */
 #include "cli/import/migrate.h"
 
+#include "base/text.h"
+
 /* The setting of a key; false if it is none that files of this family lack. */
 static bool find_setting(const migration *m, gufo_str key, gufo_import_setting *out)
 {
@@ -19,6 +21,18 @@ static bool is_replaced(const migration *m, gufo_str key)
             gufo_str_equal(key, gufo_str_of("general.quantization_version")));
 }
 
+/* A key that is no setting is in the old file, unless options or --known give it. */
+static gufo_import_setting fact_of(const migration *m, const gufo_entry *entry)
+{
+    bool given = gufo_document_find_str(m->given, entry->key, NULL) ||
+                 (m->vocabulary != NULL && str_begins(entry->key, "tokenizer."));
+
+    return (gufo_import_setting){.key = entry->key,
+                                 .value = entry->value,
+                                 .origin = given ? GUFO_SETTING_KNOWN : GUFO_SETTING_FILE,
+                                 .why = given ? "given" : NULL};
+}
+
 /* The next key of the result that is not assumed. */
 static bool next_known(const migration *m, uint64_t *at, gufo_import_setting *out)
 {
@@ -30,7 +44,7 @@ static bool next_known(const migration *m, uint64_t *at, gufo_import_setting *ou
         if ((found && out->origin == GUFO_SETTING_ASSUMED) || is_replaced(m, entry.key))
             continue;
         if (!found)
-            *out = (gufo_import_setting){.key = entry.key, .value = entry.value};
+            *out = fact_of(m, &entry);
         return true;
     }
     return false;

@@ -118,31 +118,37 @@ int migrate_take_settings(migration *m)
 
 /* ---- options about an open file ------------------------------------------------------------- */
 
-/* The first setting whose key ends in this. */
-static bool find_setting(const migration *m, const char *end, gufo_import_setting *out)
+/* Keys behind that of the architecture; a model has one of them at most. */
+static const char *const epsilons[] = {"attention.layer_norm_rms_epsilon",
+                                       "attention.layer_norm_epsilon", NULL};
+static const char *const contexts[] = {"context_length", NULL};
+
+/* The first of these keys that the model has, whether the old file says its value or not. */
+static bool find_key(const migration *m, const char *const *ends, char key[GUFO_KEY_NAME_SIZE])
 {
-    for (uint64_t i = 0; gufo_import_setting_at(m->import, i, out); i++)
-        if (str_ends(out->key, end))
+    const gufo_model *model = gufo_import_model(m->import);
+    gufo_str arch;
+
+    if (gufo_get_str(model, "general.architecture", &arch, NULL) != GUFO_OK)
+        return false;
+    for (; *ends != NULL; ends++) {
+        snprintf(key, GUFO_KEY_NAME_SIZE, "%.*s.%s", (int)arch.len, arch.data, *ends);
+        if (gufo_metadata_find(model, key, NULL))
             return true;
+    }
     return false;
 }
 
-static int set_number(migration *m, const char *option, const char *end, const char *text)
+static int set_number(migration *m, const char *option, const char *const *ends, const char *text)
 {
-    gufo_import_setting setting;
-    char message[MIGRATE_MESSAGE], *key;
-    int code = CODE_OK;
+    char message[MIGRATE_MESSAGE], key[GUFO_KEY_NAME_SIZE];
 
-    if (!find_setting(m, end, &setting))
+    if (!find_key(m, ends, key))
         return report_as(CODE_USAGE, m->options->input,
                          "%s: a model of this kind has no such setting", option);
-    key = strndup(setting.key.data, setting.key.len);
-    if (key == NULL)
-        return report_memory(NULL);
-    if (!set_text(m->given, key, text, message))
-        code = report_usage("%s %s: %s", option, text, message);
-    free(key);
-    return code;
+    return set_text(m->given, key, text, message)
+               ? CODE_OK
+               : report_usage("%s %s: %s", option, text, message);
 }
 
 /* The shapes say it, too. */
@@ -174,19 +180,23 @@ int migrate_take_facts(migration *m)
     const migrate_options *o = m->options;
     bool gives = gufo_document_entry_count(m->given) > 0 || o->vocabulary != NULL ||
                  o->epsilon != NULL || o->context > 0 || o->groups > 0;
+    bool describes = o->arch != NULL || o->flags != 0 || o->keep != GUFO_LEGACY_NEAREST;
     char context[24];
     int code = CODE_OK;
 
     if (gives && is_gguf(m))
         return report_as(CODE_USAGE, o->input,
                          "a GGUF file keeps its keys; 'gufo edit' changes them afterwards");
+    if (describes && is_gguf(m))
+        return report_as(CODE_USAGE, o->input,
+                         "--arch, --falcon-grouped and --dequantize are for files before GGUF");
     snprintf(context, sizeof context, "%ju", (uintmax_t)o->context);
     if (o->groups > 0)
         code = check_groups(m);
     if (code == CODE_OK && o->epsilon != NULL)
-        code = set_number(m, "--eps", "_epsilon", o->epsilon);
+        code = set_number(m, "--eps", epsilons, o->epsilon);
     if (code == CODE_OK && o->context > 0)
-        code = set_number(m, "--ctx", ".context_length", context);
+        code = set_number(m, "--ctx", contexts, context);
     return code;
 }
 
@@ -282,21 +292,40 @@ static bool is_asked(const gufo_import_setting *setting)
            (is_needed(setting) || setting->origin == GUFO_SETTING_ASSUMED);
 }
 
-int migrate_ask(migration *m)
+/* What no answer can give has to be there before the first question. */
+static int check_needed(const migration *m, bool asks)
 {
-    bool asks = !m->options->yes && !m->options->dry_run && isatty(STDIN_FILENO);
+    gufo_import_setting setting;
+    int code = CODE_OK;
+
+    for (uint64_t i = 0; code == CODE_OK && gufo_import_setting_at(m->import, i, &setting); i++)
+        if (is_needed(&setting) && !(asks && is_asked(&setting)))
+            code = report_needed(m, &setting);
+    return code;
+}
+
+static int ask_all(migration *m)
+{
     gufo_import_setting setting;
     char *line = NULL;
     size_t room = 0;
     int code = CODE_OK;
 
     fflush(stdout);
-    for (uint64_t i = 0; code == CODE_OK && gufo_import_setting_at(m->import, i, &setting); i++) {
-        if (asks && is_asked(&setting))
+    for (uint64_t i = 0; code == CODE_OK && gufo_import_setting_at(m->import, i, &setting); i++)
+        if (is_asked(&setting))
             code = ask_for(m, &setting, &line, &room);
-        else if (is_needed(&setting) && !m->options->yes && !m->options->dry_run)
-            code = report_needed(m, &setting);
-    }
     free(line);
     return code;
+}
+
+int migrate_ask(migration *m)
+{
+    bool asks = isatty(STDIN_FILENO);
+    int code;
+
+    if (m->options->yes || m->options->dry_run)
+        return CODE_OK;
+    code = check_needed(m, asks);
+    return code == CODE_OK && asks ? ask_all(m) : code;
 }

@@ -171,6 +171,27 @@ static const legacy_name falcon_names[] = {
     END_OF_NAMES,
 };
 
+/* Names that stay: tensors that every model has, among many others. */
+static const legacy_name whisper_fixed[] = {
+    NAME("encoder.positional_embedding", NULL, "SO"),
+    NAME("encoder.conv1.weight", NULL, "3BS"),
+    NAME("encoder.ln_post.weight", NULL, "S"),
+    NAME("encoder.ln_post.bias", NULL, "S"),
+    NAME("decoder.positional_embedding", NULL, "TP"),
+    NAME("decoder.token_embedding.weight", NULL, "TV"),
+    NAME("decoder.ln.weight", NULL, "T"),
+    NAME("decoder.ln.bias", NULL, "T"),
+    END_OF_NAMES,
+};
+
+static const legacy_name rwkv_fixed[] = {
+    NAME("emb.weight", NULL, "EV"),
+    NAME("blocks.0.ln0.weight", NULL, "E"),
+    NAME("ln_out.weight", NULL, "E"),
+    NAME("head.weight", NULL, "EV"),
+    END_OF_NAMES,
+};
+
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 #define U32 GUFO_VALUE_UINT32
@@ -331,74 +352,89 @@ static const legacy_key rwkv_keys[] = {
 
 /* ---- families ------------------------------------------------------------------------------- */
 
-#define NO_TEXT                                       \
-    {                                                 \
-        LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1 \
-    }
-
-static const legacy_family llama = {"llama",
-                                    "llama",
-                                    {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
-                                    llama_names,
-                                    llama_keys,
-                                    NULL,
-                                    {{NULL, FIELD_END}}};
-static const legacy_family gpt2 = {"gpt2",
-                                   "gpt2",
-                                   {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
-                                   gpt2_names,
-                                   gpt2_keys,
-                                   NULL,
-                                   {{NULL, FIELD_END}}};
+static const legacy_family llama = {
+    .name = "llama",
+    .arch = "llama",
+    .text = {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
+    .names = llama_names,
+    .keys = llama_keys,
+};
+static const legacy_family gpt2 = {
+    .name = "gpt2",
+    .arch = "gpt2",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+    .names = gpt2_names,
+    .keys = gpt2_keys,
+};
 const legacy_family legacy_starcoder = {
-    "starcoder",        "starcoder",    {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
-    starcoder_names,    starcoder_keys, "gpt2",
-    {{NULL, FIELD_END}}};
-static const legacy_family gptj = {"gptj",
-                                   "gptj",
-                                   {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
-                                   gptj_names,
-                                   gptj_keys,
-                                   NULL,
-                                   {{NULL, FIELD_END}}};
+    .name = "starcoder",
+    .arch = "starcoder",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
+    .names = starcoder_names,
+    .keys = starcoder_keys,
+    .like = "gpt2",
+};
+static const legacy_family gptj = {
+    .name = "gptj",
+    .arch = "gptj",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+    .names = gptj_names,
+    .keys = gptj_keys,
+};
 static const legacy_family gptneox = {
-    "gptneox",          "gptneox",    {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
-    gptneox_names,      gptneox_keys, NULL,
-    {{NULL, FIELD_END}}};
-static const legacy_family mpt = {"mpt",
-                                  "mpt",
-                                  {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1},
-                                  mpt_names,
-                                  mpt_keys,
-                                  NULL,
-                                  {{NULL, FIELD_END}}};
+    .name = "gptneox",
+    .arch = "gptneox",
+    .text = {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
+    .names = gptneox_names,
+    .keys = gptneox_keys,
+};
+static const legacy_family mpt = {
+    .name = "mpt",
+    .arch = "mpt",
+    .text = {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1},
+    .names = mpt_names,
+    .keys = mpt_keys,
+};
 static const legacy_family replit = {
-    "replit",           "mpt",       {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1},
-    mpt_names,          replit_keys, NULL,
-    {{NULL, FIELD_END}}};
-static const legacy_family bloom = {"bloom",
-                                    "bloom",
-                                    {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
-                                    bloom_names,
-                                    bloom_keys,
-                                    NULL,
-                                    {{NULL, FIELD_END}}};
+    .name = "replit",
+    .arch = "mpt",
+    .text = {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1},
+    .names = mpt_names,
+    .keys = replit_keys,
+};
+static const legacy_family bloom = {
+    .name = "bloom",
+    .arch = "bloom",
+    .text = {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
+    .names = bloom_names,
+    .keys = bloom_keys,
+};
 static const legacy_family falcon = {
-    "falcon",           "falcon",    {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1},
-    falcon_names,       falcon_keys, NULL,
-    {{NULL, FIELD_END}}};
+    .name = "falcon",
+    .arch = "falcon",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1},
+    .names = falcon_names,
+    .keys = falcon_keys,
+};
 static const legacy_family whisper = {
-    "whisper",
-    "whisper",
-    {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1},
-    NULL,
-    whisper_keys,
-    NULL,
-    {{"encoder.blocks.", FIELD_AUDIO_LAYER}, {"decoder.blocks.", FIELD_TEXT_LAYER}}};
-static const legacy_family silero = {"silero", "silero",           NO_TEXT, NULL, NULL,
-                                     NULL,     {{NULL, FIELD_END}}};
+    .name = "whisper",
+    .arch = "whisper",
+    .text = {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1},
+    .keys = whisper_keys,
+    .blocks = {{"encoder.blocks.", FIELD_AUDIO_LAYER}, {"decoder.blocks.", FIELD_TEXT_LAYER}},
+    .fixed = whisper_fixed,
+};
+static const legacy_family silero = {
+    .name = "silero",
+    .arch = "silero",
+};
 static const legacy_family rwkv = {
-    "rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys, NULL, {{"blocks.", FIELD_LAYER}}};
+    .name = "rwkv",
+    .arch = "rwkv",
+    .keys = rwkv_keys,
+    .blocks = {{"blocks.", FIELD_LAYER}},
+    .fixed = rwkv_fixed,
+};
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
@@ -533,18 +569,36 @@ const legacy_form legacy_forms[] = {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
+enum { WITHOUT_HEADER = 3 };
+
+static const legacy_family *const without_header[WITHOUT_HEADER] = {
+    &legacy_starcoder, &legacy_rwkv6, &legacy_rwkv7};
+
+/* All families, some of them more than once; NULL past the last. */
+static const legacy_family *family_at(size_t index)
+{
+    return index < WITHOUT_HEADER ? without_header[index]
+                                  : legacy_forms[index - WITHOUT_HEADER].family;
+}
+
 const legacy_family *legacy_family_find(const char *name)
 {
-    static const legacy_family *const without_header[] = {&legacy_starcoder, &legacy_rwkv6,
-                                                          &legacy_rwkv7, NULL};
+    const legacy_family *family;
 
-    for (const legacy_family *const *f = without_header; *f != NULL; f++)
-        if (strcmp((*f)->name, name) == 0)
-            return *f;
-    for (const legacy_form *form = legacy_forms; form->family != NULL; form++)
-        if (strcmp(form->family->name, name) == 0)
-            return form->family;
+    for (size_t i = 0; (family = family_at(i)) != NULL; i++)
+        if (strcmp(family->name, name) == 0)
+            return family;
     return NULL;
+}
+
+bool legacy_is_arch(gufo_str name)
+{
+    const legacy_family *family;
+
+    for (size_t i = 0; (family = family_at(i)) != NULL; i++)
+        if (gufo_str_equal(name, gufo_str_of(family->arch)))
+            return true;
+    return false;
 }
 
 /* Whether a name is `pattern`; the number in the place of % into *layer. */

@@ -90,8 +90,10 @@ typedef enum legacy_need {
 typedef struct legacy_name {
     const char *old_name; /* "%" is the number of a layer */
     const char *name;
-    /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q all three
-     * of attention, q the same of heads in groups, 1; "?" any.  A letter means the same everywhere in the file. */
+    /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q all
+     * three of attention, q the same of heads in groups; of Whisper's encoder S embedding, O context
+     * and B mels, of its decoder T embedding and P context; a digit itself; "?" any.  A letter means
+     * the same everywhere in the file. */
     const char *shape;
     legacy_order order;
     legacy_division division;
@@ -141,7 +143,9 @@ typedef struct legacy_family {
     const legacy_name *names; /* ended by a row without an old name; NULL: names stay */
     const legacy_key *keys;   /* likewise */
     const char *like;         /* the family whose header it has; NULL: it has its own */
-    legacy_blocks blocks[LEGACY_MAX_BLOCKS]; /* of names that stay */
+    /* Where names stay: layers; and tensors outside of them that have to be there. */
+    legacy_blocks blocks[LEGACY_MAX_BLOCKS];
+    const legacy_name *fixed;
 } legacy_family;
 
 /* A header that occurred. */
@@ -162,6 +166,8 @@ extern const legacy_family legacy_starcoder, legacy_rwkv6, legacy_rwkv7;
 
 /* The family that --arch names; NULL: none. */
 const legacy_family *legacy_family_find(const char *name);
+/* Whether a family has this general.architecture. */
+bool legacy_is_arch(gufo_str name);
 
 /* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL: unknown. */
 const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer);

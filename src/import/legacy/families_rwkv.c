@@ -141,12 +141,17 @@ static const legacy_key rwkv7_keys[] = {
     END_OF_KEYS,
 };
 
-#define NO_TEXT                                       \
-    {                                                 \
-        LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1 \
-    }
-
 const legacy_family legacy_rwkv6 = {
-    "rwkv6", "rwkv6", NO_TEXT, rwkv6_names, rwkv6_keys, "rwkv", {{NULL, FIELD_END}}};
+    .name = "rwkv6",
+    .arch = "rwkv6",
+    .names = rwkv6_names,
+    .keys = rwkv6_keys,
+    .like = "rwkv",
+};
 const legacy_family legacy_rwkv7 = {
-    "rwkv7", "rwkv7", NO_TEXT, rwkv7_names, rwkv7_keys, "rwkv", {{NULL, FIELD_END}}};
+    .name = "rwkv7",
+    .arch = "rwkv7",
+    .names = rwkv7_names,
+    .keys = rwkv7_keys,
+    .like = "rwkv",
+};

@@ -158,27 +158,35 @@ static gufo_status read_first(legacy_file *file, const legacy_family *wanted, gu
     return try_forms(file, container_of(magic, version), version, wanted, error);
 }
 
+/* The containers that can be read. */
+static const struct known_container {
+    legacy_container container;
+    uint32_t version;
+    const char *name;
+} known_containers[] = {
+    {CONTAINER_GGML, 0, "GGML"},
+    {CONTAINER_GGMF, 1, "GGMF version 1"},
+    {CONTAINER_GGJT, 1, "GGJT version 1"},
+    {CONTAINER_GGJT, 2, "GGJT version 2"},
+    {CONTAINER_GGJT, 3, "GGJT version 3"},
+    {CONTAINER_GGCC, 10, "GGCC"},
+    {CONTAINER_RWKV, 100, "GGMF of rwkv.cpp"},
+    {CONTAINER_RWKV, 101, "GGMF of rwkv.cpp"},
+};
+
 const char *gufo_legacy_recognise(const void *data, size_t size)
 {
-    static const char *const versions[][4] = {
-        [CONTAINER_GGMF] = {NULL, "GGMF version 1"},
-        [CONTAINER_GGJT] = {NULL, "GGJT version 1", "GGJT version 2", "GGJT version 3"},
-    };
     const magic_row *magic = size >= 8 ? magic_find(data) : NULL;
-    uint32_t version =
-        magic != NULL ? load_u32((const uint8_t *)data + 4, bytes_swapped(false)) : 0;
+    uint32_t version;
 
     if (magic == NULL || magic->refusal != NULL)
         return NULL;
-    if (!magic->versioned)
-        return "GGML";
-    if (magic->container == CONTAINER_GGCC)
-        return "GGCC";
-    if (container_of(magic, version) == CONTAINER_RWKV)
-        return "GGMF of rwkv.cpp";
-    return version < 4 && versions[magic->container][version] != NULL
-               ? versions[magic->container][version]
-               : magic->name;
+    version = magic->versioned ? load_u32((const uint8_t *)data + 4, bytes_swapped(false)) : 0;
+    for (size_t i = 0; i < sizeof known_containers / sizeof *known_containers; i++)
+        if (known_containers[i].container == container_of(magic, version) &&
+            known_containers[i].version == version)
+            return known_containers[i].name;
+    return NULL;
 }
 
 /* ---- several files -------------------------------------------------------------------------- */
@@ -333,8 +341,10 @@ gufo_status legacy_file_open(legacy_file *file, const char *path, const char *ar
         status = read_first(file, header, error);
     if (status == GUFO_OK)
         status = read_others(file, error);
-    if (status == GUFO_OK && wanted != NULL)
+    if (status == GUFO_OK && wanted != NULL) {
         file->family = wanted;
+        file->is_given = true;
+    }
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
     return status;

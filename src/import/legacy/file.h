@@ -98,7 +98,8 @@ typedef struct legacy_part {
 typedef struct legacy_file {
     const gufo_allocator *allocator;
     const legacy_form *form;
-    const legacy_family *family; /* the form's, or starcoder */
+    const legacy_family *family; /* the form's, or one that has the same header */
+    bool is_given;               /* the caller says which family it is */
     uint32_t version;            /* of the container; 0: it has none */
     unsigned generation;
     int32_t ftype; /* without the factor */
@@ -123,6 +124,9 @@ gufo_status legacy_walk(legacy_file *file, legacy_part *part, const legacy_form 
                         uint32_t version, uint64_t *reached, gufo_error *error);
 /* Forgets what a walk found. */
 void legacy_part_clear(const legacy_file *file, legacy_part *part);
+
+/* The record of a tensor; NULL: none has the name. */
+const legacy_record *legacy_record_find(const legacy_part *part, const char *name);
 
 /* The name of a container with its version, for people: "GGJT version 1". */
 const char *legacy_container_name(legacy_container container);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codec/interleaved.h"
+#include "gufo/schema.h"
 #include "import/legacy/import.h"
 
 typedef struct gguf_import {
@@ -51,6 +52,24 @@ static gufo_status retype_all(gguf_import *im, gufo_error *error)
                 gufo_document_retype(im->base.document, tensor.name, type_now(tensor.type), error);
     }
     return status;
+}
+
+/* Removed types had file types of their own. */
+static gufo_status set_file_type(gguf_import *im, gufo_error *error)
+{
+    const gufo_file_type *type, *now;
+    gufo_document_entry entry;
+
+    if (!gufo_document_find(im->base.document, "general.file_type", &entry) ||
+        entry.value.type != GUFO_VALUE_UINT32)
+        return GUFO_OK;
+    type = gufo_file_type_by_id(entry.value.as.u);
+    if (type == NULL || interleaved_find(type->base_type) == NULL)
+        return GUFO_OK;
+    now = gufo_file_type_by_name(type_now(type->base_type)->name);
+    return now == NULL
+               ? GUFO_OK
+               : gufo_document_set_u32(im->base.document, "general.file_type", now->id, error);
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
@@ -143,6 +162,8 @@ static gufo_status open_file(gguf_import *im, const char *path, const gufo_legac
     status = gufo_document_set_encoding(im->base.document, 3, facts.byte_order, error);
     if (status == GUFO_OK)
         status = retype_all(im, error);
+    if (status == GUFO_OK)
+        status = set_file_type(im, error);
     if (status == GUFO_OK)
         status = set_known(im, options->known, error);
     return status;

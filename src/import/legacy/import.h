@@ -11,7 +11,6 @@ typedef struct legacy_import {
     legacy_shapes shapes;
     legacy_tensor *tensors;
     uint64_t tensor_count, tensor_room;
-    name_index records; /* of the first part; while tensors are planned */
 } legacy_import;
 
 /* tensors.c: the list of tensors, with their types. */

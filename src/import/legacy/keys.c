@@ -35,6 +35,17 @@ static bool is_known(const filling *f, gufo_str key)
     return f->options->known != NULL && gufo_document_find_str(f->options->known, key, NULL);
 }
 
+/* Adds a setting, unless the caller knows its value. */
+static gufo_status add_setting(const filling *f, gufo_str key, gufo_setting_origin origin,
+                               bool required, gufo_value_type type, const char *why,
+                               gufo_error *error)
+{
+    bool known = is_known(f, key);
+
+    return import_add_setting(&f->im->base, key, known ? GUFO_SETTING_KNOWN : origin, required,
+                              type, known ? "given" : why, error);
+}
+
 static gufo_status set(const filling *f, gufo_str key, const gufo_value *value, gufo_error *error)
 {
     return gufo_document_set(f->document, key, value, error);
@@ -119,19 +130,16 @@ static gufo_status set_row(const filling *f, const legacy_key *key, gufo_error *
     char room[KEY_ROOM];
     gufo_str name = key_of(f, key->key, room);
     gufo_value value = value_of(f->im, key);
-    bool known = is_known(f, name);
     gufo_status status = GUFO_OK;
 
-    if (key->positive && value.as.f <= 0 && !known)
+    if (key->positive && value.as.f <= 0 && !is_known(f, name))
         return GUFO_OK;
     if (key->from == FROM_KV_SHAPE)
         status = check_kv(f, key, number_of(f->im, key), error);
     if (status == GUFO_OK)
         status = set(f, name, &value, error);
     if (status == GUFO_OK && key->from == ASSUMED)
-        status = import_add_setting(&f->im->base, name,
-                                    known ? GUFO_SETTING_KNOWN : GUFO_SETTING_ASSUMED, true,
-                                    key->type, known ? "given" : key->why, error);
+        status = add_setting(f, name, GUFO_SETTING_ASSUMED, true, key->type, key->why, error);
     return status;
 }
 
@@ -348,14 +356,6 @@ typedef struct rwkv_mark {
     uint32_t version;
 } rwkv_mark;
 
-static const legacy_record *find_record(const legacy_part *part, const char *name)
-{
-    for (uint64_t i = 0; i < part->record_count; i++)
-        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
-            return &part->records[i];
-    return NULL;
-}
-
 /* The highest version of which a tensor is there. */
 static uint32_t rwkv_version(const legacy_part *part)
 {
@@ -365,7 +365,7 @@ static uint32_t rwkv_version(const legacy_part *part)
                                       {"blocks.0.att.ln_x.weight", 5}};
 
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++)
-        if (find_record(part, marks[k].name) != NULL)
+        if (legacy_record_find(part, marks[k].name) != NULL)
             return marks[k].version;
     return 4;
 }
@@ -373,7 +373,7 @@ static uint32_t rwkv_version(const legacy_part *part)
 static gufo_status set_rwkv(const filling *f, gufo_error *error)
 {
     const legacy_part *part = &f->im->file.parts[0];
-    const legacy_record *wide = find_record(part, "blocks.0.ffn.key.weight");
+    const legacy_record *wide = legacy_record_find(part, "blocks.0.ffn.key.weight");
     gufo_status status = GUFO_OK;
 
     if (wide != NULL && wide->n_dims == 2)
@@ -382,11 +382,6 @@ static gufo_status set_rwkv(const filling *f, gufo_error *error)
     if (status == GUFO_OK)
         status = gufo_document_set_u32(f->document, "rwkv.architecture_version", rwkv_version(part),
                                        error);
-    if (status == GUFO_OK)
-        status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"),
-                                    GUFO_SETTING_MISSING, false, GUFO_VALUE_STRING,
-                                    "the file has no vocabulary: take it from a model that has it",
-                                    error);
     return status;
 }
 
@@ -422,6 +417,7 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
                                      gufo_error *error)
 {
     const legacy_family *family = f->im->file.family;
+    const gufo_str merges = gufo_str_of("tokenizer.ggml.merges");
     bool scored = family->text.texts == LEGACY_TEXTS_PIECES;
     gufo_status status = GUFO_OK;
 
@@ -432,20 +428,19 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
                         "%" PRIu64 " tokens have lost bytes in the old file; a GGUF model with "
                         "the same vocabulary has them",
                         report->lossy);
-    if (status == GUFO_OK && report->unmade > 0)
+    if (status == GUFO_OK && report->unmade > 0 && !is_known(f, merges))
         status =
             import_warn(&f->im->base, error,
                         "no merge makes %" PRIu64 " of the tokens: their ids are not in the order "
                         "of the merges, and those that were found may be wrong",
                         report->unmade);
     if (status == GUFO_OK && report->no_merges != NULL)
-        status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.merges"),
-                                    GUFO_SETTING_MISSING, true, GUFO_VALUE_ARRAY, report->no_merges,
-                                    error);
+        status = add_setting(f, merges, GUFO_SETTING_MISSING, true, GUFO_VALUE_ARRAY,
+                             report->no_merges, error);
     if (status == GUFO_OK && scored && !f->im->file.parts[0].vocabulary.has_scores)
-        status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.scores"),
-                                    GUFO_SETTING_ASSUMED, true, GUFO_VALUE_ARRAY,
-                                    "the file has none: with zeros texts are divided badly", error);
+        status = add_setting(f, gufo_str_of("tokenizer.ggml.scores"), GUFO_SETTING_ASSUMED, true,
+                             GUFO_VALUE_ARRAY,
+                             "the file has none: with zeros texts are divided badly", error);
     return status;
 }
 
@@ -457,6 +452,10 @@ static gufo_status set_tokenizer(const filling *f, gufo_error *error)
 
     if (f->options->vocabulary != NULL)
         return take_vocabulary(f, error);
+    if (file->form->container == CONTAINER_RWKV)
+        return add_setting(f, gufo_str_of("tokenizer.ggml.model"), GUFO_SETTING_MISSING, false,
+                           GUFO_VALUE_STRING,
+                           "the file has no vocabulary: take it from a model that has it", error);
     if (file->family->text.texts == LEGACY_TEXTS_NONE)
         return GUFO_OK;
     status = legacy_set_vocabulary(f->document, &file->parts[0].vocabulary, &file->family->text,
@@ -470,15 +469,10 @@ static gufo_status set_tokenizer(const filling *f, gufo_error *error)
 /* Keys of another family's architecture are for other files. */
 static bool is_of_other(const filling *f, gufo_str key)
 {
-    for (const legacy_form *form = legacy_forms; form->family != NULL; form++) {
-        const char *arch = form->family->arch;
-        size_t len = strlen(arch);
+    const char *dot = memchr(key.data, '.', key.len);
+    gufo_str arch = {key.data, dot != NULL ? (size_t)(dot - key.data) : 0};
 
-        if (strcmp(arch, f->arch) != 0 && str_begins(key, arch) && key.len > len &&
-            key.data[len] == '.')
-            return true;
-    }
-    return false;
+    return !gufo_str_equal(arch, gufo_str_of(f->arch)) && legacy_is_arch(arch);
 }
 
 static gufo_status set_known(const filling *f, gufo_error *error)
@@ -533,7 +527,7 @@ gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *option
         status = set_rows(&f, error);
     if (status == GUFO_OK && (im->file.form->flags & FORM_SILERO) != 0)
         status = set_silero(&f, error);
-    if (status == GUFO_OK && im->file.form->container == CONTAINER_RWKV)
+    if (status == GUFO_OK && strcmp(f.arch, "rwkv") == 0)
         status = set_rwkv(&f, error);
     if (status == GUFO_OK)
         status = set_tokenizer(&f, error);

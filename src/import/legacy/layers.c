@@ -62,8 +62,6 @@ gufo_status legacy_check_layers(const legacy_file *file, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    if (file->parts[0].record_count == 0) /* a vocabulary alone */
-        return GUFO_OK;
     for (int i = 0; i < LEGACY_MAX_BLOCKS && status == GUFO_OK; i++)
         if (file->family->blocks[i].start != NULL)
             status = check_blocks(file, &file->family->blocks[i], error);

@@ -1,4 +1,4 @@
-/* What old blocks lose, found by reading them all: chunk after chunk, on all processors. */
+/* What old blocks lose, found by reading those that may lose something: chunk after chunk, on all processors. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/threads.h"
@@ -10,6 +10,7 @@ typedef struct measuring {
     legacy_tensor *tensors;
     uint64_t *chunks; /* of the tensors before this one; one more than there are tensors */
     uint64_t count;
+    gufo_legacy_keep keep;
     uint8_t **buffers; /* of threads */
     const gufo_run *run;
     uint64_t done, total; /* bytes */
@@ -25,12 +26,26 @@ static uint64_t chunk_blocks(const legacy_record *r)
     return CHUNK_BYTES / r->layout->block_bytes;
 }
 
-/* Chunks that a tensor is read in: none of plain numbers, which lose nothing. */
-static uint64_t count_chunks(const legacy_tensor *t)
+/* Whether the numbers decide if the tensor becomes F16. */
+static bool may_become_f16(const legacy_tensor *t, gufo_legacy_keep keep)
+{
+    return keep == GUFO_LEGACY_F16 ||
+           (keep == GUFO_LEGACY_NEAREST && first_record(t)->layout->today == LEGACY_NO_ID);
+}
+
+/* F32 scales are rounded to F16, and show files of the first days, whatever the tensor becomes. */
+static bool has_single_scales(const legacy_tensor *t)
+{
+    return first_record(t)->layout->single_scales > 0;
+}
+
+/* Chunks that a tensor is read in: none where nothing can be lost. */
+static uint64_t count_chunks(const legacy_tensor *t, gufo_legacy_keep keep)
 {
     const legacy_record *r;
 
-    if (t->record_count == 0 || first_record(t)->layout->block_length == 1)
+    if (t->record_count == 0 || first_record(t)->layout->block_length == 1 ||
+        !(has_single_scales(t) || may_become_f16(t, keep)))
         return 0;
     r = first_record(t);
     return divide_up(r->size / r->layout->block_bytes, chunk_blocks(r)) * t->file->part_count;
@@ -64,7 +79,7 @@ static gufo_status measure_chunk(void *context, unsigned thread, uint64_t index,
 
     loss->tensor = tensor_of(m, index);
     t = &m->tensors[loss->tensor];
-    in_part = larger(count_chunks(t) / t->file->part_count, 1); /* never 0 */
+    in_part = larger(count_chunks(t, m->keep) / t->file->part_count, 1); /* never 0 */
     chunk = index - m->chunks[loss->tensor];
     part = chunk / in_part;
     r = &t->file->parts[part].records[t->records[0]];
@@ -75,7 +90,9 @@ static gufo_status measure_chunk(void *context, unsigned thread, uint64_t index,
                          r->offset + chunk * chunk_blocks(r) * r->layout->block_bytes,
                          m->buffers[thread], (size_t)loss->bytes, error);
     if (status == GUFO_OK)
-        legacy_measure(r->layout, m->buffers[thread], blocks, &loss->same_name, &loss->f16);
+        legacy_measure(r->layout, m->buffers[thread], blocks,
+                       has_single_scales(t) ? &loss->same_name : NULL,
+                       may_become_f16(t, m->keep) ? &loss->f16 : NULL);
     else
         fail_in(error, GUFO_FILE_INPUT, (uint32_t)part, t->file->parts[part].path);
     return status;
@@ -116,11 +133,12 @@ static gufo_status check_scales(const legacy_tensor *t, gufo_error *error)
         QUOTED(r->name));
 }
 
-gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, const gufo_run *run,
-                               const gufo_allocator *allocator, gufo_error *error)
+gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, gufo_legacy_keep keep,
+                               const gufo_run *run, const gufo_allocator *allocator,
+                               gufo_error *error)
 {
     unsigned threads = run != NULL && run->threads != 0 ? run->threads : thread_default_count();
-    measuring m = {.tensors = tensors, .count = count, .run = run};
+    measuring m = {.tensors = tensors, .count = count, .keep = keep, .run = run};
     parallel_loop loop = {.threads = threads,
                           .result_size = sizeof(loss_pair),
                           .context = &m,
@@ -138,7 +156,7 @@ gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, const guf
             status = fail_memory(error);
     }
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        uint64_t chunks = count_chunks(&tensors[i]);
+        uint64_t chunks = count_chunks(&tensors[i], keep);
 
         m.chunks[i + 1] = m.chunks[i] + chunks;
         if (chunks > 0)

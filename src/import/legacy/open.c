@@ -95,7 +95,13 @@ static const import_kind legacy_kind = {plan, tensor_at, part_at, close_import};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static void set_facts(legacy_import *im)
+/* One head of keys has the same rows in both orders of q, k and v. */
+static bool is_in_doubt(const legacy_file *file, uint32_t flags)
+{
+    return field_of(file, FIELD_HEAD_KV) > 1 && (flags & GUFO_LEGACY_FALCON_GROUPED) == 0;
+}
+
+static void set_facts(legacy_import *im, uint32_t flags)
 {
     const legacy_file *file = &im->file;
 
@@ -107,7 +113,7 @@ static void set_facts(legacy_import *im)
     im->base.facts.generation = file->generation;
     im->base.facts.parts = file->part_count;
     im->base.facts.vocabulary = file->parts[0].vocabulary.count;
-    im->base.facts.doubt = file->form->doubt;
+    im->base.facts.doubt = is_in_doubt(file, flags) ? file->form->doubt : NULL;
     for (uint32_t i = 0; i < file->part_count; i++)
         im->base.facts.size += file->parts[i].source.size;
 }
@@ -124,7 +130,7 @@ static gufo_status open_file(legacy_import *im, const char *path,
         status = legacy_check_shapes(&im->file, &im->shapes, error);
     if (status != GUFO_OK)
         return status;
-    set_facts(im);
+    set_facts(im, options->flags);
     im->base.document = gufo_document_new(&document, error);
     if (im->base.document == NULL)
         return GUFO_E_MEMORY;

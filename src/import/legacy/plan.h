@@ -2,7 +2,6 @@
 #ifndef IMPORT_LEGACY_PLAN_H
 #define IMPORT_LEGACY_PLAN_H
 
-#include "format/file/name_index.h"
 #include "gufo/import.h"
 #include "import/legacy/file.h"
 
@@ -36,9 +35,6 @@ typedef struct legacy_shapes {
 /* The dimensions that a record has in the whole model, of all parts. */
 void legacy_whole(const legacy_file *file, const legacy_record *record, const legacy_name *row,
                   uint64_t ne[LEGACY_MAX_DIMS]);
-/* Makes an index of the first part's records by name, of which none may occur twice; freed with
- * name_index_free, also after a failure. */
-gufo_status legacy_index_records(const legacy_file *file, name_index *names, gufo_error *error);
 /* Checks that the tensors are those of a model: names, dimensions, all layers.  Chooses between families
  * that only tensors tell apart. */
 gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *shapes, gufo_error *error);
@@ -64,9 +60,10 @@ gufo_status legacy_read_rows(const legacy_tensor *t, uint64_t first, uint64_t co
 
 /* ---- measure.c ------------------------------------------------------------------------------ */
 
-/* Reads all blocks that no longer exist, and notes in the tensors what they lose. */
-gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, const gufo_run *run,
-                               const gufo_allocator *allocator, gufo_error *error);
+/* Reads the blocks that may lose something, and notes in the tensors what they lose. */
+gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, gufo_legacy_keep keep,
+                               const gufo_run *run, const gufo_allocator *allocator,
+                               gufo_error *error);
 
 /* ---- pieces.c ------------------------------------------------------------------------------- */
 

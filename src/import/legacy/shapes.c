@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "format/file/name_index.h"
 #include "import/legacy/plan.h"
 
 /* ---- dimensions ----------------------------------------------------------------------------- */
@@ -62,17 +63,26 @@ static gufo_status check_shape(const legacy_file *file, legacy_shapes *s, const 
     return GUFO_OK;
 }
 
+/* Letters that the header knows; 0 where it has no such number. */
+static const struct header_letter {
+    char letter;
+    legacy_field field;
+} header_letters[] = {
+    {'E', FIELD_EMBD},      {'V', FIELD_VOCAB}, {'C', FIELD_CTX},        {'S', FIELD_AUDIO_STATE},
+    {'O', FIELD_AUDIO_CTX}, {'B', FIELD_MELS},  {'T', FIELD_TEXT_STATE}, {'P', FIELD_TEXT_CTX},
+};
+
 static void preset(const legacy_file *file, legacy_shapes *s)
 {
     uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD);
     uint64_t heads = larger((uint64_t)field_of(file, FIELD_HEAD), 1);
     uint64_t groups = larger((uint64_t)field_of(file, FIELD_HEAD_KV), 1);
 
-    s->size['E'] = embedding;
+    for (size_t i = 0; i < sizeof header_letters / sizeof *header_letters; i++)
+        s->size[(unsigned char)header_letters[i].letter] =
+            (uint64_t)field_of(file, header_letters[i].field);
     s->size['Q'] = 3 * embedding;
     s->size['q'] = embedding + 2 * groups * (embedding / heads);
-    s->size['V'] = (uint64_t)field_of(file, FIELD_VOCAB);
-    s->size['C'] = (uint64_t)field_of(file, FIELD_CTX);
     for (int digit = '1'; digit <= '9'; digit++)
         s->size[digit] = (uint64_t)(digit - '0');
 }
@@ -84,25 +94,20 @@ static gufo_str name_of(const void *owner, uint64_t index)
     return ((const legacy_part *)owner)->records[index].name;
 }
 
-gufo_status legacy_index_records(const legacy_file *file, name_index *names, gufo_error *error)
-{
-    const legacy_part *part = &file->parts[0];
-    uint64_t first;
-    gufo_status status =
-        name_index_new(names, part->record_count, name_of, part, file->allocator, error);
-
-    for (uint64_t i = 0; status == GUFO_OK && i < part->record_count; i++)
-        if (!name_index_add(names, i, &first))
-            status = fail_with(error, GUFO_E_MALFORMED, part->records[i].header,
-                               "tensor %s occurs twice", QUOTED(part->records[i].name));
-    return status;
-}
-
 static gufo_status check_unique(const legacy_file *file, gufo_error *error)
 {
+    const legacy_part *part = &file->parts[0];
     name_index names;
-    gufo_status status = legacy_index_records(file, &names, error);
+    uint64_t first;
+    gufo_status status =
+        name_index_new(&names, part->record_count, name_of, part, file->allocator, error);
 
+    if (status != GUFO_OK)
+        return status;
+    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
+        if (!name_index_add(&names, i, &first))
+            status = fail_with(error, GUFO_E_MALFORMED, part->records[i].header,
+                               "tensor %s occurs twice", QUOTED(part->records[i].name));
     name_index_free(&names, file->allocator);
     return status;
 }
@@ -145,6 +150,33 @@ static uint64_t expected_count(const census *c, const legacy_name *row, uint64_t
     return row->need == OPTIONAL && found == 0 ? 0 : all;
 }
 
+static gufo_status fail_missing(const legacy_part *part, const char *name, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_MALFORMED, part->source.size,
+                     "tensor %s is missing: the file was cut off, or is not a complete model",
+                     name);
+}
+
+/* Names the first tensor that is missing. */
+static gufo_status fail_count(const legacy_file *file, const legacy_name *row, uint64_t found,
+                              uint64_t expected, gufo_error *error)
+{
+    const legacy_part *part = &file->parts[0];
+    uint64_t layers = (uint64_t)field_of(file, FIELD_LAYER);
+    char name[LEGACY_MAX_NAME];
+
+    for (uint64_t i = row->need == LATER; i < layers && found < expected; i++) {
+        legacy_name_write_old(row, i, name, sizeof name);
+        if (legacy_record_find(part, name) == NULL)
+            return fail_missing(part, name, error);
+    }
+    legacy_name_write_old(row, 0, name, sizeof name);
+    return fail_with(error, GUFO_E_MALFORMED, part->source.size,
+                     "the file has %" PRIu64
+                     " tensors of the kind of %s, but the model has %" PRIu64,
+                     found, name, expected);
+}
+
 static gufo_status check_complete(const legacy_file *file, const census *c, gufo_error *error)
 {
     const legacy_name *names = file->family->names;
@@ -156,12 +188,27 @@ static gufo_status check_complete(const legacy_file *file, const census *c, gufo
         uint64_t expected = expected_count(c, &names[i], c->found[i], other_way);
 
         if (c->found[i] != expected)
-            return fail_with(error, GUFO_E_MALFORMED, file->parts[0].source.size,
-                             "%" PRIu64 " of %" PRIu64 " tensors %s are there: the file was cut "
-                             "off, or is no complete model",
-                             c->found[i], expected, names[i].old_name);
+            return fail_count(file, &names[i], c->found[i], expected, error);
     }
     return GUFO_OK;
+}
+
+/* Where names stay. */
+static gufo_status check_fixed(const legacy_file *file, legacy_shapes *s, gufo_error *error)
+{
+    const legacy_part *part = &file->parts[0];
+    const legacy_name *row = file->family->fixed;
+    gufo_status status = GUFO_OK;
+
+    if (row == NULL || part->record_count == 0) /* or a vocabulary alone */
+        return GUFO_OK;
+    for (; row->old_name != NULL && status == GUFO_OK; row++) {
+        const legacy_record *r = legacy_record_find(part, row->old_name);
+
+        status = r != NULL ? check_shape(file, s, row, r, error)
+                           : fail_missing(part, row->old_name, error);
+    }
+    return status == GUFO_OK ? legacy_check_layers(file, error) : status;
 }
 
 /* ---- starcoder ------------------------------------------------------------------------------ */
@@ -190,6 +237,13 @@ static gufo_status has_one_kv(const legacy_file *file, const legacy_record *r, b
     }
     mem_free(file->allocator, rows);
     return status;
+}
+
+/* Both have the same header and names: data decides, unless the caller does. */
+static bool may_be_starcoder(const legacy_file *file)
+{
+    return file->family == &legacy_starcoder ||
+           (!file->is_given && strcmp(file->family->name, legacy_starcoder.like) == 0);
 }
 
 /* A trained gpt-2 never has equal heads; starcoder's converter copied the only one. */
@@ -231,10 +285,10 @@ gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *s, gufo_error 
     *s = (legacy_shapes){.flipped = false};
     preset(file, s);
     if (status == GUFO_OK && file->family->names == NULL)
-        return legacy_check_layers(file, error);
+        return check_fixed(file, s, error);
     if (status != GUFO_OK)
         return status;
-    if (strcmp(file->family->name, "gpt2") == 0 || file->family == &legacy_starcoder)
+    if (may_be_starcoder(file))
         status = find_starcoder(file, error);
     for (uint64_t i = 0; i < part->record_count && !s->flipped; i++) {
         const legacy_name *row = legacy_name_find(file->family, part->records[i].name, &layer);

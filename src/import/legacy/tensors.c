@@ -115,38 +115,30 @@ static gufo_status add_tensor(legacy_import *im, const legacy_tensor *t, gufo_er
     return GUFO_OK;
 }
 
-/* The record with a name; UINT32_MAX: none has it. */
-static uint32_t find_record(const legacy_import *im, const char *name)
-{
-    uint64_t index;
-
-    return name_index_find(&im->records, gufo_str_of(name), &index) ? (uint32_t)index : UINT32_MAX;
-}
-
 /* Of tensors that become one, the first one brings the others along: *skip for those. */
 static gufo_status stack(const legacy_import *im, legacy_tensor *t, uint64_t layer, bool *skip,
                          gufo_error *error)
 {
+    const legacy_part *part = &im->file.parts[0];
     const legacy_record *r = first_record(t);
 
     t->record_count = 0;
     for (const legacy_name *row = im->file.family->names; row->old_name != NULL; row++) {
         char name[LEGACY_MAX_NAME];
-        uint32_t index;
+        const legacy_record *other;
 
         if (row->order != ORDER_STACKED || strcmp(row->name, t->row->name) != 0)
             continue;
         legacy_name_write_old(row, layer, name, sizeof name);
-        index = find_record(im, name);
-        if (index == UINT32_MAX || t->record_count == LEGACY_SOURCES)
+        other = legacy_record_find(part, name);
+        if (other == NULL || t->record_count == LEGACY_SOURCES)
             return fail_with(error, GUFO_E_MALFORMED, r->header, "tensor %s is missing beside %s",
                              name, QUOTED(r->name));
-        if (im->file.parts[0].records[index].size != r->size ||
-            im->file.parts[0].records[index].layout != r->layout || r->layout->block_length != 1)
+        if (other->size != r->size || other->layout != r->layout || r->layout->block_length != 1)
             return fail_with(error, GUFO_E_MALFORMED, r->header,
                              "tensor %s is not like %s, with which it becomes one", name,
                              QUOTED(r->name));
-        t->records[t->record_count++] = index;
+        t->records[t->record_count++] = (uint32_t)(other - part->records);
     }
     *skip = first_record(t) != r;
     t->source = first_record(t)->name;
@@ -220,14 +212,12 @@ gufo_status legacy_plan_tensors(legacy_import *im, const gufo_legacy_options *op
 
     if (part->record_count > UINT32_MAX)
         return refuse(error, GUFO_E_LIMIT, "more tensors than a file can have");
-    status = legacy_index_records(&im->file, &im->records, error);
     for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
         status = add_record(im, (uint32_t)i, options->flags, error);
-    name_index_free(&im->records, &im->base.allocator);
     if (status == GUFO_OK && (im->file.form->flags & FORM_MELS) != 0)
         status = add_mels(im, error);
     if (status == GUFO_OK && (options->flags & GUFO_LEGACY_MEASURE) != 0)
-        status = legacy_measure_all(im->tensors, im->tensor_count, options->run,
+        status = legacy_measure_all(im->tensors, im->tensor_count, options->keep, options->run,
                                     &im->base.allocator, error);
     for (uint64_t i = 0; i < im->tensor_count && status == GUFO_OK; i++) {
         legacy_tensor *t = &im->tensors[i];

@@ -56,7 +56,7 @@ typedef struct field_range {
     int32_t least, most;
 } field_range;
 
-enum { MOST_LAYERS = 1 << 12, MOST = 1 << 24 };
+enum { MOST_LAYERS = 1 << 10, MOST = 1 << 24 };
 
 static const field_range ranges[FIELD_COUNT] = {
     [FIELD_VOCAB] = {1, LEGACY_MAX_VOCABULARY},
@@ -110,6 +110,16 @@ static gufo_status read_field(walk *w, legacy_field field, gufo_error *error)
     return status;
 }
 
+/* Where a number of the header is in the file. */
+static uint64_t field_place(const walk *w, legacy_field field)
+{
+    uint64_t at = w->version != 0 ? 8 : 4;
+
+    for (const uint8_t *f = w->form->fields; *f != FIELD_END && *f != field; f++)
+        at += sizeof(legacy_number);
+    return at;
+}
+
 static gufo_status check_heads(const walk *w, legacy_field width, legacy_field heads,
                                gufo_error *error)
 {
@@ -117,9 +127,9 @@ static gufo_status check_heads(const walk *w, legacy_field width, legacy_field h
 
     if (h == 0 || n % h == 0)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_MALFORMED, w->in.at,
-                     "%s is %" PRId32 ", which %s, %" PRId32 ", does not divide",
-                     field_names[width], n, field_names[heads], h);
+    return fail_with(error, GUFO_E_MALFORMED, field_place(w, heads),
+                     "%s is %" PRId32 ", which does not divide %s, %" PRId32, field_names[heads], h,
+                     field_names[width], n);
 }
 
 /* The generation of blocks: by the version, or by a factor in the ftype. */
@@ -136,20 +146,17 @@ static gufo_status find_generation(walk *w, gufo_error *error)
         break;
     case CONTAINER_RWKV:
         w->generation = w->version == 100 ? 0 : 2;
-        if (legacy_layout_find_rwkv((uint32_t)ftype, w->generation) == NULL)
-            return fail_with(error, GUFO_E_MALFORMED, w->in.at - 4,
-                             "data type %" PRId32 " does not exist in such a file", ftype);
         break;
     default:
         w->generation = (w->form->flags & FORM_FACTOR) != 0 ? (unsigned)(ftype / 1000) : 0;
     }
     if (w->generation > 2)
-        return fail_with(error, GUFO_E_MALFORMED, w->in.at,
+        return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
                          "ftype is %" PRId32 ": blocks of generation %u were never made", ftype,
                          w->generation);
     if (w->form->container == CONTAINER_RWKV &&
         legacy_layout_find_rwkv((uint32_t)ftype, w->generation) == NULL)
-        return fail_with(error, GUFO_E_MALFORMED, w->in.at - sizeof(uint32_t),
+        return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
                          "data type %" PRId32 " does not exist in such a file", ftype);
     return GUFO_OK;
 }
@@ -228,6 +235,10 @@ static gufo_status read_mels(walk *w, gufo_error *error)
         status = reader_i32(&w->in, &part->mel_columns, error);
     if (status != GUFO_OK)
         return status;
+    if (part->mel_rows != part->fields[FIELD_MELS].i)
+        return fail_with(error, GUFO_E_MALFORMED, at,
+                         "%" PRId32 " mel filters, but the header says %" PRId32, part->mel_rows,
+                         part->fields[FIELD_MELS].i);
     if (part->mel_rows < 1 || part->mel_columns < 1)
         return fail_with(error, GUFO_E_MALFORMED, at,
                          "%" PRId32 " mel filters of %" PRId32 " numbers, which no model has",
@@ -507,6 +518,14 @@ static void place_names(legacy_part *part)
 
     for (uint64_t i = 0; i < part->record_count; at += part->records[i++].name.len)
         part->records[i].name.data = at;
+}
+
+const legacy_record *legacy_record_find(const legacy_part *part, const char *name)
+{
+    for (uint64_t i = 0; i < part->record_count; i++)
+        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
+            return &part->records[i];
+    return NULL;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

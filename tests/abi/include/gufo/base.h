@@ -118,7 +118,7 @@ typedef enum gufo_file_role {
     GUFO_FILE_JOURNAL = 5,
 } gufo_file_role;
 
-/* What went wrong, and with which file.  Plain data: copy it freely; nothing has to be freed. */
+/* What went wrong, and with which file.  Plain data: copy it freely; it owns nothing. */
 typedef struct gufo_error {
     gufo_status code;
     int system;                   /* errno of a GUFO_E_IO, else 0 */
@@ -127,7 +127,7 @@ typedef struct gufo_error {
     gufo_file_role role;
     uint32_t file_index; /* from 0: the shard of a model, or the place in a list of files */
     char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
-                            keeps its end, after "..."; "" if there is none */
+                            keeps its end, after "..."; "" if none exists */
     char message[1024];  /* one English sentence, no newline, control characters escaped */
     uint64_t reserved[4];
 } gufo_error;

@@ -77,7 +77,7 @@ typedef enum gufo_cpu {
 
 /* "best", "portable", "avx2", "avx512", "neon"; NULL for any other number.  Static; any thread. */
 GUFO_API const char *gufo_cpu_name(gufo_cpu cpu);
-/* The level with that name into *cpu; false if there is none.  Any thread. */
+/* The level with that name into *cpu; false if none exists.  Any thread. */
 GUFO_API bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu);
 /* Whether this processor and this build of the library have it.  Any thread. */
 GUFO_API bool gufo_cpu_available(gufo_cpu cpu);
@@ -116,7 +116,7 @@ GUFO_API gufo_status gufo_repack(const gufo_element_type *type, const void *bloc
 GUFO_API gufo_status gufo_swap_blocks(const gufo_element_type *type, void *blocks, uint64_t count,
                                       gufo_error *error);
 
-/* The index of the first value that is infinite or NaN; `count` if there is none.  Any thread. */
+/* The index of the first value that is infinite or NaN; `count` if none exists.  Any thread. */
 GUFO_API uint64_t gufo_first_nonfinite(const float *values, uint64_t count);
 
 /* ==== Part 4: encoding ======================================================================= */

@@ -84,8 +84,8 @@ typedef struct gufo_document_entry {
     uint64_t reserved[4];
 } gufo_document_entry;
 
-/* The number of entries; entry `index` (false past the end); the entry with a key (false if there
- * is none).  Finding a key takes constant time, reaching an index at most logarithmic time.  Views
+/* The number of entries; entry `index` (false past the end); the entry with a key (false if none
+ * exists).  Finding a key takes constant time, reaching an index at most logarithmic time.  Views
  * live until the entry is changed, those of copied values as long as their model.  `out` may be
  * NULL. */
 GUFO_API uint64_t gufo_document_entry_count(const gufo_document *document);
@@ -271,7 +271,7 @@ typedef enum gufo_change_kind {
 typedef struct gufo_change {
     gufo_change_kind kind;
     gufo_str old_name, new_name;             /* the same unless renamed */
-    const gufo_value *old_value, *new_value; /* of keys; NULL where there is none */
+    const gufo_value *old_value, *new_value; /* of keys; NULL where none exists */
     uint64_t reserved[4];
 } gufo_change;
 
@@ -306,7 +306,7 @@ typedef struct gufo_layout_options {
     uint64_t reserve; /* bytes of room at least, for later edits; at most GUFO_MAX_RESERVE */
     uint64_t minimum; /* of the data offset */
     /* The data begins as many bytes past a multiple of this as in the model (at a multiple, if
-     * there is none), so that blocks of the disk can be shared; 0: at any multiple of the
+     * none exists), so that blocks of the disk can be shared; 0: at any multiple of the
      * alignment. */
     uint64_t block;
     uint64_t reserved[4]; /* must be zero */

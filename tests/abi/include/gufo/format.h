@@ -55,7 +55,7 @@ typedef enum gufo_value_type {
 
 /* "uint8" ... "float64", "bool", "string", "array"; NULL for a number that is not a type. */
 GUFO_API const char *gufo_value_type_name(gufo_value_type type);
-/* The type with that name into *type; false if there is none. */
+/* The type with that name into *type; false if none exists. */
 GUFO_API bool gufo_value_type_by_name(const char *name, gufo_value_type *type);
 /* Bytes of one value in a file and of its C type; 0 for strings and arrays. */
 GUFO_API size_t gufo_value_type_size(gufo_value_type type);
@@ -324,7 +324,7 @@ typedef struct gufo_facts {
 
 /* Any thread. */
 GUFO_API gufo_facts gufo_model_facts(const gufo_model *model);
-/* The first fault that a lenient open met, in the first shard that has one; NULL if there is none.
+/* The first fault that a lenient open met, in the first shard that has one; NULL if none exists.
  * Lives as long as the model. */
 GUFO_API const gufo_error *gufo_model_damage(const gufo_model *model);
 /* Whether tensor data can be reached: false if a shard is a pipe. */
@@ -350,7 +350,7 @@ typedef struct gufo_entry {
 } gufo_entry;
 
 /* The number of entries; entry `index` in file order (false past the end); the entry with this key
- * (false if there is none; the first of several, which only a lenient open lets in), found in
+ * (false if none exists; the first of several, which only a lenient open lets in), found in
  * constant time.  `out` may be NULL.  Views live as long as the model.  Any thread. */
 GUFO_API uint64_t gufo_metadata_count(const gufo_model *model);
 GUFO_API bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out);
@@ -530,7 +530,7 @@ typedef struct gufo_rule {
 } gufo_rule;
 
 /* Rule `index` of all of them, those of the format first (NULL past the end); the rule with this id
- * or name (NULL if there is none).  Static; any thread. */
+ * or name (NULL if none exists).  Static; any thread. */
 GUFO_API const gufo_rule *gufo_rule_at(size_t index);
 GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name);
 

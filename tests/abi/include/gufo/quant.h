@@ -32,7 +32,9 @@ typedef struct gufo_quantize_target {
  *   the name of a file type that quantizing can make (Q4_K_M), or its number (15);
  *   Q3_K, Q4_K, Q5_K for the file types with _M;
  *   the name of an element type that is not a file type (MXFP4): the target is pure then;
- *   COPY: tensors keep their types.
+ *   COPY: tensors keep their types;
+ *   the format's own names: of a file type MOSTLY_Q4_K_M, ALL_F32, both also with LLAMA_FTYPE_ or
+ *   GGML_FTYPE_ before them; of an element type GGML_TYPE_Q4_0: the target is pure then.
  * Upper or lower case.  With `pure`, the element type of that name is meant where there is one
  * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
 GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_target *out);
@@ -242,7 +244,7 @@ GUFO_API gufo_status gufo_imatrix_read_counts(const gufo_imatrix *imatrix, uint6
                                               gufo_error *error);
 
 /* Finds the entry for a tensor of the model with that name, number of columns (dims[0]) and
- * matrices (dims[2] * dims[3]).  GUFO_E_NOT_FOUND if there is none; GUFO_E_ARGUMENT, with the name
+ * matrices (dims[2] * dims[3]).  GUFO_E_NOT_FOUND if none exists; GUFO_E_ARGUMENT, with the name
  * and both lengths, if it has another length: then it belongs to another model. */
 GUFO_API gufo_status gufo_imatrix_match(const gufo_imatrix *imatrix, gufo_str name,
                                         uint64_t columns, uint64_t matrices, uint64_t *index,
@@ -264,13 +266,13 @@ typedef struct gufo_imatrix_statistics {
     uint64_t negative;                 /* values below 0, which a sum of squares never is */
     uint64_t zeros;                    /* columns that were always 0 */
     float lowest_count, highest_count; /* tokens, of all matrices with a good count */
-    float minimum, maximum;            /* of the finite means; 0 if there is none */
+    float minimum, maximum;            /* of the finite means; 0 if none exists */
     double mean;
     uint64_t top; /* the value with the highest mean */
     uint64_t reserved[4];
 } gufo_imatrix_statistics;
 
-/* Reads all of entry `index`.  GUFO_E_RANGE if there is none. */
+/* Reads all of entry `index`.  GUFO_E_RANGE if none exists. */
 GUFO_API gufo_status gufo_imatrix_scan(const gufo_imatrix *imatrix, uint64_t index,
                                        gufo_imatrix_statistics *out, gufo_error *error);
 
@@ -422,7 +424,7 @@ typedef struct gufo_stats_find {
  * and I64 are taken as doubles. */
 typedef struct gufo_stats {
     uint64_t elements; /* the number that was read: all, unless the file is truncated */
-    uint64_t finite;   /* of these; the fields below describe them, and are 0 if there are none */
+    uint64_t finite;   /* of these; the fields below describe them, and are 0 if none exist */
     uint64_t zeros;    /* of either sign */
     double minimum, maximum;
     uint64_t minimum_at, maximum_at;

@@ -7,7 +7,7 @@
  * The registry is data: registry/ in the source tree has one table of text per list, which is the
  * only place to add a row.  Everything here is static and constant: any thread, nothing to free.
  * Rows are in the order of their tables.  gufo_*_at gives row `index` of a table, NULL past the
- * end; gufo_*_find the row for a name, NULL if there is none. */
+ * end; gufo_*_find the row for a name, NULL if none exists. */
 #ifndef GUFO_SCHEMA_H
 #define GUFO_SCHEMA_H
 
@@ -44,7 +44,7 @@ typedef struct gufo_file_type {
 /* Row `index` of the table in the order of ids; NULL past the end.  Static; any thread. */
 GUFO_API const gufo_file_type *gufo_file_type_at(size_t index);
 
-/* The file type with this id, or with this name (exact, upper case); NULL if there is none. Static;
+/* The file type with this id, or with this name (exact, upper case); NULL if none exists. Static;
  * any thread. */
 GUFO_API const gufo_file_type *gufo_file_type_by_id(uint64_t id);
 GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
@@ -99,9 +99,9 @@ typedef enum gufo_type_fit {
 GUFO_API gufo_type_fit gufo_key_fit(const gufo_key_info *info, const gufo_value *value);
 
 /* The current key for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
- * "mpt.attention.clip_kqv"), NULL if there is none.  *safe (may be NULL): every reader in use knows
+ * "mpt.attention.clip_kqv"), NULL if none exists.  *safe (may be NULL): every reader in use knows
  * the replacement, with the same meaning of the value, so that renaming the key fixes the file;
- * false if there is none.  registry/key_aliases.tsv */
+ * false if none exists.  registry/key_aliases.tsv */
 GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe);
 
 /* ==== Architectures ========================================================================== */
@@ -161,7 +161,7 @@ GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past
 
 /* The row for a name in a file: the longest pattern that the name begins with, in whole segments,
  * so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter and
- * whatever else follows.  False if there is none; *out (may be NULL) is then unchanged.  Any
+ * whatever else follows.  False if none exists; *out (may be NULL) is then unchanged.  Any
  * bytes. */
 GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
 
