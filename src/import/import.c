@@ -101,12 +101,15 @@ static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint
     const gufo_import *im = context;
     const piece *p = &im->peeked->pieces[index];
     gufo_document_tensor tensor;
+    gufo_status status;
     uint64_t each;
 
     if (!gufo_document_tensor_at(im->document, index, &tensor))
         return refuse(error, GUFO_E_ARGUMENT, "no such tensor");
     each = tensor.dims[0] / p->columns;
-    return job_peek(im->peeked, index, first * each, count * each, out, error);
+    status = job_peek(im->peeked, index, first * each, count * each, out, error);
+    /* Who reads the model does not see its files. */
+    return status == GUFO_OK ? job_check_inputs(im->peeked, error) : status;
 }
 
 gufo_status import_open_model(gufo_import *im, gufo_error *error)

@@ -296,6 +296,8 @@ gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
  * without one.  A transposed piece has plain numbers of one type, and one slice.  Any thread. */
 gufo_status job_peek(const gufo_job *job, uint64_t index, uint64_t row, uint64_t count, void *out,
                      gufo_error *error);
+/* GUFO_E_CHANGED if an input was written to since it was opened. */
+gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
 
 /* The bytes before the pieces of a target; they live until the document changes. */
 gufo_status job_header(const job_target *target, const void **bytes, size_t *size,

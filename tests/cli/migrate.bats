@@ -228,6 +228,9 @@ END
 {"HASH": {"settings": {"a.b": {"type": "uint33", "value": 3}}}}~settings of this file: 'a.b': its type is not known: {"type": ..., "value": ...}
 {"HASH": {"settings": {"a b": 3}}}~settings of this file: 'a b': key "a b" holds ' '; letters, digits, '_', '.' and '-' are allowed
 END
+    truncate -s 9M known.json
+    run -3 --separate-stderr gufo migrate --known known.json old.bin new.gguf
+    same_error 'gufo: known.json: there are more than 8 MiB, too many for settings'
     printf '{' >known.json
     run -3 --separate-stderr gufo migrate --known known.json old.bin new.gguf
     [[ "$stderr" == 'gufo: known.json: line 1: '* ]]
@@ -323,6 +326,78 @@ END
         has 'it would be lost'
     done
     cmp old.bin.1 before
+}
+
+@test "old files: no output replaces one of their parts" {
+    make_legacy old.bin container ggml parts 2
+    make_legacy one.bin
+    cp old.bin.1 before
+    run -2 --separate-stderr gufo quantize -q old.bin --allow-requantize Q8_0 --force -o old.bin.1
+    same_error 'gufo: old.bin.1: the output is the input; it would be lost'
+    run -2 gufo quantize -q old.bin --allow-requantize Q8_0 --report old.bin.1 --force -o new.gguf
+    run -2 gufo quantize -q one.bin --allow-requantize Q8_0 --types-from old.bin --force -o old.bin.1
+    run -2 gufo get -q old.bin general.name --raw --force -o old.bin.1
+    run -2 gufo migrate -q --yes one.bin --vocab-from old.bin --force old.bin.1
+    cmp old.bin.1 before
+}
+
+@test "migrate: parts that are not what they should be" {
+    make_legacy old.bin container ggml parts 2
+    mv old.bin.1 part
+    while IFS='~' read -r made expected; do
+        rm -rf old.bin.1
+        eval "$made"
+        run -3 --separate-stderr gufo migrate --dry-run old.bin
+        same_error "gufo: old.bin.1: $expected"
+    done <<'END'
+ln old.bin old.bin.1~is the same file as part 0
+ln -s old.bin old.bin.1~is the same file as part 0
+mkfifo old.bin.1~is not a regular file
+ln -s /dev/zero old.bin.1~is not a regular file
+mkdir old.bin.1~cannot read: Is a directory
+: >old.bin.1~byte 0: the file ends inside the magic number: 4 bytes are needed here, 0 are left
+(printf fmgg; tail -c +5 part) >old.bin.1~byte 0: the magic number or the version is not that of the first part
+END
+    mkfifo pipe
+    run -3 --separate-stderr gufo migrate pipe
+    same_error 'gufo: pipe: is not a regular file'
+    rm old.bin.1
+    mkfifo old.bin.1
+    run -3 --separate-stderr gufo ls old.bin
+    same_error 'gufo: old.bin.1: is not a regular file'
+}
+
+@test "migrate: keys that would break the model" {
+    make_legacy old.bin
+    while IFS='~' read -r code setting expected; do
+        run "-$code" --separate-stderr gufo migrate --yes -q old.bin new.gguf --set "$setting"
+        same_error "gufo: $expected"
+    done <<'END'
+2~split.count=uint16:2~--set split.count=uint16:2: the result is one file; 'gufo split' divides it (see gufo help migrate)
+2~general.architecture=gpt2~--set general.architecture=gpt2: --arch says what the file is (see gufo help migrate)
+3~tokenizer.ggml.tokens=["a","b"]~old.bin: tokenizer.ggml.tokens has 2 elements, but the model has 262 tokens
+3~tokenizer.ggml.scores=[1]~old.bin: tokenizer.ggml.scores has 1 elements, but the model has 262 tokens
+END
+    local tokens
+    read -ra tokens < <(seq -s ' ' 262)
+    make_gguf words.gguf kv general.architecture string llama arr tokenizer.ggml.tokens string 262 "${tokens[@]}" \
+        arr tokenizer.ggml.token_type int32 2 1 1
+    run -3 --separate-stderr gufo migrate --yes -q old.bin new.gguf --vocab-from words.gguf
+    same_error 'gufo: old.bin: tokenizer.ggml.token_type has 2 elements, but the model has 262 tokens'
+    make_gguf words.gguf kv general.architecture string llama arr tokenizer.ggml.tokens uint8 262 "${tokens[@]/#*/7}"
+    run -3 --separate-stderr gufo migrate --yes -q old.bin new.gguf --vocab-from words.gguf
+    same_error 'gufo: old.bin: tokenizer.ggml.tokens is not an array of type string'
+    files old.bin words.gguf
+}
+
+@test "old files: adapters and sessions are no models, and nothing else is said" {
+    printf 'algg\1\0\0\0\10\0\0\0\20\0\0\0' >lora.bin
+    run -3 --separate-stderr gufo show lora.bin
+    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
+    run -3 --separate-stderr gufo edit lora.bin --set a.b=1
+    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
+    run -1 gufo validate lora.bin
+    lacks 'gufo migrate'
 }
 
 @test "migrate: to standard output, and to a pipe" {

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -128,6 +129,7 @@ static void test_first_bytes_name_the_container(void **state)
         check(gufo_legacy_recognise(b.data, 32) == NULL, "%s with another magic", sample->name);
         builder_free(&b);
     }
+    check(gufo_legacy_recognise("algg\1\0\0\0", 8) == NULL, "adapters are not taken");
     check(gufo_legacy_recognise("GGUF", 4) == NULL && gufo_legacy_recognise("", 0) == NULL,
           "others");
     check(gufo_legacy_recognise("algg\1\0\0\0", 8) == NULL &&
@@ -438,6 +440,77 @@ static void test_keys_that_no_heads_have(void **state)
     }
 }
 
+/* Rows are read to find out whether it is starcoder; those of a file may be any length. */
+static void test_rows_of_another_width_are_not_read(void **state)
+{
+    enum { WIDTH = 1 << 16 };
+    legacy_sample changed = *legacy_sample_named("starcoder");
+    size_t last = COUNT_OF(changed.sizes) - 1, found = 0;
+    counter count;
+    gufo_error error = no_error();
+
+    (void)state;
+    changed.sizes[last].letter = 'X';
+    changed.sizes[last].size = WIDTH;
+    for (size_t i = 0; i < tensor_count(&changed); i++)
+        if (strcmp(changed.tensors[i].name, "model/h0/attn/c_attn/w") == 0) {
+            changed.tensors[i].shape = "XQ";
+            found++;
+        }
+    check(found == 1, "the sample has no such tensor");
+    builder b = written(&changed, NULL);
+    counter_init(&count);
+    check(open_file(&count, GUFO_LEGACY_NEAREST, &error) == NULL, "it is taken");
+    check(error.code == GUFO_E_MALFORMED, "%s", error.message);
+    check(count.largest < 4 * WIDTH, "%zu bytes at once", count.largest);
+    builder_free(&b);
+}
+
+/* ---- files that change ---------------------------------------------------------------------- */
+
+static void test_a_file_that_changes_while_rows_are_read(void **state)
+{
+    const legacy_sample *sample = legacy_sample_named("llama-ggmf1");
+    const struct timespec other[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    gufo_error error = no_error();
+    gufo_tensor tensor;
+    float numbers[1024];
+
+    (void)state;
+    builder b = written(sample, NULL);
+    gufo_import *import = gufo_import_legacy(path.text, NULL, &error);
+    check(import != NULL, "%s", error.message);
+    const gufo_model *model = gufo_import_model(import);
+    check(gufo_tensor_at(model, 0, &tensor) && tensor.elements <= COUNT_OF(numbers), "tensor");
+    check_ok(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error), &error, "before");
+    check(utimensat(AT_FDCWD, path.text, other, 0) == 0, "utimensat");
+    check(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error) == GUFO_E_CHANGED, "%s",
+          error.message);
+    gufo_import_close(import);
+    builder_free(&b);
+}
+
+/* Names of files are bytes; those of keys are text. */
+static void test_a_name_that_is_not_text(void **state)
+{
+    const legacy_sample *sample = legacy_sample_named("llama-ggmf1");
+    path_text odd = folder_path(&place, "a\xff\xc3.bin");
+    builder b = written(sample, NULL);
+    gufo_error error = no_error();
+    gufo_str name;
+
+    (void)state;
+    write_file(odd.text, b.data, b.len);
+    gufo_import *import = gufo_import_legacy(odd.text, NULL, &error);
+    check(import != NULL, "%s", error.message);
+    check_ok(gufo_get_str(gufo_import_model(import), "general.name", &name, &error), &error,
+             "general.name");
+    check(gufo_str_equal(name, gufo_str_of("a??.bin")), "%.*s", (int)name.len, name.data);
+    gufo_import_close(import);
+    (void)unlink(odd.text);
+    builder_free(&b);
+}
+
 /* ---- what the caller says ------------------------------------------------------------------- */
 
 static void test_the_caller_names_the_family(void **state)
@@ -492,6 +565,9 @@ int main(void)
         cmocka_unit_test(test_headers_that_contradict),
         cmocka_unit_test(test_the_last_tensor_missing),
         cmocka_unit_test(test_keys_that_no_heads_have),
+        cmocka_unit_test(test_rows_of_another_width_are_not_read),
+        cmocka_unit_test(test_a_file_that_changes_while_rows_are_read),
+        cmocka_unit_test(test_a_name_that_is_not_text),
         cmocka_unit_test(test_the_caller_names_the_family),
     };
 

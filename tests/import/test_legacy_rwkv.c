@@ -282,12 +282,41 @@ static void test_names_stay(void **state)
     close_subject(&s);
 }
 
+/* Blocks lie in rows: other dimensions would cut them. */
+static void test_quantized_rows_of_another_length(void **state)
+{
+    static subject s = {.arch = "rwkv7"};
+    sample_tensor layer[COUNT_OF(rwkv7_layer)];
+    gufo_legacy_options options = {.arch = "rwkv7", .keep = GUFO_LEGACY_F32};
+    gufo_error error = no_error();
+
+    (void)state;
+    memcpy(layer, rwkv7_layer, sizeof layer);
+    check(strcmp(layer[12].name, "att.x_rwkvag") == 0, "%s", layer[12].name);
+    layer[12].shape = "X";
+    layer[12].type = "Q4_0";
+    make_sample(&s, layer, COUNT_OF(layer));
+    set_sizes(&s, "WALGX", (const uint32_t[]){3, 5, 6, 7, 96});
+    s.sample.fields[1] = s.sample.sizes[0].size = 16;
+    s.sample.sizes[3].size = 8;
+    s.place = folder_new();
+    path_text path = folder_path(&s.place, "model.bin");
+    s.bytes = builder_new((encoding){3, false});
+    legacy_write(&s.bytes, &s.sample, &s.marks);
+    write_file(path.text, s.bytes.data, s.bytes.len);
+    check(gufo_import_legacy(path.text, &options, &error) == NULL, "it is taken");
+    check(error.code == GUFO_E_TYPE && strstr(error.message, "rows of 96 numbers, not of 16"), "%s",
+          error.message);
+    close_subject(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rwkv6),
         cmocka_unit_test(test_rwkv7),
         cmocka_unit_test(test_names_stay),
+        cmocka_unit_test(test_quantized_rows_of_another_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

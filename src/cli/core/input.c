@@ -110,18 +110,10 @@ bool input_is_pending(const char *path)
 
 bool input_is_gguf(const char *path)
 {
-    char magic[4] = {0};
-    struct stat info;
-    /* Bytes of a pipe would be missing afterwards. */
-    bool is_file = !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
-    FILE *in = is_file ? fopen(path, "re") : NULL;
-    bool is =
-        in != NULL && fread(magic, sizeof magic, 1, in) == 1 &&
-        (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
+    char magic[4];
 
-    if (in != NULL)
-        (void)fclose(in);
-    return is;
+    return path_begin(path, magic, sizeof magic) == sizeof magic &&
+           (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -218,16 +210,22 @@ void input_close(input *in)
     signals_reading(NULL);
 }
 
+const char *input_file_at(const gufo_model *model, size_t index)
+{
+    size_t shards = gufo_model_shard_count(model);
+
+    return index < shards ? gufo_model_name(gufo_model_shard(model, index))
+                          : old_file_part_at(model, (uint32_t)(index - shards) + 1);
+}
+
 bool input_guard(const input *in, output_guard *guard)
 {
     /* "-" is standard input, which may be a file. */
     bool guarded = save_guard(guard, &in->path, 1);
+    const char *path;
 
-    for (size_t i = 0; guarded && i < gufo_model_shard_count(in->model); i++) {
-        const char *path = gufo_model_name(gufo_model_shard(in->model, i));
-
+    for (size_t i = 0; guarded && (path = input_file_at(in->model, i)) != NULL; i++)
         guarded = save_guard_more(guard, &path, 1);
-    }
     return guarded;
 }
 

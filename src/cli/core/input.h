@@ -60,6 +60,10 @@ int input_damage(const input *in, bool report);
  * a report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);
 
+/* The path of file `index` of a model: of its shards, or of the parts of an old file; NULL past the last
+ * one. */
+const char *input_file_at(const gufo_model *model, size_t index);
+
 /* Guards all its files against being replaced by an output (base/files/guard.h); the caller frees
  * the guard with guard_free.  False after a report. */
 bool input_guard(const input *in, output_guard *guard);

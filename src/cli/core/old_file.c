@@ -4,25 +4,18 @@
 #include "cli/core/path.h"
 #include "cli/core/report.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #ifdef GUFO_HAS_IMPORT
 
+#include "format/model/made.h"
 #include "gufo/import.h"
 
 const char *old_file_kind(const char *path)
 {
     unsigned char begin[32] = {0};
-    struct stat info;
-    /* Bytes of a pipe would be missing afterwards. */
-    bool is_file = !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
-    FILE *in = is_file ? fopen(path, "re") : NULL;
-    size_t size = in != NULL ? fread(begin, 1, sizeof begin, in) : 0;
+    size_t size = path_begin(path, begin, sizeof begin);
 
-    if (in != NULL)
-        (void)fclose(in);
     return memcmp(begin, "GGUF", 4) != 0 ? gufo_legacy_recognise(begin, size) : NULL;
 }
 
@@ -77,6 +70,15 @@ gufo_model *old_file_open(const char *path, uint64_t *size, gufo_error *error)
     return gufo_open_provider(&provider, &options, error);
 }
 
+const char *old_file_part_at(const gufo_model *model, uint32_t index)
+{
+    const made *m = model->made;
+
+    return m != NULL && m->provider.close == close_import
+               ? gufo_import_part_at(m->provider.context, index)
+               : NULL;
+}
+
 #else
 
 const char *old_file_kind(const char *path)
@@ -89,6 +91,12 @@ gufo_model *old_file_open(const char *path, uint64_t *size, gufo_error *error)
 {
     (void)path, (void)size, (void)error;
     return NULL; /* old_file_kind knows none */
+}
+
+const char *old_file_part_at(const gufo_model *model, uint32_t index)
+{
+    (void)model, (void)index;
+    return NULL;
 }
 
 #endif

@@ -12,6 +12,10 @@ const char *old_file_kind(const char *path);
  * is assumed, or missing.  *size (may be NULL) is that of all its parts.  Closed with gufo_close. */
 gufo_model *old_file_open(const char *path, uint64_t *size, gufo_error *error);
 
+/* The path of part `index` of the file that such a model was made of; NULL past the last one, and for
+ * any other model.  It lives as long as the model. */
+const char *old_file_part_at(const gufo_model *model, uint32_t index);
+
 /* Whether it is such a file, which the command does not take: says so, and what helps. */
 bool old_file_refuse(const char *path);
 

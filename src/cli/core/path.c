@@ -4,11 +4,13 @@
 #include "cli/core/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool path_is_standard(const char *path)
 {
@@ -34,6 +36,22 @@ bool path_is_folder(const char *path)
     struct stat info;
 
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+size_t path_begin(const char *path, void *bytes, size_t size)
+{
+    struct stat info;
+    /* Bytes of a pipe would be missing afterwards; what takes the place of a file must not be waited
+     * for. */
+    bool is_file = !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    int fd = is_file ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    ssize_t got = -1;
+
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        got = pread(fd, bytes, size, 0);
+    if (fd >= 0)
+        (void)close(fd);
+    return got > 0 ? (size_t)got : 0;
 }
 
 char *path_format(const char *format, ...)

@@ -3,6 +3,7 @@
 #define CLI_CORE_PATH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether the path is "-": standard input or output. */
 bool path_is_standard(const char *path);
@@ -14,6 +15,8 @@ const char *path_name(const char *path);
 bool path_exists(const char *path);
 /* Whether it is a folder, or a link to one. */
 bool path_is_folder(const char *path);
+/* Reads the first bytes of a regular file, at most `size`; 0 for anything else.  Any thread. */
+size_t path_begin(const char *path, void *bytes, size_t size);
 
 /* The caller frees all of these; NULL after a report.  A path put together as printf would: */
 char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 20, LARGEST_FILE = 64 << 20 };
+enum { CHUNK = 1 << 20, LARGEST_FILE = 8 << 20 };
 
 /* ---- the hash of the old file --------------------------------------------------------------- */
 
@@ -178,7 +178,7 @@ int migrate_take_known(migration *m)
 
     if (path == NULL)
         return CODE_OK;
-    code = small_file_read(path, LARGEST_FILE, "there are more than 64 MiB, too many for settings",
+    code = small_file_read(path, LARGEST_FILE, "there are more than 8 MiB, too many for settings",
                            &bytes);
     if (code != CODE_OK)
         return code;

@@ -1,4 +1,5 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
+#include "cli/core/input.h"
 #include "cli/core/path.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
@@ -73,20 +74,20 @@ static void take_stem(const migration *m, name_title *title, gufo_name *parts)
 /* The name that the convention gives the result; false after a report. */
 static bool suggest_name(const migration *m, char name[GUFO_NAME_SIZE])
 {
-    const char *input = m->options->input;
+    const char *old = m->options->input;
     char suggested[GUFO_NAME_SIZE];
     name_title title;
     gufo_name parts;
     gufo_error error;
 
     if (gufo_name_suggest(gufo_import_model(m->import), 0, suggested, &error) != GUFO_OK) {
-        report_error(input, &error);
+        report_error(old, &error);
         return false;
     }
     memcpy(name, suggested, GUFO_NAME_SIZE);
     if (!gufo_name_match(gufo_str_of(suggested), &parts)) { /* letters outside ASCII */
         if (m->quantizer != NULL)
-            report_message(input, "no conforming name can be made of its name: OUT is needed");
+            report_message(old, "no conforming name can be made of its name: OUT is needed");
         return m->quantizer == NULL;
     }
     take_stem(m, &title, &parts);
@@ -95,7 +96,7 @@ static bool suggest_name(const migration *m, char name[GUFO_NAME_SIZE])
         parts.encoding = gufo_str_of(m->target.name);
     if (gufo_name_format(name, GUFO_NAME_SIZE, &parts) < GUFO_NAME_SIZE)
         return true;
-    report_message(input, "the name of the output would be too long");
+    report_message(old, "the name of the output would be too long");
     return false;
 }
 
@@ -131,28 +132,20 @@ int migrate_plan(migration *m)
 
 /* ---- files that are read -------------------------------------------------------------------- */
 
-/* All parts of the old file, and what options name: no output replaces them. */
-typedef struct read_files {
-    const char **paths;
-    size_t count;
-} read_files;
-
-static bool list_read(const migration *m, read_files *files)
+/* All parts of the old file, and what options name: no output replaces them.  The caller frees the
+ * items. */
+static bool list_read(const migration *m, option_texts *files)
 {
-    const char *const named[] = {m->options->known, m->options->vocabulary};
-    uint32_t parts = gufo_import_describe(m->import).parts;
-    const char *part;
+    bool listed = m->options->known == NULL || option_add(files, m->options->known) == CODE_OK;
+    const char *path;
 
-    files->count = 0;
-    files->paths = calloc((size_t)parts + 2, sizeof *files->paths);
-    if (files->paths == NULL)
-        return report_memory(NULL) == CODE_OK;
-    for (uint32_t i = 0; i < parts && (part = gufo_import_part_at(m->import, i)) != NULL; i++)
-        files->paths[files->count++] = part;
-    for (size_t i = 0; i < 2; i++)
-        if (named[i] != NULL)
-            files->paths[files->count++] = named[i];
-    return true;
+    for (uint32_t i = 0; listed && (path = gufo_import_part_at(m->import, i)) != NULL; i++)
+        listed = option_add(files, path) == CODE_OK;
+    for (size_t i = 0; m->vocabulary != NULL && listed &&
+                       (path = input_file_at(m->vocabulary, i)) != NULL;
+         i++)
+        listed = option_add(files, path) == CODE_OK;
+    return listed;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -180,7 +173,7 @@ static bool is_stream(const migration *m)
     return save_is_stdout(m->output) || save_is_stream(m->output);
 }
 
-static gufo_status run_job(migration *m, const read_files *files, const gufo_run *how,
+static gufo_status run_job(migration *m, const option_texts *files, const gufo_run *how,
                            gufo_error *error)
 {
     const migrate_options *o = m->options;
@@ -188,7 +181,7 @@ static gufo_status run_job(migration *m, const read_files *files, const gufo_run
     const gufo_job_options options = {.path = m->output,
                                       .flags = GUFO_JOB_RESUMABLE | replaces |
                                                (o->resume ? GUFO_JOB_RESUME : 0u),
-                                      .also_read = files->paths,
+                                      .also_read = files->items,
                                       .also_read_count = files->count};
 
     if (is_stream(m))
@@ -241,10 +234,12 @@ int migrate_write(migration *m)
     gufo_run how = progress_run(&m->bar, shared);
     gufo_status status;
     gufo_error error;
-    read_files files;
+    option_texts files = {0};
 
-    if (!list_read(m, &files))
+    if (!list_read(m, &files)) {
+        free(files.items);
         return CODE_FAILED;
+    }
     how.cpu = m->cpu;
     if (!m->options->dry_run) {
         signals_defer();
@@ -253,7 +248,7 @@ int migrate_write(migration *m)
     status = run_job(m, &files, &how, &error);
     if (!m->options->dry_run)
         progress_end(&m->bar);
-    free(files.paths);
+    free(files.items);
     if (status != GUFO_OK && save_is_stdout(m->output) && error.system == EPIPE &&
         signals_pipe_closed())
         return CODE_OK;

@@ -23,12 +23,28 @@ static bool read_one(const key_type *type, const char *text, gufo_value *out, en
     return value_read(type->type, text, out);
 }
 
+/* What the model is, and that it is whole: the old file says so. */
+static bool may_be_set(const char *key, char message[MIGRATE_MESSAGE])
+{
+    bool is_arch = strcmp(key, "general.architecture") == 0;
+
+    if (is_arch || strncmp(key, "split.", strlen("split.")) == 0)
+        snprintf(message, MIGRATE_MESSAGE, "%s",
+                 is_arch ? "--arch says what the file is"
+                         : "the result is one file; 'gufo split' divides it");
+    else
+        return true;
+    return false;
+}
+
 bool migrate_set(gufo_document *document, const char *key, const char *text, const key_types *types,
                  char message[MIGRATE_MESSAGE])
 {
     key_types arrays = key_types_of_shape(types, true), fitting = arrays;
     bool read = false;
 
+    if (!may_be_set(key, message))
+        return false;
     if (*text != '[' || arrays.count == 0)
         fitting = key_types_of_shape(types, false);
 

@@ -252,7 +252,8 @@ static gufo_model *open_old(ls_file *file)
     gufo_model *model = old_file_open(file->path, &size, &error);
 
     if (model == NULL)
-        set_fault(file, file->path, error.offset, error.message);
+        set_fault(file, error.file[0] != '\0' ? error.file : file->path, error.offset,
+                  error.message);
     file->size = size;
     return model;
 }

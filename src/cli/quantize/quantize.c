@@ -179,14 +179,24 @@ typedef struct work {
     progress bar;
 } work;
 
+/* No output replaces a file of a model that is read. */
+static int add_files(quantize_options *o, const gufo_model *model)
+{
+    const char *path;
+    int code = CODE_OK;
+
+    for (size_t i = 0; code == CODE_OK && (path = input_file_at(model, i)) != NULL; i++)
+        code = option_add(&o->read, path);
+    return code;
+}
+
 static int open_input(work *w)
 {
     w->input = input_open_model(w->options->input, 0);
     if (w->input == NULL)
         return CODE_FAILED;
-    /* The job does not know the file of a model that is made. */
-    if (gufo_model_facts(w->input).is_made &&
-        option_add(&w->options->read, w->options->input) != CODE_OK)
+    /* The job does not know the files of a model that is made. */
+    if (add_files(w->options, w->input) != CODE_OK)
         return CODE_FAILED;
     return quantize_name_outputs(w->options, w->input);
 }
@@ -203,16 +213,6 @@ static int open_imatrix(work *w)
     if (w->whole != NULL && o->included.count + o->excluded.count > 0)
         w->imatrix = gufo_imatrix_merge((const gufo_imatrix *const *)&w->whole, 1, &select, &error);
     return w->imatrix != NULL ? CODE_OK : report_error(o->imatrix, &error);
-}
-
-/* No output replaces a shard of the other model either. */
-static int add_shards(quantize_options *o, const gufo_model *other)
-{
-    int code = CODE_OK;
-
-    for (size_t i = 0; i < gufo_model_shard_count(other) && code == CODE_OK; i++)
-        code = option_add(&o->read, gufo_model_name(gufo_model_shard(other, i)));
-    return code;
 }
 
 /* Without TYPE the output has the file type of that model. */
@@ -233,7 +233,7 @@ static int open_types(work *w)
         target->file_type = gufo_file_type_by_id((uint32_t)file_type);
     o->plan.recipe.model_type = type_in_model;
     o->plan.recipe.model_context = w->other;
-    return add_shards(o, w->other);
+    return add_files(o, w->other);
 }
 
 static int make_overrides(work *w)

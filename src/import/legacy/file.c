@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -70,6 +71,23 @@ static bool fits(const legacy_form *form, legacy_container container, uint32_t v
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
+/* An old file is read several times, and its other parts are found by their names, so that anything
+ * may be there.  Opening a device, or a pipe, may have effects. */
+static int open_regular(const char *path, gufo_error *error)
+{
+    struct stat info;
+    int fd;
+
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        (void)refuse(error, GUFO_E_IO, "is not a regular file");
+        return -1;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        (void)fail_io(error, errno, "cannot open");
+    return fd;
+}
+
 static gufo_status open_part(legacy_file *file, legacy_part *part, const char *path,
                              gufo_error *error)
 {
@@ -80,9 +98,9 @@ static gufo_status open_part(legacy_file *file, legacy_part *part, const char *p
     source_open_memory(&part->source, "", 0);
     if (part->path == NULL)
         return fail_memory(error);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    fd = open_regular(path, error);
     if (fd < 0)
-        return fail_io(error, errno, "cannot open");
+        return GUFO_E_IO;
     return source_open_fd(&part->source, fd, false, 1 << 20, file->allocator, error);
 }
 
@@ -223,6 +241,37 @@ static gufo_status compare_part(const legacy_part *first, const legacy_part *par
     return GUFO_OK;
 }
 
+/* A file has its share of the rows once; whoever made it another part has lost that one. */
+static gufo_status check_other(const legacy_file *file, uint32_t number, gufo_error *error)
+{
+    struct stat info, other;
+
+    if (fstat(file->parts[number].source.fd, &info) != 0)
+        return fail_io(error, errno, "cannot examine");
+    for (uint32_t i = 0; i < number; i++)
+        if (fstat(file->parts[i].source.fd, &other) == 0 && other.st_dev == info.st_dev &&
+            other.st_ino == info.st_ino)
+            return refuse(error, GUFO_E_MALFORMED, "is the same file as part %" PRIu32, i);
+    return GUFO_OK;
+}
+
+/* The walk begins behind the magic number and the version. */
+static gufo_status check_begin(const legacy_file *file, uint32_t number, gufo_error *error)
+{
+    reader first = {.source = &file->parts[0].source},
+           r = {.source = &file->parts[number].source, .inside = "the magic number"};
+    uint8_t expected[8], bytes[8];
+    size_t size = file->version != 0 ? 8 : 4;
+    gufo_status status = reader_bytes(&first, expected, size, error);
+
+    if (status == GUFO_OK)
+        status = reader_bytes(&r, bytes, size, error);
+    if (status == GUFO_OK && memcmp(bytes, expected, size) != 0)
+        status = fail_with(error, GUFO_E_MALFORMED, 0,
+                           "the magic number or the version is not that of the first part");
+    return status;
+}
+
 static gufo_status read_part(legacy_file *file, uint32_t number, gufo_error *error)
 {
     legacy_part *part = &file->parts[number];
@@ -236,6 +285,10 @@ static gufo_status read_part(legacy_file *file, uint32_t number, gufo_error *err
     if (path == NULL)
         return fail_memory(error);
     status = open_part(file, part, path, error);
+    if (status == GUFO_OK)
+        status = check_other(file, number, error);
+    if (status == GUFO_OK)
+        status = check_begin(file, number, error);
     if (status == GUFO_OK)
         status = legacy_walk(file, part, file->form, file->version, &reached, error);
     if (status == GUFO_OK)

@@ -276,6 +276,27 @@ static void describe(const legacy_import *im, char *out, size_t size)
                    strcmp(name, "F32") == 0 ? "ALL_" : "MOSTLY_", name);
 }
 
+/* Names of files are any bytes; those that are not text become "?". */
+static gufo_status set_file_name(const filling *f, const char *key, const char *name,
+                                 gufo_error *error)
+{
+    char *text = mem_text(&f->im->base.allocator, gufo_str_of(name));
+    gufo_status status;
+    gufo_str rest;
+    size_t valid;
+
+    if (text == NULL)
+        return fail_memory(error);
+    rest = gufo_str_of(text);
+    while ((valid = gufo_utf8_valid_prefix(rest)) < rest.len) {
+        text[(size_t)(rest.data - text) + valid] = '?';
+        rest = (gufo_str){rest.data + valid, rest.len - valid};
+    }
+    status = set_text(f, key, text, error);
+    mem_free(&f->im->base.allocator, text);
+    return status;
+}
+
 static gufo_status set_general(const filling *f, gufo_error *error)
 {
     const legacy_file *file = &f->im->file;
@@ -285,7 +306,7 @@ static gufo_status set_general(const filling *f, gufo_error *error)
     gufo_status status = set_text(f, "general.architecture", f->arch, error);
 
     if (status == GUFO_OK)
-        status = set_text(f, "general.name", name, error);
+        status = set_file_name(f, "general.name", name, error);
     describe(f->im, text, sizeof text);
     if (status == GUFO_OK)
         status = set_text(f, "general.description", text, error);
@@ -295,7 +316,7 @@ static gufo_status set_general(const filling *f, gufo_error *error)
     if (status == GUFO_OK)
         status = set_text(f, "general.source.format", text, error);
     if (status == GUFO_OK)
-        status = set_text(f, "general.source.file", name, error);
+        status = set_file_name(f, "general.source.file", name, error);
     return status;
 }
 
@@ -468,6 +489,32 @@ static gufo_status set_known(const filling *f, gufo_error *error)
     return status;
 }
 
+/* Runtimes go through these arrays side by side, as far as there are tokens. */
+static gufo_status check_given_tokens(const filling *f, gufo_error *error)
+{
+    static const struct {
+        const char *key;
+        gufo_value_type type;
+    } arrays[] = {{"tokenizer.ggml.tokens", GUFO_VALUE_STRING},
+                  {"tokenizer.ggml.scores", GUFO_VALUE_FLOAT32},
+                  {"tokenizer.ggml.token_type", GUFO_VALUE_INT32}};
+    uint64_t count = (uint64_t)field_of(&f->im->file, FIELD_VOCAB);
+    gufo_document_entry entry;
+
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (!gufo_document_find(f->document, arrays[i].key, &entry))
+            continue;
+        if (entry.value.type != GUFO_VALUE_ARRAY || entry.value.as.array.type != arrays[i].type)
+            return refuse(error, GUFO_E_ARGUMENT, "%s is not an array of type %s", arrays[i].key,
+                          gufo_value_type_name(arrays[i].type));
+        if (entry.value.as.array.count != count)
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "%s has %" PRIu64 " elements, but the model has %" PRIu64 " tokens",
+                          arrays[i].key, entry.value.as.array.count, count);
+    }
+    return GUFO_OK;
+}
+
 gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *options,
                             gufo_error *error)
 {
@@ -484,5 +531,9 @@ gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *option
         status = set_rwkv(&f, error);
     if (status == GUFO_OK)
         status = set_tokenizer(&f, error);
-    return status == GUFO_OK ? set_known(&f, error) : status;
+    if (status == GUFO_OK)
+        status = set_known(&f, error);
+    return status == GUFO_OK && (options->known != NULL || options->vocabulary != NULL)
+               ? check_given_tokens(&f, error)
+               : status;
 }

@@ -1,6 +1,7 @@
 /* gufo_import_legacy: an old file, from its first bytes to the model that it becomes. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -142,7 +143,10 @@ static gufo_status open_file(legacy_import *im, const char *path,
 static bool is_gguf(const char *path)
 {
     char magic[4] = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    /* Bytes of a pipe would be missing afterwards. */
+    bool is_file = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    int fd = is_file ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     bool yes = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
                (memcmp(magic, "GGUF", 4) == 0);
 

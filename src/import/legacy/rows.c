@@ -25,6 +25,16 @@ bool legacy_is_copied(const legacy_tensor *t)
            (t->file->part_count == 1 || t->row->division == DIVIDED_ROWS || r->n_dims != 2);
 }
 
+/* Memory for `count` things; NULL, too, where that is more than addresses. */
+static void *room_for(const legacy_tensor *t, uint64_t count, uint64_t size)
+{
+    uint64_t bytes;
+
+    return checked_mul(count, size, &bytes) && bytes <= SIZE_MAX
+               ? mem_alloc(t->file->allocator, (size_t)bytes)
+               : NULL;
+}
+
 /* ---- old bytes ------------------------------------------------------------------------------ */
 
 static gufo_status read_bytes(const legacy_file *file, uint32_t part, uint64_t offset, void *out,
@@ -47,7 +57,7 @@ static gufo_status gather_columns(const legacy_tensor *t, uint64_t first, uint64
                                   uint8_t *out, gufo_error *error)
 {
     uint64_t size = part_row_bytes(first_record(t)), parts = t->file->part_count;
-    uint8_t *rows = mem_alloc(t->file->allocator, (size_t)(count * size));
+    uint8_t *rows = room_for(t, count, size);
     gufo_status status = rows != NULL ? GUFO_OK : fail_memory(error);
 
     for (uint32_t part = 0; part < parts && status == GUFO_OK; part++) {
@@ -131,7 +141,7 @@ static gufo_status to_numbers(const legacy_tensor *t, const uint8_t *bytes, uint
 {
     const legacy_layout *layout = first_record(t)->layout;
     uint64_t count = blocks * layout->block_length;
-    float *values = mem_alloc(t->file->allocator, (size_t)count * sizeof *values);
+    float *values = room_for(t, count, sizeof *values);
     gufo_status status =
         values != NULL ? decode(layout, bytes, blocks, values, error) : fail_memory(error);
 
@@ -162,7 +172,7 @@ static gufo_status convert_rows(const legacy_tensor *t, uint64_t first, uint64_t
 {
     const legacy_layout *layout = first_record(t)->layout;
     uint64_t blocks = columns / layout->block_length;
-    uint8_t *bytes = mem_alloc(t->file->allocator, (size_t)(count * blocks * layout->block_bytes));
+    uint8_t *bytes = room_for(t, count, blocks * layout->block_bytes);
     gufo_status status = bytes != NULL ? gather(t, first, count, bytes, error) : fail_memory(error);
 
     if (status == GUFO_OK)

@@ -219,10 +219,14 @@ static gufo_status has_one_kv(const legacy_file *file, const legacy_record *r, b
 {
     uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD);
     uint64_t heads = (uint64_t)field_of(file, FIELD_HEAD), size = r->size / r->ne[1];
-    uint8_t *rows = mem_alloc(file->allocator, (size_t)size * 2);
-    gufo_status status = rows != NULL ? GUFO_OK : fail_memory(error);
+    uint8_t *rows;
+    gufo_status status;
 
-    *one = heads > 1 && r->n_dims == 2 && r->ne[1] == 3 * embedding;
+    *one = heads > 1 && r->n_dims == 2 && r->ne[0] == embedding && r->ne[1] == 3 * embedding;
+    if (!*one) /* of another width, rows may be larger than memory */
+        return GUFO_OK;
+    rows = mem_alloc(file->allocator, (size_t)size * 2);
+    status = rows != NULL ? GUFO_OK : fail_memory(error);
     for (uint64_t i = 0; status == GUFO_OK && *one && i < 2 * heads; i++) {
         uint64_t row = embedding + i * (embedding / heads);
         bool first = i % heads == 0; /* of k, and of v */

@@ -68,11 +68,16 @@ static gufo_status set_named_dims(const legacy_import *im, legacy_tensor *t, con
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
         if (!checked_mul(after, t->dims[i], &after))
             after = 0;
-    if (after == before)
+    if (after != before)
+        return fail_with(error, GUFO_E_MALFORMED, r->header,
+                         "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name),
+                         before, after);
+    /* Blocks stay in their rows; single numbers may get any. */
+    if (r->layout->block_length == 1 || t->dims[0] % r->ne[0] == 0)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_MALFORMED, r->header,
-                     "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name), before,
-                     after);
+    return fail_with(error, GUFO_E_TYPE, r->header,
+                     "tensor %s is quantized in rows of %" PRIu64 " numbers, not of %" PRIu64,
+                     QUOTED(r->name), r->ne[0], t->dims[0]);
 }
 
 static gufo_status set_dims(const legacy_import *im, legacy_tensor *t, const legacy_record *r,

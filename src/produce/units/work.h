@@ -187,9 +187,6 @@ const uint8_t *transpose_row(const work *w, uint64_t row);
 gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 
 /* ---- ask.c ---------------------------------------------------------------------------------- */
-
-/* GUFO_E_CHANGED if an input was written to since it was opened. */
-gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
 /* Whether options make sense; GUFO_E_ARGUMENT also for NULL, for they hold the path. */
 gufo_status job_check_options(const gufo_job_options *options, gufo_error *error);
 /* Whether this version, on this processor, can do what a gufo_run wants. */
