@@ -49,7 +49,7 @@ data() {
   llama.embedding_length           OLD    64
 '
     has '
-Assumed (2)
+Assumed (3)
   key                                     value  why
   llama.context_length                    2048 '
     has '
@@ -72,6 +72,7 @@ new.gguf: valid: 0 errors, '
     has '{"key":"llama.block_count","type":"uint32","value":1,"why":null}'
     has '{"key":"tokenizer.ggml.token_type","type":"array","element_type":"int32","count":262,"value":[2,3,3,6,6,6,6,6],"why":null}'
     has '],"assumed":[{"key":"llama.attention.layer_norm_rms_epsilon","type":"float32","value":5e-6,"why":"'
+    has ',{"key":"llama.rope.freq_base","type":"float32","value":10000,"why":"'
     has '"}],"missing":[],"warnings":[],"tensors":[{"source":"tok_embeddings.weight","name":"token_embd.weight","from":"Q4_0","to":"Q4_0","exact":false,"max_abs_err":0.0'
     has "}],\"output\":{\"path\":\"new.gguf\",\"size\":$(stat -c %s new.gguf),\"tensors\":12,\"valid\":true,\"errors\":0,\"warnings\":"
 }
@@ -183,7 +184,7 @@ END
 
 @test "migrate: --yes lists the defaults that it takes" {
     make_legacy old.bin
-    run -0 --separate-stderr gufo migrate --yes old.bin new.gguf --ctx 4096
+    run -0 --separate-stderr gufo migrate --yes old.bin new.gguf --ctx 4096 --set llama.rope.freq_base=10000
     [[ "$stderr" == 'gufo: old.bin: warning: assumed: llama.attention.layer_norm_rms_epsilon = 5e-6 ('*')' ]]
 }
 
@@ -240,8 +241,8 @@ END
 @test "migrate: questions on a terminal" {
     need_terminal
     make_legacy old.bin
-    # The first answer is refused, the second one counts; Enter takes a default.
-    printf 'many\n4096\n\n' >answers
+    # The first answer is refused, the second one counts; Enter takes a default, a value replaces one.
+    printf 'many\n4096\n\n500000\n' >answers
     # shellcheck disable=SC2016 # of the inner shell
     SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null <answers
     has 'llama.context_length (uint32): '
@@ -252,8 +253,10 @@ END
     same 4096
     run -0 gufo get new.gguf llama.attention.layer_norm_rms_epsilon
     same 5e-6
+    run -0 gufo get new.gguf llama.rope.freq_base
+    same 500000
     # No more questions about what is given.
-    SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin given.gguf --ctx 2048 --eps 1e-5 </dev/tty" /dev/null </dev/null
+    SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin given.gguf --ctx 2048 --eps 1e-5 --set llama.rope.freq_base=1e4 </dev/tty" /dev/null </dev/null
     lacks '> '
 }
 

@@ -221,6 +221,8 @@ static const legacy_name rwkv_fixed[] = {
 #define LAYER_NORM                                   \
     GUESS("attention.layer_norm_epsilon", F32, 1e-5, \
           "the programs that ran these files had it built in")
+#define ROPE_BASE \
+    GUESS("rope.freq_base", F32, 10000, "the programs that ran these files had it built in")
 #define CONTEXT_2048                   \
     GUESS("context_length", U32, 2048, \
           "the file does not say it; most models of the family have it")
@@ -235,7 +237,39 @@ static const legacy_key llama_keys[] = {
     {"{arch}.attention.head_count_kv", U32, FROM_KV_SHAPE, FIELD_END, 'K', false, 0, NULL, NULL},
     GUESS("attention.layer_norm_rms_epsilon", F32, 5e-6,
           "between LLaMA, which has 1e-6, and Llama 2, which has 1e-5"),
+    GUESS("rope.freq_base", F32, 10000, "LLaMA and Llama 2 have it, Code Llama has 1000000"),
     END_OF_KEYS,
+};
+
+#define CONTEXT(embedding, layers, vocabulary, groups, number, why)                 \
+    {                                                                               \
+        embedding, layers, vocabulary, groups, "{arch}.context_length", number, why \
+    }
+#define EPSILON(embedding, layers, vocabulary, groups, number, why)                               \
+    {                                                                                             \
+        embedding, layers, vocabulary, groups, "{arch}.attention.layer_norm_rms_epsilon", number, \
+            why                                                                                   \
+    }
+#define CODE_LLAMA(embedding, layers, vocabulary, groups)                                        \
+    CONTEXT(embedding, layers, vocabulary, groups, 16384, "Code Llama has it"),                  \
+        EPSILON(embedding, layers, vocabulary, groups, 1e-5, "Code Llama has it"),               \
+    {                                                                                            \
+        embedding, layers, vocabulary, groups, "{arch}.rope.freq_base", 1e6, "Code Llama has it" \
+    }
+
+/* Sizes that only one of LLaMA, Llama 2 and Code Llama has. */
+static const legacy_size llama_sizes[] = {
+    CONTEXT(3200, 26, 0, false, 2048, "OpenLLaMA 3B has it"),
+    EPSILON(3200, 26, 0, false, 1e-6, "OpenLLaMA 3B has it"),
+    CODE_LLAMA(4096, 32, 32016, false),
+    CODE_LLAMA(5120, 40, 32016, false),
+    CODE_LLAMA(8192, 48, 0, true),
+    CONTEXT(6656, 60, 0, false, 2048, "LLaMA 30B has it"),
+    EPSILON(6656, 60, 0, false, 1e-6, "LLaMA 30B has it"),
+    CONTEXT(8192, 80, 0, false, 2048, "LLaMA 65B has it"),
+    CONTEXT(8192, 80, 0, true, 4096, "Llama 2 70B has it"),
+    EPSILON(8192, 80, 0, true, 1e-5, "Llama 2 70B has it"),
+    {0, 0, 0, false, NULL, 0, NULL},
 };
 
 static const legacy_key gpt2_keys[] = {
@@ -267,6 +301,7 @@ static const legacy_key gptj_keys[] = {
     FIELD("attention.head_count", U32, FIELD_HEAD),
     FIELD("rope.dimension_count", U32, FIELD_ROT),
     LAYER_NORM,
+    ROPE_BASE,
     END_OF_KEYS,
 };
 
@@ -279,6 +314,7 @@ static const legacy_key gptneox_keys[] = {
     FIELD("attention.head_count", U32, FIELD_HEAD),
     FIELD("use_parallel_residual", GUFO_VALUE_BOOL, FIELD_PARALLEL),
     LAYER_NORM,
+    ROPE_BASE,
     END_OF_KEYS,
 };
 
@@ -358,6 +394,7 @@ static const legacy_family llama = {
     .text = {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
     .names = llama_names,
     .keys = llama_keys,
+    .sizes = llama_sizes,
 };
 static const legacy_family gpt2 = {
     .name = "gpt2",

@@ -126,6 +126,16 @@ typedef struct legacy_key {
     const char *why; /* of an assumed one */
 } legacy_key;
 
+/* A size of model of which more is known than of its family: by the header's numbers. */
+typedef struct legacy_size {
+    int32_t embedding, layers;
+    int32_t vocabulary; /* 0: any */
+    bool groups;        /* heads of queries share those of keys and values */
+    const char *key;    /* as in legacy_key */
+    double number;      /* instead of what is assumed of the family */
+    const char *why;
+} legacy_size;
+
 /* ---- families ------------------------------------------------------------------------------- */
 
 /* Tensors of layers, where names stay: what their names begin with, before the number of the layer. */
@@ -142,6 +152,7 @@ typedef struct legacy_family {
     legacy_text_rule text;
     const legacy_name *names; /* ended by a row without an old name; NULL: names stay */
     const legacy_key *keys;   /* likewise */
+    const legacy_size *sizes; /* likewise, by keys; NULL: all sizes are alike */
     const char *like;         /* the family whose header it has; NULL: it has its own */
     /* Where names stay: layers; and tensors outside of them that have to be there. */
     legacy_blocks blocks[LEGACY_MAX_BLOCKS];

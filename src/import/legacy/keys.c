@@ -89,9 +89,25 @@ static bool has_field(const legacy_file *file, legacy_field field)
     return false;
 }
 
+/* What is known of a size of model, about a key that is assumed; NULL: no more than of the family. */
+static const legacy_size *find_size(const legacy_import *im, const legacy_key *key)
+{
+    const legacy_file *file = &im->file;
+    const legacy_size *size = key->from == ASSUMED ? file->family->sizes : NULL;
+    bool groups = im->shapes.size['K'] != im->shapes.size['E'];
+
+    for (; size != NULL && size->key != NULL; size++)
+        if (strcmp(size->key, key->key) == 0 && size->embedding == field_of(file, FIELD_EMBD) &&
+            size->layers == field_of(file, FIELD_LAYER) && size->groups == groups &&
+            (size->vocabulary == 0 || size->vocabulary == field_of(file, FIELD_VOCAB)))
+            return size;
+    return NULL;
+}
+
 static gufo_value value_of(const legacy_import *im, const legacy_key *key)
 {
-    double number = number_of(im, key);
+    const legacy_size *size = find_size(im, key);
+    double number = size != NULL ? size->number : number_of(im, key);
     gufo_value value = {.type = key->type};
 
     if (key->from == FROM_FIELD && !has_field(&im->file, key->field))
@@ -112,16 +128,15 @@ static gufo_value value_of(const legacy_import *im, const legacy_key *key)
     return value;
 }
 
-static gufo_status check_kv(const filling *f, const legacy_key *key, double heads,
-                            gufo_error *error)
+static gufo_status check_kv(const filling *f, double heads, gufo_error *error)
 {
     double all = field_of(&f->im->file, FIELD_HEAD);
 
-    (void)key;
     if (heads >= 1 && (double)(uint64_t)heads == heads && (uint64_t)all % (uint64_t)heads == 0)
         return GUFO_OK;
     return refuse(error, GUFO_E_MALFORMED,
-                  "the keys of attention have %g heads, of which %g of queries are no multiple",
+                  "by the shapes of attention the model has %g heads of keys, which do not divide "
+                  "the %g heads of queries",
                   heads, all);
 }
 
@@ -130,16 +145,18 @@ static gufo_status set_row(const filling *f, const legacy_key *key, gufo_error *
     char room[KEY_ROOM];
     gufo_str name = key_of(f, key->key, room);
     gufo_value value = value_of(f->im, key);
+    const legacy_size *size = find_size(f->im, key);
     gufo_status status = GUFO_OK;
 
     if (key->positive && value.as.f <= 0 && !is_known(f, name))
         return GUFO_OK;
     if (key->from == FROM_KV_SHAPE)
-        status = check_kv(f, key, number_of(f->im, key), error);
+        status = check_kv(f, number_of(f->im, key), error);
     if (status == GUFO_OK)
         status = set(f, name, &value, error);
     if (status == GUFO_OK && key->from == ASSUMED)
-        status = add_setting(f, name, GUFO_SETTING_ASSUMED, true, key->type, key->why, error);
+        status = add_setting(f, name, GUFO_SETTING_ASSUMED, true, key->type,
+                             size != NULL ? size->why : key->why, error);
     return status;
 }
 
