@@ -1,4 +1,5 @@
-/* Fuzz target: open anything as a file of before GGUF, look at everything that it becomes, and write it.
+/* Fuzz target: open anything as a file of before GGUF, look at everything that it becomes, and
+ * write it.
  *
  * All containers in one target: which one it is, is what most of the code is about. */
 #define _GNU_SOURCE /* memfd_create */

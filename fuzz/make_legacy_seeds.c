@@ -1,5 +1,6 @@
-/* Writes the seeds of fuzz_legacy, one small model for each header that occurred, and of GGUF versions 1 and 2: `make_legacy_seeds FOLDER`, or
- * checks them: `make_legacy_seeds --check FOLDER`. */
+/* Writes the seeds of fuzz_legacy, one small model for each header that occurred, and of GGUF
+ * versions 1 and 2: `make_legacy_seeds FOLDER`, or checks them: `make_legacy_seeds --check
+ * FOLDER`. */
 #include "../tests/support/folder.h"
 #include "../tests/support/legacy_writer.h"
 

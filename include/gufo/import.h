@@ -23,10 +23,10 @@ typedef struct gufo_import gufo_import;
 /* ==== Part 1: opening ======================================================================== */
 
 typedef enum gufo_legacy_flags {
-    /* Read all tensors that are in blocks which no longer exist, before their types are chosen: what
-     * today's blocks hold to the last bit, what they round and by how much, and which numbers are too large
-     * for them.  Without it the types are those that nearly every file gets, and a number that
-     * does not fit is found when its rows are made. */
+    /* Reads the blocks that may lose something before it chooses types: finds which tensors today's
+     * blocks hold exactly, which they round and by how much, and which numbers are too large for
+     * them.  Without it tensors get the types that nearly every file gets, and reading rows fails
+     * where a number does not fit. */
     GUFO_LEGACY_MEASURE = 1,
     /* The rows of query_key_value are in the order of Hugging Face although the header is one of a
      * program that changed it (Falcon files of 13 and 14 June 2023). */
@@ -46,9 +46,9 @@ typedef struct gufo_legacy_options {
     const char *arch; /* "llama", "gpt2", "starcoder", "rwkv7" ...: what the file is, where it is in
                          doubt; NULL: it is recognised */
     gufo_legacy_keep keep;
-    /* Entries that the caller knows: they replace what the file, or a default, says.  Their keys may be those
-     * of a family's settings (gufo_import_setting_at) or any other; of those that are not of the model's
-     * architecture none is taken (a settings file may know several). */
+    /* Entries that the caller knows: they replace what the file, or a default, says.  Their keys
+     * may be those of settings (gufo_import_setting_at) or any other.  Keys of another architecture
+     * are ignored: a settings file may have them. */
     const gufo_document *known;
     /* A model with the tokenizer of this one: its tokenizer.* keys are taken instead of those that
      * can be made of the file.  Must outlive the import. */
@@ -58,10 +58,11 @@ typedef struct gufo_legacy_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_legacy_options;
 
-/* Opens a file of a format before GGUF, or of GGUF version 1 or 2.  `path` is the first part of those
- * that are in several (PATH, PATH.1, PATH.2 ...); `options` may be NULL.  Freed with gufo_import_close.
- * NULL on failure:
- *   GUFO_E_FORMAT, GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE   what is wrong with it, and where
+/* Opens a file of a format before GGUF, or of GGUF version 1 or 2.  `path` is the first part of
+ * those that are in several (PATH, PATH.1, PATH.2 ...); `options` may be NULL.  Freed with
+ * gufo_import_close.  NULL on failure:
+ *   GUFO_E_NOT_GGUF, GUFO_E_VERSION, GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_LIMIT
+ *                     what is wrong with it, and where
  *   GUFO_E_ARGUMENT   no such `arch`; GGUF version 3, which needs no migration
  *   GUFO_E_TYPE       a format that cannot become GGUF: adapters, sessions, unknown families
  *   GUFO_E_IO, GUFO_E_MEMORY, GUFO_E_STOPPED */
@@ -71,8 +72,8 @@ GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
 /* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
 GUFO_API void gufo_import_close(gufo_import *import);
 
-/* Whether a file begins as one that gufo_import_legacy takes, by its first bytes (32 are enough): "GGJT
- * version 1" ...; NULL if not.  Static; any thread. */
+/* Whether a file begins as one that gufo_import_legacy takes, by its first bytes (32 are enough):
+ * "GGJT version 1" ...; NULL if not.  Static; any thread. */
 GUFO_API const char *gufo_legacy_recognise(const void *data, size_t size);
 
 /* ==== Part 2: looking ======================================================================== */
@@ -118,7 +119,7 @@ GUFO_API bool gufo_import_setting_at(const gufo_import *import, uint64_t index,
 typedef struct gufo_import_tensor {
     gufo_str source;  /* its name in the old file (the first one of several) */
     gufo_str name;    /* its name now */
-    const char *from; /* the old type: "Q4_0 (generation 1)" */
+    const char *from; /* the old type: "Q4_1_O" */
     const gufo_element_type *to;
     bool measured;      /* GUFO_LEGACY_MEASURE, or nothing to measure */
     bool exact;         /* the same numbers */
@@ -134,7 +135,7 @@ GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t 
 
 /* ==== Part 3: using ========================================================================== */
 
-/* The model that the file becomes (of a GGUF file: the file itself); lives as long as the import. */
+/* The model that the file becomes (of a GGUF file: that itself); lives as long as the import. */
 GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
 
 /* Plans the GGUF file; the import must outlive the job. */

@@ -94,7 +94,8 @@ static bool tensor_at(void *context, uint64_t index, gufo_tensor *out)
     return true;
 }
 
-/* A row of the model is one row of its piece, or, where these are single numbers, as many as it has. */
+/* A row of the model is one row of its piece, or, where these are single numbers, as many as it
+ * has. */
 static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint64_t count,
                              void *out, gufo_error *error)
 {

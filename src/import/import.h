@@ -7,7 +7,8 @@
 
 /* What an importer is, to the functions that all of them share. */
 typedef struct import_kind {
-    /* Plans the file: all inputs, the target of the document, and its pieces, one for each tensor. */
+    /* Plans the file: all inputs, the target of the document, and its pieces, one for each
+     * tensor. */
     gufo_status (*plan)(const gufo_import *import, gufo_job *job, gufo_error *error);
     bool (*tensor_at)(const gufo_import *import, uint64_t index, gufo_import_tensor *out);
     const char *(*part_at)(const gufo_import *import, uint32_t index);
@@ -32,8 +33,8 @@ struct gufo_import {
     gufo_model *opened; /* the model, which is freed with the import */
 };
 
-/* Adds a setting that is known, assumed or missing; its value is that of the document, or the type of one.
- * `why` is static. */
+/* Adds a setting that is known, assumed or missing; its value is that of the document, or has only
+ * a type.  `why` is static. */
 gufo_status import_add_setting(gufo_import *import, gufo_str key, gufo_setting_origin origin,
                                bool required, gufo_value_type type, const char *why,
                                gufo_error *error);

@@ -154,7 +154,8 @@ static void store_scale_at(const fields *f, uint8_t *block, int offset, float sc
 
 enum { BLOCKS = 500, MOST_BYTES = 36, MOST_LENGTH = 32 };
 
-/* Random blocks.  Scales are those of weights, of either sign; or with only 8 bits, which binary16 holds. */
+/* Random blocks.  Scales are those of weights, of either sign; or with only 8 bits, which binary16
+ * holds. */
 static void make_blocks(const fields *f, const legacy_layout *layout, bool short_scales,
                         uint8_t *blocks)
 {
@@ -229,7 +230,8 @@ static void test_same_bytes_are_decoded_as_today(void **state)
 
 /* ---- a block of each, by hand --------------------------------------------------------------- */
 
-/* Pairs 10 32 54 ...: element j has the code j mod 16.  In halves: low nibbles 0 to 15, high ones too. */
+/* Pairs 10 32 54 ...: element j has the code j mod 16.  In halves: low nibbles 0 to 15, high ones
+ * too. */
 #define PAIRS \
     0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe
 #define HALVES \

@@ -1,5 +1,5 @@
-/* Every header of before GGUF that occurred: small models that are taken, and the same models damaged, which
- * are refused with a sentence, a place, and little memory. */
+/* Every header of before GGUF that occurred: small models that are taken, and the same models
+ * damaged, which are refused with a sentence, a place, and little memory. */
 #include "../support/allocator.h"
 #include "../support/folder.h"
 #include "../support/legacy_writer.h"

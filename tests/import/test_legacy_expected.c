@@ -1,5 +1,5 @@
-/* Files of before GGUF, and what independent programs made of them: every *.expected.json of the shared folder
- * (its README says what is in them).  Damaged files, too. */
+/* Files of before GGUF, and what independent programs made of them: every *.expected.json of the
+ * shared folder (its README says what is in them).  Damaged files, too. */
 #include "../support/json.h"
 #include "../support/pace.h"
 #include "../support/shared.h"
@@ -248,8 +248,8 @@ static void check_value(const char *file, const gufo_entry *entry, const json_va
     }
 }
 
-/* The file type says what was written: another one if blocks were decoded.  Those of retired blocks (null)
- * become the one of the tensors: F32, F16, or Q4_1 where some are in F16. */
+/* The file type says what was written: another one if blocks were decoded.  Those of retired blocks
+ * (null) become the one of the tensors: F32, F16, or Q4_1 where some are in F16. */
 static void check_file_type(const subject *s, const gufo_entry *entry, const json_value *expected,
                             gufo_legacy_keep keep)
 {
@@ -278,8 +278,8 @@ static void check_metadata(const subject *s, const gufo_model *model, gufo_legac
     }
 }
 
-/* Merges that the file has, or those that follow from its tokens: their count; and a hash, or the first
- * few as pairs of hexadecimal texts. */
+/* Merges that the file has, or those that follow from its tokens: their count; and a hash, or the
+ * first few as pairs of hexadecimal texts. */
 static void check_merges(const subject *s, const gufo_model *model)
 {
     const json_value *found = json_find(s->expected.root, "reconstructable_merges");
@@ -320,8 +320,8 @@ static void check_shape(const char *file, const gufo_tensor *got, const json_val
     check_u64(got->n_dims, n, "%s: %.*s", file, TEXT(got->name));
 }
 
-/* What the tensor should have become: the first option, or with another `keep` the one of that type.
- * NULL: an option that is not listed. */
+/* What the tensor should have become: the first option, or with another `keep` the one of that
+ * type.  NULL: an option that is not listed. */
 static const json_value *expected_option(const json_value *expected, gufo_legacy_keep keep,
                                          bool blocks)
 {

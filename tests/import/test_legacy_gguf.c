@@ -1,5 +1,6 @@
-/* GGUF of version 1 and 2 becomes version 3: every key and every byte stays, in both byte orders; interleaved
- * types that were removed become those that they were made from; version 3 needs nothing. */
+/* GGUF of version 1 and 2 becomes version 3: every key and every byte stays, in both byte orders;
+ * interleaved types that were removed become those that they were made from; version 3 needs
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 

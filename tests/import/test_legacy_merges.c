@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "import/legacy/merges.h"
 
-/* ---- made vocabularies ------------------------------------------------------------------------ */
+/* ---- made vocabularies ----------------------------------------------------------------------- */
 
 /* Of the pairs that could be joined, the one whose token has the lowest id is: "he" before "th". */
 static void test_order(void **state)
@@ -96,7 +96,7 @@ static void test_given(void **state)
     outcome_free(&o);
 }
 
-/* ---- hostile vocabularies --------------------------------------------------------------------- */
+/* ---- hostile vocabularies -------------------------------------------------------------------- */
 
 /* One letter, in tokens of every length and one of the longest: the two of a token are half of the
  * last power of two, or what is left of it. */
@@ -167,7 +167,7 @@ static void test_allowance(void **state)
     outcome_free(&o);
 }
 
-/* ---- real vocabularies ------------------------------------------------------------------------ */
+/* ---- real vocabularies ----------------------------------------------------------------------- */
 
 /* The byte of a character of the alphabet. */
 static uint8_t byte_of(uint32_t character)
@@ -305,8 +305,8 @@ static void test_real(void **state)
         check_real(rows[i].family, rows[i].file, rows[i].latin);
 }
 
-/* A GPT-2 file with the first 600 tokens of the tokenizer that MPT has, too: 7 numbers, the last of which is
- * the count, then the tokens. */
+/* A GPT-2 file with the first 600 tokens of the tokenizer that MPT has, too: 7 numbers, the last of
+ * which is the count, then the tokens. */
 static void test_first_tokens(void **state)
 {
     enum { HEADER = 32, TOKENS = 600, MERGES = 355 };

@@ -142,7 +142,8 @@ static void close_subject(subject *s)
 
 /* ---- what it became ------------------------------------------------------------------------- */
 
-/* A tensor of that shape (up to four numbers, 0 ends them) whose data is that of these old ones, in order. */
+/* A tensor of that shape (up to four numbers, 0 ends them) whose data is that of these old ones, in
+ * order. */
 static void check_made(const subject *s, const char *name, const uint64_t dims[5],
                        const char *const *sources)
 {

@@ -24,7 +24,7 @@ static void check_text_key(const outcome *o, const char *key, const char *expect
     check_str(entry.value.as.str, expected, "%s", key);
 }
 
-/* ---- LLaMA ------------------------------------------------------------------------------------ */
+/* ---- LLaMA ----------------------------------------------------------------------------------- */
 
 static legacy_token piece_tokens[] = {
     {BYTES(" \xe2\x81\x87 "), 0},
@@ -178,7 +178,7 @@ static void test_merged_pieces(void **state)
     outcome_free(&o);
 }
 
-/* ---- byte level ------------------------------------------------------------------------------- */
+/* ---- byte level ------------------------------------------------------------------------------ */
 
 /* All bytes, against the rule that the alphabet follows: bytes that can be seen are themselves, the
  * others follow from U+0100 on. */
@@ -335,7 +335,7 @@ static void test_decoded_latin(void **state)
     outcome_free(&o);
 }
 
-/* ---- others ----------------------------------------------------------------------------------- */
+/* ---- others ---------------------------------------------------------------------------------- */
 
 static void test_unigram(void **state)
 {
@@ -437,7 +437,7 @@ static void test_whisper(void **state)
     outcome_free(&o);
 }
 
-/* ---- odd and hostile -------------------------------------------------------------------------- */
+/* ---- odd and hostile ------------------------------------------------------------------------- */
 
 static void test_empty(void **state)
 {

@@ -358,8 +358,8 @@ static void put_tokens(builder *b, const legacy_sample *s, legacy_marks *marks)
     put_text(b, marks, "c");
 }
 
-/* Bytes that are sensible numbers, and scales, in every type: halves of 0.5 to 2, floats of 1e-5 to 1;
- * different in each tensor. */
+/* Bytes that are sensible numbers, and scales, in every type: halves of 0.5 to 2, floats of 1e-5 to
+ * 1; different in each tensor. */
 static void put_data(builder *b, const legacy_sample *s, size_t tensor, size_t size,
                      size_t row_size)
 {

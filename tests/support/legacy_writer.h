@@ -4,7 +4,8 @@
  *     legacy_marks marks;
  *     legacy_write(&b, legacy_sample_at(0), &marks);
  *
- * A copy of a sample can be changed before it is written: another name, another shape, a tensor twice. */
+ * A copy of a sample can be changed before it is written: another name, another shape, a tensor
+ * twice. */
 #ifndef TEST_SUPPORT_LEGACY_WRITER_H
 #define TEST_SUPPORT_LEGACY_WRITER_H
 

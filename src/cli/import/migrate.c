@@ -86,7 +86,7 @@ static int open_vocabulary(migration *m)
     return m->vocabulary != NULL ? CODE_OK : CODE_FAILED;
 }
 
-/* An architecture that does not exist is wrong usage; so is nothing else. */
+/* Only an architecture that does not exist is wrong usage. */
 static int report_refused(const migration *m, const gufo_error *error)
 {
     bool usage = error->code == GUFO_E_ARGUMENT && m->options->arch != NULL &&

@@ -5,8 +5,8 @@
  *       llama.context_length    2048   LLaMA 1 was trained with 2048 tokens
  *       ...
  *     Tensors (21)
- *       from                  to    tensors   exact   largest error
- *       Q4_0 (generation 0)   Q4_0       14      14               0
+ *       from   to     tensors   exact   largest error
+ *       Q4_0   Q4_0        14      14               0
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
 #include "cli/core/human.h"

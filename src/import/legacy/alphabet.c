@@ -1,7 +1,8 @@
 /* Bytes as characters.
  *
- * Byte-level tokenizers merge bytes, but their files hold text.  So each byte has a character that can
- * be printed: its own (of Latin-1) where that is visible, else the next free one from U+0100 on:
+ * Byte-level tokenizers merge bytes, but their files hold text.  So each byte has a character that
+ * can be printed: its own (of Latin-1) where that is visible, else the next free one from U+0100
+ * on:
  *
  *     byte         21 .. 7e   a1 .. ac   ae .. ff    00 .. 20     7f .. a0     ad
  *     character    U+0021 ..  U+00A1 ..  U+00AE ..   U+0100 ..    U+0121 ..    U+0143

@@ -2,13 +2,14 @@
  *
  * Nearly all are scales, fifth bits and nibbles in this order:
  *
- *     d [m] [high bits of elements 0 to 31] nibbles     element = (code - middle) * d   or   code * d + m
+ *     d [m] [high bits of elements 0 to 31] nibbles
+ *     element = (code - middle) * d   or   code * d + m
  *
  * What changed with the generations is the order of nibbles and the width of scales:
  *
- *     generation 0      byte i holds elements 2i (low) and 2i + 1 (high)       f32 d
- *     generation 1      byte i holds elements i and i + 16                     f32 d
- *     generation 2      the same                                               f16 d: today's blocks
+ *     generation 0   byte i holds elements 2i (low) and 2i + 1 (high)   f32 d
+ *     generation 1   byte i holds elements i and i + 16                 f32 d
+ *     generation 2   the same                                           f16 d: today's blocks
  *
  * Q5_0 and Q5_1 had f16 scales from the beginning, and bit j of their high bits always was element
  * j's.  Numbers are computed in floats, a product and then a sum: the same bits as in the programs

@@ -29,7 +29,8 @@ typedef struct legacy_layout {
 const legacy_layout *legacy_layout_find(uint32_t id, unsigned generation);
 const legacy_layout *legacy_layout_find_rwkv(uint32_t id, unsigned generation);
 
-/* What a type of today makes of old blocks: sums over any rows of a tensor, which can be added up. */
+/* What a type of today makes of old blocks: sums over any rows of a tensor, which can be added
+ * up. */
 typedef struct legacy_loss {
     uint64_t blocks;
     uint64_t odd_scales; /* f32 scales (of blocks * single_scales) that no weights have: not finite,

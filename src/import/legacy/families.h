@@ -69,7 +69,7 @@ typedef enum legacy_order {
     ORDER_HEADS,   /* [head][q k v] becomes [q k v][head] */
     ORDER_GROUPS,  /* the same by groups of heads, in FORM_GROUPED files */
     ORDER_ONE_KV,  /* k and v of all heads are copies of one, which is kept */
-    ORDER_STACKED, /* one after the other with others of the same new name, in the order of the table */
+    ORDER_STACKED, /* one after the other with others of the same new name, as in the table */
 } legacy_order;
 
 /* How LLaMA's parts divide a matrix. */
@@ -90,10 +90,10 @@ typedef enum legacy_need {
 typedef struct legacy_name {
     const char *old_name; /* "%" is the number of a layer */
     const char *name;
-    /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q all
-     * three of attention, q the same of heads in groups; of Whisper's encoder S embedding, O context
-     * and B mels, of its decoder T embedding and P context; a digit itself; "?" any.  A letter means
-     * the same everywhere in the file. */
+    /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q
+     * all three of attention, q the same of heads in groups; of Whisper's encoder S embedding, O
+     * context and B mels, of its decoder T embedding and P context; a digit itself; "?" any.  A
+     * letter means the same everywhere in the file. */
     const char *shape;
     legacy_order order;
     legacy_division division;
@@ -138,7 +138,8 @@ typedef struct legacy_size {
 
 /* ---- families ------------------------------------------------------------------------------- */
 
-/* Tensors of layers, where names stay: what their names begin with, before the number of the layer. */
+/* Tensors of layers, where names stay: what their names begin with, before the number of the
+ * layer. */
 typedef struct legacy_blocks {
     const char *start;
     legacy_field layers;
@@ -180,7 +181,8 @@ const legacy_family *legacy_family_find(const char *name);
 /* Whether a family has this general.architecture. */
 bool legacy_is_arch(gufo_str name);
 
-/* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL: unknown. */
+/* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL:
+ * unknown. */
 const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer);
 /* Writes the new name of a row for a layer, or the old one. */
 void legacy_name_write(const legacy_name *row, uint64_t layer, char *out, size_t size);

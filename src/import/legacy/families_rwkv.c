@@ -1,5 +1,6 @@
-/* RWKV 6 and 7 with the names that today's programs look for: rwkv.cpp's files keep their own names unless
- * these are asked for.  rwkv.cpp transposed matrices already as today's programs have them. */
+/* RWKV 6 and 7 with the names that today's programs look for: rwkv.cpp's files keep their own names
+ * unless these are asked for.  rwkv.cpp already transposed matrices as today's programs have
+ * them. */
 #include "import/legacy/families.h"
 
 #define NAME(old, new, shape)                                          \

@@ -1,8 +1,8 @@
 /* Which header a file has, and the parts of its model.
  *
- * Families share magics, so the header is found by trying: the first one by which the whole file can be
- * read, to its last byte, is the right one.  Where none fits, the error is that of the one that came
- * farthest. */
+ * Families share magics, so the header is found by trying: the first one by which the whole file
+ * can be read, to its last byte, is the right one.  Where none fits, the error is that of the one
+ * that came farthest. */
 #include <errno.h>
 #include <string.h>
 #include <fcntl.h>

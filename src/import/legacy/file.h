@@ -6,7 +6,8 @@
  *     walk.c       a whole file, by one header
  *     file.c       which header fits; all parts of a model
  *     shapes.c     whether the tensors are those of a model
- *     plan.c       what becomes of each tensor; rows.c makes its rows
+ *     layers.c     whether all layers are there, where names stay
+ *     tensors.c    what becomes of each tensor; rows.c makes its rows
  *     keys.c       what becomes of the header
  *     open.c       all of it in order: gufo_import_legacy */
 #ifndef IMPORT_LEGACY_FILE_H
@@ -118,8 +119,8 @@ gufo_status legacy_file_open(legacy_file *file, const char *path, const char *ar
                              gufo_error *error);
 void legacy_file_close(legacy_file *file);
 
-/* Reads a part by a form: its header, its vocabulary and all records, to the last byte.  *reached is how far
- * it got. */
+/* Reads a part by a form: its header, its vocabulary and all records, to the last byte.  *reached
+ * is how far it got. */
 gufo_status legacy_walk(legacy_file *file, legacy_part *part, const legacy_form *form,
                         uint32_t version, uint64_t *reached, gufo_error *error);
 /* Forgets what a walk found. */

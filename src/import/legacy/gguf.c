@@ -1,5 +1,5 @@
-/* GGUF of version 1 or 2: every key and every byte stays, the lengths in the header become those of version
- * 3, and interleaved types that were removed become those that they were made from. */
+/* GGUF of version 1 or 2: every key and every byte stays, the lengths in the header become those of
+ * version 3, and interleaved types that were removed become those that they were made from. */
 #include <inttypes.h>
 
 #include "base/error.h"

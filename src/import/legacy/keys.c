@@ -1,5 +1,5 @@
-/* The keys of the GGUF model: what the header says, what shapes say, what the caller knows, and what all such
- * files have. */
+/* The keys of the GGUF model: what the header says, what shapes say, what the caller knows, and
+ * what all such files have. */
 #include <inttypes.h>
 #include <string.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static bool has_field(const legacy_file *file, legacy_field field)
     return false;
 }
 
-/* What is known of a size of model, about a key that is assumed; NULL: no more than of the family. */
+/* What is known of the model's size about a key that is assumed; NULL: only what the family has. */
 static const legacy_size *find_size(const legacy_import *im, const legacy_key *key)
 {
     const legacy_file *file = &im->file;

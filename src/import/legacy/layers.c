@@ -1,5 +1,5 @@
-/* Whether all layers of a model are there whose tensors keep their names: each has as many tensors as the
- * second one.  (The first one has some of its own.) */
+/* Whether a model whose tensors keep their names has all its layers: each one has as many tensors
+ * as the second one.  (The first one has some of its own.) */
 #include <inttypes.h>
 #include <string.h>
 

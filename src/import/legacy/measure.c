@@ -1,4 +1,5 @@
-/* What old blocks lose, found by reading those that may lose something: chunk after chunk, on all processors. */
+/* What old blocks lose: reads those that may lose something, chunk after chunk, on all
+ * processors. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/threads.h"

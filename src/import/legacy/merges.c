@@ -1,8 +1,8 @@
 /* Merges from tokens.
  *
  * A byte-level tokenizer is trained by joining, again and again, the two neighbours that are most
- * frequent; each join is a new token, so that ids are in the order of the merges.  What was joined to
- * a token is what the tokenizer makes of its bytes with the merges before it:
+ * frequent; each join is a new token, so that ids are in the order of the merges.  What was joined
+ * to a token is what the tokenizer makes of its bytes with the merges before it:
  *
  *     token 300 "the"     t h e       the lower ids know "he" (260) and "th" (270)
  *                         t he        the lowest joined id first
@@ -11,11 +11,11 @@
  * Parts of a token that may be joined wait in a heap, by joined id and place.  A part that has been
  * joined meanwhile makes its entries stale; they are recognised by their ends.
  *
- * Cost: of a token with n bytes at most n joins, 3 n entries of the heap, and as many look-ups of two
- * neighbours.  Those that were seen recently are in a cache; the others hash the joined text.  Their
- * bytes are what a vocabulary could be built to make many (a text of one letter and tokens of
- * that letter in every length): they count against an allowance that is linear in the
- * bytes of the vocabulary, and of which those of GPT-2, Falcon or StarCoder use an eighth. */
+ * Cost: of a token with n bytes at most n joins, 3 n entries of the heap, and as many look-ups of
+ * two neighbours.  Those that were seen recently are in a cache; the others hash the joined text.
+ * Their bytes are what a vocabulary could be built to make many (a text of one letter and tokens of
+ * that letter in every length): they count against an allowance that is linear in the bytes of the
+ * vocabulary, and of which those of GPT-2, Falcon or StarCoder use an eighth. */
 #include "import/legacy/merges.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ typedef struct joiner {
     size_t heap_count;
 } joiner;
 
-/* ---- heap: the lowest joined id first, of equal ones the leftmost ----------------------------- */
+/* ---- heap: the lowest joined id first, of equal ones the leftmost ---------------------------- */
 
 static bool is_first(const waiting *a, const waiting *b)
 {
@@ -92,7 +92,7 @@ static waiting heap_take(joiner *j)
     return first;
 }
 
-/* ---- look-up ---------------------------------------------------------------------------------- */
+/* ---- look-up --------------------------------------------------------------------------------- */
 
 /* The token that two parts make, which are `text` together; MERGE_NONE: there is none. */
 static uint32_t joined_id(joiner *j, uint32_t left, uint32_t right, gufo_str text)
@@ -185,7 +185,7 @@ static legacy_merge merge_of(joiner *j, uint32_t id)
     return (legacy_merge){j->ids[0], j->ids[right]};
 }
 
-/* ---- all tokens ------------------------------------------------------------------------------- */
+/* ---- all tokens ------------------------------------------------------------------------------ */
 
 static gufo_str bytes_of(const void *owner, uint64_t id)
 {

@@ -1,7 +1,7 @@
 /* A tensor as a piece of a job: where its rows are, and in which order.
  *
- *     q k v of each head, or of each group of heads, become all q, all k, all v: rows in another order.  The
- *     elements of a bias are rows of one number each, so the same order serves them. */
+ * q k v of each head, or of each group of heads, become all q, all k, all v: rows in another order.
+ * The elements of a bias are rows of one number each, so the same order serves them. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "import/legacy/plan.h"

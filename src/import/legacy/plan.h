@@ -35,8 +35,8 @@ typedef struct legacy_shapes {
 /* The dimensions that a record has in the whole model, of all parts. */
 void legacy_whole(const legacy_file *file, const legacy_record *record, const legacy_name *row,
                   uint64_t ne[LEGACY_MAX_DIMS]);
-/* Checks that the tensors are those of a model: names, dimensions, all layers.  Chooses between families
- * that only tensors tell apart. */
+/* Checks that the tensors are those of a model: names, dimensions, all layers.  Chooses between
+ * families that only tensors tell apart. */
 gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *shapes, gufo_error *error);
 
 /* ---- layers.c ------------------------------------------------------------------------------- */

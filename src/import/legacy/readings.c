@@ -42,7 +42,7 @@ static bool is_special(gufo_str text)
            alphabet_is_plain(text);
 }
 
-/* ---- SentencePiece ------------------------------------------------------------------------------ */
+/* ---- SentencePiece --------------------------------------------------------------------------- */
 
 /* Ids that every model of this kind has; their texts in the file say nothing. */
 static const struct fixed_piece {
@@ -122,7 +122,7 @@ static bool read_unigram(word_list *words, const legacy_vocabulary *vocabulary, 
     return set_word(words, id, text, type);
 }
 
-/* ---- byte level --------------------------------------------------------------------------------- */
+/* ---- byte level ------------------------------------------------------------------------------ */
 
 /* Converters that found no token for an id wrote the text of padding, and whole special texts. */
 static bool set_bytes(word_list *words, uint64_t id, gufo_str bytes)
@@ -161,7 +161,7 @@ static bool read_latin(word_list *words, const legacy_vocabulary *vocabulary, ui
     return set_bytes(words, id, (gufo_str){room, len});
 }
 
-/* ---- Whisper ------------------------------------------------------------------------------------ */
+/* ---- Whisper --------------------------------------------------------------------------------- */
 
 static bool make_whisper(word_list *words, uint64_t id)
 {
@@ -170,7 +170,7 @@ static bool make_whisper(word_list *words, uint64_t id)
     return copy_word(words, id, whisper_text_of(&ids, id).text, WORD_CONTROL);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static const legacy_reading readings[] = {
     [LEGACY_TEXTS_PIECES] = {.scores = true, .types = true, .keep_empty = true, .read = read_piece},

@@ -1,12 +1,13 @@
 /* Rows of a tensor, made of what the old file has.
  *
- * A row is read from one part, or from all (where columns are divided), and then copied, repacked, or decoded:
+ * A row is read from one part, or from all (where columns are divided), and then copied, repacked,
+ * or decoded:
  *
  *     part 0  [a0 a1 | b0 b1]         DIVIDED_COLUMNS: row r is row r of part 0, of part 1 ...
  *     part 1  [a2 a3 | b2 b3]   -->   a0 a1 a2 a3 | b0 b1 b2 b3
  *
  *     part 0  [a | b]                 DIVIDED_ROWS: all rows of part 0, then those of part 1
- *     part 1  [c | d]           -->   a | b | c | d                                              */
+ *     part 1  [c | d]           -->   a | b | c | d */
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/half.h"

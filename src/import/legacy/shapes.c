@@ -1,8 +1,8 @@
 /* Whether the tensors of an old file are those of a model.
  *
- * A letter in the shape of a name means the same number everywhere: those of the header are known, others
- * are what the first tensor has there.  So a file in which a width is wrong, or a layer is missing, is
- * refused before anything is made of it. */
+ * A letter in the shape of a name means the same number everywhere: those of the header are known,
+ * others are what the first tensor has there.  So a file in which a width is wrong, or a layer is
+ * missing, is refused before anything is made of it. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -33,10 +33,11 @@ typedef struct maker {
     gufo_error *error;
 } maker;
 
-/* ---- which rule --------------------------------------------------------------------------------- */
+/* ---- which rule ------------------------------------------------------------------------------ */
 
-/* Files of LLaMA models with a vocabulary of merges (convert.py --vocabtype bpe) have raw bytes, and
- * scores that count down from the first token on; SentencePiece has 0 for some hundred tokens. */
+/* Files of LLaMA models with a vocabulary of merges (convert.py --vocabtype bpe) have raw bytes,
+ * and scores that count down from the first token on; SentencePiece has 0 for some hundred
+ * tokens. */
 static bool counts_down(const legacy_vocabulary *vocabulary)
 {
     const legacy_token *tokens = vocabulary->tokens;
@@ -76,7 +77,7 @@ static legacy_text_rule rule_for(const legacy_text_rule *family,
     return rule;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static gufo_status read_words(maker *m)
 {
@@ -113,7 +114,7 @@ static void count_lossy(maker *m)
         m->report->lossy = 0;
 }
 
-/* ---- merges ------------------------------------------------------------------------------------- */
+/* ---- merges ---------------------------------------------------------------------------------- */
 
 static gufo_status find_merges(maker *m)
 {
@@ -229,7 +230,7 @@ static gufo_status set_merges(maker *m)
     return set_found_merges(m);
 }
 
-/* ---- keys --------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static gufo_status set_scores(maker *m)
 {

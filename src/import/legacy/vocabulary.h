@@ -37,7 +37,7 @@ typedef struct legacy_text_rule {
     legacy_texts texts;
     const char *model; /* tokenizer.ggml.model */
     const char *pre;   /* tokenizer.ggml.pre; NULL: the model needs none */
-    /* Ids where a token of that kind is if its text is one of such a token: other models of the family
+    /* Ids of special tokens, if the text there is one of such a token: other models of the family
      * may have another tokenizer.  -1: none. */
     int64_t bos, eos, unknown, padding;
 } legacy_text_rule;
@@ -53,9 +53,9 @@ typedef struct legacy_text_report {
 } legacy_text_report;
 
 /* Sets tokenizer.ggml.model, pre, tokens, scores, token_type, merges and the ids of special tokens,
- * for `rows` tokens: those of the embedding, which may be more than the vocabulary has.  Sets nothing
- * without a vocabulary.  GUFO_E_LIMIT for more than LEGACY_MAX_TOKENS, GUFO_E_MALFORMED for a score
- * that is not finite; a call that fails may have set some of the keys. */
+ * for `rows` tokens: those of the embedding, which may be more than the vocabulary has.  Sets
+ * nothing without a vocabulary.  GUFO_E_LIMIT for more than LEGACY_MAX_TOKENS, GUFO_E_MALFORMED for
+ * a score that is not finite; a call that fails may have set some of the keys. */
 gufo_status legacy_set_vocabulary(gufo_document *document, const legacy_vocabulary *vocabulary,
                                   const legacy_text_rule *rule, uint64_t rows,
                                   const gufo_allocator *allocator, legacy_text_report *report,

@@ -1,11 +1,11 @@
 /* One file, by one of the headers that occurred:
  *
- *     magic [version] | numbers | [mel filters] | [count] tokens | record, record ... to the last byte
+ *     magic [version] | numbers | [mel filters] | [count] tokens | record, record ...
  *
- *     record:  n_dims | length of the name | type | dims | name | [zeros to a multiple of 32] | data
+ *     record:  n_dims | length of the name | type | dims | name | [zeros to 32] | data
  *
- * Nothing says how many records there are, so every size has to be right: one wrong block size, and the
- * next record makes no sense. */
+ * Nothing says how many records there are, so every size has to be right: one wrong block size, and
+ * the next record makes no sense. */
 #include <inttypes.h>
 #include <string.h>
 #include <math.h>

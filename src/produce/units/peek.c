@@ -1,4 +1,4 @@
-/* Rows of a piece that passes its bytes, without a run: for models that show what a job would write. */
+/* Rows of a piece that passes its bytes, without a run: models show what a job would write. */
 #include <string.h>
 
 #include "base/error.h"
