@@ -548,6 +548,29 @@ static void test_the_caller_names_the_family(void **state)
     check_error_shape(&error, GUFO_E_ARGUMENT, "an unknown family");
 }
 
+/* StarCoder's copies of keys are left out only where they are copies, in weights and biases. */
+static void test_copies_that_are_none(void **state)
+{
+    static const struct {
+        size_t tensor, row_bytes, row; /* of the second head of keys, its second row */
+    } rows[] = {{8, 16, 7}, {9, 4, 7}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        legacy_marks marks;
+        builder b = written(legacy_sample_named("starcoder"), &marks);
+        gufo_error error = no_error();
+        counter count;
+
+        b.data[marks.data[rows[i].tensor] + rows[i].row * rows[i].row_bytes] ^= 1;
+        write_file(path.text, b.data, b.len);
+        counter_init(&count);
+        check(open_file(&count, GUFO_LEGACY_NEAREST, &error) == NULL, "copies that are none");
+        check_error_shape(&error, GUFO_E_MALFORMED, "copies that are none");
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -569,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_a_file_that_changes_while_rows_are_read),
         cmocka_unit_test(test_a_name_that_is_not_text),
         cmocka_unit_test(test_the_caller_names_the_family),
+        cmocka_unit_test(test_copies_that_are_none),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -390,7 +390,8 @@ static void put_tensor(builder *b, const legacy_sample *s, const sample_tensor *
     if (s->flags & SAMPLE_ALIGNED)
         builder_pad(b, 32);
     marks->data[marks->tensors] = b->len;
-    put_data(b, s, marks->tensors, size, row_size);
+    /* The numbers of a bias belong to rows, too. */
+    put_data(b, s, marks->tensors, size, n_dims > 1 ? row_size : sizeof(float));
     marks->ends[marks->tensors++] = b->len;
 }
 

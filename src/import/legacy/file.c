@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "codec/half.h"
 #include "gufo/import.h"
 #include "import/legacy/file.h"
 
@@ -216,6 +217,16 @@ static bool same_record(const legacy_record *a, const legacy_record *b)
            memcmp(a->ne, b->ne, sizeof a->ne) == 0;
 }
 
+static bool same_vocabulary(const legacy_vocabulary *a, const legacy_vocabulary *b)
+{
+    bool same = a->count == b->count;
+
+    for (uint64_t i = 0; i < a->count && same; i++)
+        same = gufo_str_equal(a->tokens[i].bytes, b->tokens[i].bytes) &&
+               float_to_bits(a->tokens[i].score) == float_to_bits(b->tokens[i].score);
+    return same;
+}
+
 /* Every part says the same, but for the data of matrices. */
 static gufo_status compare_part(const legacy_part *first, const legacy_part *part,
                                 gufo_error *error)
@@ -224,9 +235,7 @@ static gufo_status compare_part(const legacy_part *first, const legacy_part *par
         if (first->fields[i].i != part->fields[i].i)
             return fail_with(error, GUFO_E_MALFORMED, 4,
                              "the header is not that of the first part");
-    if (first->texts.len != part->texts.len ||
-        (first->texts.len > 0 &&
-         memcmp(first->texts.data, part->texts.data, first->texts.len) != 0))
+    if (!same_vocabulary(&first->vocabulary, &part->vocabulary))
         return fail_with(error, GUFO_E_MALFORMED, 4,
                          "the vocabulary is not that of the first part");
     if (first->record_count != part->record_count)

@@ -128,6 +128,8 @@ static gufo_status open_file(legacy_import *im, const char *path,
     status = legacy_file_open(&im->file, path, options->arch, error);
     if (status == GUFO_OK)
         status = legacy_check_shapes(&im->file, &im->shapes, error);
+    if (status == GUFO_OK && (options->flags & GUFO_LEGACY_MEASURE) != 0)
+        status = legacy_check_copies(&im->file, error);
     if (status != GUFO_OK)
         return status;
     set_facts(im, options->flags);

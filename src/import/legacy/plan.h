@@ -39,6 +39,9 @@ void legacy_whole(const legacy_file *file, const legacy_record *record, const le
  * families that only tensors tell apart. */
 gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *shapes, gufo_error *error);
 
+/* Checks that what is left out of a starcoder model are copies: reads all keys and values. */
+gufo_status legacy_check_copies(const legacy_file *file, gufo_error *error);
+
 /* ---- layers.c ------------------------------------------------------------------------------- */
 
 /* Checks that every layer is there, where the family's names stay. */

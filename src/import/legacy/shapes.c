@@ -213,29 +213,66 @@ static gufo_status check_fixed(const legacy_file *file, legacy_shapes *s, gufo_e
 
 /* ---- starcoder ------------------------------------------------------------------------------ */
 
-/* Whether the rows of k, and those of v, are the same for every head. */
-static gufo_status has_one_kv(const legacy_file *file, const legacy_record *r, bool *one,
-                              gufo_error *error)
+/* Whether the first `rows` rows of k, and those of v, are the same in every head. */
+static gufo_status has_one_kv(const legacy_file *file, const legacy_record *r, uint64_t rows,
+                              bool *one, gufo_error *error)
 {
-    uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD);
-    uint64_t heads = (uint64_t)field_of(file, FIELD_HEAD), size = r->size / r->ne[1];
-    uint8_t *rows;
+    uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD), all = r->ne[r->n_dims - 1];
+    uint64_t heads = (uint64_t)field_of(file, FIELD_HEAD), row = r->size / all, size = rows * row;
+    uint8_t *bytes;
     gufo_status status;
 
-    *one = heads > 1 && r->n_dims == 2 && r->ne[0] == embedding && r->ne[1] == 3 * embedding;
+    *one = heads > 1 && all == 3 * embedding && (r->n_dims == 1 || r->ne[0] == embedding);
     if (!*one) /* of another width, rows may be larger than memory */
         return GUFO_OK;
-    rows = mem_alloc(file->allocator, (size_t)size * 2);
-    status = rows != NULL ? GUFO_OK : fail_memory(error);
+    bytes = mem_alloc(file->allocator, (size_t)size * 2);
+    status = bytes != NULL ? GUFO_OK : fail_memory(error);
     for (uint64_t i = 0; status == GUFO_OK && *one && i < 2 * heads; i++) {
-        uint64_t row = embedding + i * (embedding / heads);
+        uint64_t place = (embedding + i * (embedding / heads)) * row;
         bool first = i % heads == 0; /* of k, and of v */
 
-        status = source_read(&file->parts[0].source, r->offset + row * size,
-                             first ? rows : rows + size, (size_t)size, error);
-        *one = first || memcmp(rows, rows + size, (size_t)size) == 0;
+        status = source_read(&file->parts[0].source, r->offset + place,
+                             first ? bytes : bytes + size, (size_t)size, error);
+        *one = first || memcmp(bytes, bytes + size, (size_t)size) == 0;
     }
-    mem_free(file->allocator, rows);
+    mem_free(file->allocator, bytes);
+    return status;
+}
+
+static gufo_status fail_kv(const legacy_record *r, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_MALFORMED, r->offset,
+                     "tensor %s has different keys or values in its heads, so it is not one of a "
+                     "starcoder model",
+                     QUOTED(r->name));
+}
+
+static bool has_copies(const legacy_record *r)
+{
+    uint64_t layer;
+    const legacy_name *row = legacy_name_find(&legacy_starcoder, r->name, &layer);
+
+    return row != NULL && row->order == ORDER_ONE_KV;
+}
+
+gufo_status legacy_check_copies(const legacy_file *file, gufo_error *error)
+{
+    const legacy_part *part = &file->parts[0];
+    gufo_status status = GUFO_OK;
+    bool one = true;
+
+    if (file->family != &legacy_starcoder)
+        return GUFO_OK;
+    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++) {
+        const legacy_record *r = &part->records[i];
+        uint64_t size = (uint64_t)(field_of(file, FIELD_EMBD) / field_of(file, FIELD_HEAD));
+
+        if (!has_copies(r))
+            continue;
+        status = has_one_kv(file, r, size, &one, error);
+        if (status == GUFO_OK && !one)
+            status = fail_kv(r, error);
+    }
     return status;
 }
 
@@ -246,7 +283,8 @@ static bool may_be_starcoder(const legacy_file *file)
            (!file->is_given && strcmp(file->family->name, legacy_starcoder.like) == 0);
 }
 
-/* A trained gpt-2 never has equal heads; starcoder's converter copied the only one. */
+/* A trained gpt-2 never has equal heads; starcoder's converter copied the only one.  One row of each
+ * head shows it. */
 static gufo_status find_starcoder(legacy_file *file, gufo_error *error)
 {
     const legacy_part *part = &file->parts[0];
@@ -255,18 +293,13 @@ static gufo_status find_starcoder(legacy_file *file, gufo_error *error)
 
     for (uint64_t i = 0; i < part->record_count && status == GUFO_OK && one; i++) {
         const legacy_record *r = &part->records[i];
-        uint64_t layer;
-        const legacy_name *row = legacy_name_find(&legacy_starcoder, r->name, &layer);
 
-        if (row == NULL || row->order != ORDER_ONE_KV || r->n_dims != 2)
+        if (!has_copies(r) || r->n_dims != 2)
             continue;
         any = true;
-        status = has_one_kv(file, r, &one, error);
+        status = has_one_kv(file, r, 1, &one, error);
         if (status == GUFO_OK && wanted && !one)
-            status = fail_with(error, GUFO_E_MALFORMED, r->offset,
-                               "tensor %s has different keys and values in its heads, so it is not "
-                               "one of a starcoder model",
-                               QUOTED(r->name));
+            status = fail_kv(r, error);
     }
     if (status == GUFO_OK && any && one)
         file->family = &legacy_starcoder;
