@@ -141,9 +141,8 @@ static bool list_read(const migration *m, option_texts *files)
 
     for (uint32_t i = 0; listed && (path = gufo_import_part_at(m->import, i)) != NULL; i++)
         listed = option_add(files, path) == CODE_OK;
-    for (size_t i = 0; m->vocabulary != NULL && listed &&
-                       (path = input_file_at(m->vocabulary, i)) != NULL;
-         i++)
+    for (size_t i = 0;
+         m->vocabulary != NULL && listed && (path = input_file_at(m->vocabulary, i)) != NULL; i++)
         listed = option_add(files, path) == CODE_OK;
     return listed;
 }

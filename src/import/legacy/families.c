@@ -608,8 +608,8 @@ const legacy_form legacy_forms[] = {
 
 enum { WITHOUT_HEADER = 3 };
 
-static const legacy_family *const without_header[WITHOUT_HEADER] = {
-    &legacy_starcoder, &legacy_rwkv6, &legacy_rwkv7};
+static const legacy_family *const without_header[WITHOUT_HEADER] = {&legacy_starcoder,
+                                                                    &legacy_rwkv6, &legacy_rwkv7};
 
 /* All families, some of them more than once; NULL past the last. */
 static const legacy_family *family_at(size_t index)

@@ -70,8 +70,8 @@ static gufo_status set_named_dims(const legacy_import *im, legacy_tensor *t, con
             after = 0;
     if (after != before)
         return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name),
-                         before, after);
+                         "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name), before,
+                         after);
     /* Blocks stay in their rows; single numbers may get any. */
     if (r->layout->block_length == 1 || t->dims[0] % r->ne[0] == 0)
         return GUFO_OK;
