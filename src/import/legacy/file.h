@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/files/source.h"
 #include "base/memory.h"
+#include "format/file/name_index.h"
 #include "import/legacy/blocks.h"
 #include "import/legacy/families.h"
 
@@ -94,6 +95,7 @@ typedef struct legacy_part {
     legacy_record *records;
     uint64_t record_count, record_room;
     buffer names; /* of records */
+    name_index by_name; /* the records of the first part, once their names are known to differ */
 } legacy_part;
 
 typedef struct legacy_file {
@@ -126,7 +128,8 @@ gufo_status legacy_walk(legacy_file *file, legacy_part *part, const legacy_form 
 /* Forgets what a walk found. */
 void legacy_part_clear(const legacy_file *file, legacy_part *part);
 
-/* The record of a tensor; NULL: none has the name. */
+/* The record of a tensor of the first part, whose names have been found to differ; NULL: none has the
+ * name. */
 const legacy_record *legacy_record_find(const legacy_part *part, const char *name);
 
 /* The name of a container with its version, for people: "GGJT version 1". */

@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/file/name_index.h"
 #include "import/legacy/plan.h"
 
 /* ---- dimensions ----------------------------------------------------------------------------- */
@@ -96,19 +95,16 @@ static gufo_str name_of(const void *owner, uint64_t index)
 
 static gufo_status check_unique(const legacy_file *file, gufo_error *error)
 {
-    const legacy_part *part = &file->parts[0];
-    name_index names;
+    legacy_part *part = &file->parts[0];
+    name_index *names = &part->by_name;
     uint64_t first;
     gufo_status status =
-        name_index_new(&names, part->record_count, name_of, part, file->allocator, error);
+        name_index_new(names, part->record_count, name_of, part, file->allocator, error);
 
-    if (status != GUFO_OK)
-        return status;
-    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
-        if (!name_index_add(&names, i, &first))
+    for (uint64_t i = 0; status == GUFO_OK && i < part->record_count; i++)
+        if (!name_index_add(names, i, &first))
             status = fail_with(error, GUFO_E_MALFORMED, part->records[i].header,
                                "tensor %s occurs twice", QUOTED(part->records[i].name));
-    name_index_free(&names, file->allocator);
     return status;
 }
 

@@ -522,10 +522,9 @@ static void place_names(legacy_part *part)
 
 const legacy_record *legacy_record_find(const legacy_part *part, const char *name)
 {
-    for (uint64_t i = 0; i < part->record_count; i++)
-        if (gufo_str_equal(part->records[i].name, gufo_str_of(name)))
-            return &part->records[i];
-    return NULL;
+    uint64_t index;
+
+    return name_index_find(&part->by_name, gufo_str_of(name), &index) ? &part->records[index] : NULL;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -537,6 +536,7 @@ void legacy_part_clear(const legacy_file *file, legacy_part *part)
     mem_free(file->allocator, part->records);
     buffer_free(&part->texts);
     buffer_free(&part->names);
+    name_index_free(&part->by_name, file->allocator);
     *part = (legacy_part){.path = part->path, .source = part->source};
     part->texts.allocator = part->names.allocator = file->allocator;
 }
