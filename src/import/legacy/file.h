@@ -94,7 +94,7 @@ typedef struct legacy_part {
     silero_header silero;
     legacy_record *records;
     uint64_t record_count, record_room;
-    buffer names; /* of records */
+    buffer names;       /* of records */
     name_index by_name; /* the records of the first part, once their names are known to differ */
 } legacy_part;
 

@@ -524,7 +524,8 @@ const legacy_record *legacy_record_find(const legacy_part *part, const char *nam
 {
     uint64_t index;
 
-    return name_index_find(&part->by_name, gufo_str_of(name), &index) ? &part->records[index] : NULL;
+    return name_index_find(&part->by_name, gufo_str_of(name), &index) ? &part->records[index]
+                                                                      : NULL;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
