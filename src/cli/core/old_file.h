@@ -13,8 +13,8 @@ const char *old_file_kind(const char *path);
  * gufo_close. */
 gufo_model *old_file_open(const char *path, uint64_t *size, gufo_error *error);
 
-/* The path of part `index` of the file that such a model was made of; NULL past the last one, and for
- * any other model.  It lives as long as the model. */
+/* The path of part `index` of the file that such a model was made of; NULL past the last one, and
+ * for any other model.  It lives as long as the model. */
 const char *old_file_part_at(const gufo_model *model, uint32_t index);
 
 /* Reports such a file, which the command does not take, and names what helps; false for others. */

@@ -52,8 +52,8 @@ static gufo_str stem_of(const char *path)
     return stem;
 }
 
-/* A model without a name of its own is called as its file: what that says beside the name, of the format
- * and its types, is not part of the name. */
+/* A model without a name of its own is called as its file: what that says beside the name, of the
+ * format and its types, is not part of the name. */
 static void take_stem(const migration *m, name_title *title, gufo_name *parts)
 {
     gufo_entry entry;

@@ -128,8 +128,8 @@ gufo_status legacy_walk(legacy_file *file, legacy_part *part, const legacy_form 
 /* Forgets what a walk found. */
 void legacy_part_clear(const legacy_file *file, legacy_part *part);
 
-/* The record of a tensor of the first part, whose names have been found to differ; NULL: none has the
- * name. */
+/* The record of a tensor of the first part, whose names have been found to differ; NULL: none has
+ * the name. */
 const legacy_record *legacy_record_find(const legacy_part *part, const char *name);
 
 /* The name of a container with its version, for people: "GGJT version 1". */

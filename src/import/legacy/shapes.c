@@ -279,8 +279,8 @@ static bool may_be_starcoder(const legacy_file *file)
            (!file->is_given && strcmp(file->family->name, legacy_starcoder.like) == 0);
 }
 
-/* A trained gpt-2 never has equal heads; starcoder's converter copied the only one.  One row of each
- * head shows it. */
+/* A trained gpt-2 never has equal heads; starcoder's converter copied the only one.  One row of
+ * each head shows it. */
 static gufo_status find_starcoder(legacy_file *file, gufo_error *error)
 {
     const legacy_part *part = &file->parts[0];
