@@ -242,7 +242,7 @@ END
     need_terminal
     make_legacy old.bin
     # The first answer is refused, the second one counts; Enter takes a default, a value replaces one.
-    printf 'many\n4096\n\n500000\n' >answers
+    printf 'many\n4096\n\n500000\nTiny Tales\n\n' >answers
     # shellcheck disable=SC2016 # of the inner shell
     SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null <answers
     has 'llama.context_length (uint32): '
@@ -255,8 +255,11 @@ END
     same 5e-6
     run -0 gufo get new.gguf llama.rope.freq_base
     same 500000
+    run -0 gufo get new.gguf general.name
+    same 'Tiny Tales'
+    run -1 gufo get new.gguf general.license
     # No more questions about what is given.
-    SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin given.gguf --ctx 2048 --eps 1e-5 --set llama.rope.freq_base=1e4 </dev/tty" /dev/null </dev/null
+    SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin given.gguf --ctx 2048 --eps 1e-5 --set llama.rope.freq_base=1e4 --set general.name=A --set general.license=mit </dev/tty" /dev/null </dev/null
     lacks '> '
 }
 

@@ -304,6 +304,29 @@ static int check_needed(const migration *m, bool asks)
     return code;
 }
 
+/* What no old file says and every model has: its name, and its license. */
+static int ask_for_origin(migration *m, char **line, size_t *room)
+{
+    static const struct {
+        const char *key, *why;
+    } rows[] = {
+        {"general.name", "what people call the model; else it is called as the file"},
+        {"general.license", "an SPDX identifier such as apache-2.0; Enter leaves it out"},
+    };
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && code == CODE_OK; i++) {
+        gufo_import_setting setting = {.key = gufo_str_of(rows[i].key),
+                                       .origin = GUFO_SETTING_MISSING,
+                                       .value = {.type = GUFO_VALUE_STRING},
+                                       .why = rows[i].why};
+
+        if (!gufo_document_find(m->given, rows[i].key, NULL))
+            code = ask_for(m, &setting, line, room);
+    }
+    return code;
+}
+
 static int ask_all(migration *m)
 {
     gufo_import_setting setting;
@@ -315,6 +338,8 @@ static int ask_all(migration *m)
     for (uint64_t i = 0; code == CODE_OK && gufo_import_setting_at(m->import, i, &setting); i++)
         if (is_asked(&setting))
             code = ask_for(m, &setting, &line, &room);
+    if (code == CODE_OK && !is_gguf(m))
+        code = ask_for_origin(m, &line, &room);
     free(line);
     return code;
 }
