@@ -242,11 +242,12 @@ END
     need_terminal
     make_legacy old.bin
     # The first answer is refused, the second one counts; Enter takes a default, a value replaces one.
-    printf 'many\n4096\n\n500000\nTiny Tales\n\n' >answers
+    printf 'many\n20\00048\n4096\n\n500000\nTiny Tales\n\n' >answers
     # shellcheck disable=SC2016 # of the inner shell
     SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null <answers
     has 'llama.context_length (uint32): '
     has '[2048]> '
+    has 'no value holds a NUL'
     has 'not a value of type uint32'
     has '[5e-6]> '
     run -0 gufo get new.gguf llama.context_length

@@ -269,13 +269,19 @@ static int ask_for(migration *m, const gufo_import_setting *setting, char **line
 {
     key_types types = {{{setting->value.type, false}}, 1};
     char message[MIGRATE_MESSAGE], key[GUFO_KEY_NAME_SIZE];
+    ssize_t len;
 
     snprintf(key, sizeof key, "%.*s", (int)setting->key.len, setting->key.data);
     for (;;) {
         put_question(setting);
-        if (getline(line, room, stdin) < 0) {
+        len = getline(line, room, stdin);
+        if (len < 0) {
             fputs("\n", stderr);
             return report_as(CODE_USAGE, m->options->input, "no answer; nothing was written");
+        }
+        if (strlen(*line) < (size_t)len) {
+            fputs("no value holds a NUL\n", stderr);
+            continue;
         }
         (*line)[strcspn(*line, "\r\n")] = '\0';
         if (**line == '\0' && !is_needed(setting))
