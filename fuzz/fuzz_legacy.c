@@ -1,7 +1,8 @@
 /* Fuzz target: open anything as a file of before GGUF, look at everything that it becomes, and
  * write it.
  *
- * All containers in one target: which one it is, is what most of the code is about. */
+ * One target for each container, whose first bytes every input gets (LEGACY_MAGIC): so that none of them
+ * takes the time of another.  Seeds are replayed as they are, by one program. */
 #define _GNU_SOURCE /* memfd_create */
 #include "walk.h"
 
@@ -14,6 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef LEGACY_MAGIC
+static const char magic[4] = LEGACY_MAGIC;
+#endif
+
 /* A file that has no folder: parts of a model, which would be beside it, are never there. */
 static int make_file(const uint8_t *data, size_t size, char *path, size_t room)
 {
@@ -21,6 +26,10 @@ static int make_file(const uint8_t *data, size_t size, char *path, size_t room)
 
     must(fd >= 0, "there is a file");
     must(size == 0 || write(fd, data, size) == (ssize_t)size, "a file takes bytes");
+#ifdef LEGACY_MAGIC
+    must(size < sizeof magic || pwrite(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic,
+         "a file takes bytes");
+#endif
     snprintf(path, room, "/proc/self/fd/%d", fd);
     return fd;
 }

@@ -1,7 +1,7 @@
-/* fstat and getentropy for builds with MemorySanitizer.
+/* stat, fstat and getentropy for builds with MemorySanitizer.
  *
  * The sanitizer knows from a list what memory a function of libc fills in.  That of clang 14 lacks
- * these two in glibc since 2.33, so that all they say would pass for uninitialised.  Here memory is
+ * these in glibc since 2.33, so that all they say would pass for uninitialised.  Here memory is
  * set before the system is asked. */
 #define _GNU_SOURCE /* AT_EMPTY_PATH, getentropy, syscall */
 #include <fcntl.h>
@@ -14,6 +14,12 @@ int fstat(int fd, struct stat *info)
 {
     memset(info, 0, sizeof *info);
     return (int)syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH);
+}
+
+int stat(const char *path, struct stat *info)
+{
+    memset(info, 0, sizeof *info);
+    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, info, 0);
 }
 
 int getentropy(void *buffer, size_t length)

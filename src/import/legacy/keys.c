@@ -459,10 +459,9 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
                              GUFO_VALUE_ARRAY,
                              "the file has none: with zeros texts are divided badly", error);
     if (status == GUFO_OK && family->text.texts == LEGACY_TEXTS_UNIGRAM)
-        status = add_setting(f, gufo_str_of("tokenizer.ggml.model"), GUFO_SETTING_ASSUMED, true,
-                             GUFO_VALUE_STRING,
-                             "its tokens are those of a unigram model; some programs call it llama",
-                             error);
+        status = add_setting(
+            f, gufo_str_of("tokenizer.ggml.model"), GUFO_SETTING_ASSUMED, true, GUFO_VALUE_STRING,
+            "its tokens are those of a unigram model; some programs call it llama", error);
     return status;
 }
 
