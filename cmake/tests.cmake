@@ -19,7 +19,7 @@ set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS tests/test_*.c)
 # Rooms that are libraries of their own may have been left out.
-foreach(room digest compat import)
+foreach(room digest compat text import)
     if(NOT TARGET gufo_${room}_internal)
         list(FILTER unit_tests EXCLUDE REGEX "/tests/${room}/")
     endif()

@@ -1,0 +1,51 @@
+# The room text: libgufo_text, static and shared, with PCRE2, utf8proc and Jansson: vocabularies and chat
+# templates.
+#
+# It makes use of private functions of libgufo: both forms have their own copy of what they use, and do not
+# show it either.
+#
+# Sets command_sources to what the command needs, text_libraries for it to link, and text_definitions.
+
+set(text_libraries "")
+set(text_definitions "")
+if(NOT GUFO_FULL)
+    list(FILTER command_sources EXCLUDE REGEX "/cli/text/(tokenize|detokenize|vocab|template)(_[a-z]+)?\\.c$")
+else()
+    list(FILTER command_sources EXCLUDE REGEX "/text_missing\\.c$")
+endif()
+if(NOT GUFO_TEXT)
+    return()
+endif()
+
+file(GLOB_RECURSE text_sources CONFIGURE_DEPENDS src/text/*.c)
+set(table_files "")
+gufo_table(special_texts 3)
+add_library(gufo_text_objects OBJECT ${text_sources} ${table_files})
+target_compile_definitions(gufo_text_objects PRIVATE PCRE2_CODE_UNIT_WIDTH=8)
+set_target_properties(gufo_text_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(gufo_text_objects PRIVATE include src ${table_folder}
+    ${PCRE2_INCLUDE_DIR} ${UTF8PROC_INCLUDE_DIR} ${JANSSON_INCLUDE_DIR})
+target_link_libraries(gufo_text_objects PRIVATE gufo_flags Threads::Threads)
+
+gufo_archive(gufo_text_static gufo_text OBJECTS gufo_text_objects INSIDE gufo_internal)
+add_library(gufo_text_shared SHARED $<TARGET_OBJECTS:gufo_text_objects>)
+set_target_properties(gufo_text_shared PROPERTIES OUTPUT_NAME gufo_text LINKER_LANGUAGE C
+    EXPORT_NAME gufo_text VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion}
+    INSTALL_RPATH "$ORIGIN") # libgufo.so lies beside it
+# Not installed, for the command and the tests: with private functions within reach.
+add_library(gufo_text_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gufo_text_objects>)
+set_target_properties(gufo_text_internal PROPERTIES LINKER_LANGUAGE C)
+foreach(form static shared internal)
+    target_link_libraries(gufo_text_${form} PRIVATE
+        ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY} ${JANSSON_LIBRARY} m Threads::Threads $<BUILD_INTERFACE:gufo_flags>)
+    target_link_libraries(gufo_text_${form} PUBLIC gufo_${form})
+endforeach()
+target_link_libraries(gufo_text_shared PRIVATE $<BUILD_INTERFACE:gufo_internal>)
+target_link_options(gufo_text_shared PRIVATE LINKER:--exclude-libs,libgufo_internal.a)
+add_library(gufo::gufo_text ALIAS gufo_text_shared)
+add_library(gufo::gufo_text_static ALIAS gufo_text_static)
+
+if(GUFO_FULL)
+    set(text_libraries gufo_text_internal)
+    set(text_definitions GUFO_HAS_TEXT)
+endif()

@@ -1,0 +1,84 @@
+/* Floor 6: chat templates, rendered as Hugging Face's transformers renders them.
+ *
+ *     find     gufo_chat_template                  the text of a model's template
+ *     parse    gufo_template_parse
+ *     give     gufo_template_values_set            messages, tools ... as JSON
+ *     render   gufo_template_render
+ *
+ * Templates come from strangers.  The interpreter knows values and nothing else: no file, no
+ * process, no clock but the one that it is given; steps, memory and recursion have limits.  The
+ * language is that of Jinja 3.1 in transformers' sandbox; docs/templates.md has it. */
+#ifndef GUFO_TEMPLATE_H
+#define GUFO_TEMPLATE_H
+
+#include "vocab.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The template `name` of a model (tokenizer.chat_template.NAME), or the one without a name for NULL:
+ * a view into the model.  GUFO_E_NOT_FOUND, GUFO_E_TYPE. */
+GUFO_API gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_str *out,
+                                        gufo_error *error);
+
+/* A place in a template, from 1; columns count characters. */
+typedef struct gufo_template_place {
+    uint64_t line, column;
+} gufo_template_place;
+
+typedef struct gufo_template gufo_template;
+
+/* Parses a template, which is copied.  A template does not change: any number of threads may render
+ * it.  Freed with gufo_template_free.  NULL on failure: GUFO_E_MALFORMED for a fault of its syntax,
+ * whose place is in *place (if not NULL) and in the message, and whose byte is the error's offset;
+ * GUFO_E_LIMIT, GUFO_E_MEMORY. */
+GUFO_MUST_USE GUFO_API gufo_template *gufo_template_parse(gufo_str source,
+                                                          const gufo_allocator *allocator,
+                                                          gufo_template_place *place,
+                                                          gufo_error *error);
+GUFO_API void gufo_template_free(gufo_template *parsed);
+
+/* The variables of a rendering. */
+typedef struct gufo_template_values gufo_template_values;
+
+GUFO_MUST_USE GUFO_API gufo_template_values *gufo_template_values_new(
+    const gufo_allocator *allocator, gufo_error *error);
+GUFO_API void gufo_template_values_free(gufo_template_values *values);
+/* Sets a variable to a JSON value.  GUFO_E_MALFORMED with the byte of `json`, GUFO_E_LIMIT,
+ * GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name,
+                                              gufo_str json, gufo_error *error);
+/* Sets a variable for each member of a JSON object. */
+GUFO_API gufo_status gufo_template_values_set_all(gufo_template_values *values, gufo_str json,
+                                                  gufo_error *error);
+/* Whether a variable is set. */
+GUFO_API bool gufo_template_values_has(const gufo_template_values *values, gufo_str name);
+
+typedef struct gufo_template_options {
+    int64_t now;                     /* seconds since 1970 (UTC): what strftime_now tells */
+    uint64_t steps;                  /* at most; 0: 10 million */
+    uint64_t output;                 /* bytes of output, and of each text, at most; 0: 64 MiB */
+    uint64_t memory;                 /* bytes of values at most; 0: 512 MiB */
+    uint32_t recursion;              /* macros and blocks within each other at most; 0: 200 */
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_template_options;
+
+/* Renders: appends to `out`.  On failure `out` is as it was:
+ *   GUFO_E_STOPPED    the template called raise_exception; the message is its own
+ *   GUFO_E_TYPE       an operation that its values do not have, an unknown filter, what the sandbox
+ *                     refuses
+ *   GUFO_E_LIMIT      too many steps, too much output or memory, too deep
+ *   GUFO_E_MEMORY, GUFO_E_ARGUMENT
+ * *place (if not NULL) is where. */
+GUFO_API gufo_status gufo_template_render(const gufo_template *parsed,
+                                          const gufo_template_values *values,
+                                          const gufo_template_options *options, gufo_text *out,
+                                          gufo_template_place *place, gufo_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+/* The private part of a vocabulary: what all algorithms share.
+ *
+ * Opening fills it in the order of the fields: texts and types as the file has them, the algorithm's
+ * own tables, special ids and flags, the rules for known texts, the list of special tokens. */
+#ifndef TEXT_VOCABULARY_H
+#define TEXT_VOCABULARY_H
+
+#include "gufo/vocab.h"
+
+#include "base/hash.h"
+#include "text/tokenizers/algorithm.h"
+
+typedef struct special_list special_list; /* special_list.h */
+typedef struct pre_rules pre_rules;       /* tokenizers/pretokenizer.h */
+
+struct gufo_vocab {
+    gufo_allocator allocator;
+    uint32_t size; /* tokens */
+
+    /* Token `id` is bytes[starts[id] ... starts[id + 1]). */
+    char *bytes;
+    uint32_t *starts;
+    float *scores;        /* NULL: all 0 */
+    uint8_t *types;       /* of the file; NULL: all normal */
+    uint16_t *attributes; /* of gufo_token_attribute */
+    uint32_t longest;     /* bytes of the longest token */
+
+    /* Tokens by text (lookup.c). */
+    uint32_t *slots; /* id + 1; 0: empty */
+    uint32_t slot_mask;
+    uint64_t slot_key;
+
+    const token_algorithm *algorithm;
+    void *tables; /* of the algorithm; what it is, only the algorithm knows */
+    const char *model;
+    const pre_rules *pre;                 /* BPE alone; else NULL */
+    uint32_t special[GUFO_SPECIAL_COUNT]; /* id or GUFO_NO_TOKEN */
+    bool add_bos, add_eos, space_prefix, clean_spaces, ignore_merges;
+    bool escape_spaces;            /* spaces are U+2581 in token texts */
+    bool byte_alphabet;            /* token texts are in the byte alphabet of GPT-2 */
+    bool remove_extra_spaces;      /* tokenizer.ggml.remove_extra_whitespaces */
+    bool lowercase, strip_accents; /* tokenizer.ggml.normalizer.* */
+    bool original;                 /* GUFO_VOCAB_ORIGINAL */
+    const char *differs;           /* gufo_vocab_facts.original */
+    special_list *specials;        /* tokens that are found in texts */
+    char **warnings;
+    uint64_t warning_count, warning_room;
+};
+
+static inline gufo_str vocab_text(const gufo_vocab *v, uint32_t id)
+{
+    return (gufo_str){v->bytes + v->starts[id], v->starts[id + 1] - v->starts[id]};
+}
+
+static inline float vocab_score(const gufo_vocab *v, uint32_t id)
+{
+    return v->scores != NULL ? v->scores[id] : 0.0f;
+}
+
+/* The token with this text, the last one of several; GUFO_NO_TOKEN. */
+uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len);
+/* The token "<0xHH>"; GUFO_NO_TOKEN. */
+uint32_t vocab_find_byte(const gufo_vocab *v, uint8_t byte);
+
+__attribute__((format(printf, 3, 4))) gufo_status vocab_warn(gufo_vocab *v, gufo_error *error,
+                                                             const char *format, ...);
+
+/* The entry "tokenizer.ggml." + name. */
+bool vocab_entry(const gufo_model *model, const char *name, gufo_entry *out);
+
+#endif
