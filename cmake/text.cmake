@@ -19,7 +19,7 @@ endif()
 
 file(GLOB_RECURSE text_sources CONFIGURE_DEPENDS src/text/*.c)
 set(table_files "")
-gufo_table(special_texts 3)
+gufo_table(special_texts 4)
 add_library(gufo_text_objects OBJECT ${text_sources} ${table_files})
 target_compile_definitions(gufo_text_objects PRIVATE PCRE2_CODE_UNIT_WIDTH=8)
 set_target_properties(gufo_text_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -13,6 +13,20 @@
 typedef struct special_list special_list; /* special_list.h */
 typedef struct pre_rules pre_rules;       /* tokenizers/pretokenizer.h */
 
+/* Attributes of tokens that are found in texts. */
+enum { VOCAB_SPECIAL = GUFO_TOKEN_CONTROL | GUFO_TOKEN_USER_DEFINED | GUFO_TOKEN_UNKNOWN };
+
+typedef struct text_slot {
+    uint32_t tag, number; /* a part of the hash; id + 1, 0: empty */
+} text_slot;
+
+/* Which tokens encoding adds around a text. */
+typedef enum frame_kind {
+    FRAME_FLAGS,  /* BOS and EOS, as add_bos and add_eos say */
+    FRAME_ALWAYS, /* BOS and SEP */
+    FRAME_NEVER,
+} frame_kind;
+
 struct gufo_vocab {
     gufo_allocator allocator;
     uint32_t size; /* tokens */
@@ -25,14 +39,14 @@ struct gufo_vocab {
     uint16_t *attributes; /* of gufo_token_attribute */
     uint32_t longest;     /* bytes of the longest token */
 
-    /* Tokens by text (lookup.c). */
-    uint32_t *slots; /* id + 1; 0: empty */
+    text_slot *slots; /* tokens by text (lookup.c) */
     uint32_t slot_mask;
-    uint64_t slot_key;
+    hash_key slot_key;
 
     const token_algorithm *algorithm;
     void *tables; /* of the algorithm; what it is, only the algorithm knows */
-    const char *model;
+    const char *model; /* static */
+    frame_kind frame;
     const pre_rules *pre;                 /* BPE alone; else NULL */
     uint32_t special[GUFO_SPECIAL_COUNT]; /* id or GUFO_NO_TOKEN */
     bool add_bos, add_eos, space_prefix, clean_spaces, ignore_merges;
@@ -57,6 +71,16 @@ static inline float vocab_score(const gufo_vocab *v, uint32_t id)
     return v->scores != NULL ? v->scores[id] : 0.0f;
 }
 
+/* The type in the file, from 1 to 6; 0: another number. */
+static inline unsigned vocab_type(const gufo_vocab *v, uint32_t id)
+{
+    return v->types != NULL ? v->types[id] : 1;
+}
+
+/* Reads tokens, scores and types (lists.c). */
+gufo_status vocab_read_lists(gufo_vocab *v, const gufo_model *model, gufo_error *error);
+/* Builds the table of texts (lookup.c). */
+gufo_status vocab_index_texts(gufo_vocab *v, gufo_error *error);
 /* The token with this text, the last one of several; GUFO_NO_TOKEN. */
 uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len);
 /* The token "<0xHH>"; GUFO_NO_TOKEN. */

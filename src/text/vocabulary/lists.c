@@ -1,0 +1,183 @@
+/* The lists of a vocabulary: texts, scores, types.
+ *
+ * Texts are copied one behind the other, so that a token is found without a walk and the vocabulary
+ * does not need the model any longer. */
+#include "text/vocabulary/vocabulary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Ids and places of texts have 32 bits, and tables of twice as many slots are made of them. */
+enum { MOST_TOKENS = 1 << 27 };
+
+/* "[EMPTY_134217728]" */
+enum { EMPTY_NAME = 20 };
+
+bool vocab_entry(const gufo_model *model, const char *name, gufo_entry *out)
+{
+    char key[64];
+
+    (void)snprintf(key, sizeof key, "tokenizer.ggml.%s", name);
+    return gufo_metadata_find(model, key, out);
+}
+
+static gufo_status refuse_list(gufo_error *error, const gufo_entry *entry, const char *what)
+{
+    return fail_with(error, GUFO_E_MALFORMED, entry->value_offset, "%s: %s", QUOTED(entry->key), what);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static gufo_status reserve_texts(gufo_vocab *v, const gufo_array *texts, gufo_error *error)
+{
+    uint64_t bytes;
+
+    if (texts->count > MOST_TOKENS || texts->size > UINT32_MAX - (uint64_t)MOST_TOKENS * EMPTY_NAME)
+        return refuse(error, GUFO_E_LIMIT, "a vocabulary of %" PRIu64 " tokens in %" PRIu64
+                      " bytes is too large", texts->count, texts->size);
+    bytes = texts->size + texts->count * EMPTY_NAME;
+    v->size = (uint32_t)texts->count;
+    v->starts = mem_array(&v->allocator, texts->count + 1, sizeof *v->starts);
+    v->bytes = mem_alloc(&v->allocator, bytes + 1);
+    v->attributes = mem_array(&v->allocator, texts->count + 1, sizeof *v->attributes);
+    if (v->starts == NULL || v->bytes == NULL || v->attributes == NULL)
+        return fail_memory(error);
+    return GUFO_OK;
+}
+
+/* Returns the bytes written. */
+static uint32_t copy_text(char *to, gufo_str text, uint32_t id)
+{
+    if (text.len == 0)
+        return (uint32_t)snprintf(to, EMPTY_NAME, "[EMPTY_%" PRIu32 "]", id);
+    memcpy(to, text.data, text.len);
+    return (uint32_t)text.len;
+}
+
+static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error *error)
+{
+    gufo_array array;
+    gufo_array_iter iter;
+    gufo_value text;
+    gufo_status status = GUFO_OK;
+    uint32_t at = 0, id = 0;
+    char *smaller_block;
+
+    if (gufo_value_array(&entry->value, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+        return refuse_list(error, entry, "must be an array of strings");
+    if (array.count == 0)
+        return refuse_list(error, entry, "holds no token");
+    status = reserve_texts(v, &array, error);
+    if (status != GUFO_OK)
+        return status;
+    for (iter = gufo_array_start(&array); id < v->size && gufo_array_next(&iter, &text); id++) {
+        uint32_t len = copy_text(v->bytes + at, text.as.str, id);
+
+        v->longest = len > v->longest ? len : v->longest;
+        at += len;
+        v->starts[id + 1] = at;
+    }
+    if (id < v->size)
+        return fail_with(error, GUFO_E_CHANGED, entry->value_offset, "the file was changed while it was read");
+    smaller_block = mem_resize(&v->allocator, v->bytes, at + 1);
+    v->bytes = smaller_block != NULL ? smaller_block : v->bytes;
+    return GUFO_OK;
+}
+
+/* ---- scores and types ----------------------------------------------------------------------- */
+
+/* The list `name`, if the model has it, whose elements must be of `type` and at least as many as
+ * the tokens. */
+static gufo_status find_list(const gufo_vocab *v, const gufo_model *model, const char *name,
+                             gufo_value_type type, gufo_entry *entry, bool *found,
+                             gufo_error *error)
+{
+    gufo_array array;
+
+    *found = vocab_entry(model, name, entry);
+    if (!*found)
+        return GUFO_OK;
+    if (gufo_value_array(&entry->value, type, &array, NULL) != GUFO_OK)
+        return fail_with(error, GUFO_E_MALFORMED, entry->value_offset, "%s must be an array of %s",
+                         QUOTED(entry->key), gufo_value_type_name(type));
+    if (array.count < v->size)
+        return fail_with(error, GUFO_E_MALFORMED, entry->value_offset,
+                         "%s has %" PRIu64 " elements, but the vocabulary has %" PRIu32 " tokens",
+                         QUOTED(entry->key), array.count, v->size);
+    return GUFO_OK;
+}
+
+static gufo_status read_scores(gufo_vocab *v, const gufo_model *model, gufo_error *error)
+{
+    gufo_entry entry;
+    bool found;
+    gufo_status status =
+        find_list(v, model, "scores", GUFO_VALUE_FLOAT32, &entry, &found, error);
+
+    if (status != GUFO_OK || !found)
+        return status;
+    v->scores = mem_array(&v->allocator, v->size, sizeof *v->scores);
+    if (v->scores == NULL)
+        return fail_memory(error);
+    status = gufo_array_read(&entry.value.as.array, 0, v->size, v->scores, error);
+    for (uint32_t id = 0; status == GUFO_OK && id < v->size; id++)
+        if (v->scores[id] != v->scores[id])
+            status = fail_with(error, GUFO_E_MALFORMED, entry.value_offset,
+                               "%s: the score of token %" PRIu32 " is not a number",
+                               QUOTED(entry.key), id);
+    return status;
+}
+
+static gufo_status read_types(gufo_vocab *v, const gufo_model *model, gufo_error *error)
+{
+    enum { AT_ONCE = 1024 };
+    int32_t types[AT_ONCE];
+    gufo_entry entry;
+    bool found;
+    gufo_status status = find_list(v, model, "token_type", GUFO_VALUE_INT32, &entry, &found, error);
+
+    if (status != GUFO_OK || !found)
+        return status;
+    v->types = mem_array(&v->allocator, v->size, sizeof *v->types);
+    if (v->types == NULL)
+        return fail_memory(error);
+    for (uint32_t id = 0; status == GUFO_OK && id < v->size; id += AT_ONCE) {
+        uint32_t count = v->size - id < AT_ONCE ? v->size - id : AT_ONCE;
+
+        status = gufo_array_read(&entry.value.as.array, id, count, types, error);
+        for (uint32_t i = 0; status == GUFO_OK && i < count; i++)
+            v->types[id + i] = types[i] > 0 && types[i] <= 6 ? (uint8_t)types[i] : 0;
+    }
+    return status;
+}
+
+static void set_attributes(gufo_vocab *v)
+{
+    static const uint16_t attribute_of_type[] = {
+        0, GUFO_TOKEN_NORMAL, GUFO_TOKEN_UNKNOWN, GUFO_TOKEN_CONTROL, GUFO_TOKEN_USER_DEFINED,
+        GUFO_TOKEN_UNUSED, GUFO_TOKEN_BYTE};
+
+    for (uint32_t id = 0; id < v->size; id++)
+        v->attributes[id] = attribute_of_type[vocab_type(v, id)];
+}
+
+gufo_status vocab_read_lists(gufo_vocab *v, const gufo_model *model, gufo_error *error)
+{
+    gufo_entry tokens;
+    gufo_status status;
+
+    if (!vocab_entry(model, "tokens", &tokens))
+        return refuse(error, GUFO_E_NOT_FOUND, "the model has no \"tokenizer.ggml.tokens\"");
+    status = read_texts(v, &tokens, error);
+    if (status == GUFO_OK)
+        status = read_scores(v, model, error);
+    if (status == GUFO_OK)
+        status = read_types(v, model, error);
+    if (status == GUFO_OK)
+        set_attributes(v);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* Opening a vocabulary, and looking at it. */
+#include "text/vocabulary/vocabulary.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "text/formats/source.h"
+#include "text/vocabulary/known_texts.h"
+#include "text/vocabulary/settings.h"
+#include "text/vocabulary/special_list.h"
+
+gufo_status vocab_warn(gufo_vocab *v, gufo_error *error, const char *format, ...)
+{
+    char message[GUFO_MESSAGE_SIZE];
+    char **warnings =
+        mem_grow(&v->allocator, v->warnings, v->warning_count, &v->warning_room, sizeof *warnings);
+    va_list arguments;
+
+    if (warnings == NULL)
+        return fail_memory(error);
+    v->warnings = warnings;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    v->warnings[v->warning_count] = mem_text(&v->allocator, gufo_str_of(message));
+    if (v->warnings[v->warning_count] == NULL)
+        return fail_memory(error);
+    v->warning_count++;
+    return GUFO_OK;
+}
+
+/* The order matters: algorithms know the types that the file gives, not those that known texts make
+ * of them. */
+static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre, gufo_error *error)
+{
+    gufo_status status = settings_choose(v, model, pre, error);
+
+    if (status == GUFO_OK)
+        status = vocab_read_lists(v, model, error);
+    if (status == GUFO_OK)
+        status = vocab_index_texts(v, error);
+    if (status == GUFO_OK)
+        status = settings_read(v, model, error);
+    if (status == GUFO_OK)
+        status = v->algorithm->open(v, model, error);
+    if (status == GUFO_OK)
+        status = known_texts_apply(v, model, error);
+    if (status == GUFO_OK)
+        status = special_list_make(v, error);
+    return status;
+}
+
+static gufo_status check_options(const gufo_vocab_options *options, gufo_error *error)
+{
+    gufo_status status =
+        flags_check(options->flags, GUFO_VOCAB_ORIGINAL, "gufo_vocab_options", error);
+
+    if (status == GUFO_OK)
+        status = reserved_check(options->reserved, "gufo_vocab_options", error);
+    return status;
+}
+
+gufo_vocab *gufo_vocab_open(const gufo_model *model, const gufo_vocab_options *options,
+                            gufo_error *error)
+{
+    gufo_vocab_options none = {0};
+    gufo_model *made = NULL;
+    gufo_vocab *v;
+    gufo_status status;
+
+    if (options == NULL)
+        options = &none;
+    if (check_options(options, error) != GUFO_OK)
+        return NULL;
+    v = mem_object(options->allocator, sizeof *v, error);
+    if (v == NULL)
+        return NULL;
+    v->original = (options->flags & GUFO_VOCAB_ORIGINAL) != 0;
+    status = vocab_source(model, &v->allocator, &made, error);
+    if (status == GUFO_OK)
+        status = fill(v, made != NULL ? made : model, options->pre, error);
+    gufo_close(made);
+    if (status == GUFO_OK)
+        return v;
+    gufo_vocab_close(v);
+    return NULL;
+}
+
+void gufo_vocab_close(gufo_vocab *vocab)
+{
+    gufo_vocab *v = vocab;
+    gufo_allocator allocator;
+
+    if (v == NULL)
+        return;
+    allocator = v->allocator;
+    if (v->tables != NULL)
+        v->algorithm->close(v);
+    special_list_free(v);
+    for (uint64_t i = 0; i < v->warning_count; i++)
+        mem_free(&allocator, v->warnings[i]);
+    mem_free(&allocator, v->warnings);
+    mem_free(&allocator, v->slots);
+    mem_free(&allocator, v->attributes);
+    mem_free(&allocator, v->types);
+    mem_free(&allocator, v->scores);
+    mem_free(&allocator, v->starts);
+    mem_free(&allocator, v->bytes);
+    mem_free(&allocator, v);
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
+{
+    const gufo_vocab *v = vocab;
+    gufo_vocab_facts facts = {.model = v->model,
+                              .algorithm = v->algorithm->name,
+                              .pre = v->pre != NULL ? v->pre->name : NULL,
+                              .size = v->size,
+                              .add_bos = v->add_bos,
+                              .add_eos = v->add_eos,
+                              .space_prefix = v->space_prefix,
+                              .clean_spaces = v->clean_spaces,
+                              .merge_ignored = v->ignore_merges,
+                              .original = v->differs};
+
+    for (unsigned role = 0; role < GUFO_SPECIAL_ROOM; role++)
+        facts.special[role] = role < GUFO_SPECIAL_COUNT ? v->special[role] : GUFO_NO_TOKEN;
+    return facts;
+}
+
+const char *gufo_vocab_warning_at(const gufo_vocab *vocab, uint64_t index)
+{
+    return index < vocab->warning_count ? vocab->warnings[index] : NULL;
+}
+
+bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out)
+{
+    if (id >= vocab->size)
+        return false;
+    *out = (gufo_token){.text = vocab_text(vocab, id),
+                        .score = vocab_score(vocab, id),
+                        .type = (int32_t)vocab_type(vocab, id),
+                        .attributes = vocab->attributes[id]};
+    return true;
+}
+
+uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text)
+{
+    return vocab_find(vocab, text.data, text.len);
+}
