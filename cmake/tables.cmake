@@ -1,5 +1,6 @@
 # Tables: registry/NAME.tsv becomes NAME.inc in the build tree, ROW("first column", "second", ...) for
-# each line that is not a comment (of two columns at least).  The sources say what a ROW is:
+# each line that is not a comment (of two columns at least); a column like 0x1F is a number.  The sources say
+# what a ROW is:
 #
 #     #define ROW(id, name) {id, name},
 #     #include "registry/NAME.inc"
@@ -21,6 +22,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(SUBSTRING "${columns}" 1 -1 columns)
     string(REGEX REPLACE "\n(${columns})" "\nROW(\"\\1\")" rows "${rows}")
     string(REPLACE "\t" "\", \"" rows "${rows}")
+    string(REGEX REPLACE "\"(0x[0-9A-F]+)\"" "\\1" rows "${rows}")
     string(REGEX REPLACE "\nROW\\([^\n]*\"\\)" "" left "${rows}")
     if(NOT left STREQUAL "\n")
         message(FATAL_ERROR "${TABLE}: not every line has ${COLUMNS} columns:${left}")

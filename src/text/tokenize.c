@@ -283,9 +283,8 @@ static gufo_status grow_window(gufo_tokenizer *k, gufo_error *error)
 static gufo_status encode_waiting(gufo_tokenizer *k, gufo_ids *out, gufo_error *error)
 {
     size_t used = 0;
-    gufo_status status =
-        advance(k, (gufo_str){(const char *)k->waiting.data, k->waiting.len}, false, &used, out,
-                error);
+    gufo_status status = advance(k, (gufo_str){(const char *)k->waiting.data, k->waiting.len},
+                                 false, &used, out, error);
 
     if (status != GUFO_OK)
         return status;

@@ -23,7 +23,7 @@ static const known_text known_texts[] = {
 
 typedef struct applying {
     gufo_vocab *v;
-    gufo_str name, pre, arch; /* in general.name, letters are lower case */
+    gufo_str name, pre, arch;       /* in general.name, letters are lower case */
     bool named[GUFO_SPECIAL_COUNT]; /* the file gives the role, or a row did */
     const char *strip;              /* the group of strip rows that holds; NULL: none yet */
 } applying;

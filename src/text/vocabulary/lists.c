@@ -27,7 +27,8 @@ bool vocab_entry(const gufo_model *model, const char *name, gufo_entry *out)
 
 static gufo_status refuse_list(gufo_error *error, const gufo_entry *entry, const char *what)
 {
-    return fail_with(error, GUFO_E_MALFORMED, entry->value_offset, "%s: %s", QUOTED(entry->key), what);
+    return fail_with(error, GUFO_E_MALFORMED, entry->value_offset, "%s: %s", QUOTED(entry->key),
+                     what);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
@@ -37,8 +38,9 @@ static gufo_status reserve_texts(gufo_vocab *v, const gufo_array *texts, gufo_er
     uint64_t bytes;
 
     if (texts->count > MOST_TOKENS || texts->size > UINT32_MAX - (uint64_t)MOST_TOKENS * EMPTY_NAME)
-        return refuse(error, GUFO_E_LIMIT, "a vocabulary of %" PRIu64 " tokens in %" PRIu64
-                      " bytes is too large", texts->count, texts->size);
+        return refuse(error, GUFO_E_LIMIT,
+                      "a vocabulary of %" PRIu64 " tokens in %" PRIu64 " bytes is too large",
+                      texts->count, texts->size);
     bytes = texts->size + texts->count * EMPTY_NAME;
     v->size = (uint32_t)texts->count;
     v->starts = mem_array(&v->allocator, texts->count + 1, sizeof *v->starts);
@@ -82,7 +84,8 @@ static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error
         v->starts[id + 1] = at;
     }
     if (id < v->size)
-        return fail_with(error, GUFO_E_CHANGED, entry->value_offset, "the file was changed while it was read");
+        return fail_with(error, GUFO_E_CHANGED, entry->value_offset,
+                         "the file was changed while it was read");
     smaller_block = mem_resize(&v->allocator, v->bytes, at + 1);
     v->bytes = smaller_block != NULL ? smaller_block : v->bytes;
     return GUFO_OK;
@@ -115,8 +118,7 @@ static gufo_status read_scores(gufo_vocab *v, const gufo_model *model, gufo_erro
 {
     gufo_entry entry;
     bool found;
-    gufo_status status =
-        find_list(v, model, "scores", GUFO_VALUE_FLOAT32, &entry, &found, error);
+    gufo_status status = find_list(v, model, "scores", GUFO_VALUE_FLOAT32, &entry, &found, error);
 
     if (status != GUFO_OK || !found)
         return status;
@@ -157,9 +159,13 @@ static gufo_status read_types(gufo_vocab *v, const gufo_model *model, gufo_error
 
 static void set_attributes(gufo_vocab *v)
 {
-    static const uint16_t attribute_of_type[] = {
-        0, GUFO_TOKEN_NORMAL, GUFO_TOKEN_UNKNOWN, GUFO_TOKEN_CONTROL, GUFO_TOKEN_USER_DEFINED,
-        GUFO_TOKEN_UNUSED, GUFO_TOKEN_BYTE};
+    static const uint16_t attribute_of_type[] = {0,
+                                                 GUFO_TOKEN_NORMAL,
+                                                 GUFO_TOKEN_UNKNOWN,
+                                                 GUFO_TOKEN_CONTROL,
+                                                 GUFO_TOKEN_USER_DEFINED,
+                                                 GUFO_TOKEN_UNUSED,
+                                                 GUFO_TOKEN_BYTE};
 
     for (uint32_t id = 0; id < v->size; id++)
         v->attributes[id] = attribute_of_type[vocab_type(v, id)];

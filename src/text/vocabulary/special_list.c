@@ -75,8 +75,7 @@ gufo_status special_list_make(gufo_vocab *v, gufo_error *error)
     }
     status = make_finder(v, &v->specials->all, VOCAB_SPECIAL, ids, error);
     if (status == GUFO_OK)
-        status =
-            make_finder(v, &v->specials->user_defined, GUFO_TOKEN_USER_DEFINED, ids, error);
+        status = make_finder(v, &v->specials->user_defined, GUFO_TOKEN_USER_DEFINED, ids, error);
     mem_free(&v->allocator, ids);
     return status;
 }
@@ -144,8 +143,8 @@ static gufo_status note_seen(special_scan *s, uint32_t id, gufo_error *error)
 /* A group: occurrences of tokens, and white space that they may take away. */
 typedef struct token_group {
     size_t begin, end;
-    bool any;      /* an occurrence was found */
-    bool open;     /* what follows the text may belong to it */
+    bool any;  /* an occurrence was found */
+    bool open; /* what follows the text may belong to it */
 } token_group;
 
 /* Adds an occurrence to the group. */
@@ -282,8 +281,8 @@ static gufo_status cut_range(special_scan *s, special_range range, uint32_t id, 
 
     while (status == GUFO_OK && range.id == GUFO_NO_TOKEN && find_in_range(s, range, id, &token)) {
         if (token.begin > range.begin)
-            status = add_range(s, &s->cut,
-                               (special_range){range.begin, token.begin, GUFO_NO_TOKEN}, error);
+            status = add_range(s, &s->cut, (special_range){range.begin, token.begin, GUFO_NO_TOKEN},
+                               error);
         if (status == GUFO_OK)
             status = add_range(s, &s->cut, token, error);
         range.begin = token.end;
@@ -320,13 +319,13 @@ static gufo_status settle(special_scan *s, const token_group *group, gufo_error 
     gufo_status status;
 
     s->ranges.count = s->next_range = 0;
-    status = add_range(s, &s->ranges, (special_range){group->begin, group->end, GUFO_NO_TOKEN},
-                       error);
+    status =
+        add_range(s, &s->ranges, (special_range){group->begin, group->end, GUFO_NO_TOKEN}, error);
     sort_indices(s->seen, s->seen_count, is_before, s->vocab);
     for (uint64_t i = 0; i < s->seen_count; i++) {
         uint32_t id = s->seen[i];
 
-        s->is_seen[id / 8] &= (uint8_t)~(1u << id % 8);
+        s->is_seen[id / 8] &= (uint8_t) ~(1u << id % 8);
         if (status == GUFO_OK)
             status = cut_out(s, id, error);
     }

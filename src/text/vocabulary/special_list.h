@@ -37,13 +37,13 @@ typedef struct special_scan {
     const gufo_allocator *allocator;
     gufo_str text;
     bool final;
-    size_t settled; /* up to here the hits are known */
-    size_t at;      /* the next place to look at */
+    size_t settled;    /* up to here the hits are known */
+    size_t at;         /* the next place to look at */
     range_list ranges; /* of the group at hand */
     uint64_t next_range;
     range_list cut;       /* what they become when a token is cut out */
     special_range spaces; /* white space that was looked at last */
-    uint32_t *seen; /* which tokens are in it */
+    uint32_t *seen;       /* which tokens are in it */
     uint64_t seen_count, seen_room;
     uint8_t *is_seen; /* bits by id */
 } special_scan;

@@ -44,7 +44,7 @@ struct gufo_vocab {
     hash_key slot_key;
 
     const token_algorithm *algorithm;
-    void *tables; /* of the algorithm; what it is, only the algorithm knows */
+    void *tables;      /* of the algorithm; what it is, only the algorithm knows */
     const char *model; /* static */
     frame_kind frame;
     const pre_rules *pre;                 /* BPE alone; else NULL */

@@ -1,0 +1,88 @@
+/* Characters: UTF-8 as tokenizers read it, and the classes of Unicode 15.1. */
+#include "text/vocabulary/characters.h"
+
+#include <string.h>
+
+#define LAST_CODE_POINT 0x10FFFF
+#define REPLACEMENT 0xFFFD
+
+/* Sorted, without overlap; what no row has is CLASS_OTHER. */
+static const struct {
+    uint32_t first, last;
+    char class[2];
+} ranges[] = {
+#define ROW(first, last, class) {first, last, class},
+#include "registry/unicode_classes.inc"
+#undef ROW
+};
+
+static character_class class_named(char name)
+{
+    static const char names[] = "-LNPSMCW";
+
+    return (character_class)(strchr(names, name) - names);
+}
+
+character_class class_range(uint32_t code_point, uint32_t *last)
+{
+    size_t low = 0, high = sizeof ranges / sizeof *ranges;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (ranges[middle].last < code_point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == sizeof ranges / sizeof *ranges) {
+        *last = UINT32_MAX;
+        return CLASS_OTHER;
+    }
+    if (code_point < ranges[low].first) {
+        *last = ranges[low].first - 1;
+        return CLASS_OTHER;
+    }
+    *last = ranges[low].last;
+    return class_named(ranges[low].class[0]);
+}
+
+character_class class_of(uint32_t code_point)
+{
+    uint32_t last;
+
+    return class_range(code_point, &last);
+}
+
+uint32_t lenient_decode(const char *text, size_t len, size_t *size)
+{
+    static const uint8_t marks[] = {0x7F, 0x1F, 0x0F, 0x07};
+    uint8_t first = (uint8_t)*text;
+    size_t rest = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    uint32_t code_point = first & marks[rest];
+
+    *size = 1;
+    if ((first >= 0x80 && first < 0xC0) || first >= 0xF8 || len <= rest)
+        return REPLACEMENT;
+    for (size_t i = 1; i <= rest; i++) {
+        if (((uint8_t)text[i] & 0xC0) != 0x80)
+            return REPLACEMENT;
+        code_point = code_point << 6 | ((uint8_t)text[i] & 0x3F);
+    }
+    *size = rest + 1;
+    return code_point;
+}
+
+size_t lenient_encode(uint32_t code_point, char out[4])
+{
+    static const uint8_t firsts[] = {0x00, 0xC0, 0xE0, 0xF0};
+    size_t rest;
+
+    if (code_point > LAST_CODE_POINT)
+        code_point = REPLACEMENT;
+    rest = code_point < 0x80 ? 0 : code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
+    for (size_t i = rest; i > 0; i--, code_point >>= 6)
+        out[i] = (char)(0x80 | (code_point & 0x3F));
+    out[0] = (char)(firsts[rest] | code_point);
+    return rest + 1;
+}
