@@ -48,7 +48,8 @@ typedef struct builder {
     trie *t;
     uint32_t *order, *spare;
     uint16_t *keys; /* of order[first ...): 0 at the end of a text, else byte + 1 */
-    group *groups;  /* that wait */
+    uint16_t *spare_keys;
+    group *groups; /* that wait */
     uint64_t group_count, unit_room, chain_room;
     open_block open[OPEN_BLOCKS]; /* the newest last */
     unsigned open_count;
@@ -220,17 +221,23 @@ static uint32_t common_length(const builder *b, const group *g)
     return common;
 }
 
-/* Reads the next byte of each text of a group into `keys`. */
-static void read_keys(builder *b, const group *g)
+/* Reads the next byte of each text of a group into `keys`; whether they are in order. */
+static bool read_keys(builder *b, const group *g)
 {
     const char *bytes = b->t->texts.bytes;
     const uint32_t *starts = b->t->texts.starts;
+    uint16_t last = 0;
+    bool sorted = true;
 
     for (uint32_t i = g->first; i < g->last; i++) {
         uint32_t id = b->order[i], at = starts[id] + g->depth;
+        uint16_t key = at == starts[id + 1] ? 0 : (uint16_t)((uint8_t)bytes[at] + 1);
 
-        b->keys[i] = at == starts[id + 1] ? 0 : (uint16_t)((uint8_t)bytes[at] + 1);
+        b->keys[i] = key;
+        sorted &= key >= last;
+        last = key;
     }
+    return sorted;
 }
 
 /* Sorts the texts of a group by key; a stable order keeps ids ascending among equal texts. */
@@ -249,22 +256,37 @@ static void sort_small(builder *b, const group *g)
     }
 }
 
+/* By counting; only keys that occur are looked at. */
 static void sort_large(builder *b, const group *g)
 {
-    uint32_t counts[BLOCK + 2] = {0};
-    uint32_t size = g->last - g->first;
+    uint32_t counts[BLOCK + 1];
+    uint64_t present[5] = {0};
+    uint32_t size = g->last - g->first, place = g->first;
 
-    for (uint32_t i = g->first; i < g->last; i++)
-        counts[b->keys[i] + 1]++;
-    for (unsigned k = 1; k < BLOCK + 2; k++)
-        counts[k] += counts[k - 1];
+    for (uint32_t i = g->first; i < g->last; i++) {
+        uint16_t key = b->keys[i];
+
+        if ((present[key >> 6] >> (key & 63) & 1) == 0)
+            counts[key] = 0;
+        present[key >> 6] |= UINT64_C(1) << (key & 63);
+        counts[key]++;
+    }
     memcpy(b->spare, b->order + g->first, size * sizeof *b->spare);
-    for (uint32_t i = 0; i < size; i++)
-        b->order[g->first + counts[b->keys[g->first + i]]++] = b->spare[i];
-    /* counts[k] is now where the texts with key k end. */
-    for (uint32_t k = 0, i = 0; k <= BLOCK; k++)
-        for (; i < counts[k]; i++)
-            b->keys[g->first + i] = (uint16_t)k;
+    memcpy(b->spare_keys, b->keys + g->first, size * sizeof *b->spare_keys);
+    for (unsigned w = 0; w < 5; w++)
+        for (uint64_t bits = present[w]; bits != 0; bits &= bits - 1) {
+            unsigned key = w * 64 + (unsigned)__builtin_ctzll(bits);
+            uint32_t count = counts[key];
+
+            counts[key] = place;
+            place += count;
+        }
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t to = counts[b->spare_keys[i]]++;
+
+        b->order[to] = b->spare[i];
+        b->keys[to] = b->spare_keys[i];
+    }
 }
 
 /* Splits a group by the next byte.  Texts that end here come first; *id is the last of them. */
@@ -272,11 +294,12 @@ static void split(builder *b, const group *g, children *c, uint32_t *id)
 {
     uint32_t i = g->first;
 
-    read_keys(b, g);
-    if (g->last - g->first <= SMALL_GROUP)
-        sort_small(b, g);
-    else
-        sort_large(b, g);
+    if (!read_keys(b, g)) {
+        if (g->last - g->first <= SMALL_GROUP)
+            sort_small(b, g);
+        else
+            sort_large(b, g);
+    }
     *id = TRIE_NO_ID;
     for (; i < g->last && b->keys[i] == 0; i++)
         *id = b->order[i];
@@ -388,9 +411,10 @@ trie *trie_new(const gufo_allocator *allocator, const trie_texts *texts, const u
     b.t->texts = *texts;
     b.order = mem_array(a, room, sizeof *b.order);
     b.spare = mem_array(a, room, sizeof *b.spare);
-    b.keys = mem_array(a, room, sizeof *b.keys);
+    b.keys = mem_array(a, 2 * room, sizeof *b.keys);
     b.groups = mem_array(a, room, sizeof *b.groups);
     if (b.order != NULL && b.spare != NULL && b.keys != NULL && b.groups != NULL) {
+        b.spare_keys = b.keys + room;
         count = take_texts(&b, ids, count);
         if (count > 0)
             ok = build(&b, count);
