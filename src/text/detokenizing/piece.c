@@ -1,0 +1,152 @@
+/* The piece of a token: its stored text, read as its algorithm and its attributes say.
+ *
+ *     control, unknown, user-defined   as stored
+ *     normal                           U+2581 is a space; or, in byte-level BPE, characters are bytes
+ *     byte                             "<0x0A>" is the byte 0A
+ *     unused, or of no known type      nothing
+ *     any token of RWKV                escapes are resolved */
+#include "text/detokenizing/piece.h"
+
+#include "base/text.h"
+#include "text/detokenizing/grown_text.h"
+#include "text/vocabulary/characters.h"
+#include "text/vocabulary/vocabulary.h"
+
+/* ---- forms of token texts ------------------------------------------------------------------- */
+
+static bool add_stored(gufo_str text, gufo_text *out)
+{
+    return text_add(out, text.data, text.len);
+}
+
+static bool add_spaces(gufo_str text, gufo_text *out)
+{
+    static const char sign[] = "\xe2\x96\x81"; /* U+2581 */
+
+    if (!text_reserve(out, text.len))
+        return false;
+    for (size_t at = 0; at < text.len;) {
+        bool space = str_begins(str_from(text, at), sign);
+
+        text_put_byte(out, space ? ' ' : text.data[at]);
+        at += space ? sizeof sign - 1 : 1;
+    }
+    return true;
+}
+
+/* The byte that a character of the byte alphabet is; -1 for other characters.  Bytes that show are
+ * themselves; the others, in order, are U+0100, U+0101 ... */
+static int alphabet_byte(uint32_t code_point)
+{
+    static const struct {
+        uint32_t first, last, byte;
+    } ranges[] = {{0x21, 0x7e, 0x21},   {0xa1, 0xac, 0xa1},   {0xae, 0xff, 0xae},
+                  {0x100, 0x120, 0x00}, {0x121, 0x142, 0x7f}, {0x143, 0x143, 0xad}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
+            return (int)(code_point - ranges[i].first + ranges[i].byte);
+    return -1;
+}
+
+/* "[UNK_BYTE_0xe282ac" + text + "]": what llama.cpp prints for a character outside the alphabet. */
+static bool add_unknown(uint32_t code_point, gufo_str text, gufo_text *out)
+{
+    static const char before[] = "[UNK_BYTE_0x", digits[] = "0123456789abcdef";
+    char bytes[4];
+    size_t size = lenient_encode(code_point, bytes);
+
+    if (!text_add(out, before, sizeof before - 1) || !text_reserve(out, 2 * size))
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        text_put_byte(out, digits[(uint8_t)bytes[i] >> 4]);
+        text_put_byte(out, digits[(uint8_t)bytes[i] & 15]);
+    }
+    return text_add(out, text.data, text.len) && text_add(out, "]", 1);
+}
+
+static bool add_alphabet(gufo_str text, gufo_text *out)
+{
+    bool enough = text_reserve(out, text.len);
+    size_t size;
+
+    for (size_t at = 0; at < text.len && enough; at += size) {
+        uint32_t code_point = lenient_decode(text.data + at, text.len - at, &size);
+        int byte = alphabet_byte(code_point);
+
+        if (byte >= 0)
+            enough = text_add(out, &(char){(char)byte}, 1);
+        else
+            enough = add_unknown(code_point, text, out);
+    }
+    return enough;
+}
+
+static int hex_digit(char c)
+{
+    return is_digit(c) ? c - '0' : is_hex(c) ? to_lower(c) - 'a' + 10 : -1;
+}
+
+/* Up to two digits behind "<0x". */
+static bool add_byte(gufo_str text, gufo_text *out)
+{
+    int value = 0;
+
+    for (size_t at = 3; at < 5 && at < text.len && hex_digit(text.data[at]) >= 0; at++)
+        value = 16 * value + hex_digit(text.data[at]);
+    return text_add(out, &(char){(char)value}, 1);
+}
+
+static bool add_nothing(gufo_str text, gufo_text *out)
+{
+    (void)text;
+    (void)out;
+    return true;
+}
+
+/* The byte that an escape "\t", "\x1f", "\'" is; *at moves from behind the backslash to its end. */
+static char escaped_byte(gufo_str text, size_t *at)
+{
+    char c = text.data[(*at)++];
+
+    if (c == 'x' && *at + 2 <= text.len && hex_digit(text.data[*at]) >= 0 &&
+        hex_digit(text.data[*at + 1]) >= 0) {
+        *at += 2;
+        return (char)(16 * hex_digit(text.data[*at - 2]) + hex_digit(text.data[*at - 1]));
+    }
+    return (char)(c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c);
+}
+
+static bool add_unescaped(gufo_str text, gufo_text *out)
+{
+    if (!text_reserve(out, text.len))
+        return false;
+    for (size_t at = 0; at < text.len;) {
+        char c = text.data[at++];
+
+        text_put_byte(out, c == '\\' && at < text.len ? escaped_byte(text, &at) : c);
+    }
+    return true;
+}
+
+/* ---- the form of a token -------------------------------------------------------------------- */
+
+typedef bool add_form(gufo_str text, gufo_text *out);
+
+bool piece_add(const gufo_vocab *vocab, uint32_t id, gufo_text *out)
+{
+    uint32_t attributes = vocab->attributes[id];
+    bool alphabet = vocab->algorithm == &algorithm_bpe && !vocab->escape_spaces;
+    add_form *add = add_nothing;
+
+    if (vocab->algorithm == &algorithm_rwkv)
+        add = add_unescaped;
+    else if ((attributes & (GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN | GUFO_TOKEN_USER_DEFINED)) !=
+             0)
+        add = add_stored;
+    else if ((attributes & GUFO_TOKEN_NORMAL) != 0)
+        add = alphabet ? add_alphabet : add_spaces;
+    else if ((attributes & GUFO_TOKEN_BYTE) != 0)
+        add = add_byte;
+    return add(vocab_text(vocab, id), out);
+}
