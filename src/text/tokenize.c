@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "text/vocabulary/special_list.h"
 #include "text/vocabulary/vocabulary.h"

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/formats/source.h"
+#include "text/tokenizers/pretokenizer.h"
 #include "text/vocabulary/known_texts.h"
 #include "text/vocabulary/settings.h"
 #include "text/vocabulary/special_list.h"

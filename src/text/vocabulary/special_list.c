@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "text/vocabulary/trie.h"
 
 typedef struct special_finder {
