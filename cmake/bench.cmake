@@ -59,3 +59,19 @@ if(GUFO_BENCH_GGML)
         GUFO_BENCH_GGML_PLAIN="$<TARGET_FILE:ggml_plain>")
     target_link_libraries(bench_codec PRIVATE ${CMAKE_DL_LIBS})
 endif()
+
+# Vocabularies.  With GUFO_BENCH_LLAMA=DIR, a tree of llama.cpp that was built in DIR/build, llama_tokenize is
+# measured in the same run.
+if(TARGET gufo_text_internal)
+    add_bench(bench_text)
+    target_link_libraries(bench_text PRIVATE gufo_text_internal)
+    if(GUFO_BENCH_LLAMA)
+        target_compile_definitions(bench_text PRIVATE GUFO_BENCH_LLAMA)
+        target_include_directories(bench_text SYSTEM PRIVATE
+            ${GUFO_BENCH_LLAMA}/include ${GUFO_BENCH_LLAMA}/ggml/include)
+        foreach(library llama ggml ggml-base)
+            find_library(LLAMA_${library} ${library} PATHS ${GUFO_BENCH_LLAMA}/build/bin NO_DEFAULT_PATH REQUIRED)
+            target_link_libraries(bench_text PRIVATE ${LLAMA_${library}})
+        endforeach()
+    endif()
+endif()

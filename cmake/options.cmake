@@ -31,6 +31,7 @@ set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH
 set(GUFO_GGML_DIR "" CACHE PATH
     "Source tree of ggml: build libgguf-dropin.a against its headers, and test it with that ggml")
 set(GUFO_BENCH_GGML "" CACHE PATH "Source tree of ggml that the benchmarks compare with")
+set(GUFO_BENCH_LLAMA "" CACHE PATH "Tree of llama.cpp, built in its folder build, that bench_text compares with")
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(PROJECT_IS_TOP_LEVEL AND NOT multi_config AND NOT CMAKE_BUILD_TYPE)
