@@ -162,11 +162,24 @@ static json_value *read_value(reader *r, unsigned depth)
     return value;
 }
 
-json_document json_load(const char *path)
+/* The values of JSON lines. */
+static json_value *read_lines(reader *r)
+{
+    json_value *list = r->free++, **link = &list->inside;
+
+    list->kind = JSON_ARRAY;
+    while (peek(r) != 0) {
+        *link = read_value(r, 0);
+        link = &(*link)->next;
+    }
+    return list;
+}
+
+static json_document load(const char *path, json_value *read(reader *r))
 {
     json_document document = {0};
     reader r = {.path = path};
-    size_t len, most = 1;
+    size_t len, most = 2;
     uint8_t *bytes = read_file(path, &len);
 
     check(bytes != NULL, "%s", path);
@@ -177,16 +190,31 @@ json_document json_load(const char *path)
     free(bytes);
     /* Before each value but the first is one of these. */
     for (size_t i = 0; i < len; i++)
-        most += strchr(",[{", document.bytes[i]) != NULL;
+        most += strchr(",[{\n", document.bytes[i]) != NULL;
     document.values = calloc(most, sizeof *document.values);
     check(document.values != NULL, "%s", path);
     r.bytes = r.at = document.bytes;
     r.end = r.at + len;
     r.free = document.values;
-    document.root = read_value(&r, 0);
+    document.root = read(&r);
     if (peek(&r) != 0)
         fail_at(&r, "the end");
     return document;
+}
+
+static json_value *read_one(reader *r)
+{
+    return read_value(r, 0);
+}
+
+json_document json_load(const char *path)
+{
+    return load(path, read_one);
+}
+
+json_document json_load_lines(const char *path)
+{
+    return load(path, read_lines);
 }
 
 void json_unload(json_document *document)

@@ -36,6 +36,8 @@ typedef struct json_document {
 
 /* Fails the test unless the file is there and is JSON. */
 json_document json_load(const char *path);
+/* The same for a file with a value in each line: they are an array. */
+json_document json_load_lines(const char *path);
 void json_unload(json_document *document);
 
 /* The member with that name; NULL if there is none, or `value` is NULL or not an object. */
