@@ -22,6 +22,8 @@ const command commands[] = {
     {"endian", "Write a model in the other byte order", .line = &command_endian},
     {"migrate", "Make a GGUF file of an old model file", .line = &command_migrate,
      .group = "Bring models along"},
+    {"tokenize", "Show the tokens of a text", .line = &command_tokenize, .group = "Use models"},
+    {"detokenize", "Print the text of tokens", .line = &command_detokenize},
     {"quantize", "Change the element types of a model", .line = &command_quantize,
      .group = "Make models smaller"},
     {"imatrix", "Show, merge and convert importance matrices", .line = &command_imatrix},

@@ -8,7 +8,7 @@
 #include "text/detokenizing/piece.h"
 
 #include "base/text.h"
-#include "text/detokenizing/grown_text.h"
+#include "text/vocabulary/grown_text.h"
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/vocabulary.h"
 

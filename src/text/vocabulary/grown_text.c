@@ -1,5 +1,5 @@
 /* Text that grows: its room doubles. */
-#include "text/detokenizing/grown_text.h"
+#include "text/vocabulary/grown_text.h"
 
 #include "base/memory.h"
 

@@ -1,0 +1,189 @@
+/* gufo tokenize FILE [TEXT]: the ids of a text, with the vocabulary of a model.
+ *
+ * The text comes in blocks, and ids are written as soon as they are certain: memory does not grow
+ * with the text. */
+#include "cli/text/tokenize.h"
+
+#include "cli/commands.h"
+#include "cli/core/path.h"
+#include "cli/core/stdout.h"
+#include "cli/text/blocks.h"
+#include "cli/text/vocab_open.h"
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option tokenize_table[] = {
+    {"file", "F", "Read the text from the file F (default: standard input)",
+     OPTION_TEXT(tokenize_options, file), .letter = 'f'},
+    {"no-bos", NULL, "Add no BOS, EOS or SEP", OPTION_FLAG(tokenize_options, no_bos)},
+    {"no-special", NULL, "Take the texts of control tokens as plain text",
+     OPTION_FLAG(tokenize_options, no_special)},
+    {"llama-tokenize", NULL,
+     "Add EOS and SEP only where BOS is added, as the program llama-tokenize does",
+     OPTION_FLAG(tokenize_options, llama)},
+    {"original", NULL,
+     "Give the ids of the tokenizer that the model was trained with, where they are known to "
+     "differ",
+     OPTION_FLAG(tokenize_options, original)},
+    {"pre", "NAME", "Take this pre-tokenizer instead of tokenizer.ggml.pre",
+     OPTION_TEXT(tokenize_options, pre)},
+    {"ids", NULL, "Print the ids alone, as one list", OPTION_FLAG(tokenize_options, ids)},
+    {"pieces", NULL, "Print the pieces alone, a line each", OPTION_FLAG(tokenize_options, pieces)},
+    {"count", NULL, "Print the number of tokens alone", OPTION_FLAG(tokenize_options, count)},
+    {"explain", NULL, "Show the pieces that the text is cut into, and the merges in each",
+     OPTION_FLAG(tokenize_options, explain)},
+    {"batch", NULL,
+     "Read lines of JSON, {\"text\": ...} or {\"base64\": ...}, and answer each with its ids",
+     OPTION_FLAG(tokenize_options, batch)},
+    {0},
+};
+
+static token_form form_of(const tokenize_options *o)
+{
+    bool json = o->base.shared->json;
+
+    return o->ids       ? TOKENS_IDS
+           : o->pieces  ? TOKENS_PIECES
+           : o->count   ? TOKENS_COUNT
+           : o->explain ? (json ? TOKENS_STEPS : TOKENS_EXPLAIN)
+           : json       ? TOKENS_JSON
+                        : TOKENS_TABLE;
+}
+
+static int check_arguments(const tokenize_options *o)
+{
+    const shared_options *shared = o->base.shared;
+    int forms = o->ids + o->pieces + o->count + (o->explain || shared->json);
+    bool text = shared->arg_count > 1;
+
+    if (text && o->file != NULL)
+        return report_usage("TEXT and -f exclude each other");
+    if (forms > 1)
+        return report_usage("--ids, --pieces, --count, --explain and --json exclude each other");
+    if (o->batch && (text || o->pieces || o->count || o->explain))
+        return report_usage("--batch reads texts and prints ids: it excludes TEXT, --pieces, "
+                            "--count and --explain");
+    if (o->no_bos && o->llama)
+        return report_usage("--no-bos and --llama-tokenize exclude each other");
+    if (!text && path_is_standard(shared->args[0]) &&
+        (o->file == NULL || path_is_standard(o->file)))
+        return report_usage("standard input cannot be FILE and the text");
+    return CODE_OK;
+}
+
+/* ---- one text ------------------------------------------------------------------------------- */
+
+static int write_ids(tokenization *t)
+{
+    int code = token_writer_put(&t->writer, t->ids.ids, t->ids.count);
+
+    t->ids.count = 0;
+    return code;
+}
+
+static int feed(tokenization *t, gufo_str text)
+{
+    gufo_error error;
+
+    if (gufo_tokenizer_feed(t->tokenizer, text, &t->ids, &error) != GUFO_OK)
+        return report_error(t->path, &error);
+    return write_ids(t);
+}
+
+static int feed_file(tokenization *t)
+{
+    gufo_str block = {0};
+    blocks in;
+    int code = blocks_open(&in, t->options->file);
+
+    if (code == CODE_OK)
+        code = blocks_next(&in, &block);
+    while (code == CODE_OK && block.len > 0 && !stdout_broken()) {
+        code = feed(t, block);
+        if (code == CODE_OK)
+            code = blocks_next(&in, &block);
+    }
+    blocks_close(&in);
+    return code;
+}
+
+static int tokenize_text(tokenization *t)
+{
+    const shared_options *shared = t->options->base.shared;
+    gufo_error error;
+    int code;
+
+    t->writer = token_writer_start(t->vocab, t->form, t->path);
+    code = shared->arg_count > 1 ? feed(t, gufo_str_of(shared->args[1])) : feed_file(t);
+    if (code == CODE_OK && gufo_tokenizer_end(t->tokenizer, &t->ids, &error) != GUFO_OK)
+        code = report_error(t->path, &error);
+    if (code == CODE_OK)
+        code = write_ids(t);
+    return token_writer_end(&t->writer, code);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int open_vocabulary(tokenization *t)
+{
+    const tokenize_options *o = t->options;
+    gufo_vocab_options options = {.flags = o->original ? GUFO_VOCAB_ORIGINAL : 0, .pre = o->pre};
+
+    t->vocab = vocab_open(t->path, &options);
+    return t->vocab != NULL ? CODE_OK : CODE_FAILED;
+}
+
+static int make_tokenizer(tokenization *t)
+{
+    const tokenize_options *o = t->options;
+    bool add = !o->no_bos && (!o->llama || gufo_vocab_describe(t->vocab).add_bos);
+    gufo_tokenize_options options = {.flags = (add ? GUFO_TOKENIZE_ADD_SPECIAL : 0) |
+                                              (o->no_special ? 0 : GUFO_TOKENIZE_PARSE_SPECIAL),
+                                     .run = &t->run};
+    gufo_error error;
+
+    if (o->explain) {
+        options.watch = token_writer_step;
+        options.watch_context = &t->writer;
+    }
+    t->tokenizer = gufo_tokenizer_new(t->vocab, &options, &error);
+    return t->tokenizer != NULL ? CODE_OK : report_error(t->path, &error);
+}
+
+static int tokenize(void *context)
+{
+    const tokenize_options *o = context;
+    tokenization t = {.options = o,
+                      .path = o->base.shared->args[0],
+                      .form = form_of(o),
+                      .run = {.threads = (unsigned)o->base.shared->threads}};
+    int code = check_arguments(o);
+
+    if (code == CODE_OK)
+        code = open_vocabulary(&t);
+    if (code == CODE_OK)
+        code = make_tokenizer(&t);
+    if (code == CODE_OK)
+        code = o->batch ? tokenize_batch(&t) : tokenize_text(&t);
+    gufo_ids_free(&t.ids);
+    gufo_tokenizer_free(t.tokenizer);
+    gufo_vocab_close(t.vocab);
+    return code;
+}
+
+const command_line command_tokenize = {
+    .operands = {"FILE [TEXT]", 1, 2, "FILE is needed, and at most one TEXT: quote it"},
+    .doc =
+        "Print the ids and pieces of TEXT, or of standard input, with the vocabulary of FILE.\v"
+        "BOS, EOS and SEP are added as the flags of the vocabulary say, and the texts of its "
+        "special tokens become these tokens.  A text of any length needs little memory; bytes that "
+        "are not UTF-8 have ids, too.  With --batch the first line that is wrong ends the command; "
+        "lines that are empty are skipped.  Exit status 3 means that FILE has no vocabulary, or "
+        "one that gufo does not support.",
+    .examples = {{"gufo tokenize model.gguf 'Hello world'", "Shows ids and pieces."},
+                 {"gufo tokenize --count -f book.txt model.gguf", "Counts the tokens of a file."},
+                 {"gufo tokenize --ids model.gguf <book.txt | gufo detokenize model.gguf",
+                  "Gives the text back."}},
+    COMMAND_OPTIONS(tokenize_table, tokenize_options),
+    .run = tokenize,
+};

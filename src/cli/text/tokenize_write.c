@@ -1,0 +1,209 @@
+/* Writing tokens.
+ *
+ *         1  "<s>"             ids and pieces: what each token gives on its own
+ *     15043  " Hello"
+ *
+ *     special  "<s>"  token 1                     steps: special tokens, then each piece that the
+ *     piece    "▁Hello"                            pre-tokenizer cut off, the merges in it, and its
+ *       merge  "▁" + "H"  score -253               tokens
+ *       token  "▁Hello"  15043
+ *
+ * Nothing but the piece of one token is kept in memory. */
+#include "cli/text/tokenize_write.h"
+
+#include "cli/core/number.h"
+#include "cli/core/report.h"
+#include "cli/core/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_json(const token_writer *w)
+{
+    return w->form == TOKENS_JSON || w->form == TOKENS_STEPS;
+}
+
+token_writer token_writer_start(const gufo_vocab *vocab, token_form form, const char *path)
+{
+    token_writer w = {.vocab = vocab, .form = form};
+    uint32_t size = gufo_vocab_describe(vocab).size;
+    char highest[NUMBER_SIZE];
+
+    w.digits = (int)number_u64(highest, size > 0 ? size - 1 : 0);
+    if (form == TOKENS_IDS)
+        putc('[', stdout);
+    if (is_json(&w)) {
+        w.json = json_begin_document(path);
+        json_begin_array(&w.json, form == TOKENS_JSON ? "tokens" : "steps");
+    }
+    return w;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+static void put_id(FILE *out, uint32_t id)
+{
+    char text[NUMBER_SIZE];
+
+    fwrite(text, 1, number_u64(text, id), out);
+}
+
+static void put_quoted(gufo_str text)
+{
+    putc('"', stdout);
+    text_put(stdout, text, TEXT_QUOTED);
+    putc('"', stdout);
+}
+
+static void put_token(token_writer *w, uint32_t id, gufo_str piece)
+{
+    if (w->form == TOKENS_JSON) {
+        json_begin_object(&w->json, NULL);
+        json_write_u64(&w->json, "id", id);
+        json_write_str(&w->json, "piece", piece);
+        json_end_object(&w->json);
+    } else {
+        if (w->form == TOKENS_TABLE) {
+            printf("%*" PRIu32 "  ", w->digits, id);
+            put_quoted(piece);
+        } else
+            text_put(stdout, piece, TEXT_PLAIN);
+        putc('\n', stdout);
+    }
+}
+
+static int put_pieces(token_writer *w, const uint32_t *ids, size_t count)
+{
+    gufo_error error;
+
+    for (size_t i = 0; i < count; i++) {
+        w->piece.len = 0;
+        if (gufo_token_piece(w->vocab, ids[i], &w->piece, &error) != GUFO_OK)
+            return report_error(NULL, &error);
+        put_token(w, ids[i], (gufo_str){w->piece.data, w->piece.len});
+    }
+    return CODE_OK;
+}
+
+static void put_ids(FILE *out, const uint32_t *ids, size_t count, bool more)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 || more)
+            fputs(", ", out);
+        put_id(out, ids[i]);
+    }
+}
+
+int token_writer_put(token_writer *w, const uint32_t *ids, size_t count)
+{
+    bool more = w->count > 0;
+
+    w->count += count;
+    if (w->form == TOKENS_TABLE || w->form == TOKENS_PIECES || w->form == TOKENS_JSON)
+        return put_pieces(w, ids, count);
+    if (w->form == TOKENS_IDS)
+        put_ids(stdout, ids, count, more);
+    return CODE_OK;
+}
+
+int token_writer_end(token_writer *w, int code)
+{
+    gufo_text_free(&w->piece);
+    if (code != CODE_OK)
+        return code;
+    if (w->form == TOKENS_IDS)
+        fputs("]\n", stdout);
+    else if (w->form == TOKENS_COUNT)
+        printf("%" PRIu64 "\n", w->count);
+    else if (is_json(w)) {
+        json_end_array(&w->json);
+        json_write_u64(&w->json, "count", w->count);
+        json_end_document(&w->json);
+    }
+    return code;
+}
+
+void token_write_array(FILE *out, const uint32_t *ids, size_t count)
+{
+    putc('[', out);
+    put_ids(out, ids, count, false);
+    putc(']', out);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static const char *const step_names[] = {
+    [GUFO_TOKENIZE_SPECIAL] = "special",
+    [GUFO_TOKENIZE_PIECE] = "piece",
+    [GUFO_TOKENIZE_MERGE] = "merge",
+    [GUFO_TOKENIZE_TOKEN] = "token",
+};
+
+/* What the score of a step is: ranks of merges are whole numbers from 0 on. */
+static const char *score_name(const token_writer *w, const gufo_tokenize_event *event)
+{
+    const char *algorithm = gufo_vocab_describe(w->vocab).algorithm;
+
+    if (event->kind == GUFO_TOKENIZE_MERGE)
+        return strcmp(algorithm, "BPE") == 0 ? "rank" : "score";
+    return event->kind == GUFO_TOKENIZE_TOKEN && strcmp(algorithm, "UGM") == 0 ? "score" : NULL;
+}
+
+static void write_step(token_writer *w, const gufo_tokenize_event *event)
+{
+    json_writer *j = &w->json;
+    const char *score = score_name(w, event);
+    size_t left = event->kind == GUFO_TOKENIZE_MERGE ? event->left : event->text.len;
+
+    json_begin_object(j, NULL);
+    json_write_text(j, "step", step_names[event->kind]);
+    json_write_str(j, "text", event->text);
+    if (event->kind == GUFO_TOKENIZE_MERGE) {
+        json_write_str(j, "left", (gufo_str){event->text.data, left});
+        json_write_str(j, "right", (gufo_str){event->text.data + left, event->text.len - left});
+    }
+    if (score != NULL)
+        json_write_f64(j, score, event->score);
+    if (event->kind == GUFO_TOKENIZE_SPECIAL || event->kind == GUFO_TOKENIZE_TOKEN)
+        json_write_known(j, "id", event->id != GUFO_NO_TOKEN, event->id);
+    json_end_object(j);
+}
+
+static void print_step(const token_writer *w, const gufo_tokenize_event *event)
+{
+    bool inside = event->kind == GUFO_TOKENIZE_MERGE || event->kind == GUFO_TOKENIZE_TOKEN;
+    const char *score = score_name(w, event);
+    char number[NUMBER_SIZE];
+
+    printf("%s%s  ", inside ? "  " : "", step_names[event->kind]);
+    if (event->kind == GUFO_TOKENIZE_PIECE)
+        fputs("  ", stdout); /* as wide as "special" */
+    if (event->kind == GUFO_TOKENIZE_MERGE) {
+        put_quoted((gufo_str){event->text.data, event->left});
+        fputs(" + ", stdout);
+        put_quoted((gufo_str){event->text.data + event->left, event->text.len - event->left});
+    } else
+        put_quoted(event->text);
+    if (event->kind != GUFO_TOKENIZE_PIECE && event->kind != GUFO_TOKENIZE_MERGE) {
+        fputs("  ", stdout);
+        if (event->id != GUFO_NO_TOKEN)
+            put_id(stdout, event->id);
+        else
+            fputs("not a token", stdout);
+    }
+    if (score != NULL) {
+        number_f64(number, event->score);
+        printf("  %s %s", score, number);
+    }
+    putc('\n', stdout);
+}
+
+void token_writer_step(void *writer, const gufo_tokenize_event *event)
+{
+    token_writer *w = writer;
+
+    if (w->form == TOKENS_STEPS)
+        write_step(w, event);
+    else if (w->form == TOKENS_EXPLAIN)
+        print_step(w, event);
+}
