@@ -40,6 +40,6 @@ add_library(gufo::gufo_import ALIAS gufo_import_shared)
 add_library(gufo::gufo_import_static ALIAS gufo_import_static)
 
 if(GUFO_FULL)
-    set(import_libraries gufo_import_internal ${JANSSON_LIBRARY})
+    set(import_libraries gufo_import_internal gufo_library::jansson)
     set(import_definitions GUFO_HAS_IMPORT)
 endif()

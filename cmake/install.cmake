@@ -54,9 +54,8 @@ endif()
 if(TARGET gufo_digest_static)
     install(EXPORT gufo_digest_targets NAMESPACE gufo:: DESTINATION ${package_dir}
         FILE gufo-digest-targets.cmake)
-    install(FILES cmake/gufo-digest-libraries.cmake DESTINATION ${package_dir})
 endif()
-install(FILES ${PROJECT_BINARY_DIR}/gufo-config.cmake ${PROJECT_BINARY_DIR}/gufo-config-version.cmake
+install(FILES cmake/gufo-libraries.cmake ${PROJECT_BINARY_DIR}/gufo-config.cmake ${PROJECT_BINARY_DIR}/gufo-config-version.cmake
     DESTINATION ${package_dir})
 
 # The .pc file finds its prefix from its own place, so that the installed tree can be moved.

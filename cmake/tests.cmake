@@ -66,8 +66,7 @@ endif()
 # The judge of the names of files; the library does without.
 if(TARGET test_schema_name_pcre2 AND PCRE2_FOUND)
     target_compile_definitions(test_schema_name_pcre2 PRIVATE TEST_PCRE2)
-    target_include_directories(test_schema_name_pcre2 PRIVATE ${PCRE2_INCLUDE_DIR})
-    target_link_libraries(test_schema_name_pcre2 PRIVATE ${PCRE2_LIBRARY})
+    target_link_libraries(test_schema_name_pcre2 PRIVATE gufo_library::pcre2)
 endif()
 
 include(cmake/compat_tests.cmake)

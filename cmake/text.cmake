@@ -27,9 +27,9 @@ gufo_table(pretokenizer_expressions 2)
 add_library(gufo_text_objects OBJECT ${text_sources} ${table_files})
 target_compile_definitions(gufo_text_objects PRIVATE PCRE2_CODE_UNIT_WIDTH=8)
 set_target_properties(gufo_text_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_include_directories(gufo_text_objects PRIVATE include src ${table_folder}
-    ${PCRE2_INCLUDE_DIR} ${UTF8PROC_INCLUDE_DIR} ${JANSSON_INCLUDE_DIR})
-target_link_libraries(gufo_text_objects PRIVATE gufo_flags Threads::Threads)
+target_include_directories(gufo_text_objects PRIVATE include src ${table_folder})
+set(text_needs gufo_library::pcre2 gufo_library::utf8proc gufo_library::jansson)
+target_link_libraries(gufo_text_objects PRIVATE ${text_needs} gufo_flags Threads::Threads)
 
 gufo_archive(gufo_text_static gufo_text OBJECTS gufo_text_objects INSIDE gufo_internal)
 add_library(gufo_text_shared SHARED $<TARGET_OBJECTS:gufo_text_objects>)
@@ -41,7 +41,7 @@ add_library(gufo_text_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gufo_tex
 set_target_properties(gufo_text_internal PROPERTIES LINKER_LANGUAGE C)
 foreach(form static shared internal)
     target_link_libraries(gufo_text_${form} PRIVATE
-        ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY} ${JANSSON_LIBRARY} m Threads::Threads $<BUILD_INTERFACE:gufo_flags>)
+        ${text_needs} m Threads::Threads $<BUILD_INTERFACE:gufo_flags>)
     target_link_libraries(gufo_text_${form} PUBLIC gufo_${form})
 endforeach()
 target_link_libraries(gufo_text_shared PRIVATE $<BUILD_INTERFACE:gufo_internal>)
