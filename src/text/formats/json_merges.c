@@ -1,0 +1,122 @@
+/* The merges of a tokenizer.json: strings "A B", or pairs ["A", "B"].
+ *
+ * A byte-level vocabulary keeps them.  In one of pieces GGUF has scores instead: what joins two
+ * pieces is the score of the result, the highest first.  A token gets minus the rank of the first
+ * merge that makes it, so that the order is that of the merges. */
+#include "text/formats/json_reading.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+typedef struct parts {
+    gufo_str left, right;
+} parts;
+
+static bool split(const json_t *merge, parts *out)
+{
+    gufo_str text = json_text(merge);
+    const char *space;
+
+    if (json_is_array(merge)) {
+        out->left = json_text(json_array_get(merge, 0));
+        out->right = json_text(json_array_get(merge, 1));
+        return json_array_size(merge) == 2 && out->left.len > 0 && out->right.len > 0;
+    }
+    space = text.len > 1 ? memchr(text.data + 1, ' ', text.len - 1) : NULL;
+    if (space == NULL)
+        return false;
+    out->left = (gufo_str){text.data, (size_t)(space - text.data)};
+    out->right = (gufo_str){space + 1, text.len - out->left.len - 1};
+    return out->right.len > 0 && memchr(out->right.data, ' ', out->right.len) == NULL;
+}
+
+/* Spaces inside a part become that of the byte alphabet: one space alone divides the parts. */
+static size_t write_part(char *out, gufo_str part)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < part.len; i++) {
+        bool space = part.data[i] == ' ';
+
+        memcpy(out + len, space ? "\xc4\xa0" : &part.data[i], space ? 2 : 1); /* U+0120 */
+        len += space ? 2 : 1;
+    }
+    return len;
+}
+
+static gufo_status keep(json_reading *r, const json_t *list, size_t count)
+{
+    gufo_str *texts = mem_array(&r->allocator, count, sizeof *texts);
+    gufo_items items = {GUFO_VALUE_STRING, count, texts};
+    uint64_t bytes = count;
+    gufo_status status;
+    char *data;
+    parts p;
+
+    for (size_t i = 0; i < count; i++)
+        if (split(json_array_get(list, i), &p))
+            bytes += 2 * ((uint64_t)p.left.len + p.right.len);
+    data = mem_array(&r->allocator, bytes, 1);
+    status = texts == NULL || data == NULL ? fail_memory(r->error) : GUFO_OK;
+    for (size_t i = 0, at = 0; status == GUFO_OK && i < count; i++) {
+        if (!split(json_array_get(list, i), &p)) {
+            status = json_wrong(r, "merge %zu is not two parts", i);
+            break;
+        }
+        texts[i].data = data + at;
+        at += write_part(data + at, p.left);
+        data[at++] = ' ';
+        at += write_part(data + at, p.right);
+        texts[i].len = (size_t)(data + at - texts[i].data);
+    }
+    if (status == GUFO_OK)
+        status = gufo_document_set_array(r->document, KEY("merges"), &items, r->error);
+    mem_free(&r->allocator, texts);
+    mem_free(&r->allocator, data);
+    return status;
+}
+
+static gufo_status score_merge(json_reading *r, const json_t *merge, size_t rank)
+{
+    const json_t *id;
+    char *text;
+    parts p;
+
+    if (!split(merge, &p))
+        return json_wrong(r, "merge %zu is not two parts", rank);
+    text = mem_join(&r->allocator, p.left, p.right);
+    if (text == NULL)
+        return fail_memory(r->error);
+    id = json_object_get(r->vocab, text);
+    mem_free(&r->allocator, text);
+    if (id == NULL)
+        return json_wrong(r, "merge %zu of %s and %s makes no token", rank, QUOTED(p.left),
+                          QUOTED(p.right));
+    if (r->tokens[json_integer_value(id)].score < 0 - (float)rank)
+        r->tokens[json_integer_value(id)].score = 0 - (float)rank;
+    return GUFO_OK;
+}
+
+static gufo_status to_scores(json_reading *r, const json_t *list, size_t count)
+{
+    gufo_status status = GUFO_OK;
+
+    /* Tokens that no merge makes come after all others. */
+    for (uint32_t id = 0; id < r->count; id++)
+        r->tokens[id].score = -(float)count - 1;
+    for (size_t rank = 0; status == GUFO_OK && rank < count; rank++)
+        status = score_merge(r, json_array_get(list, rank), rank);
+    return status;
+}
+
+gufo_status json_read_merges(json_reading *r)
+{
+    const json_t *list = json_member(r->model, "merges");
+
+    if (!json_is_array(list))
+        return json_wrong(r, "the model has no \"merges\"");
+    return r->kind == BYTE_LEVEL ? keep(r, list, json_array_size(list))
+                                 : to_scores(r, list, json_array_size(list));
+}

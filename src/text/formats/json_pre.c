@@ -1,0 +1,108 @@
+/* The pre-tokenizer of a byte-level vocabulary: its steps, in the words of
+ * registry/pretokenizer_steps.tsv, are looked up there. */
+#include "text/formats/json_reading.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "text/formats/pre_steps.h"
+
+static bool append(buffer *out, gufo_str text)
+{
+    char *place = buffer_extend(out, text.len);
+
+    if (place != NULL && text.len > 0)
+        memcpy(place, text.data, text.len);
+    return place != NULL;
+}
+
+static bool append_words(buffer *out, const char *first, gufo_str second)
+{
+    return append(out, gufo_str_of(first)) && append(out, second);
+}
+
+/* Line ends and tabs as escapes, which mean the same. */
+static bool append_regex(buffer *out, gufo_str regex)
+{
+    for (size_t i = 0; i < regex.len; i++) {
+        char c = regex.data[i];
+        gufo_str text = c == '\n'   ? gufo_str_of("\\n")
+                        : c == '\r' ? gufo_str_of("\\r")
+                        : c == '\t' ? gufo_str_of("\\t")
+                                    : (gufo_str){&regex.data[i], 1};
+
+        if (!append(out, text))
+            return false;
+    }
+    return true;
+}
+
+static bool append_split(json_reading *r, const json_t *step, buffer *out)
+{
+    const json_t *pattern = json_member(step, "pattern");
+    gufo_str behavior = json_word(r, step, "behavior"), regex = json_word(r, pattern, "Regex");
+    bool invert = json_flag(r, step, "invert", false);
+
+    if (invert && str_is(behavior, "Removed"))
+        behavior = gufo_str_of("Kept");
+    else if (invert)
+        behavior = gufo_str_of("inverted");
+    return append_words(out, "Split ", behavior) && append(out, gufo_str_of(" ")) &&
+           append_regex(out, regex.len > 0 ? regex : json_word(r, pattern, "String"));
+}
+
+static bool append_step(json_reading *r, const json_t *step, gufo_str type, buffer *out)
+{
+    gufo_str behavior = json_word(r, step, "behavior");
+
+    if (str_is(type, "Split"))
+        return append_split(r, step, out);
+    if (str_is(type, "Punctuation"))
+        return append_words(out, "Punctuation ",
+                            behavior.len > 0 ? behavior : gufo_str_of("Isolated"));
+    if (str_is(type, "Digits"))
+        return append_words(
+            out, "Digits ",
+            gufo_str_of(json_flag(r, step, "individual_digits", false) ? "individual" : "runs"));
+    if (str_is(type, "ByteLevel"))
+        return append(out,
+                      gufo_str_of(json_flag(r, step, "use_regex", true) ? "ByteLevel" : "Bytes"));
+    return append(out, type);
+}
+
+static gufo_status take(json_reading *r, const json_t *step, gufo_str type, void *context)
+{
+    buffer *out = context;
+
+    if (str_is(type, "ByteLevel") && json_flag(r, step, "add_prefix_space", true) &&
+        r->status == GUFO_OK)
+        r->status = json_unsayable(r, "GGUF cannot say that ByteLevel adds a space before a text");
+    if (!append_step(r, step, type, out) || !append(out, gufo_str_of("\n")))
+        return fail_memory(r->error);
+    return r->status;
+}
+
+gufo_status json_read_pre(json_reading *r)
+{
+    buffer steps = {.allocator = &r->allocator};
+    gufo_status status = json_each_step(r, "pre_tokenizer", "pretokenizers", take, &steps);
+    const char *pre = r->options.pre;
+    gufo_str found;
+
+    if (status == GUFO_OK && pre == NULL) {
+        found = (gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len};
+        pre = pre_of_steps(found, json_flag(r, r->model, "ignore_merges", false));
+        if (found.len > 0)
+            found.len--;
+        if (pre == NULL)
+            status = json_unsayable(r,
+                                    "no name of tokenizer.ggml.pre is known for the "
+                                    "pre-tokenizer %s",
+                                    QUOTED(found));
+    }
+    if (status == GUFO_OK && pre != NULL)
+        status = gufo_document_set_text(r->document, KEY("pre"), pre, r->error);
+    buffer_free(&steps);
+    return status;
+}

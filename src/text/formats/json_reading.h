@@ -1,0 +1,83 @@
+/* What the readers of the parts of a tokenizer.json share. */
+#ifndef TEXT_FORMATS_JSON_READING_H
+#define TEXT_FORMATS_JSON_READING_H
+
+#include <jansson.h>
+
+#include "text/formats/tokenizer_json.h"
+
+#define KEY(name) "tokenizer.ggml." name
+#define WORD_START "\xe2\x96\x81" /* U+2581 */
+
+/* The four models that a GGUF file can have, as bits. */
+typedef enum model_kind {
+    BYTE_LEVEL = 1, /* gpt2 */
+    PIECES = 2,     /* llama: BPE with bytes for unknown characters */
+    WORDPIECE = 4,  /* bert */
+    UNIGRAM = 8,    /* t5 */
+} model_kind;
+
+typedef struct read_token {
+    gufo_str text; /* a view into the JSON values; empty: no token has this id */
+    float score;
+    int32_t type;
+    bool added;
+} read_token;
+
+enum { TYPE_NORMAL = 1, TYPE_UNKNOWN, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_UNUSED, TYPE_BYTE };
+
+typedef struct json_reading {
+    gufo_allocator allocator;
+    tokenizer_json_options options;
+    gufo_document *document;
+    model_kind kind;
+    json_t *root;
+    const json_t *model, *vocab;
+    json_t *added; /* text: its element of added_tokens */
+    read_token *tokens;
+    uint32_t count;
+
+    /* What normalizer and pre-tokenizer say. */
+    bool space_prefix, spaces_escaped, extra_spaces_removed, words_split, lowercase, strip_accents;
+    const json_t *charsmap;
+
+    gufo_status status; /* the first failure of the functions that return a value */
+    gufo_error *error;
+} json_reading;
+
+/* Fails, at no place of the text. */
+__attribute__((format(printf, 2, 3))) gufo_status json_wrong(json_reading *r, const char *format,
+                                                             ...);
+/* What GGUF cannot say, and what makes little difference. */
+__attribute__((format(printf, 2, 3))) gufo_status json_unsayable(json_reading *r,
+                                                                 const char *format, ...);
+__attribute__((format(printf, 2, 3))) void json_note(json_reading *r, const char *format, ...);
+
+/* The member of an object; NULL if it is missing or null. */
+const json_t *json_member(const json_t *object, const char *name);
+gufo_str json_text(const json_t *string);
+/* Members of a type; another type is a failure in r->status. */
+bool json_flag(json_reading *r, const json_t *object, const char *name, bool otherwise);
+gufo_str json_word(json_reading *r, const json_t *object, const char *name);
+
+static inline bool str_is(gufo_str text, const char *word)
+{
+    return gufo_str_equal(text, gufo_str_of(word));
+}
+
+/* Calls `take` for each step of a part: for the object itself, or, where its type is Sequence, for
+ * what the list in it has. */
+typedef gufo_status take_step(json_reading *r, const json_t *step, gufo_str type, void *context);
+gufo_status json_each_step(json_reading *r, const char *part, const char *list, take_step *take,
+                           void *context);
+
+/* The parts. */
+gufo_status json_read_tokens(json_reading *r); /* json_tokens.c */
+gufo_status json_set_tokens(json_reading *r);  /* after everything about them is known */
+uint32_t json_find_token(const json_reading *r, gufo_str text);
+gufo_status json_read_merges(json_reading *r);     /* json_merges.c */
+gufo_status json_read_normalizer(json_reading *r); /* json_normalizer.c */
+gufo_status json_read_pre(json_reading *r);        /* json_pre.c */
+gufo_status json_read_special(json_reading *r);    /* json_special.c */
+
+#endif
