@@ -2,7 +2,6 @@
 #include "text/tokenizers/algorithm.h"
 
 const token_algorithm algorithm_bpe = {0};
-const token_algorithm algorithm_spm = {0};
 const token_algorithm algorithm_wpm = {0};
 const token_algorithm algorithm_ugm = {0};
 const token_algorithm algorithm_rwkv = {0};
