@@ -61,7 +61,7 @@ static void check_bytes_line(void *context, const json_t *line)
     free((char *)bytes.data);
 }
 
-static void check_folder(const char *folder, reference_line *one)
+static void check_folder(const char *kind, reference_line *one)
 {
     for (size_t i = 0; i < REFERENCE_VOCABULARIES; i++) {
         const gufo_vocab_options original = {.flags = GUFO_VOCAB_ORIGINAL};
@@ -69,7 +69,7 @@ static void check_folder(const char *folder, reference_line *one)
         char file[128];
         path_text path;
 
-        (void)snprintf(file, sizeof file, "data/text/%s/%s.jsonl", folder, c.name);
+        (void)snprintf(file, sizeof file, "data/text/%s/%s.jsonl", kind, c.name);
         path = need_shared(file);
         c.vocab = open_reference(c.name, NULL);
         c.original = open_reference(c.name, &original);

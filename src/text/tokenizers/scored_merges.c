@@ -204,7 +204,7 @@ gufo_status merge_by_score(tokenizing *t, const trie *tokens, gufo_str piece, me
                            gufo_error *error)
 {
     merging m = {t, tokens, piece, room, NULL};
-    uint32_t count;
+    uint32_t count = 0;
     gufo_status status;
 
     if (piece.len > UINT32_MAX / 2)
