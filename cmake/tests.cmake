@@ -17,6 +17,9 @@ set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_
 # ---- unit tests -------------------------------------------------------------------------------
 
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+if(NOT TARGET gufo_text_internal)
+    list(FILTER support_sources EXCLUDE REGEX "/vocab_maker.c$")
+endif()
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS tests/test_*.c)
 # Rooms that are libraries of their own may have been left out.
 foreach(room digest compat text import)
