@@ -1,7 +1,6 @@
 /* Algorithms that are not there yet. */
 #include "text/tokenizers/algorithm.h"
 
-const token_algorithm algorithm_bpe = {0};
 const token_algorithm algorithm_wpm = {0};
 const token_algorithm algorithm_ugm = {0};
 const token_algorithm algorithm_rwkv = {0};

@@ -69,6 +69,28 @@ uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len)
     return slot_of(v, hash_text(v->slot_key, wanted), wanted)->number - 1;
 }
 
+void vocab_find_batch(const gufo_vocab *v, const gufo_str *texts, size_t count, uint32_t *out)
+{
+    uint64_t hashes[BATCH];
+
+    for (size_t first = 0; first < count; first += BATCH) {
+        size_t end = count - first < BATCH ? count : first + BATCH;
+
+        for (size_t i = first; i < end; i++) {
+            hashes[i - first] = hash_text(v->slot_key, texts[i]);
+            __builtin_prefetch(&v->slots[(uint32_t)hashes[i - first] & v->slot_mask]);
+        }
+        for (size_t i = first; i < end; i++) {
+            uint32_t number = v->slots[(uint32_t)hashes[i - first] & v->slot_mask].number;
+
+            if (number != 0)
+                __builtin_prefetch(&v->starts[number - 1]);
+        }
+        for (size_t i = first; i < end; i++)
+            out[i] = slot_of(v, hashes[i - first], texts[i])->number - 1;
+    }
+}
+
 uint32_t vocab_find_byte(const gufo_vocab *v, uint8_t byte)
 {
     static const char digits[] = "0123456789ABCDEF";

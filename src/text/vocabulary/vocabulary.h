@@ -83,6 +83,8 @@ gufo_status vocab_read_lists(gufo_vocab *v, const gufo_model *model, gufo_error 
 gufo_status vocab_index_texts(gufo_vocab *v, gufo_error *error);
 /* The token with this text, the last one of several; GUFO_NO_TOKEN. */
 uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len);
+/* The same for many texts, faster. */
+void vocab_find_batch(const gufo_vocab *v, const gufo_str *texts, size_t count, uint32_t *out);
 /* The token "<0xHH>"; GUFO_NO_TOKEN. */
 uint32_t vocab_find_byte(const gufo_vocab *v, uint8_t byte);
 

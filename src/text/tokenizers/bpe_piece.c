@@ -1,0 +1,210 @@
+/* The ids of one piece of text: from the cache, as a whole, or by merging its symbols. */
+#include "text/tokenizers/bpe_piece.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "text/vocabulary/characters.h"
+#include "text/vocabulary/vocabulary.h"
+
+/* ---- for who watches ------------------------------------------------------------------------ */
+
+void bpe_show(const algorithm_scratch *s, gufo_tokenize_event event)
+{
+    if (s->work->watch != NULL)
+        s->work->watch(s->work->watch_context, &event);
+}
+
+/* The text of a stretch of the piece, as tokens spell it. */
+static gufo_str shown_text(const algorithm_scratch *s, uint32_t begin, uint32_t end)
+{
+    const uint32_t *offsets = (const uint32_t *)(const void *)s->offsets.data;
+
+    return (gufo_str){(const char *)s->shown.data + offsets[begin],
+                      (size_t)(offsets[end] - offsets[begin])};
+}
+
+gufo_str bpe_show_piece(algorithm_scratch *s, gufo_str piece)
+{
+    const bpe_tables *t = s->vocab->tables;
+    uint32_t *offsets;
+    char *to;
+
+    s->shown.len = s->offsets.len = 0;
+    offsets = buffer_extend(&s->offsets, ((uint64_t)piece.len + 1) * sizeof *offsets);
+    to = buffer_extend(&s->shown, 2 * (uint64_t)piece.len);
+    if (offsets == NULL || to == NULL)
+        return (gufo_str){0};
+    s->shown.len = 0;
+    for (size_t i = 0; i < piece.len; i++) {
+        uint8_t byte = (uint8_t)piece.data[i];
+        const char *text = s->vocab->byte_alphabet ? t->alphabet.text[byte] : piece.data + i;
+        size_t len = s->vocab->byte_alphabet ? t->alphabet.len[byte] : 1;
+
+        offsets[i] = (uint32_t)s->shown.len;
+        memcpy(to + s->shown.len, text, len);
+        s->shown.len += len;
+    }
+    offsets[piece.len] = (uint32_t)s->shown.len;
+    return (gufo_str){to, s->shown.len};
+}
+
+static void show_merge(void *context, const merge_part *left, const merge_part *right, uint32_t end)
+{
+    const algorithm_scratch *s = context;
+    uint32_t result = s->merging.table->results[left->rank];
+
+    bpe_show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_MERGE,
+                                      .text = shown_text(s, left->begin, end),
+                                      .left = shown_text(s, left->begin, right->begin).len,
+                                      .id = result < s->vocab->size ? result : GUFO_NO_TOKEN,
+                                      .score = left->rank});
+}
+
+/* ---- ids of a piece ------------------------------------------------------------------------- */
+
+static gufo_status add_token(algorithm_scratch *s, uint32_t id, gufo_error *error)
+{
+    if (!ids_add(s->out, id))
+        return fail_memory(error);
+    if (s->work->watch != NULL)
+        bpe_show(s, (gufo_tokenize_event){
+                        .kind = GUFO_TOKENIZE_TOKEN, .text = vocab_text(s->vocab, id), .id = id});
+    return GUFO_OK;
+}
+
+/* A symbol without token: those of its bytes that have one. */
+static gufo_status add_bytes(algorithm_scratch *s, gufo_str text, gufo_error *error)
+{
+    const bpe_tables *t = s->vocab->tables;
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < text.len && status == GUFO_OK; i++) {
+        uint32_t id = t->fallback[(uint8_t)text.data[i]];
+
+        if (id != GUFO_NO_TOKEN)
+            status = add_token(s, id, error);
+    }
+    return status;
+}
+
+static gufo_status add_symbol(algorithm_scratch *s, gufo_str piece, uint32_t symbol, size_t begin,
+                              size_t end, gufo_error *error)
+{
+    const bpe_tables *t = s->vocab->tables;
+    gufo_status status = GUFO_OK;
+
+    if (symbol < s->vocab->size)
+        return add_token(s, symbol, error);
+    if (!s->vocab->byte_alphabet)
+        return add_bytes(s, (gufo_str){piece.data + begin, end - begin}, error);
+    for (size_t i = begin; i < end && status == GUFO_OK; i++) {
+        uint8_t byte = (uint8_t)piece.data[i];
+
+        status = add_bytes(s, (gufo_str){t->alphabet.text[byte], t->alphabet.len[byte]}, error);
+    }
+    return status;
+}
+
+/* One part for each byte; in raw text for each character. */
+static bool make_parts(algorithm_scratch *s, gufo_str piece)
+{
+    const bpe_tables *t = s->vocab->tables;
+    merging *m = &s->merging;
+    size_t size = 1;
+
+    s->parts.len = 0;
+    m->count = 0;
+    m->end = (uint32_t)piece.len;
+    m->parts = buffer_extend(&s->parts, (uint64_t)piece.len * sizeof *m->parts);
+    if (m->parts == NULL)
+        return false;
+    for (size_t at = 0; at < piece.len; at += size) {
+        uint32_t symbol = t->symbols[(uint8_t)piece.data[at]];
+
+        if (!s->vocab->byte_alphabet) {
+            size = length_by_first_byte(piece.data + at, piece.len - at);
+            if (size > 1)
+                symbol = merge_table_find(&t->merges, s->vocab, (gufo_str){piece.data + at, size});
+        }
+        m->parts[m->count++] = (merge_part){.symbol = symbol, .begin = (uint32_t)at};
+    }
+    return true;
+}
+
+static gufo_status merge_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
+{
+    merging *m = &s->merging;
+    gufo_status status = GUFO_OK;
+
+    if (s->work->watch != NULL && bpe_show_piece(s, piece).data == NULL)
+        return fail_memory(error);
+    m->watch = s->work->watch != NULL ? show_merge : NULL;
+    m->context = s;
+    if (!make_parts(s, piece) || !merge_parts(m))
+        return fail_memory(error);
+    for (uint32_t i = 0; i < m->count && status == GUFO_OK; i++)
+        status = add_symbol(s, piece, m->parts[i].symbol, m->parts[i].begin,
+                            i + 1 < m->count ? m->parts[i + 1].begin : m->end, error);
+    return status;
+}
+
+static bool is_newlines(gufo_str text)
+{
+    size_t at = 0;
+
+    while (at < text.len && text.data[at] == '\n')
+        at++;
+    return at == text.len;
+}
+
+/* The token that the piece is as a whole, where such a piece is not merged; GUFO_NO_TOKEN. */
+static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id, gufo_error *error)
+{
+    const gufo_vocab *v = s->vocab;
+
+    *id = GUFO_NO_TOKEN;
+    if (piece.len > v->longest ||
+        (!v->ignore_merges && !(v->pre->newline_tokens && is_newlines(piece))))
+        return GUFO_OK;
+    piece = bpe_show_piece(s, piece);
+    if (piece.data == NULL)
+        return fail_memory(error);
+    *id = vocab_find(v, piece.data, piece.len);
+    return GUFO_OK;
+}
+
+static gufo_status encode_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
+{
+    uint32_t id;
+    gufo_status status = find_whole(s, piece, &id, error);
+
+    if (status != GUFO_OK)
+        return status;
+    return id != GUFO_NO_TOKEN ? add_token(s, id, error) : merge_piece(s, piece, error);
+}
+
+gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
+{
+    gufo_ids *out = s->out;
+    size_t before = out->count;
+    const cached_piece *place;
+    piece_key key;
+    gufo_status status;
+
+    if (piece.len > CACHED_BYTES || s->work->watch != NULL)
+        return encode_piece(s, piece, error);
+    key = piece_key_of(piece);
+    place = piece_place(&s->cache, &key, piece.len);
+    if (place->len == piece.len && piece_key_equal(&place->key, &key)) {
+        if (out->room - before < CACHED_IDS && !ids_reserve(out, CACHED_IDS))
+            return fail_memory(error);
+        memcpy(out->ids + before, place->ids, sizeof place->ids);
+        out->count += place->count;
+        return GUFO_OK;
+    }
+    status = encode_piece(s, piece, error);
+    if (status == GUFO_OK && out->count - before <= CACHED_IDS)
+        piece_cache_put(&s->cache, &key, piece.len, out->ids + before, out->count - before);
+    return status;
+}

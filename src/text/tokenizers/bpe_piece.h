@@ -1,0 +1,41 @@
+/* The ids of one piece of text: what bpe.c leaves to bpe_piece.c. */
+#ifndef TEXT_BPE_PIECE_H
+#define TEXT_BPE_PIECE_H
+
+#include "text/tokenizers/algorithm.h"
+#include "text/tokenizers/merging.h"
+#include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/pretokenizer.h"
+#include "text/vocabulary/byte_alphabet.h"
+
+typedef struct bpe_tables {
+    pretokenizer *pre;
+    merge_table merges;
+    byte_texts alphabet;
+    uint32_t symbols[256];  /* of each byte; in raw text of ASCII characters alone */
+    uint32_t fallback[256]; /* what a byte of a symbol without token becomes: id or GUFO_NO_TOKEN */
+    bool cuts_words;        /* raw text: no merge reaches from a word into the space behind it */
+} bpe_tables;
+
+struct algorithm_scratch {
+    const gufo_vocab *vocab;
+    pre_scratch *pre;
+    piece_cache cache;
+    merging merging;
+    buffer parts;
+    buffer escaped;        /* a piece with U+2581 for spaces */
+    buffer shown, offsets; /* for who watches: the piece in the byte alphabet; where each byte is */
+    tokenizing *work;
+    gufo_ids *out;
+};
+
+/* Appends the ids of a piece; in raw text of a part of one that merges do not leave.  The piece has
+ * spaces as tokens spell them. */
+gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error);
+
+/* Reports a step to who watches. */
+void bpe_show(const algorithm_scratch *s, gufo_tokenize_event event);
+/* A piece as tokens spell it; no data without memory. */
+gufo_str bpe_show_piece(algorithm_scratch *s, gufo_str piece);
+
+#endif

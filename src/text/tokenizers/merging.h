@@ -1,0 +1,31 @@
+/* Merging the symbols of a piece of text, pair by pair, the lowest rank first. */
+#ifndef TEXT_MERGING_H
+#define TEXT_MERGING_H
+
+#include "base/buffer.h"
+#include "text/tokenizers/merge_table.h"
+
+/* A symbol of a piece. */
+typedef struct merge_part {
+    uint32_t symbol; /* NO_SYMBOL: a text that no merge knows */
+    uint32_t begin;  /* bytes before it */
+    uint32_t rank;   /* of the pair with the next one */
+} merge_part;
+
+typedef struct merging {
+    const merge_table *table;
+    merge_part *parts;
+    uint32_t count;
+    uint32_t end;       /* bytes of the piece */
+    buffer links, heap; /* for long pieces */
+    /* Called before two parts become one; NULL: nobody looks.  `end` is where the second one ends. */
+    void (*watch)(void *context, const merge_part *left, const merge_part *right, uint32_t end);
+    void *context;
+} merging;
+
+/* Merges parts[0 .. count) as far as possible; symbols and places are given.  False without
+ * memory. */
+bool merge_parts(merging *m);
+void merging_free(merging *m);
+
+#endif

@@ -1,0 +1,71 @@
+/* Ids of pieces that were encoded before: most words of a text come again.
+ *
+ * Each piece has one place; another piece with the same place takes it.  An entry is as large as a
+ * cache line. */
+#ifndef TEXT_SPM_CACHE_H
+#define TEXT_SPM_CACHE_H
+
+#include "text/tokenizers/algorithm.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum { CACHED_BYTES = 24, CACHED_IDS = 9, CACHED_PIECES = 8192 };
+
+typedef struct cached_piece {
+    uint64_t key[CACHED_BYTES / 8];
+    uint8_t len; /* of the piece; 0: an empty place */
+    uint8_t count;
+    uint32_t ids[CACHED_IDS];
+} cached_piece;
+
+typedef struct piece_cache {
+    cached_piece pieces[CACHED_PIECES];
+} piece_cache;
+
+/* The place of a piece of 1 to CACHED_BYTES bytes.  *found says whether its ids are there; else the
+ * place has its key. */
+static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, bool *found)
+{
+    size_t len = piece.len;
+    uint64_t a = load_start(piece.data, len);
+    uint64_t b = len > 8 ? load_start(piece.data + 8, len - 8) : 0;
+    uint64_t c = len > 16 ? load_start(piece.data + 16, len - 16) : 0;
+    uint64_t hash = (a ^ len) * UINT64_C(0x9e3779b97f4a7c15);
+    cached_piece *place;
+
+    hash = (hash ^ hash >> 29 ^ b) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 32 ^ c) * UINT64_C(0x94d049bb133111eb);
+    place = &cache->pieces[hash >> 40 & (CACHED_PIECES - 1)];
+    *found = place->len == len && place->key[0] == a && place->key[1] == b && place->key[2] == c;
+    if (!*found) {
+        memcpy(place->key, (const uint64_t[]){a, b, c}, sizeof place->key);
+        place->len = 0;
+    }
+    return place;
+}
+
+/* Keeps the ids that the piece of a place gave. */
+static inline void piece_cache_keep(cached_piece *place, size_t len, const uint32_t *ids,
+                                    size_t count)
+{
+    if (count > CACHED_IDS)
+        return;
+    place->len = (uint8_t)len;
+    place->count = (uint8_t)count;
+    if (count > 0)
+        memcpy(place->ids, ids, count * sizeof *ids);
+}
+
+/* Appends the ids of a place; false without memory. */
+static inline bool piece_cache_add(const cached_piece *place, gufo_ids *out)
+{
+    if (out->room - out->count < CACHED_IDS && !ids_reserve(out, CACHED_IDS))
+        return false;
+    memcpy(out->ids + out->count, place->ids, sizeof place->ids);
+    out->count += place->count;
+    return true;
+}
+
+#endif

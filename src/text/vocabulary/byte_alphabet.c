@@ -1,0 +1,19 @@
+/* The byte alphabet of GPT-2.  Bytes that show in Latin-1 are the characters of the same number; the
+ * others are U+0100, U+0101 ... in order. */
+#include "text/vocabulary/byte_alphabet.h"
+
+#include "text/vocabulary/characters.h"
+
+void byte_alphabet_fill(byte_texts *out)
+{
+    uint32_t next = 0x100;
+
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        bool shows = (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
+        char text[4];
+
+        out->len[byte] = (uint8_t)lenient_encode(shows ? byte : next++, text);
+        out->text[byte][0] = text[0];
+        out->text[byte][1] = text[1];
+    }
+}

@@ -1,0 +1,15 @@
+/* The byte alphabet of GPT-2: each byte is a character that can be seen. */
+#ifndef TEXT_BYTE_ALPHABET_H
+#define TEXT_BYTE_ALPHABET_H
+
+#include "gufo/base.h"
+
+/* The character of each byte, as UTF-8. */
+typedef struct byte_texts {
+    char text[256][2];
+    uint8_t len[256]; /* 1 or 2 */
+} byte_texts;
+
+void byte_alphabet_fill(byte_texts *out);
+
+#endif
