@@ -9,11 +9,31 @@
 
 /* ---- the token ------------------------------------------------------------------------------ */
 
-/* Adds the bytes of UTF-8 that a character takes; false for what is not a character. */
-static bool add_character(uint64_t code, uint64_t *size)
+/* The bytes of a token: counted, and written where `out` is not NULL. */
+typedef struct world_bytes {
+    char *out;
+    uint64_t size;
+} world_bytes;
+
+static void add_byte(world_bytes *bytes, uint64_t byte)
 {
-    *size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    return code < 0xd800 || (code > 0xdfff && code <= 0x10ffff);
+    if (bytes->out != NULL)
+        bytes->out[bytes->size] = (char)(uint8_t)byte;
+    bytes->size++;
+}
+
+/* Adds a character in UTF-8; false for what is not a character. */
+static bool add_character(uint64_t code, world_bytes *bytes)
+{
+    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+
+    if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff)
+        return false;
+    add_byte(bytes, lead[more] | code >> 6 * more);
+    while (more-- > 0)
+        add_byte(bytes, 0x80 | (code >> 6 * more & 0x3f));
+    return true;
 }
 
 /* The value of `digits` hexadecimal digits at *at, which moves past them; false if they are
@@ -52,50 +72,58 @@ static uint64_t read_octal(gufo_str text, size_t *at)
 }
 
 /* Adds the bytes of the escape whose letter is at *at. */
-static bool read_escape(gufo_str text, size_t *at, bool bytes, uint64_t *size)
+static bool read_escape(gufo_str text, size_t *at, bool raw, world_bytes *bytes)
 {
+    static const char letters[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v"; /* each with its meaning */
     char c = text.data[*at];
     size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
     uint64_t code;
 
     if (is_octal(c)) {
         code = read_octal(text, at);
-    } else if (digits == 0 || (bytes && c != 'x')) {
+    } else if (digits == 0 || (raw && c != 'x')) {
+        for (size_t i = 0; i < sizeof letters - 1; i += 2)
+            if (letters[i] == c) {
+                ++*at;
+                add_byte(bytes, (uint8_t)letters[i + 1]);
+                return true;
+            }
         /* Python keeps an unknown escape as it is. */
         ++*at;
-        *size += strchr("\\'\"abfnrtv", c) != NULL ? 1 : 2;
-        return !bytes || is_ascii(c);
+        add_byte(bytes, '\\');
+        add_byte(bytes, (uint8_t)c);
+        return !raw || is_ascii(c);
     } else {
         ++*at;
         if (!read_hex(text, at, digits, &code))
             return false;
     }
-    if (!bytes)
-        return add_character(code, size);
-    ++*size;
+    if (!raw)
+        return add_character(code, bytes);
+    add_byte(bytes, code);
     return code <= 0xff;
 }
 
-/* The number of bytes that the literal at *at means; *at moves past it. */
-static bool read_literal(gufo_str text, size_t *at, uint64_t *size)
+/* The bytes that the literal at *at means; *at moves past it. */
+static bool read_literal(gufo_str text, size_t *at, world_bytes *bytes)
 {
-    bool bytes = *at < text.len && text.data[*at] == 'b';
+    bool raw = *at < text.len && text.data[*at] == 'b';
     char quote;
 
-    *at += bytes;
+    *at += raw;
     if (*at == text.len || (text.data[*at] != '\'' && text.data[*at] != '"'))
         return false;
     quote = text.data[(*at)++];
-    for (*size = 0; *at < text.len;) {
+    while (*at < text.len) {
         char c = text.data[(*at)++];
 
         if (c == quote)
             return true;
-        if (bytes && !is_ascii(c))
+        if (raw && !is_ascii(c))
             return false;
         if (c != '\\')
-            ++*size;
-        else if (*at == text.len || text.data[*at] == '\0' || !read_escape(text, at, bytes, size))
+            add_byte(bytes, (uint8_t)c);
+        else if (*at == text.len || text.data[*at] == '\0' || !read_escape(text, at, raw, bytes))
             return false;
     }
     return false;
@@ -104,38 +132,47 @@ static bool read_literal(gufo_str text, size_t *at, uint64_t *size)
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /* What is wrong with a line, or NULL. */
-static const char *check_line(gufo_str line)
+static const char *read_line(gufo_str line, world_token *token, char *out)
 {
     size_t digits = str_digits(line, 0), at = digits + 1;
-    uint64_t size, claimed;
+    world_bytes bytes = {.out = out};
+    uint64_t claimed;
 
-    if (digits == 0 || digits == line.len || line.data[digits] != ' ')
+    if (digits == 0 || digits == line.len || line.data[digits] != ' ' ||
+        !str_number((gufo_str){line.data, digits}, &token->id))
         return "does not begin with the number of a token";
-    if (!read_literal(line, &at, &size))
+    if (!read_literal(line, &at, &bytes))
         return "has no token in quotes";
+    token->size = (size_t)bytes.size;
     if (at == line.len || line.data[at] != ' ' || !str_number(str_from(line, at + 1), &claimed))
         return "does not end with a length";
-    return claimed == size ? NULL : "gives another length than the token has";
+    return claimed == bytes.size ? NULL : "gives another length than the token has";
+}
+
+const char *rwkv_world_read(gufo_str text, size_t *at, world_token *token, char *out)
+{
+    const char *end = memchr(text.data + *at, '\n', text.len - *at);
+    size_t len = end != NULL ? (size_t)(end - text.data) - *at : text.len - *at;
+    gufo_str line = {text.data + *at, len};
+
+    *at += len + (end != NULL);
+    if (line.len > 0 && line.data[line.len - 1] == '\r')
+        line.len--;
+    return read_line(line, token, out);
 }
 
 world_fault rwkv_world_check(gufo_str text)
 {
     world_fault fault = {.line = 1};
+    world_token token;
 
     if (text.len == 0)
         return (world_fault){"is missing", 1, 0};
     for (size_t at = 0; at < text.len; fault.line++) {
-        const char *end = memchr(text.data + at, '\n', text.len - at);
-        size_t len = end != NULL ? (size_t)(end - text.data) - at : text.len - at;
-        gufo_str line = {text.data + at, len};
-
-        if (line.len > 0 && line.data[line.len - 1] == '\r')
-            line.len--;
         fault.at = at;
-        fault.reason = check_line(line);
+        fault.reason = rwkv_world_read(text, &at, &token, NULL);
         if (fault.reason != NULL)
             return fault;
-        at += len + 1;
     }
     return (world_fault){NULL, fault.line, 0};
 }

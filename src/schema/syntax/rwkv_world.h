@@ -13,4 +13,13 @@ typedef struct world_fault {
 /* Takes any bytes, in linear time.  Any thread. */
 world_fault rwkv_world_check(gufo_str text);
 
+typedef struct world_token {
+    uint64_t id;
+    size_t size; /* bytes */
+} world_token;
+
+/* Reads the line at *at, which moves behind it, and writes the token's bytes to `out`, which has
+ * room for as many bytes as the line has; NULL: they are counted.  NULL, or what is wrong. */
+const char *rwkv_world_read(gufo_str text, size_t *at, world_token *token, char *out);
+
 #endif

@@ -1,12 +1,98 @@
-/* Vocabularies that a model holds in the form of another program. */
+/* Vocabularies that a model holds in the form of another program: read into a document, which a made
+ * model shows. */
 #include "text/formats/source.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "gufo/document.h"
+#include "text/formats/rwkv_world.h"
+#include "text/formats/tokenizer_json.h"
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+static bool entry_at(void *context, uint64_t index, gufo_entry *out)
+{
+    gufo_document_entry entry;
+
+    if (!gufo_document_entry_at(context, index, &entry))
+        return false;
+    out->key = entry.key;
+    out->value = entry.value;
+    return true;
+}
+
+static void close_document(void *context)
+{
+    gufo_document_free(context);
+}
+
+/* The document is the model's, also on failure. */
+static gufo_model *open_document(gufo_document *document, const gufo_allocator *allocator,
+                                 gufo_error *error)
+{
+    gufo_provider provider = {.context = document,
+                              .entry_count = gufo_document_entry_count(document),
+                              .entry_at = entry_at,
+                              .close = close_document};
+    gufo_open_options options = {.allocator = allocator};
+
+    return gufo_open_provider(&provider, &options, error);
+}
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+static gufo_status read_json(gufo_str text, const gufo_allocator *allocator,
+                             gufo_document *document, gufo_error *error)
+{
+    tokenizer_json_options options = {.allocator = allocator};
+
+    return tokenizer_json_read(text, &options, document, error);
+}
+
+static gufo_status read_world(gufo_str text, const gufo_allocator *allocator,
+                              gufo_document *document, gufo_error *error)
+{
+    return rwkv_world_document(text, 0, allocator, document, error);
+}
+
+static const struct {
+    const char *key;
+    gufo_status (*read)(gufo_str text, const gufo_allocator *allocator, gufo_document *document,
+                        gufo_error *error);
+} formats[] = {
+    {"tokenizer.huggingface.json", read_json},
+    {"tokenizer.rwkv.world", read_world},
+};
 
 gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
                          gufo_model **made, gufo_error *error)
 {
-    (void)model;
-    (void)allocator;
-    (void)error;
+    gufo_document_options options = {.allocator = mem_allocator(allocator)};
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_document *document;
+    gufo_status status;
+    gufo_entry entry;
+    gufo_str text;
+    size_t i = 0;
+
     *made = NULL;
-    return GUFO_OK;
+    if (gufo_metadata_find(model, "tokenizer.ggml.tokens", NULL))
+        return GUFO_OK;
+    while (i < sizeof formats / sizeof *formats &&
+           !gufo_metadata_find(model, formats[i].key, &entry))
+        i++;
+    if (i == sizeof formats / sizeof *formats)
+        return GUFO_OK;
+    status = gufo_value_str(&entry.value, &text, error);
+    document = status == GUFO_OK ? gufo_document_new(&options, error) : NULL;
+    if (status == GUFO_OK && document == NULL)
+        return fail_memory(error);
+    if (status == GUFO_OK)
+        status = formats[i].read(text, options.allocator, document, error);
+    if (status != GUFO_OK) {
+        gufo_document_free(document);
+        return status;
+    }
+    *made = open_document(document, options.allocator, &reason);
+    return *made != NULL ? GUFO_OK : fail_as(error, &reason);
 }
