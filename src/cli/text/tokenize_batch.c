@@ -27,7 +27,7 @@ static int digit_value(char c)
 /* Decodes RFC 4648, section 4, over the text itself.  False for anything else. */
 static bool decode_base64(char *text, size_t len, size_t *decoded)
 {
-    size_t padding = len > 0 && text[len - 1] == '=' ? 1 + (len > 1 && text[len - 2] == '=') : 0;
+    size_t padding = len > 0 && text[len - 1] == '=' ? 1u + (len > 1 && text[len - 2] == '=') : 0;
     uint32_t bits = 0;
 
     *decoded = 0;
