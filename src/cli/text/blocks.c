@@ -111,13 +111,22 @@ static int find_line(blocks *b, gufo_str *line)
     }
 }
 
+static bool is_blank(gufo_str line)
+{
+    size_t at = 0;
+
+    while (at < line.len &&
+           (line.data[at] == ' ' || line.data[at] == '\t' || line.data[at] == '\r'))
+        at++;
+    return at == line.len;
+}
+
 int blocks_next_line(blocks *b, gufo_str *line)
 {
     int code;
 
     do
         code = find_line(b, line);
-    while (code == CODE_OK && line->data != NULL &&
-           strspn((char[2]){*line->data, '\0'}, "\r\n") == line->len);
+    while (code == CODE_OK && line->data != NULL && is_blank(*line));
     return code;
 }

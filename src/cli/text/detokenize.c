@@ -96,9 +96,8 @@ static int read_file(detokenization *d, id_reader *r)
     return code;
 }
 
-static int read_arguments(const detokenization *d, id_reader *r)
+static int read_arguments(const shared_options *shared, id_reader *r)
 {
-    const shared_options *shared = d->options->base.shared;
     int code = CODE_OK;
 
     for (int i = 1; i < shared->arg_count && code == CODE_OK; i++) {
@@ -110,11 +109,28 @@ static int read_arguments(const detokenization *d, id_reader *r)
     return code;
 }
 
+static int ignore_ids(void *context, const uint32_t *ids, size_t count)
+{
+    (void)context;
+    (void)ids;
+    (void)count;
+    return CODE_OK;
+}
+
+/* Arguments are all right, or nothing is printed. */
+static int check_ids(const detokenization *d)
+{
+    id_reader r = {.size = d->size, .take = ignore_ids};
+
+    return read_arguments(d->options->base.shared, &r);
+}
+
 static int read_ids(detokenization *d)
 {
+    const shared_options *shared = d->options->base.shared;
     id_reader r = {.size = d->size, .take = take_ids, .context = d};
 
-    return d->options->base.shared->arg_count > 1 ? read_arguments(d, &r) : read_file(d, &r);
+    return shared->arg_count > 1 ? read_arguments(shared, &r) : read_file(d, &r);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -171,6 +187,8 @@ static int detokenize(void *context)
 
     if (code == CODE_OK)
         code = open_vocabulary(&d);
+    if (code == CODE_OK)
+        code = check_ids(&d);
     if (code == CODE_OK)
         code = o->batch ? detokenize_batch(&d) : o->pieces ? print_pieces(&d) : print_text(&d);
     gufo_text_free(&d.text);

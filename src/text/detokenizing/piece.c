@@ -8,7 +8,7 @@
 #include "text/detokenizing/piece.h"
 
 #include "base/text.h"
-#include "text/vocabulary/grown_text.h"
+#include "text/tokenizers/escaped.h"
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -21,15 +21,13 @@ static bool add_stored(gufo_str text, gufo_text *out)
 
 static bool add_spaces(gufo_str text, gufo_text *out)
 {
-    static const char sign[] = "\xe2\x96\x81"; /* U+2581 */
-
     if (!text_reserve(out, text.len))
         return false;
     for (size_t at = 0; at < text.len;) {
-        bool space = str_begins(str_from(text, at), sign);
+        bool space = str_begins(str_from(text, at), ESCAPED_SPACE);
 
         text_put_byte(out, space ? ' ' : text.data[at]);
-        at += space ? sizeof sign - 1 : 1;
+        at += space ? sizeof ESCAPED_SPACE - 1 : 1;
     }
     return true;
 }
