@@ -47,15 +47,16 @@ static inline bool may_begin(const special_finder *f, const char *at, size_t lef
     return left == 1 || (f->begins[first * 32 + second / 8] >> second % 8 & 1) != 0;
 }
 
-static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted, uint32_t *ids,
-                               gufo_error *error)
+/* Of the tokens that have an attribute of `wanted` and none of `unwanted`. */
+static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted, uint16_t unwanted,
+                               uint32_t *ids, gufo_error *error)
 {
     const trie_texts texts = {v->bytes, v->starts};
     uint32_t count = 0;
 
     /* Of equal texts the last one in the list is found: the one with the lowest id. */
     for (uint32_t id = v->size; id-- > 0;)
-        if ((v->attributes[id] & wanted) != 0) {
+        if ((v->attributes[id] & wanted) != 0 && (v->attributes[id] & unwanted) == 0) {
             ids[count++] = id;
             f->strips |= (v->attributes[id] & GUFO_TOKEN_LSTRIP) != 0;
             mark_begin(f, vocab_text(v, id));
@@ -74,9 +75,10 @@ gufo_status special_list_make(gufo_vocab *v, gufo_error *error)
         mem_free(&v->allocator, ids);
         return fail_memory(error);
     }
-    status = make_finder(v, &v->specials->all, VOCAB_SPECIAL, ids, error);
+    status = make_finder(v, &v->specials->all, VOCAB_SPECIAL, 0, ids, error);
     if (status == GUFO_OK)
-        status = make_finder(v, &v->specials->user_defined, GUFO_TOKEN_USER_DEFINED, ids, error);
+        status = make_finder(v, &v->specials->user_defined, GUFO_TOKEN_USER_DEFINED,
+                             GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN, ids, error);
     mem_free(&v->allocator, ids);
     return status;
 }
