@@ -68,7 +68,8 @@ static void divide(fragments *f, const gufo_vocab *vocab, const char *text, size
     insert(f, 0, (fragment){0, len, GUFO_NO_TOKEN});
     for (size_t size = 16; size > 0; size--)
         for (uint32_t id = 0; gufo_vocab_token(vocab, id, &token); id++)
-            if (token.text.len == size && (token.attributes & wanted) != 0)
+            if (token.text.len == size && (token.attributes & wanted) != 0 &&
+                (token.attributes & unwanted) == 0)
                 cut_out(f, text, &token, id);
 }
 
@@ -80,7 +81,7 @@ static gufo_vocab *make(const char *name)
     static const token_row rows[] = {
         {"ab", 3, 0},   {"aba", 4, 0}, {"bab", 3, 0}, {"a b", 4, 0},  {"<unk>", 2, 0},
         {"  ", 4, 0},   {"   ", 3, 0}, {"ba", 1, 0},  {"abab", 4, 0}, {"[MASK]", 3, 0},
-        {"</s>", 3, 0}, {"b", 4, 0},   {"b", 3, 0},   {"<s>", 3, 0}, 
+        {"</s>", 4, 0}, {"b", 4, 0},   {"b", 3, 0},   {"<s>", 3, 0},
     };
     vocab_maker m = vocab_maker_new("llama");
     gufo_vocab *vocab;

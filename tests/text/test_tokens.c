@@ -121,12 +121,11 @@ static char *read_text(const char *name, size_t *size)
     return bytes;
 }
 
-/* The ids of a text that comes in parts of `step` bytes, as llama-tokenize prints them. */
+/* The ids of a text that comes in parts of `step` bytes. */
 static gufo_ids feed(const gufo_vocab *vocab, gufo_str text, size_t step, unsigned threads)
 {
     const gufo_run run = {.threads = threads};
-    const gufo_tokenize_options options = {
-        .flags = gufo_vocab_describe(vocab).add_bos ? GUFO_TOKENIZE_ADD_SPECIAL : 0, .run = &run};
+    const gufo_tokenize_options options = {.run = &run};
     gufo_ids ids = {0};
     gufo_error error;
     gufo_tokenizer *tokenizer = gufo_tokenizer_new(vocab, &options, &error);
