@@ -60,8 +60,9 @@ static void cut_out(fragments *f, const char *text, const gufo_token *token, uin
 
 static void divide(fragments *f, const gufo_vocab *vocab, const char *text, size_t len, bool parse)
 {
-    uint32_t wanted =
-        GUFO_TOKEN_USER_DEFINED | (parse ? GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN : 0);
+    const uint32_t parsed = GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN;
+    uint32_t wanted = GUFO_TOKEN_USER_DEFINED | (parse ? parsed : 0);
+    uint32_t unwanted = parse ? 0 : parsed;
     gufo_token token;
 
     f->count = 0;
