@@ -10,36 +10,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "text/tokenizers/bpe_piece.h"
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/vocabulary.h"
 
-#define SPACE_SIGN "\xe2\x96\x81" /* U+2581 */
-#define SPACE_SIGN_SIZE 3
-#define LONGEST_PIECE ((size_t)256 << 20)
-
 /* ---- opening -------------------------------------------------------------------------------- */
-
-/* Whether U+2581 follows another character in this text. */
-static bool has_space_inside(gufo_str text)
-{
-    for (size_t at = 1; at + SPACE_SIGN_SIZE <= text.len; at++) {
-        if (memcmp(text.data + at, SPACE_SIGN, SPACE_SIGN_SIZE) == 0 &&
-            (at < SPACE_SIGN_SIZE ||
-             memcmp(text.data + at - SPACE_SIGN_SIZE, SPACE_SIGN, SPACE_SIGN_SIZE) != 0))
-            return true;
-    }
-    return false;
-}
-
-static bool can_cut_words(const gufo_vocab *v, const merge_table *merges)
-{
-    for (uint32_t i = 0; i < merges->count; i++)
-        if (has_space_inside(merge_table_text(merges, v, merges->results[i])))
-            return false;
-    return true;
-}
 
 static gufo_status fill_bytes(bpe_tables *t, const gufo_vocab *v, gufo_error *error)
 {
@@ -74,8 +49,8 @@ static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *
     status = merge_table_open(&t->merges, v, model, required, error);
     if (status == GUFO_OK)
         status = fill_bytes(t, v, error);
-    if (status == GUFO_OK && !v->byte_alphabet)
-        t->cuts_words = can_cut_words(v, &t->merges);
+    for (uint32_t i = 0; status == GUFO_OK && !v->byte_alphabet && i < t->merges.count; i++)
+        byte_pairs_add(&t->pairs, merge_table_text(&t->merges, v, t->merges.results[i]));
     return status;
 }
 
@@ -91,10 +66,9 @@ static void close_bpe(gufo_vocab *v)
 static void free_scratch(algorithm_scratch *s, const gufo_allocator *allocator)
 {
     pre_scratch_free(s->pre);
-    piece_cache_close(&s->cache);
     merging_free(&s->merging);
     buffer_free(&s->parts);
-    buffer_free(&s->escaped);
+    gufo_text_free(&s->escaped);
     buffer_free(&s->shown);
     buffer_free(&s->offsets);
     mem_free(allocator, s);
@@ -116,84 +90,17 @@ static algorithm_scratch *new_scratch(const gufo_vocab *v, const gufo_allocator 
     s->parts.allocator = s->escaped.allocator = allocator;
     s->shown.allocator = s->offsets.allocator = allocator;
     s->pre = pre_scratch_new(t->pre, allocator, error);
-    if (s->pre != NULL && piece_cache_open(&s->cache, allocator))
-        return s;
     if (s->pre != NULL)
-        (void)fail_memory(error);
+        return s;
     free_scratch(s, allocator);
     return NULL;
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-static bool is_space_sign(gufo_str text, size_t at)
-{
-    return text.len - at >= SPACE_SIGN_SIZE &&
-           memcmp(text.data + at, SPACE_SIGN, SPACE_SIGN_SIZE) == 0;
-}
-
-/* The piece with U+2581 for spaces, where token texts have that. */
-static gufo_status escape(algorithm_scratch *s, gufo_str *piece, gufo_error *error)
-{
-    char *to = NULL, *start;
-
-    if (!s->vocab->escape_spaces)
-        return GUFO_OK;
-    s->escaped.len = 0;
-    start = to = buffer_extend(&s->escaped, SPACE_SIGN_SIZE * (uint64_t)piece->len);
-    if (to == NULL)
-        return fail_memory(error);
-    for (size_t i = 0; i < piece->len; i++) {
-        if (piece->data[i] != ' ') {
-            *to++ = piece->data[i];
-            continue;
-        }
-        memcpy(to, SPACE_SIGN, SPACE_SIGN_SIZE);
-        to += SPACE_SIGN_SIZE;
-    }
-    *piece = (gufo_str){start, (size_t)(to - start)};
-    return GUFO_OK;
-}
-
-/* Bytes up to the next place behind the start where a U+2581 follows another character. */
-static size_t word_size(gufo_str text)
-{
-    bool was_space = true;
-
-    for (size_t at = 0; at < text.len;) {
-        bool space = is_space_sign(text, at);
-
-        if (space && !was_space)
-            return at;
-        was_space = space;
-        at += space ? SPACE_SIGN_SIZE : 1;
-    }
-    return text.len;
-}
-
 static gufo_status take_piece(void *context, gufo_str piece, gufo_error *error)
 {
-    algorithm_scratch *s = context;
-    const bpe_tables *t = s->vocab->tables;
-    gufo_status status = GUFO_OK;
-
-    if (piece.len > LONGEST_PIECE)
-        return refuse(error, GUFO_E_LIMIT, "a piece of text of %zu bytes is too long to be merged",
-                      piece.len);
-    status = escape(s, &piece, error);
-    if (status == GUFO_OK && s->work->watch != NULL)
-        bpe_show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE,
-                                          .text = bpe_show_piece(s, piece),
-                                          .id = GUFO_NO_TOKEN});
-    if (!t->cuts_words && status == GUFO_OK)
-        return bpe_add_piece(s, piece, error);
-    while (piece.len > 0 && status == GUFO_OK) {
-        gufo_str word = {piece.data, word_size(piece)};
-
-        status = bpe_add_piece(s, word, error);
-        piece = str_from(piece, word.len);
-    }
-    return status;
+    return bpe_add_piece(context, piece, error);
 }
 
 static gufo_status encode_bpe(tokenizing *work, fragment_part part, gufo_ids *out,
@@ -206,23 +113,22 @@ static gufo_status encode_bpe(tokenizing *work, fragment_part part, gufo_ids *ou
     return pretokenizer_run(s->pre, part.text, take_piece, s, error);
 }
 
-/* Before a space that follows another character, as word_size does it. */
-static size_t cut_words(gufo_str text)
+/* Of raw text: where no merge crosses.  Bytes that are not UTF-8 will be others when merges see them,
+ * so that they say nothing. */
+static size_t cut_raw(const bpe_tables *t, gufo_str text)
 {
-    for (size_t at = text.len; at-- > 1;) {
-        bool space = text.data[at] == ' ' || is_space_sign(text, at);
-
-        if (space && text.data[at - 1] != ' ' &&
-            !(at >= SPACE_SIGN_SIZE && is_space_sign(text, at - SPACE_SIGN_SIZE)))
+    for (size_t end = text.len, at; (at = last_piece(&t->pairs, (gufo_str){text.data, end})) > 0;
+         end = at)
+        if (is_plain_character(text, at) &&
+            is_plain_character((gufo_str){text.data, at}, character_before(text, at)))
             return at;
-    }
     return 0;
 }
 
 static size_t cut_bpe(const gufo_vocab *v, gufo_str text)
 {
     const bpe_tables *t = v->tables;
-    size_t at = t->cuts_words ? cut_words(text) : 0;
+    size_t at = v->byte_alphabet ? 0 : cut_raw(t, text);
 
     return at > 0 ? at : pretokenizer_cut(t->pre, text);
 }

@@ -7,9 +7,11 @@
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/vocabulary.h"
 
+#define LONGEST_PIECE ((size_t)256 << 20)
+
 /* ---- for who watches ------------------------------------------------------------------------ */
 
-void bpe_show(const algorithm_scratch *s, gufo_tokenize_event event)
+static void show(const algorithm_scratch *s, gufo_tokenize_event event)
 {
     if (s->work->watch != NULL)
         s->work->watch(s->work->watch_context, &event);
@@ -24,7 +26,7 @@ static gufo_str shown_text(const algorithm_scratch *s, uint32_t begin, uint32_t 
                       (size_t)(offsets[end] - offsets[begin])};
 }
 
-gufo_str bpe_show_piece(algorithm_scratch *s, gufo_str piece)
+static gufo_str prepare_shown(algorithm_scratch *s, gufo_str piece)
 {
     const bpe_tables *t = s->vocab->tables;
     uint32_t *offsets;
@@ -54,11 +56,11 @@ static void show_merge(void *context, const merge_part *left, const merge_part *
     const algorithm_scratch *s = context;
     uint32_t result = s->merging.table->results[left->rank];
 
-    bpe_show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_MERGE,
-                                      .text = shown_text(s, left->begin, end),
-                                      .left = shown_text(s, left->begin, right->begin).len,
-                                      .id = result < s->vocab->size ? result : GUFO_NO_TOKEN,
-                                      .score = left->rank});
+    show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_MERGE,
+                                  .text = shown_text(s, left->begin, end),
+                                  .left = shown_text(s, left->begin, right->begin).len,
+                                  .id = result < s->vocab->size ? result : GUFO_NO_TOKEN,
+                                  .score = left->rank});
 }
 
 /* ---- ids of a piece ------------------------------------------------------------------------- */
@@ -68,8 +70,8 @@ static gufo_status add_token(algorithm_scratch *s, uint32_t id, gufo_error *erro
     if (!ids_add(s->out, id))
         return fail_memory(error);
     if (s->work->watch != NULL)
-        bpe_show(s, (gufo_tokenize_event){
-                        .kind = GUFO_TOKENIZE_TOKEN, .text = vocab_text(s->vocab, id), .id = id});
+        show(s, (gufo_tokenize_event){
+                    .kind = GUFO_TOKENIZE_TOKEN, .text = vocab_text(s->vocab, id), .id = id});
     return GUFO_OK;
 }
 
@@ -137,7 +139,7 @@ static gufo_status merge_piece(algorithm_scratch *s, gufo_str piece, gufo_error 
     merging *m = &s->merging;
     gufo_status status = GUFO_OK;
 
-    if (s->work->watch != NULL && bpe_show_piece(s, piece).data == NULL)
+    if (s->work->watch != NULL && prepare_shown(s, piece).data == NULL)
         return fail_memory(error);
     m->watch = s->work->watch != NULL ? show_merge : NULL;
     m->context = s;
@@ -167,7 +169,7 @@ static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id
     if (piece.len > v->longest ||
         (!v->ignore_merges && !(v->pre->newline_tokens && is_newlines(piece))))
         return GUFO_OK;
-    piece = bpe_show_piece(s, piece);
+    piece = prepare_shown(s, piece);
     if (piece.data == NULL)
         return fail_memory(error);
     *id = vocab_find(v, piece.data, piece.len);
@@ -177,34 +179,57 @@ static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id
 static gufo_status encode_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
 {
     uint32_t id;
-    gufo_status status = find_whole(s, piece, &id, error);
+    gufo_status status;
 
+    if (s->vocab->escape_spaces) {
+        s->escaped.len = 0;
+        if (!add_escaped(&s->escaped, piece))
+            return fail_memory(error);
+        piece = (gufo_str){s->escaped.data, s->escaped.len};
+    }
+    if (s->work->watch != NULL)
+        show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE,
+                                      .text = prepare_shown(s, piece),
+                                      .id = GUFO_NO_TOKEN});
+    status = find_whole(s, piece, &id, error);
     if (status != GUFO_OK)
         return status;
     return id != GUFO_NO_TOKEN ? add_token(s, id, error) : merge_piece(s, piece, error);
 }
 
-gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
+/* The same for a piece that may be in the cache. */
+static gufo_status add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
 {
-    gufo_ids *out = s->out;
-    size_t before = out->count;
-    const cached_piece *place;
-    piece_key key;
+    size_t before = s->out->count;
+    cached_piece *place;
+    bool found;
     gufo_status status;
 
     if (piece.len > CACHED_BYTES || s->work->watch != NULL)
         return encode_piece(s, piece, error);
-    key = piece_key_of(piece);
-    place = piece_place(&s->cache, &key, piece.len);
-    if (place->len == piece.len && piece_key_equal(&place->key, &key)) {
-        if (out->room - before < CACHED_IDS && !ids_reserve(out, CACHED_IDS))
-            return fail_memory(error);
-        memcpy(out->ids + before, place->ids, sizeof place->ids);
-        out->count += place->count;
-        return GUFO_OK;
-    }
+    place = piece_cache_at(&s->cache, piece, &found);
+    if (found)
+        return piece_cache_add(place, s->out) ? GUFO_OK : fail_memory(error);
     status = encode_piece(s, piece, error);
-    if (status == GUFO_OK && out->count - before <= CACHED_IDS)
-        piece_cache_put(&s->cache, &key, piece.len, out->ids + before, out->count - before);
+    if (status == GUFO_OK)
+        piece_cache_keep(place, piece.len, s->out->ids + before, s->out->count - before);
+    return status;
+}
+
+/* Raw text comes in long pieces: they are cut where no merge crosses. */
+gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
+{
+    const bpe_tables *t = s->vocab->tables;
+    gufo_status status = GUFO_OK;
+
+    if (piece.len > LONGEST_PIECE)
+        return refuse(error, GUFO_E_LIMIT, "a piece of text of %zu bytes is too long to be merged",
+                      piece.len);
+    if (s->vocab->byte_alphabet || is_newlines(piece))
+        return add_piece(s, piece, error);
+    for (size_t at = 0, end; at < piece.len && status == GUFO_OK; at = end) {
+        end = piece_end(&t->pairs, piece.data, at, piece.len);
+        status = add_piece(s, (gufo_str){piece.data + at, end - at}, error);
+    }
     return status;
 }

@@ -3,6 +3,8 @@
 #define TEXT_BPE_PIECE_H
 
 #include "text/tokenizers/algorithm.h"
+#include "text/tokenizers/byte_pairs.h"
+#include "text/tokenizers/escaped.h"
 #include "text/tokenizers/merging.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/pretokenizer.h"
@@ -14,7 +16,7 @@ typedef struct bpe_tables {
     byte_texts alphabet;
     uint32_t symbols[256];  /* of each byte; in raw text of ASCII characters alone */
     uint32_t fallback[256]; /* what a byte of a symbol without token becomes: id or GUFO_NO_TOKEN */
-    bool cuts_words;        /* raw text: no merge reaches from a word into the space behind it */
+    byte_pairs pairs;       /* of raw text: which bytes merges bring together */
 } bpe_tables;
 
 struct algorithm_scratch {
@@ -23,19 +25,13 @@ struct algorithm_scratch {
     piece_cache cache;
     merging merging;
     buffer parts;
-    buffer escaped;        /* a piece with U+2581 for spaces */
+    gufo_text escaped;     /* a piece with U+2581 for spaces */
     buffer shown, offsets; /* for who watches: the piece in the byte alphabet; where each byte is */
     tokenizing *work;
     gufo_ids *out;
 };
 
-/* Appends the ids of a piece; in raw text of a part of one that merges do not leave.  The piece has
- * spaces as tokens spell them. */
+/* Appends the ids of a piece. */
 gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error);
-
-/* Reports a step to who watches. */
-void bpe_show(const algorithm_scratch *s, gufo_tokenize_event event);
-/* A piece as tokens spell it; no data without memory. */
-gufo_str bpe_show_piece(algorithm_scratch *s, gufo_str piece);
 
 #endif

@@ -175,26 +175,14 @@ static uint8_t byte_at(const pretokenizer *p, gufo_str text, size_t at)
     return alphabet_byte(&p->alphabet, lenient_decode(text.data + at, text.len - at, &size));
 }
 
-/* The byte of the character that ends at `end`. */
-static uint8_t byte_before(const pretokenizer *p, gufo_str text, size_t end)
-{
-    for (size_t size = 1; size <= 4 && size <= end; size++) {
-        size_t taken;
-
-        (void)lenient_decode(text.data + end - size, size, &taken);
-        if (taken == size && (size > 1 || (uint8_t)text.data[end - 1] < 0x80))
-            return byte_at(p, (gufo_str){text.data, end}, end - size);
-    }
-    return alphabet_byte(&p->alphabet, 0xFFFD);
-}
-
 /* A character begins at every byte but 80 to BF: these bytes alone continue one. */
 size_t pretokenizer_cut(const pretokenizer *p, gufo_str text)
 {
     for (size_t at = text.len; at-- > 1;) {
         if (((uint8_t)text.data[at] & 0xC0) != 0x80 &&
             length_by_first_byte(text.data + at, 4) <= text.len - at &&
-            p->after.has[byte_at(p, text, at)] && p->before.has[byte_before(p, text, at)])
+            p->after.has[byte_at(p, text, at)] &&
+            p->before.has[byte_at(p, (gufo_str){text.data, at}, character_before(text, at))])
             return at;
     }
     return 0;

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/escaped.h"
-#include "text/tokenizers/spm_cache.h"
+#include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/scored_merges.h"
 
 typedef struct spm_tables {

@@ -86,3 +86,24 @@ size_t lenient_encode(uint32_t code_point, char out[4])
     out[0] = (char)(firsts[rest] | code_point);
     return rest + 1;
 }
+
+bool is_plain_character(gufo_str text, size_t at)
+{
+    char plain[4];
+    size_t size;
+    uint32_t code_point = lenient_decode(text.data + at, text.len - at, &size);
+
+    return lenient_encode(code_point, plain) == size && memcmp(plain, text.data + at, size) == 0;
+}
+
+size_t character_before(gufo_str text, size_t end)
+{
+    for (size_t size = 1; size <= 4 && size <= end; size++) {
+        size_t taken;
+
+        (void)lenient_decode(text.data + end - size, size, &taken);
+        if (taken == size && (size > 1 || (uint8_t)text.data[end - 1] < 0x80))
+            return end - size;
+    }
+    return end - 1;
+}

@@ -31,6 +31,11 @@ uint32_t lenient_decode(const char *text, size_t len, size_t *size);
  * 10FFFF are written as U+FFFD. */
 size_t lenient_encode(uint32_t code_point, char out[4]);
 
+/* Whether the character at text[at] is complete, and spelt as lenient_encode does. */
+bool is_plain_character(gufo_str text, size_t at);
+/* Where the character that ends at text[end] begins: bytes of no sequence are one each. */
+size_t character_before(gufo_str text, size_t end);
+
 /* The length that a first byte announces, 1 for 80 to BF; not more than `len`. */
 static inline size_t length_by_first_byte(const char *text, size_t len)
 {
