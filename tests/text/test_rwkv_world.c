@@ -112,7 +112,7 @@ static const struct {
     {"1 b'\\777' 1", 0, GUFO_E_MALFORMED},
     {"1 b'\xe4' 1", 0, GUFO_E_MALFORMED},
     {"1 'a' 1\n1 'b' 1\n", 0, GUFO_E_MALFORMED},
-    {"18446744073709551616 'a' 1", 0, GUFO_E_MALFORMED},
+    {"18446744073709551616 'a' 1", 0, GUFO_E_LIMIT},
     {"18446744073709551615 'a' 1", 0, GUFO_E_LIMIT},
     {"99999999 'a' 1", 0, GUFO_E_LIMIT},
     {"4 'a' 1", 4, GUFO_E_RANGE},

@@ -138,9 +138,10 @@ static const char *read_line(gufo_str line, world_token *token, char *out)
     world_bytes bytes = {.out = out};
     uint64_t claimed;
 
-    if (digits == 0 || digits == line.len || line.data[digits] != ' ' ||
-        !str_number((gufo_str){line.data, digits}, &token->id))
+    if (digits == 0 || digits == line.len || line.data[digits] != ' ')
         return "does not begin with the number of a token";
+    if (!str_number((gufo_str){line.data, digits}, &token->id))
+        token->id = UINT64_MAX;
     if (!read_literal(line, &at, &bytes))
         return "has no token in quotes";
     token->size = (size_t)bytes.size;

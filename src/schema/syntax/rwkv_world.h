@@ -14,7 +14,7 @@ typedef struct world_fault {
 world_fault rwkv_world_check(gufo_str text);
 
 typedef struct world_token {
-    uint64_t id;
+    uint64_t id; /* UINT64_MAX: that, or more */
     size_t size; /* bytes */
 } world_token;
 
