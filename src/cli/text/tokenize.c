@@ -182,7 +182,7 @@ const command_line command_tokenize = {
         "one that gufo does not support.",
     .examples = {{"gufo tokenize model.gguf 'Hello world'", "Shows ids and pieces."},
                  {"gufo tokenize --count -f book.txt model.gguf", "Counts the tokens of a file."},
-                 {"gufo tokenize --ids model.gguf <book.txt | gufo detokenize model.gguf",
+                 {"gufo tokenize --ids --no-bos model.gguf <book.txt | gufo detokenize model.gguf",
                   "Gives the text back."}},
     COMMAND_OPTIONS(tokenize_table, tokenize_options),
     .run = tokenize,

@@ -78,8 +78,7 @@ static int answer(tokenization *t, gufo_str text)
     if (gufo_tokenizer_feed(t->tokenizer, text, &t->ids, &error) != GUFO_OK ||
         gufo_tokenizer_end(t->tokenizer, &t->ids, &error) != GUFO_OK)
         return report_error(t->path, &error);
-    token_write_array(stdout, t->ids.ids, t->ids.count);
-    putc('\n', stdout);
+    token_write_array(t->ids.ids, t->ids.count);
     return CODE_OK;
 }
 

@@ -41,13 +41,6 @@ token_writer token_writer_start(const gufo_vocab *vocab, token_form form, const 
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static void put_id(FILE *out, uint32_t id)
-{
-    char text[NUMBER_SIZE];
-
-    fwrite(text, 1, number_u64(text, id), out);
-}
-
 static void put_quoted(gufo_str text)
 {
     putc('"', stdout);
@@ -85,12 +78,22 @@ static int put_pieces(token_writer *w, const uint32_t *ids, size_t count)
     return CODE_OK;
 }
 
-static void put_ids(FILE *out, const uint32_t *ids, size_t count, bool more)
+/* Numbers are collected: calls of stdio would take longer than finding the ids. */
+static void put_ids(const uint32_t *ids, size_t count, bool more)
 {
+    char block[4096];
+    size_t len = 0;
+
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 || more)
-            fputs(", ", out);
-        put_id(out, ids[i]);
+        if (i > 0 || more) {
+            block[len++] = ',';
+            block[len++] = ' ';
+        }
+        len += number_u64(block + len, ids[i]);
+        if (len > sizeof block - NUMBER_SIZE - 2 || i == count - 1) {
+            fwrite(block, 1, len, stdout);
+            len = 0;
+        }
     }
 }
 
@@ -102,7 +105,7 @@ int token_writer_put(token_writer *w, const uint32_t *ids, size_t count)
     if (w->form == TOKENS_TABLE || w->form == TOKENS_PIECES || w->form == TOKENS_JSON)
         return put_pieces(w, ids, count);
     if (w->form == TOKENS_IDS)
-        put_ids(stdout, ids, count, more);
+        put_ids(ids, count, more);
     return CODE_OK;
 }
 
@@ -123,11 +126,11 @@ int token_writer_end(token_writer *w, int code)
     return code;
 }
 
-void token_write_array(FILE *out, const uint32_t *ids, size_t count)
+void token_write_array(const uint32_t *ids, size_t count)
 {
-    putc('[', out);
-    put_ids(out, ids, count, false);
-    putc(']', out);
+    putc('[', stdout);
+    put_ids(ids, count, false);
+    fputs("]\n", stdout);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -187,7 +190,7 @@ static void print_step(const token_writer *w, const gufo_tokenize_event *event)
     if (event->kind != GUFO_TOKENIZE_PIECE && event->kind != GUFO_TOKENIZE_MERGE) {
         fputs("  ", stdout);
         if (event->id != GUFO_NO_TOKEN)
-            put_id(stdout, event->id);
+            printf("%" PRIu32, event->id);
         else
             fputs("not a token", stdout);
     }

@@ -36,7 +36,7 @@ int token_writer_end(token_writer *w, int code);
 /* A gufo_tokenize_watch with a token_writer as its context, for the forms that show steps. */
 void token_writer_step(void *writer, const gufo_tokenize_event *event);
 
-/* Ids as a JSON array, without the end of the line. */
-void token_write_array(FILE *out, const uint32_t *ids, size_t count);
+/* A line: ids as a JSON array. */
+void token_write_array(const uint32_t *ids, size_t count);
 
 #endif

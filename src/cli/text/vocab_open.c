@@ -14,7 +14,7 @@ gufo_vocab *vocab_open(const char *path, const gufo_vocab_options *options)
         return NULL;
     vocab = gufo_vocab_open(in.model, options, &error);
     if (vocab == NULL)
-        report_error(path, &error);
+        (void)report_refusal(path, &error);
     input_close(&in);
     for (uint64_t i = 0; vocab != NULL && gufo_vocab_warning_at(vocab, i) != NULL; i++)
         report_warning(path, "%s", gufo_vocab_warning_at(vocab, i));
