@@ -70,6 +70,20 @@ install_packages() {
         apt-get -qq -y --no-install-recommends install "${missing[@]}" >&2
 }
 
+# foreign_libraries ARCH PACKAGE...: libraries of another machine in archives, in BUILDS/foreign/ARCH.  They are
+# not installed: Debian wants all machines' versions of a library to be the same, and fixes reach some machines later.
+foreign_libraries() {
+    local folder=$builds/foreign/$1 package
+    mkdir -p "$folder"
+    for package in "${@:2}"; do
+        if ! compgen -G "$folder/${package}_*.deb" >/dev/null; then
+            (cd "$folder" && apt-get -qq -o APT::Sandbox::User=root download "$package:$1" >&2)
+        fi
+        dpkg-deb --fsys-tarfile "$folder/${package}"_*.deb |
+            tar -x -C "$folder" --wildcards --strip-components=4 './usr/lib/*.a'
+    done
+}
+
 # Configures with Ninja where it is there.  configure FOLDER ARGUMENT...
 configure() {
     local folder=$1 generator=()
