@@ -34,6 +34,17 @@ static gufo_status fill_bytes(bpe_tables *t, const gufo_vocab *v, gufo_error *er
     return GUFO_OK;
 }
 
+/* Most look-ups are those of pairs of bytes. */
+static gufo_status fill_ranks(bpe_tables *t, const gufo_vocab *v, gufo_error *error)
+{
+    t->ranks = mem_array(&v->allocator, 256 * 256, sizeof *t->ranks);
+    if (t->ranks == NULL)
+        return fail_memory(error);
+    for (unsigned pair = 0; pair < 256 * 256; pair++)
+        t->ranks[pair] = merge_rank(&t->merges, t->symbols[pair >> 8], t->symbols[pair & 255]);
+    return GUFO_OK;
+}
+
 static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *error)
 {
     bpe_tables *t = mem_zero(&v->allocator, sizeof *t);
@@ -49,6 +60,8 @@ static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *
     status = merge_table_open(&t->merges, v, model, required, error);
     if (status == GUFO_OK)
         status = fill_bytes(t, v, error);
+    if (status == GUFO_OK && v->byte_alphabet)
+        status = fill_ranks(t, v, error);
     for (uint32_t i = 0; status == GUFO_OK && !v->byte_alphabet && i < t->merges.count; i++)
         byte_pairs_add(&t->pairs, merge_table_text(&t->merges, v, t->merges.results[i]));
     return status;
@@ -60,6 +73,7 @@ static void close_bpe(gufo_vocab *v)
 
     pretokenizer_free(t->pre);
     merge_table_close(&t->merges, v);
+    mem_free(&v->allocator, t->ranks);
     mem_free(&v->allocator, t);
 }
 

@@ -108,29 +108,52 @@ static gufo_status add_symbol(algorithm_scratch *s, gufo_str piece, uint32_t sym
     return status;
 }
 
-/* One part for each byte; in raw text for each character. */
+/* One part for each byte. */
+static void make_byte_parts(merging *m, const bpe_tables *t, gufo_str piece)
+{
+    const uint8_t *bytes = (const uint8_t *)piece.data;
+
+    for (uint32_t i = 0; i < piece.len; i++)
+        m->parts[i] = (merge_part){
+            t->symbols[bytes[i]], i,
+            i + 1 < piece.len ? t->ranks[(uint32_t)bytes[i] << 8 | bytes[i + 1]] : NO_RANK};
+    m->count = (uint32_t)piece.len;
+}
+
+/* One part for each character. */
+static void make_character_parts(merging *m, const bpe_tables *t, const gufo_vocab *v,
+                                 gufo_str piece)
+{
+    merge_part *parts = m->parts;
+    uint32_t count = 0;
+    size_t size;
+
+    for (size_t at = 0; at < piece.len; at += size, count++) {
+        uint32_t symbol = t->symbols[(uint8_t)piece.data[at]];
+
+        size = length_by_first_byte(piece.data + at, piece.len - at);
+        if (size > 1)
+            symbol = merge_table_find(&t->merges, v, (gufo_str){piece.data + at, size});
+        parts[count] = (merge_part){symbol, (uint32_t)at, NO_RANK};
+        if (count > 0)
+            parts[count - 1].rank = rank_of_pair(&t->merges, parts[count - 1].symbol, symbol);
+    }
+    m->count = count;
+}
+
 static bool make_parts(algorithm_scratch *s, gufo_str piece)
 {
-    const bpe_tables *t = s->vocab->tables;
     merging *m = &s->merging;
-    size_t size = 1;
 
     s->parts.len = 0;
-    m->count = 0;
     m->end = (uint32_t)piece.len;
     m->parts = buffer_extend(&s->parts, (uint64_t)piece.len * sizeof *m->parts);
     if (m->parts == NULL)
         return false;
-    for (size_t at = 0; at < piece.len; at += size) {
-        uint32_t symbol = t->symbols[(uint8_t)piece.data[at]];
-
-        if (!s->vocab->byte_alphabet) {
-            size = length_by_first_byte(piece.data + at, piece.len - at);
-            if (size > 1)
-                symbol = merge_table_find(&t->merges, s->vocab, (gufo_str){piece.data + at, size});
-        }
-        m->parts[m->count++] = (merge_part){.symbol = symbol, .begin = (uint32_t)at};
-    }
+    if (s->vocab->byte_alphabet)
+        make_byte_parts(m, s->vocab->tables, piece);
+    else
+        make_character_parts(m, s->vocab->tables, s->vocab, piece);
     return true;
 }
 

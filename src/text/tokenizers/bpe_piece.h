@@ -15,6 +15,7 @@ typedef struct bpe_tables {
     merge_table merges;
     byte_texts alphabet;
     uint32_t symbols[256];  /* of each byte; in raw text of ASCII characters alone */
+    uint32_t *ranks;        /* of the pair of bytes a, b at 256 * a + b; raw text: NULL */
     uint32_t fallback[256]; /* what a byte of a symbol without token becomes: id or GUFO_NO_TOKEN */
     byte_pairs pairs;       /* of raw text: which bytes merges bring together */
 } bpe_tables;

@@ -18,9 +18,7 @@ void merging_free(merging *m)
 
 static uint32_t rank_of(const merging *m, const merge_part *left, const merge_part *right)
 {
-    if (left->symbol == NO_SYMBOL || right->symbol == NO_SYMBOL)
-        return NO_RANK;
-    return merge_rank(m->table, left->symbol, right->symbol);
+    return rank_of_pair(m->table, left->symbol, right->symbol);
 }
 
 /* ---- short pieces --------------------------------------------------------------------------- */
@@ -180,15 +178,9 @@ static bool merge_long(merging *m)
 
 bool merge_parts(merging *m)
 {
-    merge_part *parts = m->parts;
-
-    if (m->count < 2)
-        return true;
-    for (uint32_t i = 0; i + 1 < m->count; i++)
-        parts[i].rank = rank_of(m, &parts[i], &parts[i + 1]);
-    parts[m->count - 1].rank = NO_RANK;
     if (m->count > SHORT_PIECE)
         return merge_long(m);
-    merge_short(m);
+    if (m->count > 1)
+        merge_short(m);
     return true;
 }

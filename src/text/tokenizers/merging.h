@@ -23,8 +23,14 @@ typedef struct merging {
     void *context;
 } merging;
 
-/* Merges parts[0 .. count) as far as possible; symbols and places are given.  False without
- * memory. */
+/* The rank of two symbols; NO_RANK: they are not merged. */
+static inline uint32_t rank_of_pair(const merge_table *table, uint32_t left, uint32_t right)
+{
+    return left == NO_SYMBOL || right == NO_SYMBOL ? NO_RANK : merge_rank(table, left, right);
+}
+
+/* Merges parts[0 .. count) as far as possible; all is given, the last one's rank is NO_RANK.  False
+ * without memory. */
 bool merge_parts(merging *m);
 void merging_free(merging *m);
 
