@@ -232,8 +232,10 @@ static gufo_status find_part(merge_walk *w, size_t i, gufo_error *error)
 /* Of equal pairs the first one counts. */
 static void put_pair(merge_table *t, merge_pair pair)
 {
-    uint32_t place = merge_place(t, pair.left, pair.right);
+    uint64_t hash = merge_hash(t, pair.left, pair.right);
+    uint32_t place = merge_place(t, hash);
 
+    t->filter[(uint32_t)hash >> 5 & t->filter_mask] |= (uint32_t)1 << (hash & 31);
     while (t->pairs[place].rank != NO_RANK) {
         if (t->pairs[place].left == pair.left && t->pairs[place].right == pair.right)
             return;
@@ -255,19 +257,26 @@ static gufo_status put_batch(merge_walk *w, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     for (size_t i = 0; i < w->count; i++)
-        __builtin_prefetch(&t->pairs[merge_place(t, symbols[2 * i], symbols[2 * i + 1])]);
+        __builtin_prefetch(
+            &t->pairs[merge_place(t, merge_hash(t, symbols[2 * i], symbols[2 * i + 1]))]);
     for (uint32_t i = 0; i < w->count; i++)
         put_pair(t, (merge_pair){symbols[2 * i], symbols[2 * i + 1], w->first + i});
     return GUFO_OK;
 }
 
-/* A third of the places stays empty. */
+/* A third of the places stays empty.  The filter has eight bits or more for a pair. */
 static gufo_status make_pairs(merge_table *t, const gufo_vocab *v, gufo_error *error)
 {
+    uint32_t words = 64;
+
+    while (words < t->count / 4)
+        words *= 2;
+    t->filter_mask = words - 1;
+    t->filter = mem_array(&v->allocator, words, sizeof *t->filter);
     t->key = hash_key_new();
     t->places = t->count + t->count / 2 + 1;
     t->pairs = mem_alloc(&v->allocator, (size_t)t->places * sizeof *t->pairs);
-    if (t->pairs == NULL)
+    if (t->pairs == NULL || t->filter == NULL)
         return fail_memory(error);
     memset(t->pairs, 0xFF, (size_t)t->places * sizeof *t->pairs);
     return GUFO_OK;
@@ -334,6 +343,7 @@ gufo_status merge_table_open(merge_table *t, const gufo_vocab *v, const gufo_mod
 void merge_table_close(merge_table *t, const gufo_vocab *v)
 {
     mem_free(&v->allocator, t->pairs);
+    mem_free(&v->allocator, t->filter);
     mem_free(&v->allocator, t->results);
     mem_free(&v->allocator, t->ends);
     mem_free(&v->allocator, t->slots);

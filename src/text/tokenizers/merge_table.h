@@ -20,6 +20,8 @@ typedef struct merge_pair {
 typedef struct merge_table {
     merge_pair *pairs; /* an open table */
     uint32_t places;
+    uint32_t *filter; /* bits: where no pair set one, none is; so small that it stays near */
+    uint32_t filter_mask;
     hash_key key;
     uint32_t *results; /* symbols, by rank */
     uint32_t count;    /* merges */
@@ -43,22 +45,30 @@ uint32_t merge_table_find(const merge_table *t, const gufo_vocab *v, gufo_str te
 uint32_t merge_table_add(merge_table *t, const gufo_vocab *v, gufo_str text);
 gufo_str merge_table_text(const merge_table *t, const gufo_vocab *v, uint32_t symbol);
 
-/* Where the search for a pair begins.  The key is random: nobody can choose pairs that meet. */
-static inline uint32_t merge_place(const merge_table *t, uint32_t left, uint32_t right)
+/* A number for a pair.  The key is random: nobody can choose pairs that meet. */
+static inline uint64_t merge_hash(const merge_table *t, uint32_t left, uint32_t right)
 {
     uint64_t mixed = ((uint64_t)left << 32 | right) ^ t->key.k0;
 
     mixed *= t->key.k1 | 1;
     mixed ^= mixed >> 32;
-    mixed *= t->key.k0 | 1;
-    return (uint32_t)((mixed >> 32) * t->places >> 32);
+    return mixed * (t->key.k0 | 1);
+}
+
+/* Where the search for a pair begins. */
+static inline uint32_t merge_place(const merge_table *t, uint64_t hash)
+{
+    return (uint32_t)((hash >> 32) * t->places >> 32);
 }
 
 /* The rank of a pair; NO_RANK: it is not merged. */
 static inline uint32_t merge_rank(const merge_table *t, uint32_t left, uint32_t right)
 {
-    uint32_t place = merge_place(t, left, right);
+    uint64_t hash = merge_hash(t, left, right);
+    uint32_t place = merge_place(t, hash);
 
+    if ((t->filter[(uint32_t)hash >> 5 & t->filter_mask] >> (hash & 31) & 1) == 0)
+        return NO_RANK;
     for (;;) {
         const merge_pair *pair = &t->pairs[place];
 
