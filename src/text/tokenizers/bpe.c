@@ -18,7 +18,10 @@
 
 static gufo_status fill_bytes(bpe_tables *t, const gufo_vocab *v, gufo_error *error)
 {
-    byte_alphabet_fill(&t->alphabet);
+    if (v->byte_alphabet)
+        byte_alphabet_fill(&t->alphabet);
+    else
+        byte_alphabet_none(&t->alphabet);
     for (unsigned byte = 0; byte < 256; byte++) {
         gufo_str one = {(const char *)&(uint8_t){(uint8_t)byte}, 1};
         gufo_str shown = {t->alphabet.text[byte], t->alphabet.len[byte]};
@@ -128,12 +131,12 @@ static gufo_status encode_bpe(tokenizing *work, fragment_part part, gufo_ids *ou
 }
 
 /* Of raw text: where no merge crosses.  Bytes that are not UTF-8 will be others when merges see them,
- * so that they say nothing. */
+ * so that they say nothing; newlines may be a token together. */
 static size_t cut_raw(const bpe_tables *t, gufo_str text)
 {
     for (size_t end = text.len, at; (at = last_piece(&t->pairs, (gufo_str){text.data, end})) > 0;
          end = at)
-        if (is_plain_character(text, at) &&
+        if ((text.data[at] != '\n' || text.data[at - 1] != '\n') && is_plain_character(text, at) &&
             is_plain_character((gufo_str){text.data, at}, character_before(text, at)))
             return at;
     return 0;

@@ -26,29 +26,27 @@ static gufo_str shown_text(const algorithm_scratch *s, uint32_t begin, uint32_t 
                       (size_t)(offsets[end] - offsets[begin])};
 }
 
-static gufo_str prepare_shown(algorithm_scratch *s, gufo_str piece)
+/* The piece as tokens spell it; no data without memory.  Fills `shown` and `offsets`. */
+static gufo_str spell(algorithm_scratch *s, gufo_str piece)
 {
     const bpe_tables *t = s->vocab->tables;
     uint32_t *offsets;
-    char *to;
+    char *start, *to;
 
     s->shown.len = s->offsets.len = 0;
+    start = to = buffer_extend(&s->shown, 2 * (uint64_t)piece.len);
     offsets = buffer_extend(&s->offsets, ((uint64_t)piece.len + 1) * sizeof *offsets);
-    to = buffer_extend(&s->shown, 2 * (uint64_t)piece.len);
-    if (offsets == NULL || to == NULL)
+    if (to == NULL || offsets == NULL)
         return (gufo_str){0};
-    s->shown.len = 0;
     for (size_t i = 0; i < piece.len; i++) {
         uint8_t byte = (uint8_t)piece.data[i];
-        const char *text = s->vocab->byte_alphabet ? t->alphabet.text[byte] : piece.data + i;
-        size_t len = s->vocab->byte_alphabet ? t->alphabet.len[byte] : 1;
 
-        offsets[i] = (uint32_t)s->shown.len;
-        memcpy(to + s->shown.len, text, len);
-        s->shown.len += len;
+        offsets[i] = (uint32_t)(to - start);
+        memcpy(to, t->alphabet.text[byte], 2);
+        to += t->alphabet.len[byte];
     }
-    offsets[piece.len] = (uint32_t)s->shown.len;
-    return (gufo_str){to, s->shown.len};
+    offsets[piece.len] = (uint32_t)(to - start);
+    return (gufo_str){start, (size_t)(to - start)};
 }
 
 static void show_merge(void *context, const merge_part *left, const merge_part *right, uint32_t end)
@@ -162,7 +160,7 @@ static gufo_status merge_piece(algorithm_scratch *s, gufo_str piece, gufo_error 
     merging *m = &s->merging;
     gufo_status status = GUFO_OK;
 
-    if (s->work->watch != NULL && prepare_shown(s, piece).data == NULL)
+    if (s->work->watch != NULL && spell(s, piece).data == NULL)
         return fail_memory(error);
     m->watch = s->work->watch != NULL ? show_merge : NULL;
     m->context = s;
@@ -192,7 +190,7 @@ static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id
     if (piece.len > v->longest ||
         (!v->ignore_merges && !(v->pre->newline_tokens && is_newlines(piece))))
         return GUFO_OK;
-    piece = prepare_shown(s, piece);
+    piece = spell(s, piece);
     if (piece.data == NULL)
         return fail_memory(error);
     *id = vocab_find(v, piece.data, piece.len);
@@ -211,9 +209,8 @@ static gufo_status encode_piece(algorithm_scratch *s, gufo_str piece, gufo_error
         piece = (gufo_str){s->escaped.data, s->escaped.len};
     }
     if (s->work->watch != NULL)
-        show(s, (gufo_tokenize_event){.kind = GUFO_TOKENIZE_PIECE,
-                                      .text = prepare_shown(s, piece),
-                                      .id = GUFO_NO_TOKEN});
+        show(s, (gufo_tokenize_event){
+                    .kind = GUFO_TOKENIZE_PIECE, .text = spell(s, piece), .id = GUFO_NO_TOKEN});
     status = find_whole(s, piece, &id, error);
     if (status != GUFO_OK)
         return status;
@@ -239,7 +236,7 @@ static gufo_status add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *e
     return status;
 }
 
-/* Raw text comes in long pieces: they are cut where no merge crosses. */
+/* Raw text comes in long pieces: parts that no merge leaves are looked up on their own. */
 gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
 {
     const bpe_tables *t = s->vocab->tables;
@@ -248,7 +245,7 @@ gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *erro
     if (piece.len > LONGEST_PIECE)
         return refuse(error, GUFO_E_LIMIT, "a piece of text of %zu bytes is too long to be merged",
                       piece.len);
-    if (s->vocab->byte_alphabet || is_newlines(piece))
+    if (s->vocab->byte_alphabet || is_newlines(piece) || s->work->watch != NULL)
         return add_piece(s, piece, error);
     for (size_t at = 0, end; at < piece.len && status == GUFO_OK; at = end) {
         end = piece_end(&t->pairs, piece.data, at, piece.len);

@@ -17,3 +17,12 @@ void byte_alphabet_fill(byte_texts *out)
         out->text[byte][1] = text[1];
     }
 }
+
+void byte_alphabet_none(byte_texts *out)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        out->len[byte] = 1;
+        out->text[byte][0] = (char)byte;
+        out->text[byte][1] = 0;
+    }
+}

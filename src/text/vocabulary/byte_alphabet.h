@@ -11,5 +11,7 @@ typedef struct byte_texts {
 } byte_texts;
 
 void byte_alphabet_fill(byte_texts *out);
+/* Each byte is itself. */
+void byte_alphabet_none(byte_texts *out);
 
 #endif
