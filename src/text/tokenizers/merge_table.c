@@ -1,7 +1,7 @@
 /* Reading tokenizer.ggml.merges: "Ġt he" at place i merges Ġt and he with rank i.
  *
- * The list is walked twice: first every result becomes a symbol, then both parts must be symbols, or
- * single characters.  Both walks take a batch at a time and look up its texts together: the look-ups
+ * Results and parts that are not tokens become symbols of their own; at the end, each must be a single
+ * character or a result.  The list is read in batches, whose texts are looked up together: the look-ups
  * wait for memory, and side by side they wait once. */
 #include "text/tokenizers/merge_table.h"
 
@@ -21,9 +21,9 @@ enum { BATCH = 32 };
 
 static gufo_str extra_text(const merge_table *t, uint32_t extra)
 {
-    uint32_t begin = extra == 0 ? 0 : t->ends[extra - 1];
+    uint32_t begin = extra == 0 ? 0 : t->extras[extra - 1].end;
 
-    return (gufo_str){(const char *)t->bytes.data + begin, t->ends[extra] - begin};
+    return (gufo_str){(const char *)t->bytes.data + begin, t->extras[extra].end - begin};
 }
 
 gufo_str merge_table_text(const merge_table *t, const gufo_vocab *v, uint32_t symbol)
@@ -66,10 +66,11 @@ uint32_t merge_table_find(const merge_table *t, const gufo_vocab *v, gufo_str te
     return slot == 0 ? id : v->size + slot - 1;
 }
 
-/* The text is not a token. */
-static uint32_t add_extra(merge_table *t, const gufo_vocab *v, gufo_str text)
+/* The symbol of a text that is not a token.  A new one is `wanted_by` a merge. */
+static uint32_t add_extra(merge_table *t, const gufo_vocab *v, gufo_str text, uint32_t wanted_by)
 {
-    uint32_t *slot, *ends;
+    extra_symbol *extras;
+    uint32_t *slot;
     void *bytes;
 
     if (!grow_slots(t, v))
@@ -79,15 +80,15 @@ static uint32_t add_extra(merge_table *t, const gufo_vocab *v, gufo_str text)
         return v->size + *slot - 1;
     if (t->extra_count >= UINT32_MAX / 4 || t->bytes.len > UINT32_MAX - text.len)
         return NO_SYMBOL;
-    ends = mem_grow(&v->allocator, t->ends, t->extra_count, &t->end_room, sizeof *ends);
-    if (ends == NULL)
+    extras = mem_grow(&v->allocator, t->extras, t->extra_count, &t->extra_room, sizeof *extras);
+    if (extras == NULL)
         return NO_SYMBOL;
-    t->ends = ends;
+    t->extras = extras;
     bytes = buffer_extend(&t->bytes, text.len);
     if (bytes == NULL)
         return NO_SYMBOL;
     memcpy(bytes, text.data, text.len);
-    ends[t->extra_count++] = (uint32_t)t->bytes.len;
+    extras[t->extra_count++] = (extra_symbol){(uint32_t)t->bytes.len, wanted_by};
     *slot = (uint32_t)t->extra_count;
     return v->size + *slot - 1;
 }
@@ -96,7 +97,7 @@ uint32_t merge_table_add(merge_table *t, const gufo_vocab *v, gufo_str text)
 {
     uint32_t id = vocab_find(v, text.data, text.len);
 
-    return id != GUFO_NO_TOKEN ? id : add_extra(t, v, text);
+    return id != GUFO_NO_TOKEN ? id : add_extra(t, v, text, NO_RANK);
 }
 
 /* ---- walking the list ----------------------------------------------------------------------- */
@@ -149,12 +150,6 @@ static gufo_status next_batch(merge_walk *w, gufo_error *error)
     return GUFO_OK;
 }
 
-static void start_walk(merge_walk *w, const gufo_array *list)
-{
-    w->iter = gufo_array_start(list);
-    w->first = w->count = 0;
-}
-
 /* ---- results -------------------------------------------------------------------------------- */
 
 static bool is_joined(gufo_str text, const gufo_str parts[2])
@@ -164,40 +159,83 @@ static bool is_joined(gufo_str text, const gufo_str parts[2])
            memcmp(text.data + parts[0].len, parts[1].data, parts[1].len) == 0;
 }
 
-/* Tokens mostly come in the order of the merges that make them: `guess` is the next one. */
-static gufo_status find_result(merge_walk *w, uint32_t i, uint32_t guess, gufo_error *error)
+/* Joins both parts of a merge in `joined`, at *at. */
+static gufo_str join(merge_walk *w, const gufo_str parts[2], size_t *at)
 {
-    const gufo_str *parts = w->parts + 2 * (size_t)i;
-    const gufo_vocab *v = w->vocab;
-    uint32_t *result = &w->table->results[w->first + i];
-    char *text;
+    char *text = (char *)w->joined.data + *at;
 
-    *result = guess;
-    if (guess < v->size && is_joined(vocab_text(v, guess), parts))
-        return GUFO_OK;
-    w->joined.len = 0;
-    text = buffer_extend(&w->joined, (uint64_t)parts[0].len + parts[1].len);
-    if (text == NULL)
-        return fail_memory(error);
     memcpy(text, parts[0].data, parts[0].len);
     memcpy(text + parts[0].len, parts[1].data, parts[1].len);
-    *result = merge_table_add(w->table, v, (gufo_str){text, w->joined.len});
-    return *result == NO_SYMBOL ? fail_memory(error) : GUFO_OK;
+    *at += parts[0].len + parts[1].len;
+    return (gufo_str){text, parts[0].len + parts[1].len};
 }
 
-static gufo_status find_results(merge_walk *w, gufo_error *error)
+/* Room for all joined texts of a batch. */
+static bool make_room(merge_walk *w)
 {
-    uint32_t guess = 0;
-    gufo_status status;
+    uint64_t size = 0;
 
-    do {
-        status = next_batch(w, error);
-        for (uint32_t i = 0; status == GUFO_OK && i < w->count; i++) {
-            status = find_result(w, i, guess, error);
-            guess = w->table->results[w->first + i] + 1;
+    for (size_t i = 0; i < 2 * (size_t)w->count; i++)
+        size += w->parts[i].len;
+    w->joined.len = 0;
+    return buffer_extend(&w->joined, size) != NULL;
+}
+
+/* Tokens mostly come in the order of the merges that make them: the result is *guess, the next one, or
+ * the one before again.  (Of several tokens with one text it may be the wrong one.) */
+static bool guess_result(const merge_walk *w, const gufo_str parts[2], uint32_t *guess)
+{
+    const gufo_vocab *v = w->vocab;
+
+    if (v->texts_repeat)
+        return false;
+    if (*guess < v->size && is_joined(vocab_text(v, *guess), parts)) {
+        (*guess)++;
+        return true;
+    }
+    return *guess > 0 && *guess <= v->size && is_joined(vocab_text(v, *guess - 1), parts);
+}
+
+static uint32_t add_result(merge_walk *w, gufo_str text)
+{
+    uint32_t symbol = add_extra(w->table, w->vocab, text, NO_RANK);
+
+    if (symbol != NO_SYMBOL)
+        w->table->extras[symbol - w->vocab->size].wanted_by = NO_RANK;
+    return symbol;
+}
+
+/* Results that are not where they are expected are looked up. */
+static gufo_status find_results(merge_walk *w, uint32_t *guess, gufo_error *error)
+{
+    uint32_t *results = w->table->results + w->first;
+    gufo_str texts[BATCH];
+    uint32_t ids[BATCH], places[BATCH], count = 0;
+    size_t at = 0;
+
+    if (!make_room(w))
+        return fail_memory(error);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const gufo_str *parts = w->parts + 2 * (size_t)i;
+
+        if (guess_result(w, parts, guess)) {
+            results[i] = *guess - 1;
+            continue;
         }
-    } while (status == GUFO_OK && w->count > 0);
-    return status;
+        places[count] = i;
+        texts[count++] = join(w, parts, &at);
+    }
+    vocab_find_batch(w->vocab, texts, count, ids);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ids[i] == GUFO_NO_TOKEN)
+            ids[i] = add_result(w, texts[i]);
+        if (ids[i] == NO_SYMBOL)
+            return fail_memory(error);
+        results[places[i]] = ids[i];
+    }
+    if (count == w->count && count > 0)
+        *guess = results[count - 1] + 1;
+    return GUFO_OK;
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
@@ -211,22 +249,31 @@ static bool is_character(const gufo_vocab *v, gufo_str text)
     return size == text.len && (!v->byte_alphabet || code_point < 0x144);
 }
 
-static gufo_status find_part(merge_walk *w, size_t i, gufo_error *error)
+static gufo_status find_parts(merge_walk *w, gufo_error *error)
 {
-    gufo_str text = w->parts[i];
-    merge_table *t = w->table;
-    const gufo_vocab *v = w->vocab;
+    vocab_find_batch(w->vocab, w->parts, 2 * (size_t)w->count, w->symbols);
+    for (uint32_t i = 0; i < 2 * w->count; i++) {
+        bool is_made = w->symbols[i] != GUFO_NO_TOKEN || is_character(w->vocab, w->parts[i]);
 
-    if (w->symbols[i] != GUFO_NO_TOKEN)
-        return GUFO_OK;
-    if (is_character(v, text))
-        w->symbols[i] = add_extra(t, v, text);
-    else if (t->slots == NULL || *extra_slot(t, v, text) == 0)
-        return fail_merge(w, w->first + (uint32_t)i / 2, error,
-                          "has a part that is neither a token nor the result of a merge:", text);
-    else
-        w->symbols[i] = v->size + *extra_slot(t, v, text) - 1;
-    return w->symbols[i] == NO_SYMBOL ? fail_memory(error) : GUFO_OK;
+        if (w->symbols[i] == GUFO_NO_TOKEN)
+            w->symbols[i] =
+                add_extra(w->table, w->vocab, w->parts[i], is_made ? NO_RANK : w->first + i / 2);
+        if (w->symbols[i] == NO_SYMBOL)
+            return fail_memory(error);
+    }
+    return GUFO_OK;
+}
+
+static gufo_status check_parts(const merge_walk *w, gufo_error *error)
+{
+    const merge_table *t = w->table;
+
+    for (uint32_t i = 0; i < t->extra_count; i++)
+        if (t->extras[i].wanted_by != NO_RANK)
+            return fail_merge(
+                w, t->extras[i].wanted_by, error,
+                "has a part that is neither a token nor the result of a merge:", extra_text(t, i));
+    return GUFO_OK;
 }
 
 /* Of equal pairs the first one counts. */
@@ -245,23 +292,16 @@ static void put_pair(merge_table *t, merge_pair pair)
     t->pairs[place] = pair;
 }
 
-static gufo_status put_batch(merge_walk *w, gufo_error *error)
+static void put_pairs(merge_walk *w)
 {
     merge_table *t = w->table;
     const uint32_t *symbols = w->symbols;
-    gufo_status status = GUFO_OK;
 
-    vocab_find_batch(w->vocab, w->parts, 2 * (size_t)w->count, w->symbols);
-    for (size_t i = 0; status == GUFO_OK && i < 2 * (size_t)w->count; i++)
-        status = find_part(w, i, error);
-    if (status != GUFO_OK)
-        return status;
     for (size_t i = 0; i < w->count; i++)
         __builtin_prefetch(
             &t->pairs[merge_place(t, merge_hash(t, symbols[2 * i], symbols[2 * i + 1]))]);
     for (uint32_t i = 0; i < w->count; i++)
         put_pair(t, (merge_pair){symbols[2 * i], symbols[2 * i + 1], w->first + i});
-    return GUFO_OK;
 }
 
 /* A third of the places stays empty.  The filter has eight bits or more for a pair. */
@@ -282,16 +322,21 @@ static gufo_status make_pairs(merge_table *t, const gufo_vocab *v, gufo_error *e
     return GUFO_OK;
 }
 
-static gufo_status find_pairs(merge_walk *w, gufo_error *error)
+static gufo_status read_batches(merge_walk *w, gufo_error *error)
 {
+    uint32_t guess = 0;
     gufo_status status;
 
     do {
         status = next_batch(w, error);
         if (status == GUFO_OK)
-            status = put_batch(w, error);
+            status = find_results(w, &guess, error);
+        if (status == GUFO_OK)
+            status = find_parts(w, error);
+        if (status == GUFO_OK)
+            put_pairs(w);
     } while (status == GUFO_OK && w->count > 0);
-    return status;
+    return status == GUFO_OK ? check_parts(w, error) : status;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -312,14 +357,9 @@ static gufo_status read_list(merge_walk *w, gufo_error *error)
     t->results = mem_array(&w->vocab->allocator, list.count, sizeof *t->results);
     if (t->results == NULL)
         return fail_memory(error);
-    start_walk(w, &list);
-    status = find_results(w, error);
-    start_walk(w, &list);
-    if (status == GUFO_OK)
-        status = make_pairs(t, w->vocab, error);
-    if (status == GUFO_OK)
-        status = find_pairs(w, error);
-    return status;
+    w->iter = gufo_array_start(&list);
+    status = make_pairs(t, w->vocab, error);
+    return status == GUFO_OK ? read_batches(w, error) : status;
 }
 
 gufo_status merge_table_open(merge_table *t, const gufo_vocab *v, const gufo_model *model,
@@ -345,7 +385,7 @@ void merge_table_close(merge_table *t, const gufo_vocab *v)
     mem_free(&v->allocator, t->pairs);
     mem_free(&v->allocator, t->filter);
     mem_free(&v->allocator, t->results);
-    mem_free(&v->allocator, t->ends);
+    mem_free(&v->allocator, t->extras);
     mem_free(&v->allocator, t->slots);
     buffer_free(&t->bytes);
 }

@@ -17,6 +17,12 @@ typedef struct merge_pair {
     uint32_t left, right, rank; /* rank NO_RANK: the place is empty */
 } merge_pair;
 
+/* A symbol that is not a token. */
+typedef struct extra_symbol {
+    uint32_t end;       /* of its text, in `bytes` */
+    uint32_t wanted_by; /* a merge, while nothing makes it; NO_RANK */
+} extra_symbol;
+
 typedef struct merge_table {
     merge_pair *pairs; /* an open table */
     uint32_t places;
@@ -28,8 +34,8 @@ typedef struct merge_table {
 
     /* Symbols that are not tokens. */
     buffer bytes;
-    uint32_t *ends; /* in `bytes` */
-    uint64_t extra_count, end_room;
+    extra_symbol *extras;
+    uint64_t extra_count, extra_room;
     uint32_t *slots; /* extra + 1; 0: empty */
     uint32_t slot_mask;
 } merge_table;

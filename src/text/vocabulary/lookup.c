@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { BATCH = 16 };
+enum { BATCH = 32 };
 
 static gufo_status make_slots(gufo_vocab *v, gufo_error *error)
 {
@@ -53,9 +53,12 @@ gufo_status vocab_index_texts(gufo_vocab *v, gufo_error *error)
             hashes[i] = hash_text(v->slot_key, vocab_text(v, first + i));
             __builtin_prefetch(&v->slots[(uint32_t)hashes[i] & v->slot_mask]);
         }
-        for (uint32_t i = 0; i < count; i++)
-            *slot_of(v, hashes[i], vocab_text(v, first + i)) =
-                (text_slot){(uint32_t)(hashes[i] >> 32), first + i + 1};
+        for (uint32_t i = 0; i < count; i++) {
+            text_slot *slot = slot_of(v, hashes[i], vocab_text(v, first + i));
+
+            v->texts_repeat = v->texts_repeat || slot->number != 0;
+            *slot = (text_slot){(uint32_t)(hashes[i] >> 32), first + i + 1};
+        }
     }
     return GUFO_OK;
 }
@@ -69,26 +72,29 @@ uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len)
     return slot_of(v, hash_text(v->slot_key, wanted), wanted)->number - 1;
 }
 
-void vocab_find_batch(const gufo_vocab *v, const gufo_str *texts, size_t count, uint32_t *out)
+/* Each step waits for memory; those of a batch wait side by side. */
+static void find_batch(const gufo_vocab *v, const gufo_str *texts, size_t count, uint32_t *out)
 {
     uint64_t hashes[BATCH];
 
-    for (size_t first = 0; first < count; first += BATCH) {
-        size_t end = count - first < BATCH ? count : first + BATCH;
-
-        for (size_t i = first; i < end; i++) {
-            hashes[i - first] = hash_text(v->slot_key, texts[i]);
-            __builtin_prefetch(&v->slots[(uint32_t)hashes[i - first] & v->slot_mask]);
-        }
-        for (size_t i = first; i < end; i++) {
-            uint32_t number = v->slots[(uint32_t)hashes[i - first] & v->slot_mask].number;
-
-            if (number != 0)
-                __builtin_prefetch(&v->starts[number - 1]);
-        }
-        for (size_t i = first; i < end; i++)
-            out[i] = slot_of(v, hashes[i - first], texts[i])->number - 1;
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = hash_text(v->slot_key, texts[i]);
+        __builtin_prefetch(&v->slots[(uint32_t)hashes[i] & v->slot_mask]);
     }
+    for (size_t i = 0; i < count; i++) {
+        out[i] = v->slots[(uint32_t)hashes[i] & v->slot_mask].number;
+        __builtin_prefetch(&v->starts[out[i] == 0 ? 0 : out[i] - 1]);
+    }
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&v->bytes[v->starts[out[i] == 0 ? 0 : out[i] - 1]]);
+    for (size_t i = 0; i < count; i++)
+        out[i] = slot_of(v, hashes[i], texts[i])->number - 1;
+}
+
+void vocab_find_batch(const gufo_vocab *v, const gufo_str *texts, size_t count, uint32_t *out)
+{
+    for (size_t first = 0; first < count; first += BATCH)
+        find_batch(v, texts + first, count - first < BATCH ? count - first : BATCH, out + first);
 }
 
 uint32_t vocab_find_byte(const gufo_vocab *v, uint8_t byte)

@@ -42,6 +42,7 @@ struct gufo_vocab {
     text_slot *slots; /* tokens by text (lookup.c) */
     uint32_t slot_mask;
     hash_key slot_key;
+    bool texts_repeat; /* some text has several tokens */
 
     const token_algorithm *algorithm;
     void *tables;      /* of the algorithm; what it is, only the algorithm knows */
