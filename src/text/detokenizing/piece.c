@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "text/tokenizers/escaped.h"
 #include "text/vocabulary/characters.h"
+#include "text/vocabulary/escapes.h"
 #include "text/vocabulary/vocabulary.h"
 
 /* ---- forms of token texts ------------------------------------------------------------------- */
@@ -80,11 +81,6 @@ static bool add_alphabet(gufo_str text, gufo_text *out)
     return enough;
 }
 
-static int hex_digit(char c)
-{
-    return is_digit(c) ? c - '0' : is_hex(c) ? to_lower(c) - 'a' + 10 : -1;
-}
-
 /* Up to two digits behind "<0x". */
 static bool add_byte(gufo_str text, gufo_text *out)
 {
@@ -99,31 +95,6 @@ static bool add_nothing(gufo_str text, gufo_text *out)
 {
     (void)text;
     (void)out;
-    return true;
-}
-
-/* The byte that an escape "\t", "\x1f", "\'" is; *at moves from behind the backslash to its end. */
-static char escaped_byte(gufo_str text, size_t *at)
-{
-    char c = text.data[(*at)++];
-
-    if (c == 'x' && *at + 2 <= text.len && hex_digit(text.data[*at]) >= 0 &&
-        hex_digit(text.data[*at + 1]) >= 0) {
-        *at += 2;
-        return (char)(16 * hex_digit(text.data[*at - 2]) + hex_digit(text.data[*at - 1]));
-    }
-    return (char)(c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c);
-}
-
-static bool add_unescaped(gufo_str text, gufo_text *out)
-{
-    if (!text_reserve(out, text.len))
-        return false;
-    for (size_t at = 0; at < text.len;) {
-        char c = text.data[at++];
-
-        text_put_byte(out, c == '\\' && at < text.len ? escaped_byte(text, &at) : c);
-    }
     return true;
 }
 

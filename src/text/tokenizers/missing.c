@@ -3,4 +3,3 @@
 
 const token_algorithm algorithm_wpm = {0};
 const token_algorithm algorithm_ugm = {0};
-const token_algorithm algorithm_rwkv = {0};

@@ -1,0 +1,134 @@
+/* RWKV World: at each place, the longest token.
+ *
+ * Token texts are stored with escapes, which are resolved once.  Tokens of any type are found, control
+ * tokens too. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "text/tokenizers/byte_pairs.h"
+#include "text/vocabulary/escapes.h"
+#include "text/vocabulary/trie.h"
+#include "text/vocabulary/vocabulary.h"
+
+typedef struct rwkv_tables {
+    gufo_text bytes; /* token `id` is bytes[starts[id] ... starts[id + 1]) */
+    uint32_t *starts;
+    trie *tokens;
+    byte_pairs pairs;
+} rwkv_tables;
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static gufo_status unescape_all(const gufo_vocab *v, rwkv_tables *r, gufo_error *error)
+{
+    r->bytes.allocator = &v->allocator;
+    r->starts = mem_array(&v->allocator, (uint64_t)v->size + 1, sizeof *r->starts);
+    if (r->starts == NULL || !text_reserve(&r->bytes, v->starts[v->size]))
+        return fail_memory(error);
+    for (uint32_t id = 0; id < v->size; id++) {
+        if (!add_unescaped(vocab_text(v, id), &r->bytes))
+            return fail_memory(error);
+        r->starts[id + 1] = (uint32_t)r->bytes.len;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status rwkv_open(gufo_vocab *vocab, const gufo_model *model, gufo_error *error)
+{
+    rwkv_tables *r = mem_zero(&vocab->allocator, sizeof *r);
+    gufo_status status;
+
+    (void)model;
+    if (r == NULL)
+        return fail_memory(error);
+    vocab->tables = r;
+    status = unescape_all(vocab, r, error);
+    if (status != GUFO_OK)
+        return status;
+    r->tokens = trie_new(&vocab->allocator, &(trie_texts){r->bytes.data, r->starts}, NULL,
+                         vocab->size, error);
+    if (r->tokens == NULL)
+        return GUFO_E_MEMORY;
+    for (uint32_t id = 0; id < vocab->size; id++)
+        byte_pairs_add(&r->pairs, (gufo_str){r->bytes.data + r->starts[id],
+                                             r->starts[id + 1] - r->starts[id]});
+    return GUFO_OK;
+}
+
+static void rwkv_close(gufo_vocab *vocab)
+{
+    rwkv_tables *r = vocab->tables;
+
+    trie_free(r->tokens);
+    mem_free(&vocab->allocator, r->starts);
+    gufo_text_free(&r->bytes);
+    mem_free(&vocab->allocator, r);
+}
+
+/* ---- encoding ------------------------------------------------------------------------------- */
+
+/* The longest token at the start of a text; *len is how long it is.  Where none is, the unknown token
+ * takes one byte. */
+static uint32_t longest_token(const gufo_vocab *v, gufo_str text, size_t *len)
+{
+    const rwkv_tables *r = v->tables;
+    uint64_t node = r->tokens->root;
+    uint32_t id = v->special[GUFO_SPECIAL_UNKNOWN];
+
+    *len = 1;
+    for (size_t i = 0; i < text.len; i++) {
+        uint32_t found;
+
+        node = trie_step(r->tokens, node, (uint8_t)text.data[i]);
+        if (node == TRIE_NONE)
+            break;
+        found = trie_value(r->tokens, node);
+        if (found != TRIE_NO_ID) {
+            id = found;
+            *len = i + 1;
+        }
+    }
+    return id;
+}
+
+static gufo_status rwkv_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
+{
+    gufo_str text = part.text;
+    size_t len;
+
+    for (size_t at = 0; at < text.len; at += len) {
+        gufo_str rest = {text.data + at, text.len - at};
+        uint32_t id = longest_token(t->vocab, rest, &len);
+
+        if (id == GUFO_NO_TOKEN)
+            return refuse(error, GUFO_E_MALFORMED,
+                          "the vocabulary has no token for byte %02X, and no unknown token",
+                          (uint8_t)*rest.data);
+        if (!ids_add(out, id))
+            return fail_memory(error);
+        if (t->watch != NULL)
+            t->watch(t->watch_context, &(gufo_tokenize_event){.kind = GUFO_TOKENIZE_TOKEN,
+                                                              .text = {rest.data, len},
+                                                              .id = id});
+    }
+    return GUFO_OK;
+}
+
+/* Where two bytes follow each other in no token, every token ends. */
+static size_t rwkv_cut(const gufo_vocab *vocab, gufo_str text)
+{
+    const rwkv_tables *r = vocab->tables;
+
+    for (size_t at = text.len; at-- > 1;)
+        if (!byte_pairs_has(&r->pairs, text.data[at - 1], text.data[at]))
+            return at;
+    return 0;
+}
+
+const token_algorithm algorithm_rwkv = {
+    .name = "RWKV",
+    .open = rwkv_open,
+    .close = rwkv_close,
+    .encode = rwkv_encode,
+    .cut = rwkv_cut,
+    .parallel = true,
+};
