@@ -67,3 +67,8 @@ const pre_step *pre_steps_of(const char *pre)
             return &table[row];
     return NULL;
 }
+
+bool pre_step_is_last(const pre_step *row)
+{
+    return begins_shape((size_t)(row - table) + 1);
+}

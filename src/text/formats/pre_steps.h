@@ -17,5 +17,7 @@ const char *pre_of_steps(gufo_str steps, bool ignore_merges);
 /* The first row of the shape to write for a name, or, where it has none, for a name of the same
  * family (registry/pretokenizers.tsv); NULL: not known. */
 const pre_step *pre_steps_of(const char *pre);
+/* Whether a row is the last of its shape. */
+bool pre_step_is_last(const pre_step *row);
 
 #endif

@@ -1,0 +1,199 @@
+/* What a vocabulary holds that its users should know. */
+#include "text/vocabulary/census.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/threads.h"
+#include "text/vocabulary/grown_text.h"
+#include "text/vocabulary/vocabulary.h"
+
+enum { CHUNK = 2048 }; /* tokens that a thread takes at a time */
+
+/* Types in which a token is found in ordinary text. */
+static bool is_written(const gufo_vocab *v, uint32_t id)
+{
+    return (v->attributes[id] & (GUFO_TOKEN_NORMAL | GUFO_TOKEN_USER_DEFINED)) != 0 &&
+           (v->attributes[id] & (GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN)) == 0;
+}
+
+/* ---- duplicates ----------------------------------------------------------------------------- */
+
+gufo_status census_duplicates(const gufo_vocab *v, gufo_ids *out, gufo_error *error)
+{
+    for (uint32_t id = 0; id < v->size; id++)
+        if (gufo_vocab_find(v, vocab_text(v, id)) != id && !ids_add(out, id))
+            return fail_memory(error);
+    return GUFO_OK;
+}
+
+/* ---- the longest tokens --------------------------------------------------------------------- */
+
+static bool is_longer(const void *owner, uint32_t a, uint32_t b)
+{
+    const gufo_vocab *v = owner;
+    size_t left = vocab_text(v, a).len, right = vocab_text(v, b).len;
+
+    return left != right ? left > right : a < b;
+}
+
+gufo_status census_longest(const gufo_vocab *v, size_t count, gufo_ids *out, gufo_error *error)
+{
+    size_t start = out->count;
+
+    for (uint32_t id = 0; id < v->size; id++)
+        if (is_written(v, id) && !ids_add(out, id))
+            return fail_memory(error);
+    if (out->count > start)
+        sort_indices(out->ids + start, out->count - start, is_longer, v);
+    if (out->count - start > count)
+        out->count = start + count;
+    return GUFO_OK;
+}
+
+/* ---- reach ---------------------------------------------------------------------------------- */
+
+typedef struct reaching {
+    gufo_vocab vocab; /* which puts no space before a text */
+    uint8_t *reach;
+} reaching;
+
+/* The work of one part. */
+typedef struct reacher {
+    const gufo_vocab *vocab;
+    gufo_tokenizer *tokenizer;
+    gufo_ids ids;
+    gufo_text text;
+} reacher;
+
+static gufo_status encode(reacher *r, gufo_str text, gufo_error *error)
+{
+    gufo_status status;
+
+    r->ids.count = 0;
+    status = gufo_tokenizer_feed(r->tokenizer, text, &r->ids, error);
+    return status == GUFO_OK ? gufo_tokenizer_end(r->tokenizer, &r->ids, error) : status;
+}
+
+/* What continues a word follows some letter or digit, which must be a token itself then. */
+static gufo_status continue_word(reacher *r, uint32_t id, uint8_t *reach, gufo_error *error)
+{
+    static const char starts[] = "aeiosnrtlc1xqzbdfghjkmpuvwy023456789";
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; status == GUFO_OK && *reach == REACH_OTHERS && starts[i] != '\0'; i++) {
+        r->text.data[0] = starts[i];
+        status = encode(r, (gufo_str){r->text.data, r->text.len}, error);
+        if (r->ids.count == 2 && r->ids.ids[1] == id)
+            *reach = REACH_ITSELF;
+    }
+    return status;
+}
+
+static gufo_status reach_one(reacher *r, uint32_t id, uint8_t *reach, gufo_error *error)
+{
+    static const char word_start[] = "\xe2\x96\x81";
+    gufo_str text = vocab_text(r->vocab, id), piece;
+    bool wordpiece = strcmp(r->vocab->model, "bert") == 0;
+    gufo_status status = GUFO_OK;
+
+    *reach = REACH_NO_TEXT;
+    if (!is_written(r->vocab, id))
+        return (r->vocab->attributes[id] & GUFO_TOKEN_BYTE) != 0 ? (*reach = REACH_PART, GUFO_OK)
+                                                                 : GUFO_OK;
+    r->text.len = 0;
+    if (!text_add(&r->text, "a", 1))
+        return fail_memory(error);
+    status = gufo_token_piece(r->vocab, id, &r->text, error);
+    piece = (gufo_str){r->text.data + 1, r->text.len - 1};
+    *reach =
+        piece.len > 0 && gufo_utf8_valid_prefix(piece) == piece.len ? REACH_OTHERS : REACH_PART;
+    if (status != GUFO_OK || *reach == REACH_PART)
+        return status;
+    if (wordpiece && (text.len < 3 || memcmp(text.data, word_start, 3) != 0))
+        return continue_word(r, id, reach, error);
+    status = encode(r, piece, error);
+    if (status == GUFO_OK && r->ids.count == 1 && r->ids.ids[0] == id)
+        *reach = REACH_ITSELF;
+    return status;
+}
+
+static gufo_status reach_part(void *context, unsigned thread, uint64_t index, void *result,
+                              gufo_error *error)
+{
+    reaching *all = context;
+    reacher r = {.vocab = &all->vocab, .tokenizer = gufo_tokenizer_new(&all->vocab, NULL, error)};
+    uint64_t end = (index + 1) * CHUNK < all->vocab.size ? (index + 1) * CHUNK : all->vocab.size;
+    gufo_status status = GUFO_OK;
+
+    (void)thread;
+    (void)result;
+    r.ids.allocator = r.text.allocator = &all->vocab.allocator;
+    if (r.tokenizer == NULL)
+        return fail_memory(error);
+    for (uint64_t id = index * CHUNK; status == GUFO_OK && id < end; id++)
+        status = reach_one(&r, (uint32_t)id, &all->reach[id], error);
+    gufo_tokenizer_free(r.tokenizer);
+    gufo_ids_free(&r.ids);
+    gufo_text_free(&r.text);
+    return status;
+}
+
+gufo_status census_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *reach,
+                         gufo_error *error)
+{
+    reaching all = {.vocab = *vocab, .reach = reach};
+    parallel_loop loop = {.end = (vocab->size + (uint64_t)CHUNK - 1) / CHUNK,
+                          .threads = run == NULL         ? 1
+                                     : run->threads != 0 ? run->threads
+                                                         : thread_default_count(),
+                          .context = &all,
+                          .work = reach_part};
+
+    all.vocab.space_prefix = false;
+    all.vocab.remove_extra_spaces = false;
+    return parallel_run(&loop, &vocab->allocator, error);
+}
+
+/* ---- differences ---------------------------------------------------------------------------- */
+
+/* The token of `other` with the text of token `id`: the one with the same id, or the one that is
+ * found. */
+static uint32_t twin_of(const gufo_vocab *v, uint32_t id, const gufo_vocab *other)
+{
+    gufo_str text = vocab_text(v, id);
+
+    if (id < other->size && gufo_str_equal(text, vocab_text(other, id)))
+        return id;
+    return gufo_vocab_find(other, text);
+}
+
+void census_compare(const gufo_vocab *first, const gufo_vocab *second, take_difference *take,
+                    void *context)
+{
+    for (uint32_t id = 0; id < first->size; id++) {
+        token_difference d = {CHANGE_REMOVED, id, twin_of(first, id, second)};
+
+        if (d.second == GUFO_NO_TOKEN) {
+            take(context, &d);
+            continue;
+        }
+        d.change = CHANGE_MOVED;
+        if (d.second != id)
+            take(context, &d);
+        d.change = CHANGE_TYPE;
+        if (vocab_type(first, id) != vocab_type(second, d.second))
+            take(context, &d);
+        d.change = CHANGE_SCORE;
+        if (vocab_score(first, id) != vocab_score(second, d.second))
+            take(context, &d);
+    }
+    for (uint32_t id = 0; id < second->size; id++) {
+        token_difference d = {CHANGE_ADDED, GUFO_NO_TOKEN, id};
+
+        if (twin_of(second, id, first) == GUFO_NO_TOKEN)
+            take(context, &d);
+    }
+}
