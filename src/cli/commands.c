@@ -24,6 +24,7 @@ const command commands[] = {
      .group = "Bring models along"},
     {"tokenize", "Show the tokens of a text", .line = &command_tokenize, .group = "Use models"},
     {"detokenize", "Print the text of tokens", .line = &command_detokenize},
+    {"vocab", "Show what a vocabulary holds, and how two differ", .line = &command_vocab},
     {"quantize", "Change the element types of a model", .line = &command_quantize,
      .group = "Make models smaller"},
     {"imatrix", "Show, merge and convert importance matrices", .line = &command_imatrix},

@@ -12,3 +12,4 @@ static int missing(void *options)
 
 const command_line command_tokenize = {.unread = true, .run = missing};
 const command_line command_detokenize = {.unread = true, .run = missing};
+const command_line command_vocab = {.unread = true, .run = missing};

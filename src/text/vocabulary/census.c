@@ -33,24 +33,41 @@ gufo_status census_duplicates(const gufo_vocab *v, gufo_ids *out, gufo_error *er
 
 static bool is_longer(const void *owner, uint32_t a, uint32_t b)
 {
-    const gufo_vocab *v = owner;
-    size_t left = vocab_text(v, a).len, right = vocab_text(v, b).len;
+    const size_t *sizes = owner;
 
-    return left != right ? left > right : a < b;
+    return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b;
+}
+
+/* The bytes that each token gives; 0 for those that are not written in texts. */
+static gufo_status measure(const gufo_vocab *v, size_t *sizes, gufo_ids *out, gufo_error *error)
+{
+    gufo_text piece = {.allocator = &v->allocator};
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t id = 0; status == GUFO_OK && id < v->size; id++) {
+        piece.len = 0;
+        if (!is_written(v, id))
+            continue;
+        status = gufo_token_piece(v, id, &piece, error);
+        sizes[id] = piece.len;
+        if (status == GUFO_OK && !ids_add(out, id))
+            status = fail_memory(error);
+    }
+    gufo_text_free(&piece);
+    return status;
 }
 
 gufo_status census_longest(const gufo_vocab *v, size_t count, gufo_ids *out, gufo_error *error)
 {
-    size_t start = out->count;
+    size_t start = out->count, *sizes = mem_array(&v->allocator, v->size, sizeof *sizes);
+    gufo_status status = sizes != NULL ? measure(v, sizes, out, error) : fail_memory(error);
 
-    for (uint32_t id = 0; id < v->size; id++)
-        if (is_written(v, id) && !ids_add(out, id))
-            return fail_memory(error);
-    if (out->count > start)
-        sort_indices(out->ids + start, out->count - start, is_longer, v);
+    if (status == GUFO_OK && out->count > start)
+        sort_indices(out->ids + start, out->count - start, is_longer, sizes);
     if (out->count - start > count)
         out->count = start + count;
-    return GUFO_OK;
+    mem_free(&v->allocator, sizes);
+    return status;
 }
 
 /* ---- reach ---------------------------------------------------------------------------------- */

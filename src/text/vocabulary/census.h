@@ -8,8 +8,8 @@
 /* Ids whose text another, later token has, too: readers find that one (gufo_vocab_find). */
 gufo_status census_duplicates(const gufo_vocab *vocab, gufo_ids *out, gufo_error *error);
 
-/* At most `count` ids of tokens that are written in texts (normal, user-defined), the longest text
- * first. */
+/* At most `count` ids of tokens that are written in texts (normal, user-defined), those first that
+ * give the most bytes. */
 gufo_status census_longest(const gufo_vocab *vocab, size_t count, gufo_ids *out, gufo_error *error);
 
 /* How a token fares that is encoded from the text that it gives. */

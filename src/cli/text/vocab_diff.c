@@ -1,0 +1,286 @@
+/* gufo vocab diff A B: how two vocabularies differ.
+ *
+ *     Settings
+ *       pre-tokenizer  gpt-2 -> llama-bpe
+ *
+ *     Tokens: 1 removed, 2 added
+ *       - 12    "old"
+ *       + 1000  "new"
+ *
+ *     Merges: 50,000 and 50,001, the first difference is 49,999 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/core/human.h"
+#include "cli/core/json.h"
+#include "cli/core/stdout.h"
+#include "cli/core/text.h"
+#include "cli/text/vocab.h"
+#include "text/vocabulary/census.h"
+
+enum { SHOWN = 20 }; /* lines without -v */
+
+typedef struct comparison {
+    const vocab_options *options;
+    vocab_input sides[2];
+    const gufo_vocab *vocabs[2];
+    uint64_t counts[TOKEN_CHANGES], total;
+    uint64_t merges[2], first_merge; /* counts; the rank of the first difference, or UINT64_MAX */
+    uint64_t settings;
+    json_writer json;
+} comparison;
+
+static const struct {
+    const char *name, *mark;
+} changes[TOKEN_CHANGES] = {
+    [CHANGE_REMOVED] = {"removed", "-"}, [CHANGE_ADDED] = {"added", "+"},
+    [CHANGE_MOVED] = {"moved", ">"},     [CHANGE_TYPE] = {"type", "!"},
+    [CHANGE_SCORE] = {"score", "~"},
+};
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+static void put_setting(comparison *c, const char *name, const char *first, const char *second)
+{
+    const shared_options *shared = c->options->base.shared;
+
+    if (strcmp(first, second) == 0)
+        return;
+    c->settings++;
+    if (shared->json) {
+        json_begin_object(&c->json, NULL);
+        json_write_text(&c->json, "name", name);
+        json_write_text(&c->json, "a", first);
+        json_write_text(&c->json, "b", second);
+        json_end_object(&c->json);
+    } else if (!shared->quiet) {
+        if (c->settings == 1)
+            puts("Settings");
+        text_print("  %-13s  %s -> %s\n", name, first, second);
+    }
+}
+
+static void compare_special(comparison *c, const gufo_vocab_facts facts[2])
+{
+    for (unsigned i = 0; i < GUFO_SPECIAL_COUNT; i++) {
+        char ids[2][16];
+
+        for (int side = 0; side < 2; side++)
+            if (facts[side].special[i] == GUFO_NO_TOKEN)
+                snprintf(ids[side], sizeof ids[side], "none");
+            else
+                snprintf(ids[side], sizeof ids[side], "%" PRIu32, facts[side].special[i]);
+        put_setting(c, gufo_special_name((gufo_special)i), ids[0], ids[1]);
+    }
+}
+
+static void compare_settings(comparison *c)
+{
+    static const char *const words[] = {"no", "yes"};
+    gufo_vocab_facts facts[2] = {gufo_vocab_describe(c->vocabs[0]),
+                                 gufo_vocab_describe(c->vocabs[1])};
+
+    put_setting(c, "model", facts[0].model, facts[1].model);
+    put_setting(c, "pre-tokenizer", facts[0].pre != NULL ? facts[0].pre : "none",
+                facts[1].pre != NULL ? facts[1].pre : "none");
+    compare_special(c, facts);
+    put_setting(c, "adds BOS", words[facts[0].add_bos], words[facts[1].add_bos]);
+    put_setting(c, "adds EOS", words[facts[0].add_eos], words[facts[1].add_eos]);
+    put_setting(c, "space prefix", words[facts[0].space_prefix], words[facts[1].space_prefix]);
+    put_setting(c, "clean spaces", words[facts[0].clean_spaces], words[facts[1].clean_spaces]);
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+static void count_difference(void *context, const token_difference *d)
+{
+    comparison *c = context;
+
+    c->counts[d->change]++;
+    c->total++;
+}
+
+/* What stands behind the text of a token. */
+static void put_details(const comparison *c, const token_difference *d)
+{
+    gufo_token tokens[2];
+
+    if (d->change == CHANGE_REMOVED || d->change == CHANGE_ADDED)
+        return;
+    (void)gufo_vocab_token(c->vocabs[0], d->first, &tokens[0]);
+    (void)gufo_vocab_token(c->vocabs[1], d->second, &tokens[1]);
+    if (d->change == CHANGE_MOVED)
+        printf("  now %" PRIu32, d->second);
+    else if (d->change == CHANGE_TYPE)
+        printf("  %s -> %s", vocab_type_name(tokens[0].type), vocab_type_name(tokens[1].type));
+    else
+        printf("  %g -> %g", (double)tokens[0].score, (double)tokens[1].score);
+}
+
+static void print_difference(void *context, const token_difference *d)
+{
+    comparison *c = context;
+    int side = d->first == GUFO_NO_TOKEN;
+    uint32_t id = side == 0 ? d->first : d->second;
+    gufo_text room = {0};
+    gufo_str text;
+
+    if (c->total++ >= SHOWN && !c->options->base.shared->verbose)
+        return;
+    text = vocab_quoted(c->vocabs[side], id, &room);
+    printf("  %s %-6" PRIu32 "  ", changes[d->change].mark, id);
+    fwrite(text.data, 1, text.len, stdout);
+    put_details(c, d);
+    putc('\n', stdout);
+    gufo_text_free(&room);
+}
+
+static void write_difference(void *context, const token_difference *d)
+{
+    comparison *c = context;
+    int side = d->first == GUFO_NO_TOKEN;
+    gufo_token token;
+
+    c->total++;
+    (void)gufo_vocab_token(c->vocabs[side], side == 0 ? d->first : d->second, &token);
+    json_begin_object(&c->json, NULL);
+    json_write_text(&c->json, "change", changes[d->change].name);
+    json_write_str(&c->json, "text", token.text);
+    json_write_known(&c->json, "a", d->first != GUFO_NO_TOKEN, d->first);
+    json_write_known(&c->json, "b", d->second != GUFO_NO_TOKEN, d->second);
+    if (d->change == CHANGE_TYPE || d->change == CHANGE_SCORE) {
+        gufo_token other;
+
+        (void)gufo_vocab_token(c->vocabs[1], d->second, &other);
+        if (d->change == CHANGE_TYPE) {
+            json_write_text(&c->json, "a_type", vocab_type_name(token.type));
+            json_write_text(&c->json, "b_type", vocab_type_name(other.type));
+        } else {
+            json_write_f32(&c->json, "a_score", token.score);
+            json_write_f32(&c->json, "b_score", other.score);
+        }
+    }
+    json_end_object(&c->json);
+}
+
+static void put_tokens(comparison *c)
+{
+    const char *before = c->settings > 0 ? "\nTokens: " : "Tokens: ";
+
+    if (c->total == 0)
+        return;
+    for (int i = 0; i < TOKEN_CHANGES; i++)
+        if (c->counts[i] > 0) {
+            printf("%s%s %s", before, human_grouped(c->counts[i]).text,
+                   i == CHANGE_TYPE    ? "of another type"
+                   : i == CHANGE_SCORE ? "with another score"
+                                       : changes[i].name);
+            before = ", ";
+        }
+    putc('\n', stdout);
+    c->total = 0;
+    census_compare(c->vocabs[0], c->vocabs[1], print_difference, c);
+    if (c->total > SHOWN && !c->options->base.shared->verbose)
+        printf("  ... and %s more: -v shows all\n", human_grouped(c->total - SHOWN).text);
+}
+
+/* ---- merges --------------------------------------------------------------------------------- */
+
+static gufo_array_iter start_merges(const vocab_input *v, uint64_t *count)
+{
+    gufo_array none = {.type = GUFO_VALUE_STRING, .encoding = {3, GUFO_LITTLE_ENDIAN}},
+               array = none;
+
+    if (gufo_get_array(v->keys, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &array, NULL) !=
+        GUFO_OK)
+        array = none;
+    *count = array.count;
+    return gufo_array_start(&array);
+}
+
+static void compare_merges(comparison *c)
+{
+    gufo_array_iter walk[2] = {start_merges(&c->sides[0], &c->merges[0]),
+                               start_merges(&c->sides[1], &c->merges[1])};
+    gufo_value values[2];
+    uint64_t rank = 0;
+    bool first, second;
+
+    do {
+        first = gufo_array_next(&walk[0], &values[0]);
+        second = gufo_array_next(&walk[1], &values[1]);
+        rank++;
+    } while (first && second && gufo_str_equal(values[0].as.str, values[1].as.str));
+    c->first_merge = first || second ? rank - 1 : UINT64_MAX;
+}
+
+static void put_merges(const comparison *c)
+{
+    if (c->first_merge == UINT64_MAX)
+        return;
+    printf("%sMerges: %s and %s; they differ from rank %s on\n",
+           c->settings + c->total > 0 ? "\n" : "", human_grouped(c->merges[0]).text,
+           human_grouped(c->merges[1]).text, human_grouped(c->first_merge).text);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void write_json(comparison *c)
+{
+    c->json = json_writer_start(stdout);
+    json_begin_object(&c->json, NULL);
+    json_write_text(&c->json, "a", c->options->base.shared->args[1]);
+    json_write_text(&c->json, "b", c->options->base.shared->args[2]);
+    json_begin_array(&c->json, "settings");
+    compare_settings(c);
+    json_end_array(&c->json);
+    json_begin_object(&c->json, "counts");
+    for (int i = 0; i < TOKEN_CHANGES; i++)
+        json_write_u64(&c->json, changes[i].name, c->counts[i]);
+    json_end_object(&c->json);
+    json_begin_array(&c->json, "tokens");
+    census_compare(c->vocabs[0], c->vocabs[1], write_difference, c);
+    json_end_array(&c->json);
+    json_begin_object(&c->json, "merges");
+    json_write_u64(&c->json, "a", c->merges[0]);
+    json_write_u64(&c->json, "b", c->merges[1]);
+    json_write_known(&c->json, "first_difference", c->first_merge != UINT64_MAX, c->first_merge);
+    json_end_object(&c->json);
+    json_write_bool(&c->json, "same", c->settings + c->total == 0 && c->first_merge == UINT64_MAX);
+    json_end_document(&c->json);
+}
+
+static int compare(comparison *c)
+{
+    const shared_options *shared = c->options->base.shared;
+
+    compare_merges(c);
+    census_compare(c->vocabs[0], c->vocabs[1], count_difference, c);
+    if (shared->json) {
+        c->total = 0;
+        write_json(c);
+    } else {
+        compare_settings(c);
+        if (!shared->quiet) {
+            put_tokens(c);
+            put_merges(c);
+        }
+    }
+    return c->settings + c->total == 0 && c->first_merge == UINT64_MAX ? CODE_OK : CODE_NO;
+}
+
+int vocab_diff(const vocab_options *options)
+{
+    comparison c = {.options = options};
+    int code = CODE_OK;
+
+    for (int i = 0; i < 2 && code == CODE_OK; i++) {
+        code = vocab_input_open(&c.sides[i], options->base.shared->args[i + 1], options);
+        c.vocabs[i] = c.sides[i].vocab;
+    }
+    if (code == CODE_OK)
+        code = compare(&c);
+    for (int i = 0; i < 2; i++)
+        vocab_input_close(&c.sides[i]);
+    return code;
+}
