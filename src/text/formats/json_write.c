@@ -34,14 +34,16 @@ static uint32_t count_tokens(const gufo_vocab *v)
 static gufo_status add_token(json_export *e, uint32_t id)
 {
     gufo_str text = vocab_text(e->vocab, id);
-    unsigned type = vocab_type(e->vocab, id);
+    unsigned type = vocab_type(e->vocab, id), attributes = e->vocab->attributes[id];
     json_t *token;
 
     if (!is_added(type))
         return GUFO_OK;
     token = json_pack("{s:I, s:s%, s:b, s:b, s:b, s:b, s:b}", "id", (json_int_t)id, "content",
-                      text.data, text.len, "single_word", 0, "lstrip", 0, "rstrip", 0, "normalized",
-                      0, "special", type != TYPE_USER_DEFINED);
+                      text.data, text.len, "single_word", 0, "lstrip",
+                      (attributes & GUFO_TOKEN_LSTRIP) != 0, "rstrip",
+                      (attributes & GUFO_TOKEN_RSTRIP) != 0, "normalized", 0, "special",
+                      type != TYPE_USER_DEFINED);
     return json_array_append_new(e->added, token) == 0 ? GUFO_OK : fail_memory(e->error);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "gufo/schema.h"
+#include "text/tokenizers/pretokenizer.h"
 
 static const pre_step table[] = {
 #define ROW(pre, ignore_merges, step) {pre, ignore_merges, step},
@@ -49,11 +49,11 @@ const char *pre_of_steps(gufo_str steps, bool ignore_merges)
     return NULL;
 }
 
-static const char *family_of(const char *pre)
+static const char *shape_of(const char *pre)
 {
-    const gufo_pretokenizer *row = gufo_pretokenizer_find(gufo_str_of(pre));
+    const pre_rules *rules = pre_rules_find(gufo_str_of(pre));
 
-    return row != NULL ? row->family : "";
+    return rules != NULL ? rules->shape : "";
 }
 
 const pre_step *pre_steps_of(const char *pre)
@@ -62,8 +62,8 @@ const pre_step *pre_steps_of(const char *pre)
         if (strcmp(table[row].pre, pre) == 0)
             return &table[row];
     for (size_t row = 0; row < ROWS; row++)
-        if (begins_shape(row) && *family_of(pre) != '\0' &&
-            strcmp(family_of(table[row].pre), family_of(pre)) == 0)
+        if (begins_shape(row) && *shape_of(pre) != '\0' &&
+            strcmp(shape_of(table[row].pre), shape_of(pre)) == 0)
             return &table[row];
     return NULL;
 }
