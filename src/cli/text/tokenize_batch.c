@@ -6,68 +6,33 @@
  * Other members of a line are ignored. */
 #include "cli/text/tokenize.h"
 
+#include "base/memory.h"
 #include "cli/core/stdout.h"
 #include "cli/text/blocks.h"
+#include "text/formats/base64.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- base64 --------------------------------------------------------------------------------- */
-
-static int digit_value(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c != '\0' ? strchr(digits, c) : NULL;
-
-    return at != NULL ? (int)(at - digits) : -1;
-}
-
-/* Decodes RFC 4648, section 4, over the text itself.  False for anything else. */
-static bool decode_base64(char *text, size_t len, size_t *decoded)
-{
-    size_t padding = len > 0 && text[len - 1] == '=' ? 1u + (len > 1 && text[len - 2] == '=') : 0;
-    uint32_t bits = 0;
-
-    *decoded = 0;
-    if (len % 4 != 0)
-        return false;
-    for (size_t i = 0; i < len - padding; i++) {
-        int value = digit_value(text[i]);
-
-        if (value < 0)
-            return false;
-        bits = bits << 6 | (uint32_t)value;
-        if (i % 4 > 0)
-            text[(*decoded)++] = (char)(uint8_t)(bits >> (6 - 2 * (i % 4)));
-    }
-    return true;
-}
-
-/* ---- lines ---------------------------------------------------------------------------------- */
 
 /* The text of a line, a view of `line` or of `bytes`, which the caller frees.  NULL, or what is
  * wrong with the line. */
-static const char *text_of(const json_t *line, gufo_str *text, char **bytes)
+static const char *text_of(const json_t *line, gufo_str *text, buffer *bytes)
 {
     const json_t *plain = json_object_get(line, "text"), *coded = json_object_get(line, "base64");
+    const json_t *given = plain != NULL ? plain : coded;
+    bool memory = true;
 
     if (!json_is_object(line) || (plain == NULL) == (coded == NULL))
         return "an object with \"text\" or \"base64\" is expected";
-    if (!json_is_string(plain != NULL ? plain : coded))
-        return plain != NULL ? "\"text\" is not a string" : "\"base64\" is not a string";
-    if (plain != NULL) {
-        *text = (gufo_str){json_string_value(plain), json_string_length(plain)};
+    if (!json_is_string(given))
+        return given == plain ? "\"text\" is not a string" : "\"base64\" is not a string";
+    *text = (gufo_str){json_string_value(given), json_string_length(given)};
+    if (given == plain)
         return NULL;
-    }
-    text->len = json_string_length(coded);
-    *bytes = malloc(text->len + 1);
-    if (*bytes == NULL)
-        return "out of memory";
-    memcpy(*bytes, json_string_value(coded), text->len);
-    text->data = *bytes;
-    return decode_base64(*bytes, text->len, &text->len) ? NULL : "\"base64\" is not base64";
+    if (!base64_read(*text, bytes, &memory))
+        return memory ? "\"base64\" is not base64" : "out of memory";
+    *text = (gufo_str){(const char *)bytes->data, bytes->len};
+    return NULL;
 }
 
 static int answer(tokenization *t, gufo_str text)
@@ -87,7 +52,7 @@ static int answer_line(tokenization *t, const blocks *in, gufo_str line)
     json_error_t error;
     json_t *root = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     gufo_str text = {0};
-    char *bytes = NULL;
+    buffer bytes = {.allocator = &default_allocator};
     const char *wrong = root == NULL ? error.text : text_of(root, &text, &bytes);
     int code;
 
@@ -96,7 +61,7 @@ static int answer_line(tokenization *t, const blocks *in, gufo_str line)
     else
         code = answer(t, text);
     json_decref(root);
-    free(bytes);
+    buffer_free(&bytes);
     return code;
 }
 
