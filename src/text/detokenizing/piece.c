@@ -74,9 +74,9 @@ static bool add_alphabet(gufo_str text, gufo_text *out)
         int byte = alphabet_byte(code_point);
 
         if (byte >= 0)
-            enough = text_add(out, &(char){(char)byte}, 1);
+            text_put_byte(out, (char)byte); /* no longer than its character */
         else
-            enough = add_unknown(code_point, text, out);
+            enough = add_unknown(code_point, text, out) && text_reserve(out, text.len - at - size);
     }
     return enough;
 }
