@@ -301,7 +301,7 @@ gufo_document *vocabulary_make(size_t index, gufo_str *bytes)
     gufo_error error;
     gufo_document *d = gufo_document_new(NULL, &error);
     gufo_layout layout;
-    const void *data;
+    const void *data = NULL;
 
     need(d != NULL, &error);
     set_text(d, "general.architecture", "llama");
