@@ -215,7 +215,7 @@ static gufo_status advance(gufo_tokenizer *k, gufo_str text, bool final, size_t 
         at = hit.end;
     }
     if (status == GUFO_OK) {
-        gufo_str rest = {text.data + at, scan.settled - at};
+        gufo_str rest = str_from((gufo_str){text.data, scan.settled}, at); /* may be NULL */
 
         if (!final && rest.len > 0)
             rest.len = k->vocab->algorithm->cut(k->vocab, rest);
