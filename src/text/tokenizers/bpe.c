@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/tokenizers/bpe_piece.h"
+#include "text/tokenizers/composition.h"
+#include "text/tokenizers/original.h"
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -48,6 +50,20 @@ static gufo_status fill_ranks(bpe_tables *t, const gufo_vocab *v, gufo_error *er
     return GUFO_OK;
 }
 
+static const char *choose_shape(gufo_vocab *v, bpe_tables *t, const gufo_model *model)
+{
+    const original_rules *original = original_find(v, model);
+
+    if (original == NULL)
+        return v->pre->shape;
+    v->differs = original->differs;
+    if (!v->original)
+        return v->pre->shape;
+    original_drop_padding(v);
+    t->composes = original->composes;
+    return original->shape;
+}
+
 static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *error)
 {
     bpe_tables *t = mem_zero(&v->allocator, sizeof *t);
@@ -57,7 +73,7 @@ static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *
     if (t == NULL)
         return fail_memory(error);
     v->tables = t;
-    t->pre = pretokenizer_new(v->pre->shape, &v->allocator, error);
+    t->pre = pretokenizer_new(choose_shape(v, t, model), &v->allocator, error);
     if (t->pre == NULL)
         return error != NULL ? error->code : GUFO_E_MEMORY;
     status = merge_table_open(&t->merges, v, model, required, error);
@@ -85,6 +101,7 @@ static void free_scratch(algorithm_scratch *s, const gufo_allocator *allocator)
     pre_scratch_free(s->pre);
     merging_free(&s->merging);
     buffer_free(&s->parts);
+    gufo_text_free(&s->composed);
     gufo_text_free(&s->escaped);
     buffer_free(&s->shown);
     buffer_free(&s->offsets);
@@ -104,7 +121,7 @@ static algorithm_scratch *new_scratch(const gufo_vocab *v, const gufo_allocator 
     s->vocab = v;
     s->merging.table = &t->merges;
     s->merging.links.allocator = s->merging.heap.allocator = allocator;
-    s->parts.allocator = s->escaped.allocator = allocator;
+    s->parts.allocator = s->escaped.allocator = s->composed.allocator = allocator;
     s->shown.allocator = s->offsets.allocator = allocator;
     s->pre = pre_scratch_new(t->pre, allocator, error);
     if (s->pre != NULL)
@@ -124,9 +141,16 @@ static gufo_status encode_bpe(tokenizing *work, fragment_part part, gufo_ids *ou
                               gufo_error *error)
 {
     algorithm_scratch *s = work->scratch;
+    const bpe_tables *t = s->vocab->tables;
 
     s->work = work;
     s->out = out;
+    if (t->composes) {
+        s->composed.len = 0;
+        if (!add_composed(&s->composed, part.text))
+            return fail_memory(error);
+        part.text = (gufo_str){s->composed.data, s->composed.len};
+    }
     return pretokenizer_run(s->pre, part.text, take_piece, s, error);
 }
 

@@ -12,6 +12,7 @@
 
 typedef struct bpe_tables {
     pretokenizer *pre;
+    bool composes; /* text is put in form NFC first */
     merge_table merges;
     byte_texts alphabet;
     uint32_t symbols[256];  /* of each byte; in raw text of ASCII characters alone */
@@ -26,6 +27,7 @@ struct algorithm_scratch {
     piece_cache cache;
     merging merging;
     buffer parts;
+    gufo_text composed;    /* the text in form NFC */
     gufo_text escaped;     /* a piece with U+2581 for spaces */
     buffer shown, offsets; /* for who watches: the piece in the byte alphabet; where each byte is */
     tokenizing *work;

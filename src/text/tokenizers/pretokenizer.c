@@ -21,9 +21,9 @@
 #define JIT_STACK_END ((size_t)1 << 20)
 
 static const struct {
-    const char *shape, *before, *after, *original;
+    const char *shape, *before, *after;
 } shapes[] = {
-#define ROW(shape, before, after, original) {shape, before, after, original},
+#define ROW(shape, before, after) {shape, before, after},
 #include "registry/pretokenizer_shapes.inc"
 #undef ROW
 };
@@ -69,13 +69,6 @@ static size_t find_shape(const char *name)
     while (i < SHAPE_COUNT && strcmp(shapes[i].shape, name) != 0)
         i++;
     return i;
-}
-
-const char *pretokenizer_original(const char *shape)
-{
-    size_t i = find_shape(shape);
-
-    return i == SHAPE_COUNT || strcmp(shapes[i].original, "-") == 0 ? NULL : shapes[i].original;
 }
 
 static gufo_status compile(pretokenizer *p, const char *expression, gufo_error *error)

@@ -30,8 +30,6 @@ typedef struct pretokenizer pretokenizer;
 pretokenizer *pretokenizer_new(const char *shape, const gufo_allocator *allocator,
                                gufo_error *error);
 void pretokenizer_free(pretokenizer *p);
-/* The shape that the tokenizers of such models themselves have, where it is another one; NULL. */
-const char *pretokenizer_original(const char *shape);
 
 /* The last place in text[0 .. len) where cutting changes no piece, whatever follows; 0: none. */
 size_t pretokenizer_cut(const pretokenizer *p, gufo_str text);
