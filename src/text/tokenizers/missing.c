@@ -2,4 +2,3 @@
 #include "text/tokenizers/algorithm.h"
 
 const token_algorithm algorithm_wpm = {0};
-const token_algorithm algorithm_ugm = {0};

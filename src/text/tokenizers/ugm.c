@@ -1,0 +1,361 @@
+/* UGM, the unigram model of SentencePiece (models "t5" and "replit"): of all ways to make the
+ * normalized text from tokens, the one with the highest sum of scores.
+ *
+ * A text is cut before a space, where no token crosses.  The best path of the whole is then that of the
+ * parts, one after the other, as long as sums of scores are exact: whether they are is checked on
+ * opening, and a vocabulary whose sums are not is never cut.  Parts are found again in a cache. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "text/tokenizers/best_path.h"
+#include "text/tokenizers/escaped.h"
+#include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/ugm_normalizer.h"
+
+enum {
+    TYPE_NORMAL = 1,
+    TYPE_USER_DEFINED = 4,
+    TYPE_UNUSED = 5,
+    SUM_BITS = 20, /* sums of 2^20 scores, at least, must be exact */
+};
+
+typedef struct ugm_tables {
+    ugm_normalizer normalizer;
+    path_rules rules;
+    bool can_cut;         /* before each space that follows another character */
+    bool cut_after_ascii; /* but only if that is of ASCII */
+    bool can_stream;      /* that a later part has a word before it is certain, too */
+} ugm_tables;
+
+struct algorithm_scratch {
+    piece_cache cache;
+    gufo_text normalized;
+    path_room path;
+    ugm_state state;
+};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool is_matched(unsigned type)
+{
+    return type == TYPE_NORMAL || type == TYPE_USER_DEFINED || type == TYPE_UNUSED;
+}
+
+static trie *make_trie(const gufo_vocab *v, bool wanted(unsigned type), gufo_error *error)
+{
+    uint32_t *ids = mem_array(&v->allocator, v->size, sizeof *ids), count = 0;
+    trie *made;
+
+    if (ids == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    for (uint32_t id = 0; id < v->size; id++)
+        if (wanted(vocab_type(v, id)))
+            ids[count++] = id;
+    made = trie_new(&v->allocator, &(trie_texts){v->bytes, v->starts}, ids, count, error);
+    mem_free(&v->allocator, ids);
+    return made;
+}
+
+static bool is_user_defined(unsigned type)
+{
+    return type == TYPE_USER_DEFINED;
+}
+
+static void find_range(const gufo_vocab *v, path_rules *rules)
+{
+    float lowest = FLT_MAX;
+
+    rules->highest = -FLT_MAX;
+    for (uint32_t id = 0; id < v->size; id++)
+        if (vocab_type(v, id) == TYPE_NORMAL) {
+            float score = vocab_score(v, id);
+
+            lowest = score < lowest ? score : lowest;
+            rules->highest = score > rules->highest ? score : rules->highest;
+        }
+    rules->unknown = (float)((double)lowest - 10.0);
+}
+
+/* Widens the range of bits, in powers of 2, that scores have; false for one that is not finite. */
+static bool add_bits(float score, int *lowest, int *highest)
+{
+    int exponent;
+    float fraction = frexpf(fabsf(score), &exponent);
+
+    if (!isfinite(score))
+        return false;
+    if (score == 0)
+        return true;
+    uint32_t digits = (uint32_t)ldexpf(fraction, FLT_MANT_DIG);
+    int low = exponent - FLT_MANT_DIG + __builtin_ctz(digits);
+    *lowest = low < *lowest ? low : *lowest;
+    *highest = exponent > *highest ? exponent : *highest;
+    return true;
+}
+
+/* Whether all sums of up to 2^SUM_BITS scores are exact in doubles. */
+static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
+{
+    int lowest = 0, highest = 0;
+
+    if (!add_bits(rules->unknown, &lowest, &highest))
+        return false;
+    for (uint32_t id = 0; id < v->size; id++)
+        if (is_matched(vocab_type(v, id)) && !add_bits(vocab_score(v, id), &lowest, &highest))
+            return false;
+    return highest + SUM_BITS - lowest <= DBL_MANT_DIG;
+}
+
+static bool has_space_inside(gufo_str text)
+{
+    for (size_t at = 1; at < text.len; at++)
+        if (str_begins(str_from(text, at), ESCAPED_SPACE))
+            return true;
+    return false;
+}
+
+static bool is_ascii(gufo_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((uint8_t)text.data[i] >= 0x80)
+            return false;
+    return true;
+}
+
+/* Whether each part begins with a token that is not the unknown one: several of those would become
+ * one, across the cut. */
+static bool spaces_are_known(const gufo_vocab *v, const trie *tokens)
+{
+    uint32_t unknown = v->special[GUFO_SPECIAL_UNKNOWN];
+    uint64_t space = trie_walk(tokens, tokens->root, ESCAPED_SPACE, sizeof ESCAPED_SPACE - 1);
+
+    return space != TRIE_NONE && trie_value(tokens, space) != TRIE_NO_ID &&
+           (unknown >= v->size || !is_matched(vocab_type(v, unknown)));
+}
+
+/* Finds out whether parts can begin with a space: no token, no key and no character crosses such a
+ * place.  What is left of a character, if only the begin of a user-defined token was copied, would
+ * make the next step cross it. */
+static void find_cuts(const gufo_vocab *v, ugm_tables *u)
+{
+    const charsmap *map = &u->normalizer.map;
+
+    u->can_cut = !v->original && !map->has_space && map->whole_characters &&
+                 spaces_are_known(v, u->rules.tokens) && sums_are_exact(v, &u->rules);
+    for (uint32_t id = 0; id < v->size && u->can_cut; id++) {
+        gufo_str text = vocab_text(v, id);
+        unsigned type = vocab_type(v, id);
+
+        if (is_matched(type) && has_space_inside(text))
+            u->can_cut = false;
+        if (type != TYPE_USER_DEFINED)
+            continue;
+        if (memchr(text.data, ' ', text.len) != NULL || gufo_utf8_valid_prefix(text) < text.len)
+            u->can_cut = false;
+        if (!is_ascii(text))
+            u->cut_after_ascii = true;
+    }
+    u->can_stream =
+        u->can_cut && (!v->space_prefix || v->remove_extra_spaces || map->word_count == 0);
+}
+
+static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_error *error)
+{
+    ugm_tables *u = mem_zero(&vocab->allocator, sizeof *u);
+    gufo_entry map;
+    gufo_status status = GUFO_OK;
+
+    if (u == NULL)
+        return fail_memory(error);
+    vocab->tables = u;
+    if (vocab_entry(model, "precompiled_charsmap", &map))
+        status = charsmap_read(&u->normalizer.map, &map.value, &vocab->allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    u->normalizer.user_defined = make_trie(vocab, is_user_defined, error);
+    u->rules.tokens = make_trie(vocab, is_matched, error);
+    if (u->normalizer.user_defined == NULL || u->rules.tokens == NULL)
+        return GUFO_E_MEMORY;
+    u->normalizer.whole_tokens = vocab->original;
+    u->normalizer.extra_spaces = !vocab->remove_extra_spaces;
+    u->normalizer.space_prefix = vocab->space_prefix;
+    find_range(vocab, &u->rules);
+    find_cuts(vocab, u);
+    vocab->differs = "of paths with equal sums, llama.cpp and SentencePiece choose different ones: "
+                     "SentencePiece keeps sums as 32-bit floats";
+    return GUFO_OK;
+}
+
+static void ugm_close(gufo_vocab *vocab)
+{
+    ugm_tables *u = vocab->tables;
+
+    charsmap_free(&u->normalizer.map, &vocab->allocator);
+    trie_free(u->normalizer.user_defined);
+    trie_free(u->rules.tokens);
+    mem_free(&vocab->allocator, u);
+}
+
+static algorithm_scratch *ugm_scratch_new(const gufo_vocab *vocab, const gufo_allocator *allocator,
+                                          gufo_error *error)
+{
+    algorithm_scratch *scratch = mem_zero(allocator, sizeof *scratch);
+
+    (void)vocab;
+    if (scratch == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    scratch->normalized.allocator = allocator;
+    return scratch;
+}
+
+static void ugm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
+{
+    gufo_text_free(&scratch->normalized);
+    mem_free(allocator, scratch->path.places);
+    mem_free(allocator, scratch);
+}
+
+/* ---- encoding ------------------------------------------------------------------------------- */
+
+static void show(const tokenizing *t, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id)
+{
+    gufo_tokenize_event event = {.kind = kind, .text = text, .id = id};
+
+    if (t->watch == NULL)
+        return;
+    if (kind == GUFO_TOKENIZE_TOKEN && id < t->vocab->size)
+        event.score = vocab_score(t->vocab, id);
+    t->watch(t->watch_context, &event);
+}
+
+/* Appends the ids of the best path; unknown tokens in a row are one. */
+static gufo_status add_path(const tokenizing *t, gufo_str text, gufo_ids *out, gufo_error *error)
+{
+    const path_place *places = t->scratch->path.places;
+    uint32_t unknown = t->vocab->special[GUFO_SPECIAL_UNKNOWN], at = 0;
+
+    while (at < text.len) {
+        uint32_t end = places[at].end, id = places[end].id;
+
+        while (id == unknown && end < text.len && places[places[end].end].id == unknown)
+            end = places[end].end;
+        if (id == GUFO_NO_TOKEN)
+            return refuse(error, GUFO_E_MALFORMED,
+                          "the vocabulary has no token for a character, and no unknown token");
+        if (!ids_add(out, id))
+            return fail_memory(error);
+        show(t, GUFO_TOKENIZE_TOKEN, (gufo_str){text.data + at, end - at}, id);
+        at = end;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status search_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
+{
+    const ugm_tables *u = t->vocab->tables;
+    algorithm_scratch *scratch = t->scratch;
+    gufo_text *normalized = &scratch->normalized;
+    gufo_status status;
+
+    normalized->len = 0;
+    if (!ugm_normalize(&u->normalizer, piece, &scratch->state, normalized))
+        return fail_memory(error);
+    piece = (gufo_str){normalized->data, normalized->len};
+    if (piece.len == 0)
+        return GUFO_OK;
+    show(t, GUFO_TOKENIZE_PIECE, piece, GUFO_NO_TOKEN);
+    status = best_path(t, &u->rules, piece, &scratch->path, error);
+    return status == GUFO_OK ? add_path(t, piece, out, error) : status;
+}
+
+/* Pieces are the same wherever they are, as soon as no word can get another space before it. */
+static bool can_keep(const tokenizing *t, gufo_str piece)
+{
+    const ugm_tables *u = t->vocab->tables;
+    const ugm_normalizer *n = &u->normalizer;
+
+    return u->can_cut && t->watch == NULL && piece.len <= CACHED_BYTES &&
+           (!n->extra_spaces || !n->space_prefix || t->scratch->state.prefixed) &&
+           *piece.data == ' ';
+}
+
+static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
+{
+    size_t before = out->count;
+    cached_piece *place;
+    bool found;
+    gufo_status status;
+
+    if (!can_keep(t, piece))
+        return search_piece(t, piece, out, error);
+    place = piece_cache_at(&t->scratch->cache, piece, &found);
+    if (found)
+        return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
+    status = search_piece(t, piece, out, error);
+    if (status == GUFO_OK)
+        piece_cache_keep(place, piece.len, out->ids + before, out->count - before);
+    return status;
+}
+
+static inline bool is_cut(const ugm_tables *u, const char *at)
+{
+    return *at == ' ' && at[-1] != ' ' && (!u->cut_after_ascii || (uint8_t)at[-1] < 0x80);
+}
+
+/* Up to the next place to cut; text.len if there is none. */
+static size_t piece_length(const ugm_tables *u, gufo_str text)
+{
+    size_t at = 1;
+
+    if (!u->can_cut)
+        return text.len;
+    while (at < text.len && !is_cut(u, text.data + at))
+        at++;
+    return at;
+}
+
+static gufo_status ugm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
+{
+    gufo_str text = part.text;
+    size_t len;
+    gufo_status status = GUFO_OK;
+
+    /* A later part begins with a space, behind a word. */
+    t->scratch->state = (ugm_state){.prefixed = !part.first};
+    for (size_t at = 0; status == GUFO_OK && at < text.len; at += len) {
+        gufo_str rest = {text.data + at, text.len - at};
+
+        len = piece_length(t->vocab->tables, rest);
+        status = encode_piece(t, (gufo_str){rest.data, len}, out, error);
+    }
+    return status;
+}
+
+static size_t ugm_cut(const gufo_vocab *vocab, gufo_str text)
+{
+    const ugm_tables *u = vocab->tables;
+
+    for (size_t at = text.len; u->can_stream && at-- > 1;)
+        if (is_cut(u, text.data + at))
+            return at;
+    return 0;
+}
+
+const token_algorithm algorithm_ugm = {
+    .name = "UGM",
+    .open = ugm_open,
+    .close = ugm_close,
+    .scratch_new = ugm_scratch_new,
+    .scratch_free = ugm_scratch_free,
+    .encode = ugm_encode,
+    .cut = ugm_cut,
+    .parallel = true,
+};

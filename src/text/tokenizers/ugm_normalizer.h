@@ -1,0 +1,26 @@
+/* The normalizer of UGM: the text of a fragment becomes the text that tokens are looked for in. */
+#ifndef TEXT_UGM_NORMALIZER_H
+#define TEXT_UGM_NORMALIZER_H
+
+#include "text/tokenizers/charsmap.h"
+#include "text/vocabulary/grown_text.h"
+#include "text/vocabulary/trie.h"
+
+typedef struct ugm_normalizer {
+    charsmap map;
+    trie *user_defined; /* tokens that are not normalized */
+    bool whole_tokens;  /* only whole user-defined tokens, as SentencePiece does; else parts too */
+    bool extra_spaces;  /* spaces are kept as they are */
+    bool space_prefix;
+} ugm_normalizer;
+
+/* Where a fragment has got to; {0} at its begin. */
+typedef struct ugm_state {
+    bool in_word;
+    bool prefixed; /* a word has begun */
+} ugm_state;
+
+/* Appends a stretch of a fragment, normalized.  False without memory. */
+bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out);
+
+#endif
