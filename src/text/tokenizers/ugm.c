@@ -15,12 +15,13 @@
 #include "text/tokenizers/escaped.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/ugm_normalizer.h"
+#include "text/vocabulary/characters.h"
 
 enum {
     TYPE_NORMAL = 1,
     TYPE_USER_DEFINED = 4,
     TYPE_UNUSED = 5,
-    SUM_BITS = 20, /* sums of 2^20 scores, at least, must be exact */
+    SUM_BITS = 20,
 };
 
 typedef struct ugm_tables {
@@ -82,34 +83,51 @@ static void find_range(const gufo_vocab *v, path_rules *rules)
     rules->unknown = (float)((double)lowest - 10.0);
 }
 
-/* Widens the range of bits, in powers of 2, that scores have; false for one that is not finite. */
-static bool add_bits(float score, int *lowest, int *highest)
+/* Powers of 2 between which the bits of scores are. */
+typedef struct bit_range {
+    int lowest, highest;
+} bit_range;
+
+/* Adds a score; false for one that is not finite. */
+static bool add_bits(bit_range *range, float score)
 {
-    int exponent;
+    int exponent, low;
     float fraction = frexpf(fabsf(score), &exponent);
 
     if (!isfinite(score))
         return false;
     if (score == 0)
         return true;
-    uint32_t digits = (uint32_t)ldexpf(fraction, FLT_MANT_DIG);
-    int low = exponent - FLT_MANT_DIG + __builtin_ctz(digits);
-    *lowest = low < *lowest ? low : *lowest;
-    *highest = exponent > *highest ? exponent : *highest;
+    low = exponent - FLT_MANT_DIG + __builtin_ctz((unsigned)ldexpf(fraction, FLT_MANT_DIG));
+    range->lowest = low < range->lowest ? low : range->lowest;
+    range->highest = exponent > range->highest ? exponent : range->highest;
     return true;
 }
 
-/* Whether all sums of up to 2^SUM_BITS scores are exact in doubles. */
+/* Whether sums are exact in doubles, for 2^SUM_BITS characters at least.  The best sum is not below
+ * that of a path of single characters, and not above what only the best tokens would give; every sum
+ * is such a one and one more score. */
 static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
 {
-    int lowest = 0, highest = 0;
+    bit_range one = {0}, many = {0};
 
-    if (!add_bits(rules->unknown, &lowest, &highest))
+    if (!add_bits(&many, rules->unknown))
         return false;
-    for (uint32_t id = 0; id < v->size; id++)
-        if (is_matched(vocab_type(v, id)) && !add_bits(vocab_score(v, id), &lowest, &highest))
+    for (uint32_t id = 0; id < v->size; id++) {
+        gufo_str text = vocab_text(v, id);
+        float score = vocab_score(v, id);
+
+        if (!is_matched(vocab_type(v, id)))
+            continue;
+        if (!add_bits(&one, score))
             return false;
-    return highest + SUM_BITS - lowest <= DBL_MANT_DIG;
+        if (score > 0 || length_by_first_byte(text.data, text.len) == text.len)
+            (void)add_bits(&many, score);
+    }
+    one.lowest = many.lowest < one.lowest ? many.lowest : one.lowest;
+    many.highest += SUM_BITS;
+    one.highest = many.highest > one.highest ? many.highest : one.highest;
+    return one.highest + 1 - one.lowest <= DBL_MANT_DIG;
 }
 
 static bool has_space_inside(gufo_str text)
