@@ -1,0 +1,276 @@
+/* WPM, the WordPiece of BERT (model "bert"): a text is split into words, a word into the longest tokens
+ * from the left.
+ *
+ *     words     ▁hello  ▁,  ▁worlds     lower-cased, without accents, as the vocabulary says
+ *     tokens    ▁hello  ▁,  ▁world s    a word that is not made of tokens is one unknown token
+ *
+ * Words end at white space and punctuation of ASCII, whatever surrounds it: the stretches between are
+ * found again in a cache. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/wpm_words.h"
+#include "text/vocabulary/characters.h"
+#include "text/vocabulary/trie.h"
+#include "text/vocabulary/vocabulary.h"
+
+enum { LONGEST_ORIGINAL = 100 }; /* characters of a word that the original tokenizer looks at */
+
+typedef struct wpm_tables {
+    trie *tokens;
+    uint8_t kinds[256]; /* of wpm_byte */
+} wpm_tables;
+
+struct algorithm_scratch {
+    piece_cache cache;
+    gufo_text word;
+};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The original tokenizer drops other controls of ASCII; punctuation may belong to a longer word for
+ * its rules of lower case. */
+static wpm_byte original_kind(uint8_t byte)
+{
+    return byte == '\t' || byte == '\n' || byte == '\r' || byte == ' ' ? WPM_SPACE : WPM_WORD;
+}
+
+static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_error *error)
+{
+    wpm_tables *w = mem_zero(&vocab->allocator, sizeof *w);
+
+    (void)model;
+    if (w == NULL)
+        return fail_memory(error);
+    vocab->tables = w;
+    for (unsigned byte = 0; byte < 256; byte++)
+        w->kinds[byte] = (uint8_t)(vocab->original ? original_kind((uint8_t)byte)
+                                                   : wpm_byte_kind((uint8_t)byte));
+    w->tokens = trie_new(&vocab->allocator, &(trie_texts){vocab->bytes, vocab->starts}, NULL,
+                         vocab->size, error);
+    vocab->differs = "llama.cpp and the tokenizer of BERT decompose characters, drop marks and "
+                     "controls, and limit words in different ways";
+    return w->tokens != NULL ? GUFO_OK : GUFO_E_MEMORY;
+}
+
+static void wpm_close(gufo_vocab *vocab)
+{
+    wpm_tables *w = vocab->tables;
+
+    trie_free(w->tokens);
+    mem_free(&vocab->allocator, w);
+}
+
+static algorithm_scratch *wpm_scratch_new(const gufo_vocab *vocab, const gufo_allocator *allocator,
+                                          gufo_error *error)
+{
+    algorithm_scratch *scratch = mem_zero(allocator, sizeof *scratch);
+
+    (void)vocab;
+    if (scratch == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    scratch->word.allocator = allocator;
+    return scratch;
+}
+
+static void wpm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
+{
+    gufo_text_free(&scratch->word);
+    mem_free(allocator, scratch);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+typedef struct word_output {
+    const tokenizing *t;
+    gufo_ids *out;
+    gufo_error *error;
+    gufo_status status;
+} word_output;
+
+static void show(const tokenizing *t, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id)
+{
+    if (t->watch != NULL)
+        t->watch(t->watch_context, &(gufo_tokenize_event){.kind = kind, .text = text, .id = id});
+}
+
+static bool add_id(word_output *o, gufo_str text, uint32_t id)
+{
+    if (!ids_add(o->out, id)) {
+        o->status = fail_memory(o->error);
+        return false;
+    }
+    show(o->t, GUFO_TOKENIZE_TOKEN, text, id);
+    return true;
+}
+
+/* The length of the longest token at the start of a text, and its id; 0: none. */
+static size_t longest_token(const trie *tokens, gufo_str text, uint32_t *id)
+{
+    uint64_t node = tokens->root;
+    size_t len = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        uint32_t found;
+
+        node = trie_step(tokens, node, (uint8_t)text.data[i]);
+        if (node == TRIE_NONE)
+            break;
+        found = trie_value(tokens, node);
+        if (found != TRIE_NO_ID) {
+            *id = found;
+            len = i + 1;
+        }
+    }
+    return len;
+}
+
+static bool is_too_long(const gufo_vocab *v, gufo_str word)
+{
+    size_t characters = 0;
+
+    for (size_t i = 0; v->original && i < word.len; i++)
+        characters += ((uint8_t)word.data[i] & 0xc0) != 0x80;
+    return characters > LONGEST_ORIGINAL + 1; /* U+2581 is one */
+}
+
+static bool add_unknown(word_output *o, gufo_str word)
+{
+    uint32_t id = o->t->vocab->special[GUFO_SPECIAL_UNKNOWN];
+
+    if (id == GUFO_NO_TOKEN) {
+        o->status = refuse(o->error, GUFO_E_MALFORMED,
+                           "the vocabulary has no tokens for a word, and no unknown token");
+        return false;
+    }
+    return add_id(o, word, id);
+}
+
+/* Appends the tokens of a word; they are shown once it is certain that they make the whole word. */
+static bool take_word(void *context, gufo_str word)
+{
+    word_output *o = context;
+    const wpm_tables *w = o->t->vocab->tables;
+    size_t before = o->out->count, at = 0, len;
+    bool unknown = is_too_long(o->t->vocab, word);
+    uint32_t id = 0;
+
+    show(o->t, GUFO_TOKENIZE_PIECE, word, GUFO_NO_TOKEN);
+    for (; at < word.len && !unknown; at += len) {
+        len = longest_token(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
+        if (len == 0)
+            unknown = true;
+        else if (!ids_add(o->out, id)) {
+            o->status = fail_memory(o->error);
+            return false;
+        }
+    }
+    if (unknown) {
+        o->out->count = before;
+        return add_unknown(o, word);
+    }
+    for (at = 0; o->t->watch != NULL && at < word.len; at += len) {
+        len = longest_token(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
+        show(o->t, GUFO_TOKENIZE_TOKEN, (gufo_str){word.data + at, len}, id);
+    }
+    return true;
+}
+
+/* ---- encoding ------------------------------------------------------------------------------- */
+
+static gufo_status split_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
+{
+    word_output o = {t, out, error, GUFO_OK};
+    wpm_words words = {.lowercase = t->vocab->lowercase,
+                       .strip_accents = t->vocab->strip_accents,
+                       .take = take_word,
+                       .context = &o,
+                       .word = t->scratch->word};
+    bool done = t->vocab->original ? wpm_split_original(&words, piece) : wpm_split(&words, piece);
+
+    t->scratch->word = words.word;
+    t->scratch->word.len = 0;
+    if (done || o.status != GUFO_OK)
+        return o.status;
+    return fail_memory(error);
+}
+
+static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
+{
+    size_t before = out->count;
+    cached_piece *place;
+    bool found;
+    gufo_status status;
+
+    if (piece.len > CACHED_BYTES || t->watch != NULL)
+        return split_piece(t, piece, out, error);
+    place = piece_cache_at(&t->scratch->cache, piece, &found);
+    if (found)
+        return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
+    status = split_piece(t, piece, out, error);
+    if (status == GUFO_OK)
+        piece_cache_keep(place, piece.len, out->ids + before, out->count - before);
+    return status;
+}
+
+static gufo_status wpm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
+{
+    const uint8_t *kinds = ((const wpm_tables *)t->vocab->tables)->kinds;
+    const uint8_t *text = (const uint8_t *)part.text.data;
+    size_t at = 0;
+    gufo_status status = GUFO_OK;
+
+    while (status == GUFO_OK && at < part.text.len) {
+        size_t begin = at++;
+
+        if (kinds[text[begin]] == WPM_SPACE)
+            continue;
+        if (kinds[text[begin]] == WPM_WORD)
+            while (at < part.text.len && kinds[text[at]] == WPM_WORD)
+                at++;
+        status = encode_piece(t, (gufo_str){part.text.data + begin, at - begin}, out, error);
+    }
+    return status;
+}
+
+/* Whether a character that is a word of its own, or white space, begins here, and is complete. */
+static bool begins_alone(const gufo_vocab *v, gufo_str text)
+{
+    size_t size;
+    uint32_t c;
+
+    if ((uint8_t)*text.data < 0xc0)
+        return false;
+    c = lenient_decode(text.data, text.len, &size);
+    if (v->strip_accents)
+        c = wpm_first_of_decomposition(c);
+    return size > 1 && (class_of(c) == CLASS_W || wpm_stands_alone(c));
+}
+
+static size_t wpm_cut(const gufo_vocab *vocab, gufo_str text)
+{
+    const uint8_t *kinds = ((const wpm_tables *)vocab->tables)->kinds;
+
+    for (size_t at = text.len; at-- > 1;)
+        if (kinds[(uint8_t)text.data[at - 1]] != WPM_WORD ||
+            kinds[(uint8_t)text.data[at]] != WPM_WORD ||
+            (!vocab->original && begins_alone(vocab, str_from(text, at))))
+            return at;
+    return 0;
+}
+
+const token_algorithm algorithm_wpm = {
+    .name = "WPM",
+    .open = wpm_open,
+    .close = wpm_close,
+    .scratch_new = wpm_scratch_new,
+    .scratch_free = wpm_scratch_free,
+    .encode = wpm_encode,
+    .cut = wpm_cut,
+    .parallel = true,
+};

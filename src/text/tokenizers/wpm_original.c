@@ -1,0 +1,203 @@
+/* The words of BERT's own tokenizer, which works in passes over all of a text:
+ *
+ *     clean        controls and what Unicode does not assign go
+ *     split        at white space, and around ideographs
+ *     compose      NFC
+ *     lower case   by the full mapping: a sigma at the end of a word has its own form
+ *     decompose    NFD, without the marks that take no space (Mn)
+ *     split        at punctuation
+ */
+#include "text/tokenizers/wpm_words.h"
+
+#include <utf8proc.h>
+
+#include "text/vocabulary/characters.h"
+
+enum {
+    NOT_A_CHARACTER = 0xfffd,
+    CAPITAL_I_WITH_DOT = 0x130,
+    DOT_ABOVE = 0x307,
+    CAPITAL_SIGMA = 0x3a3,
+    SMALL_SIGMA = 0x3c3,
+    FINAL_SIGMA = 0x3c2,
+};
+
+/* What lies between two places to split, in both forms. */
+typedef struct passes {
+    wpm_words *words;
+    gufo_text text;   /* UTF-8 */
+    gufo_text points; /* of utf8proc_int32_t */
+    size_t count;
+} passes;
+
+static uint32_t point_at(const passes *p, size_t index)
+{
+    return (uint32_t)((const utf8proc_int32_t *)(const void *)p->points.data)[index];
+}
+
+static bool put_text(passes *p, uint32_t c)
+{
+    char bytes[4];
+
+    return text_add(&p->text, bytes, lenient_encode(c, bytes));
+}
+
+/* Makes code points of the text, which is UTF-8, decomposed; and composes them. */
+static bool normalize(passes *p, bool compose)
+{
+    const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)p->text.data;
+    utf8proc_ssize_t len = (utf8proc_ssize_t)p->text.len, count;
+    utf8proc_int32_t *points;
+
+    count = utf8proc_decompose(text, len, NULL, 0, UTF8PROC_DECOMPOSE);
+    p->points.len = 0;
+    if (count < 0 || (size_t)count > SIZE_MAX / sizeof *points - 1 ||
+        !text_reserve(&p->points, ((size_t)count + 1) * sizeof *points))
+        return false;
+    points = (utf8proc_int32_t *)(void *)p->points.data;
+    count = utf8proc_decompose(text, len, points, count, UTF8PROC_DECOMPOSE);
+    if (count > 0 && compose)
+        count = utf8proc_normalize_utf32(points, count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    p->count = count < 0 ? 0 : (size_t)count;
+    p->text.len = 0;
+    return count >= 0;
+}
+
+/* ---- lower case ----------------------------------------------------------------------------- */
+
+static utf8proc_category_t category_of(uint32_t c)
+{
+    return utf8proc_category((utf8proc_int32_t)c);
+}
+
+static bool is_cased(uint32_t c)
+{
+    utf8proc_category_t category = category_of(c);
+
+    return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
+           category == UTF8PROC_CATEGORY_LT;
+}
+
+/* Unicode's Case_Ignorable: what may stand between letters of a word. */
+static bool is_ignored(uint32_t c)
+{
+    static const uint16_t inside[] = {'\'',   '.',    ':',    0xb7,   0x387,  0x55f,
+                                      0x5f4,  0x2018, 0x2019, 0x2024, 0x2027, 0xfe13,
+                                      0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a};
+
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (c == inside[i])
+            return true;
+    switch (category_of(c)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_SK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a letter comes before place `index`, and none after it. */
+static bool ends_word(const passes *p, size_t index)
+{
+    size_t before = index, after = index + 1;
+
+    while (before > 0 && is_ignored(point_at(p, before - 1)))
+        before--;
+    while (after < p->count && is_ignored(point_at(p, after)))
+        after++;
+    return before > 0 && is_cased(point_at(p, before - 1)) &&
+           (after == p->count || !is_cased(point_at(p, after)));
+}
+
+static bool put_lower_case(passes *p, size_t index)
+{
+    uint32_t c = point_at(p, index);
+
+    if (c == CAPITAL_I_WITH_DOT)
+        return put_text(p, 'i') && put_text(p, DOT_ABOVE);
+    if (c == CAPITAL_SIGMA)
+        return put_text(p, ends_word(p, index) ? FINAL_SIGMA : SMALL_SIGMA);
+    return put_text(p, wpm_lower_case(c));
+}
+
+static bool lower_case(passes *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->words->lowercase ? !put_lower_case(p, i) : !put_text(p, point_at(p, i)))
+            return false;
+    return true;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static bool split_at_punctuation(passes *p)
+{
+    wpm_words *w = p->words;
+
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t c = point_at(p, i);
+        character_class class = class_of(c);
+
+        if (w->strip_accents && category_of(c) == UTF8PROC_CATEGORY_MN)
+            continue;
+        if (class != CLASS_P && (class != CLASS_S || c >= 0x7f)) {
+            if (!wpm_add(w, c))
+                return false;
+        } else if (!wpm_end_word(w) || !wpm_add(w, c) || !wpm_end_word(w)) {
+            return false;
+        }
+    }
+    return wpm_end_word(w);
+}
+
+/* What was read since the last split. */
+static bool end_stretch(passes *p)
+{
+    bool enough;
+
+    if (p->text.len == 0)
+        return true;
+    enough = normalize(p, true) && lower_case(p) && normalize(p, !p->words->strip_accents) &&
+             split_at_punctuation(p);
+    p->text.len = 0;
+    return enough;
+}
+
+static bool is_original_ideograph(uint32_t c)
+{
+    return wpm_is_ideograph(c) || (c >= 0x2b820 && c <= 0x2b91f);
+}
+
+static bool read_character(passes *p, uint32_t c)
+{
+    character_class class;
+
+    if (c > 0x10ffff || c == NOT_A_CHARACTER)
+        return true;
+    class = class_of(c);
+    if (class == CLASS_C || class == CLASS_OTHER || (class == CLASS_W && c < 0xa0))
+        return true; /* U+0009, 000A, 000D and 0020 do not come here */
+    if (class == CLASS_W)
+        return end_stretch(p);
+    if (!is_original_ideograph(c))
+        return put_text(p, c);
+    return end_stretch(p) && put_text(p, c) && end_stretch(p);
+}
+
+bool wpm_split_original(wpm_words *w, gufo_str text)
+{
+    passes p = {.words = w};
+    bool enough = true;
+
+    p.text.allocator = p.points.allocator = w->word.allocator;
+    for (size_t at = 0, size; at < text.len && enough; at += size)
+        enough = read_character(&p, lenient_decode(text.data + at, text.len - at, &size));
+    enough = enough && end_stretch(&p);
+    gufo_text_free(&p.text);
+    gufo_text_free(&p.points);
+    return enough;
+}

@@ -1,0 +1,120 @@
+/* The words of WPM, as llama.cpp makes them: each character is decomposed, dropped, or lower-cased, one
+ * after the other.
+ *
+ * Characters that Unicode 15.1 does not have are never mapped: ids do not depend on the version of
+ * utf8proc. */
+#include "text/tokenizers/wpm_words.h"
+
+#include <utf8proc.h>
+
+#include "text/tokenizers/escaped.h"
+#include "text/vocabulary/characters.h"
+
+enum { NOT_A_CHARACTER = 0xfffd, LAST_CHARACTER = 0x10ffff };
+
+wpm_byte wpm_byte_kind(uint8_t byte)
+{
+    if (byte >= 0x7f)
+        return WPM_WORD;
+    switch (class_of(byte)) {
+    case CLASS_W:
+        return WPM_SPACE;
+    case CLASS_P:
+    case CLASS_S:
+        return WPM_PUNCTUATION;
+    default:
+        return WPM_WORD;
+    }
+}
+
+bool wpm_is_ideograph(uint32_t code_point)
+{
+    static const uint32_t ranges[][2] = {
+        {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},   {0x20000, 0x2a6df},
+        {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f},
+    };
+
+    if (code_point < ranges[0][0])
+        return false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code_point >= ranges[i][0] && code_point <= ranges[i][1])
+            return true;
+    return false;
+}
+
+bool wpm_stands_alone(uint32_t code_point)
+{
+    character_class class = class_of(code_point);
+
+    return class == CLASS_P || (class == CLASS_S && code_point < 0x7f) ||
+           wpm_is_ideograph(code_point);
+}
+
+/* ---- the word ------------------------------------------------------------------------------- */
+
+bool wpm_add(wpm_words *w, uint32_t code_point)
+{
+    const size_t size = sizeof ESCAPED_SPACE - 1;
+    char bytes[4];
+
+    if (w->word.len == 0 && !text_add(&w->word, ESCAPED_SPACE, size))
+        return false;
+    return text_add(&w->word, bytes, lenient_encode(code_point, bytes));
+}
+
+bool wpm_end_word(wpm_words *w)
+{
+    bool more = w->word.len == 0 || w->take(w->context, (gufo_str){w->word.data, w->word.len});
+
+    w->word.len = 0;
+    return more;
+}
+
+/* ---- characters ----------------------------------------------------------------------------- */
+
+uint32_t wpm_first_of_decomposition(uint32_t c)
+{
+    utf8proc_int32_t parts[8];
+    int boundary = 0;
+
+    if (c < 0xc0 || c > LAST_CHARACTER || class_of(c) == CLASS_OTHER)
+        return c;
+    if (utf8proc_decompose_char((utf8proc_int32_t)c, parts, 8, UTF8PROC_DECOMPOSE, &boundary) < 1)
+        return c;
+    return (uint32_t)parts[0];
+}
+
+uint32_t wpm_lower_case(uint32_t c)
+{
+    if (c < 0x80)
+        return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+    return class_of(c) == CLASS_OTHER ? c : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
+}
+
+static bool add_character(wpm_words *w, uint32_t c)
+{
+    character_class class;
+    uint32_t written;
+
+    if (c > LAST_CHARACTER || c == NOT_A_CHARACTER || c == 0)
+        return true;
+    if (w->strip_accents)
+        c = wpm_first_of_decomposition(c);
+    class = class_of(c);
+    if (class == CLASS_W)
+        return wpm_end_word(w);
+    if (class == CLASS_C || (class == CLASS_M && w->strip_accents))
+        return true;
+    written = w->lowercase ? wpm_lower_case(c) : c;
+    if (!wpm_stands_alone(c))
+        return wpm_add(w, written);
+    return wpm_end_word(w) && wpm_add(w, written) && wpm_end_word(w);
+}
+
+bool wpm_split(wpm_words *w, gufo_str text)
+{
+    for (size_t at = 0, size; at < text.len; at += size)
+        if (!add_character(w, lenient_decode(text.data + at, text.len - at, &size)))
+            return false;
+    return wpm_end_word(w);
+}

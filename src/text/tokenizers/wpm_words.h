@@ -1,0 +1,41 @@
+/* The words of WPM: how a text is split, and what becomes of its characters. */
+#ifndef TEXT_WPM_WORDS_H
+#define TEXT_WPM_WORDS_H
+
+#include "text/vocabulary/grown_text.h"
+
+/* A word, behind U+2581.  False: enough. */
+typedef bool wpm_take_word(void *context, gufo_str word);
+
+typedef struct wpm_words {
+    bool lowercase, strip_accents;
+    wpm_take_word *take;
+    void *context;
+    gufo_text word; /* the one that is read; its memory is the caller's */
+} wpm_words;
+
+/* What a byte is to the split of a text. */
+typedef enum wpm_byte { WPM_WORD = 0, WPM_SPACE, WPM_PUNCTUATION } wpm_byte;
+
+/* As llama.cpp reads it: bytes of ASCII at which words end, and punctuation that is a word. */
+wpm_byte wpm_byte_kind(uint8_t byte);
+/* Whether a character is a word of its own, as punctuation and ideographs are. */
+bool wpm_stands_alone(uint32_t code_point);
+
+/* Hands out the words of a stretch of text.  False without memory, or if `take` says so. */
+bool wpm_split(wpm_words *w, gufo_str text);
+/* The same as the tokenizer of BERT does it (wpm_original.c). */
+bool wpm_split_original(wpm_words *w, gufo_str text);
+
+/* ---- for both ------------------------------------------------------------------------------- */
+
+bool wpm_is_ideograph(uint32_t code_point);
+/* The first code point of the full canonical decomposition. */
+uint32_t wpm_first_of_decomposition(uint32_t code_point);
+/* By the simple mapping. */
+uint32_t wpm_lower_case(uint32_t code_point);
+/* Appends a character to the word; hands it out, if it is not empty. */
+bool wpm_add(wpm_words *w, uint32_t code_point);
+bool wpm_end_word(wpm_words *w);
+
+#endif
