@@ -1,6 +1,6 @@
 /* The words of BERT's own tokenizer, which works in passes over all of a text:
  *
- *     clean        controls and what Unicode does not assign go
+ *     clean        controls and what Unicode 14 does not assign go
  *     split        at white space, and around ideographs
  *     compose      NFC
  *     lower case   by the full mapping: a sigma at the end of a word has its own form
@@ -172,6 +172,34 @@ static bool is_original_ideograph(uint32_t c)
     return wpm_is_ideograph(c) || (c >= 0x2b820 && c <= 0x2b91f);
 }
 
+/* What Unicode 15 added.  The tokenizer of BERT is a Python program, and its results depend on the
+ * Unicode of Python; those that we know are from version 14. */
+static bool is_new(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {0xcf3, 0xcf3},     {0xece, 0xece},     {0x2ffc, 0x2fff},   {0x31ef, 0x31ef},
+        {0x10efd, 0x10eff}, {0x1123f, 0x11241}, {0x11b00, 0x11b09}, {0x11f00, 0x11f10},
+        {0x11f12, 0x11f3a}, {0x11f3e, 0x11f59}, {0x1342f, 0x1342f}, {0x13439, 0x13455},
+        {0x1b132, 0x1b132}, {0x1b155, 0x1b155}, {0x1d2c0, 0x1d2d3}, {0x1df25, 0x1df2a},
+        {0x1e030, 0x1e06d}, {0x1e08f, 0x1e08f}, {0x1e4d0, 0x1e4f9}, {0x1f6dc, 0x1f6dc},
+        {0x1f774, 0x1f776}, {0x1f77b, 0x1f77f}, {0x1f7d9, 0x1f7d9}, {0x1fa75, 0x1fa77},
+        {0x1fa87, 0x1fa88}, {0x1faad, 0x1faaf}, {0x1fabb, 0x1fabd}, {0x1fabf, 0x1fabf},
+        {0x1face, 0x1facf}, {0x1fada, 0x1fadb}, {0x1fae8, 0x1fae8}, {0x1faf7, 0x1faf8},
+        {0x2b739, 0x2b739}, {0x2ebf0, 0x2ee5d}, {0x31350, 0x323af},
+    };
+    size_t first = 0, end = sizeof ranges / sizeof *ranges;
+
+    while (end - first > 1) {
+        size_t middle = (first + end) / 2;
+
+        if (ranges[middle][0] <= c)
+            first = middle;
+        else
+            end = middle;
+    }
+    return ranges[first][0] <= c && c <= ranges[first][1];
+}
+
 static bool read_character(passes *p, uint32_t c)
 {
     character_class class;
@@ -179,7 +207,7 @@ static bool read_character(passes *p, uint32_t c)
     if (c > 0x10ffff || c == NOT_A_CHARACTER)
         return true;
     class = class_of(c);
-    if (class == CLASS_C || class == CLASS_OTHER || (class == CLASS_W && c < 0xa0))
+    if (class == CLASS_C || class == CLASS_OTHER || is_new(c) || (class == CLASS_W && c < 0xa0))
         return true; /* U+0009, 000A, 000D and 0020 do not come here */
     if (class == CLASS_W)
         return end_stretch(p);
