@@ -16,8 +16,7 @@ const char *const vocab_forms[] = {"tokenizer.json", "vocab.txt", NULL};
 static const command_option vocab_table[] = {
     {"text", "F", "Count the tokens of the text in the file F", OPTION_TEXT(vocab_options, text)},
     {"list", "WHAT",
-     "List tokens, special tokens, the longest tokens, duplicates or unreachable tokens: tokens, "
-     "special, longest, duplicates, unreachable",
+     "List all tokens, or those that are special, longest, duplicates or unreachable",
      OPTION_CHOICE(vocab_options, listed, vocab_lists, LISTED_TOKENS)},
     {"pre", "NAME", "Take this pre-tokenizer instead of tokenizer.ggml.pre",
      OPTION_TEXT(vocab_options, pre)},

@@ -106,9 +106,9 @@ static void put_flags(const vocab_report *r)
         bool set;
         const char *words;
     } flags[] = {
-        {r->facts.space_prefix, "a space is put before a text"},
-        {r->facts.clean_spaces, "decoding removes spaces before punctuation"},
-        {r->facts.merge_ignored, "pieces that are tokens are not merged"},
+        {r->facts.space_prefix, "one is put before a text"},
+        {r->facts.clean_spaces, "removes spaces before punctuation"},
+        {r->facts.merge_ignored, "not of pieces that are tokens"},
     };
 
     put_value("adds", "%s%s%s", r->facts.add_bos ? "BOS" : "",

@@ -117,7 +117,8 @@ static const struct {
     {KEY("eos_token_id"), "<|endoftext|>"},
     {KEY("eos_token_id"), "<\xef\xbd\x9c"
                           "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"},
-    {KEY("bos_token_id"), "<|endoftext|>"},
+    {KEY("eos_token_id"), "<|im_end|>"},
+    {KEY("eos_token_id"), "<|end|>"},
     {KEY("unknown_token_id"), "<unk>"},
     {KEY("unknown_token_id"), "[UNK]"},
     {KEY("seperator_token_id"), "[SEP]"},
@@ -143,6 +144,26 @@ static gufo_status set_known(json_reading *r)
     return status;
 }
 
+/* Readers take token 11 of a gpt2 vocabulary that does not say: better a control token than that. */
+static gufo_status set_ends(json_reading *r)
+{
+    gufo_status status = GUFO_OK;
+    gufo_document_entry entry;
+    uint32_t id = 0;
+
+    if (gufo_document_find(r->document, KEY("eos_token_id"), &entry))
+        id = (uint32_t)entry.value.as.u;
+    else
+        while (id < r->count && r->tokens[id].type != TYPE_CONTROL)
+            id++;
+    if (id == r->count)
+        return GUFO_OK;
+    if (!gufo_document_find(r->document, KEY("bos_token_id"), NULL))
+        status = gufo_document_set_u32(r->document, KEY("bos_token_id"), id, r->error);
+    return status == GUFO_OK ? gufo_document_set_u32(r->document, KEY("eos_token_id"), id, r->error)
+                             : status;
+}
+
 gufo_status json_read_special(json_reading *r)
 {
     frame f = {.before_count = 0};
@@ -150,5 +171,7 @@ gufo_status json_read_special(json_reading *r)
 
     if (status == GUFO_OK)
         status = set_frame(r, &f);
-    return status == GUFO_OK ? set_known(r) : status;
+    if (status == GUFO_OK)
+        status = set_known(r);
+    return status == GUFO_OK && r->kind == BYTE_LEVEL ? set_ends(r) : status;
 }
