@@ -192,6 +192,14 @@ END
     done
 }
 
+@test "tokenize --pre: a pre-tokenizer by name" {
+    make_bpe m.gguf
+    run -0 gufo tokenize --ids --pre llama-bpe m.gguf hell
+    same '[14, 12]'
+    run -2 --separate-stderr gufo tokenize --pre no-such-name m.gguf hell
+    same_error 'gufo: m.gguf: no pre-tokenizer is called "no-such-name"'
+}
+
 @test "tokenize: warnings of the vocabulary" {
     make_gguf m.gguf kv tokenizer.ggml.model string gpt2 arr tokenizer.ggml.tokens string 2 a b \
         arr tokenizer.ggml.merges string 0

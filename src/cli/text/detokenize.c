@@ -169,11 +169,11 @@ static int print_text(detokenization *d)
 
 static int open_vocabulary(detokenization *d)
 {
+    int code = vocab_open(d->path, NULL, &d->vocab);
     gufo_error error;
 
-    d->vocab = vocab_open(d->path, NULL);
-    if (d->vocab == NULL)
-        return CODE_FAILED;
+    if (code != CODE_OK)
+        return code;
     d->size = gufo_vocab_describe(d->vocab).size;
     d->detokenizer = gufo_detokenizer_new(d->vocab, d->options->flags, &error);
     return d->detokenizer != NULL ? CODE_OK : report_error(d->path, &error);

@@ -129,8 +129,7 @@ static int open_vocabulary(tokenization *t)
     const tokenize_options *o = t->options;
     gufo_vocab_options options = {.flags = o->original ? GUFO_VOCAB_ORIGINAL : 0, .pre = o->pre};
 
-    t->vocab = vocab_open(t->path, &options);
-    return t->vocab != NULL ? CODE_OK : CODE_FAILED;
+    return vocab_open(t->path, &options, &t->vocab);
 }
 
 static int make_tokenizer(tokenization *t)

@@ -4,19 +4,20 @@
 #include "cli/core/input.h"
 #include "cli/core/report.h"
 
-gufo_vocab *vocab_open(const char *path, const gufo_vocab_options *options)
+int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab)
 {
-    gufo_vocab *vocab;
     gufo_error error;
     input in;
+    int code = input_open(&in, path, &(input_options){0});
 
-    if (input_open(&in, path, &(input_options){0}) != CODE_OK)
-        return NULL;
-    vocab = gufo_vocab_open(in.model, options, &error);
-    if (vocab == NULL)
-        (void)report_refusal(path, &error);
+    *vocab = NULL;
+    if (code != CODE_OK)
+        return code;
+    *vocab = gufo_vocab_open(in.model, options, &error);
+    if (*vocab == NULL)
+        code = report_refusal(path, &error);
     input_close(&in);
-    for (uint64_t i = 0; vocab != NULL && gufo_vocab_warning_at(vocab, i) != NULL; i++)
-        report_warning(path, "%s", gufo_vocab_warning_at(vocab, i));
-    return vocab;
+    for (uint64_t i = 0; *vocab != NULL && gufo_vocab_warning_at(*vocab, i) != NULL; i++)
+        report_warning(path, "%s", gufo_vocab_warning_at(*vocab, i));
+    return code;
 }

@@ -4,8 +4,8 @@
 
 #include "gufo/vocab.h"
 
-/* Reads the vocabulary of the model at `path`, and reports what is assumed about it.  NULL after a
- * report. */
-gufo_vocab *vocab_open(const char *path, const gufo_vocab_options *options);
+/* Reads the vocabulary of the model at `path`, and reports what is assumed about it.  Returns the exit
+ * code. */
+int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab);
 
 #endif
