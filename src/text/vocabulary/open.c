@@ -1,10 +1,6 @@
 /* Opening a vocabulary, and looking at it. */
 #include "text/vocabulary/vocabulary.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/formats/source.h"
@@ -12,26 +8,6 @@
 #include "text/vocabulary/known_texts.h"
 #include "text/vocabulary/settings.h"
 #include "text/vocabulary/special_list.h"
-
-gufo_status vocab_warn(gufo_vocab *v, gufo_error *error, const char *format, ...)
-{
-    char message[GUFO_MESSAGE_SIZE];
-    char **warnings =
-        mem_grow(&v->allocator, v->warnings, v->warning_count, &v->warning_room, sizeof *warnings);
-    va_list arguments;
-
-    if (warnings == NULL)
-        return fail_memory(error);
-    v->warnings = warnings;
-    va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    v->warnings[v->warning_count] = mem_text(&v->allocator, gufo_str_of(message));
-    if (v->warnings[v->warning_count] == NULL)
-        return fail_memory(error);
-    v->warning_count++;
-    return GUFO_OK;
-}
 
 /* The order matters: algorithms know the types that the file gives, not those that known texts make
  * of them. */
@@ -132,11 +108,6 @@ gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
     for (unsigned role = 0; role < GUFO_SPECIAL_ROOM; role++)
         facts.special[role] = role < GUFO_SPECIAL_COUNT ? v->special[role] : GUFO_NO_TOKEN;
     return facts;
-}
-
-const char *gufo_vocab_warning_at(const gufo_vocab *vocab, uint64_t index)
-{
-    return index < vocab->warning_count ? vocab->warnings[index] : NULL;
 }
 
 bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out)
