@@ -1,6 +1,8 @@
 /* Byte-pair encoding: its rules on vocabularies that are made for them, and compared with their
  * definition. */
 #include "support/allocator.h"
+#include "support/json.h"
+#include "support/shared.h"
 #include "support/vocab_maker.h"
 
 #include <stdlib.h>
@@ -450,6 +452,74 @@ static void test_original(void **state)
     check_original(true, "\u00c3\u00a9|12");
 }
 
+/* ---- expected ids --------------------------------------------------------------------------- */
+
+static void check_line(gufo_tokenizer *tokenizer, const json_value *line, const char *label)
+{
+    const json_value *expected = json_find(line, "ids_fnv1a64");
+    uint64_t hash = 0xcbf29ce484222325u;
+    gufo_ids ids = {0};
+    char digits[17];
+
+    if (expected == NULL)
+        return;
+    assert_int_equal(gufo_tokenizer_feed(tokenizer, json_at(line, "text")->text, &ids, NULL),
+                     GUFO_OK);
+    assert_int_equal(gufo_tokenizer_end(tokenizer, &ids, NULL), GUFO_OK);
+    for (size_t i = 0; i < ids.count; i++)
+        for (unsigned byte = 0; byte < 4; byte++)
+            hash = (hash ^ (ids.ids[i] >> 8 * byte & 0xff)) * 0x100000001b3u;
+    (void)snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    check_str(expected->text, digits, "%s: \"%.*s\"", label, (int)json_at(line, "text")->text.len,
+              json_at(line, "text")->text.data);
+    gufo_ids_free(&ids);
+}
+
+static void check_pre(const gufo_model *model, gufo_str pre, const json_document *lines)
+{
+    char name[64];
+    const gufo_vocab_options options = {.pre = name};
+    gufo_vocab *vocab;
+    gufo_tokenizer *tokenizer;
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)pre.len, pre.data);
+    vocab = gufo_vocab_open(model, &options, NULL);
+    check(vocab != NULL, "%s", name);
+    tokenizer = gufo_tokenizer_new(vocab, NULL, NULL);
+    assert_non_null(tokenizer);
+    for (const json_value *line = lines->root->inside; line != NULL; line = line->next)
+        check_line(tokenizer, line, name);
+    gufo_tokenizer_free(tokenizer);
+    gufo_vocab_close(vocab);
+}
+
+/* A vocabulary of pairs of bytes: ids change where a cut moves. */
+static void test_expected_ids(void **state)
+{
+    path_text path = need_shared("data/text/vocabs/pairs.gguf");
+    path_text index_path = need_shared("data/text/tokens_pre/index.json");
+    json_document index = json_load(index_path.text);
+    gufo_model *model = gufo_open(path.text, NULL, NULL);
+
+    (void)state;
+    assert_non_null(model);
+    for (const json_value *file = json_at(index.root, "files")->inside; file != NULL;
+         file = file->next) {
+        char name[128];
+        json_document lines;
+
+        (void)snprintf(name, sizeof name, "data/text/tokens_pre/%.*s.jsonl", (int)file->name.len,
+                       file->name.data);
+        lines = json_load_lines(need_shared(name).text);
+        for (const json_value *pre = json_at(file, "pre_names")->inside; pre != NULL;
+             pre = pre->next)
+            check_pre(model, pre->text, &lines);
+        json_unload(&lines);
+    }
+    json_unload(&index);
+    gufo_close(model);
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static void check_memory(const small_vocabulary *small, const char *text)
@@ -501,7 +571,7 @@ int main(void)
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_definition),
         cmocka_unit_test(test_long_piece), cmocka_unit_test(test_raw_cuts),
         cmocka_unit_test(test_watch),      cmocka_unit_test(test_original),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_expected_ids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
