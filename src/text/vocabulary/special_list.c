@@ -47,6 +47,18 @@ static inline bool may_begin(const special_finder *f, const char *at, size_t lef
     return left == 1 || (f->begins[first * 32 + second / 8] >> second % 8 & 1) != 0;
 }
 
+/* The score that conversion gives to tokens that were added to a model of SentencePiece. */
+#define ADDED_SCORE (-1000.0f)
+
+/* SentencePiece finds the user-defined tokens of its unigram models itself, among the others, and so
+ * does the algorithm that gives its ids. */
+static bool found_by_algorithm(const gufo_vocab *v, uint32_t id)
+{
+    return v->original && v->algorithm == &algorithm_ugm &&
+           (v->attributes[id] & VOCAB_SPECIAL) == GUFO_TOKEN_USER_DEFINED &&
+           vocab_score(v, id) > ADDED_SCORE;
+}
+
 /* Of the tokens that have an attribute of `wanted` and none of `unwanted`. */
 static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted, uint16_t unwanted,
                                uint32_t *ids, gufo_error *error)
@@ -56,7 +68,8 @@ static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted
 
     /* Of equal texts the last one in the list is found: the one with the lowest id. */
     for (uint32_t id = v->size; id-- > 0;)
-        if ((v->attributes[id] & wanted) != 0 && (v->attributes[id] & unwanted) == 0) {
+        if ((v->attributes[id] & wanted) != 0 && (v->attributes[id] & unwanted) == 0 &&
+            !found_by_algorithm(v, id)) {
             ids[count++] = id;
             f->strips |= (v->attributes[id] & GUFO_TOKEN_LSTRIP) != 0;
             mark_begin(f, vocab_text(v, id));
