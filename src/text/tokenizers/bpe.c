@@ -98,6 +98,7 @@ static void close_bpe(gufo_vocab *v)
 
 static void free_scratch(algorithm_scratch *s, const gufo_allocator *allocator)
 {
+    piece_cache_free(&s->cache);
     pre_scratch_free(s->pre);
     merging_free(&s->merging);
     buffer_free(&s->parts);
@@ -119,6 +120,7 @@ static algorithm_scratch *new_scratch(const gufo_vocab *v, const gufo_allocator 
         return NULL;
     }
     s->vocab = v;
+    s->cache.allocator = allocator;
     s->merging.table = &t->merges;
     s->merging.links.allocator = s->merging.heap.allocator = allocator;
     s->parts.allocator = s->escaped.allocator = s->composed.allocator = allocator;

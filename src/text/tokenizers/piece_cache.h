@@ -1,7 +1,8 @@
 /* Ids of pieces that were encoded before: most words of a text come again.
  *
  * Each piece has one place; another piece with the same place takes it.  An entry is as large as a
- * cache line. */
+ * cache line.  A short text is encoded before the memory of a cache is cleared: only longer ones get
+ * one. */
 #ifndef TEXT_PIECE_CACHE_H
 #define TEXT_PIECE_CACHE_H
 
@@ -20,15 +21,26 @@ typedef struct cached_piece {
     uint32_t ids[CACHED_IDS];
 } cached_piece;
 
+/* {.allocator = ...} is empty. */
 typedef struct piece_cache {
-    cached_piece pieces[CACHED_PIECES];
+    const gufo_allocator *allocator;
+    cached_piece *pieces; /* CACHED_PIECES; NULL: too little was asked for yet */
+    size_t asked;         /* bytes */
 } piece_cache;
 
+/* Whether it has pieces, now that one more of `len` bytes is asked for. */
+bool piece_cache_start(piece_cache *cache, size_t len);
+void piece_cache_free(piece_cache *cache);
+
 /* The place of a piece of 1 to CACHED_BYTES bytes.  *found says whether its ids are there; else the
- * place has its key. */
+ * place has its key.  NULL: none yet. */
 static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, bool *found)
 {
     size_t len = piece.len;
+
+    *found = false;
+    if (cache->pieces == NULL && !piece_cache_start(cache, len))
+        return NULL;
     uint64_t a = load_start(piece.data, len);
     uint64_t b = len > 8 ? load_start(piece.data + 8, len - 8) : 0;
     uint64_t c = len > 16 ? load_start(piece.data + 16, len - 16) : 0;
@@ -46,11 +58,11 @@ static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, b
     return place;
 }
 
-/* Keeps the ids that the piece of a place gave. */
+/* Keeps the ids that the piece of a place gave; it may be NULL. */
 static inline void piece_cache_keep(cached_piece *place, size_t len, const uint32_t *ids,
                                     size_t count)
 {
-    if (count > CACHED_IDS)
+    if (place == NULL || count > CACHED_IDS)
         return;
     place->len = (uint8_t)len;
     place->count = (uint8_t)count;

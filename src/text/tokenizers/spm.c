@@ -84,12 +84,14 @@ static algorithm_scratch *spm_scratch_new(const gufo_vocab *vocab, const gufo_al
         (void)fail_memory(error);
         return NULL;
     }
+    scratch->cache.allocator = allocator;
     scratch->escaped.allocator = scratch->first.allocator = allocator;
     return scratch;
 }
 
 static void spm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
+    piece_cache_free(&scratch->cache);
     gufo_text_free(&scratch->escaped);
     gufo_text_free(&scratch->first);
     merge_room_free(&scratch->merges, allocator);

@@ -230,12 +230,14 @@ static algorithm_scratch *ugm_scratch_new(const gufo_vocab *vocab, const gufo_al
         (void)fail_memory(error);
         return NULL;
     }
+    scratch->cache.allocator = allocator;
     scratch->normalized.allocator = allocator;
     return scratch;
 }
 
 static void ugm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
+    piece_cache_free(&scratch->cache);
     gufo_text_free(&scratch->normalized);
     mem_free(allocator, scratch->path.places);
     mem_free(allocator, scratch);

@@ -74,12 +74,14 @@ static algorithm_scratch *wpm_scratch_new(const gufo_vocab *vocab, const gufo_al
         (void)fail_memory(error);
         return NULL;
     }
+    scratch->cache.allocator = allocator;
     scratch->word.allocator = allocator;
     return scratch;
 }
 
 static void wpm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
+    piece_cache_free(&scratch->cache);
     gufo_text_free(&scratch->word);
     mem_free(allocator, scratch);
 }
