@@ -62,7 +62,7 @@ static gufo_status take_prepend(json_reading *r, const json_t *step)
     return r->status;
 }
 
-/* " " becomes U+2581; more than one space becomes one. */
+/* " " becomes U+2581; more than one space becomes one; none are at the ends. */
 static gufo_status take_replace(json_reading *r, const json_t *step)
 {
     const json_t *pattern = json_member(step, "pattern");
@@ -73,8 +73,9 @@ static gufo_status take_replace(json_reading *r, const json_t *step)
         return r->status;
     if (str_is(text, " ") && str_is(content, WORD_START))
         r->spaces_escaped = true;
-    else if (r->kind == UNIGRAM && str_is(regex, " {2,}") &&
-             (str_is(content, WORD_START) || str_is(content, " ")))
+    else if (r->kind == UNIGRAM &&
+             ((str_is(regex, " {2,}") && (str_is(content, WORD_START) || str_is(content, " "))) ||
+              (str_is(regex, "^ +| +$") && content.len == 0)))
         r->extra_spaces_removed = true;
     else
         return json_unsayable(r, "GGUF cannot say that the normalizer replaces %s",

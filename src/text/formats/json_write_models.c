@@ -174,8 +174,8 @@ gufo_status json_make_wordpiece(json_export *e)
 
 /* ---- Unigram -------------------------------------------------------------------------------- */
 
-/* null, or the map of characters in base64. */
-static json_t *unigram_normalizer(const json_export *e)
+/* The map of characters, in base64; null: none. */
+static json_t *charsmap(const json_export *e)
 {
     buffer bytes = {.allocator = &e->vocab->allocator}, text = bytes;
     json_t *normalizer = NULL;
@@ -198,18 +198,32 @@ static json_t *unigram_normalizer(const json_export *e)
     return normalizer;
 }
 
+static json_t *replace(const char *regex, const char *content)
+{
+    return json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", regex, "content",
+                     content);
+}
+
+/* Where spaces are removed: those before and behind a text, and all but one between words. */
+static json_t *unigram_normalizer(const json_export *e)
+{
+    json_t *map = charsmap(e), *steps;
+
+    if (!e->vocab->remove_extra_spaces || map == NULL)
+        return map;
+    steps = json_array();
+    if (!json_is_null(map))
+        (void)json_array_append(steps, map);
+    json_decref(map);
+    (void)json_array_append_new(steps, replace("^ +| +$", ""));
+    (void)json_array_append_new(steps, replace(" {2,}", " "));
+    return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
+}
+
 static json_t *metaspace(bool prefix)
 {
     return json_pack("{s:s, s:s, s:s, s:b}", "type", "Metaspace", "replacement", WORD_START,
-                     "prepend_scheme", prefix ? "always" : "never", "split", prefix);
-}
-
-/* Where spaces are removed, each word gets a U+2581 of its own. */
-static json_t *unigram_pre(bool remove_spaces, bool prefix)
-{
-    return remove_spaces ? json_pack("{s:s, s:[{s:s}, o]}", "type", "Sequence", "pretokenizers",
-                                     "type", "WhitespaceSplit", metaspace(true))
-                         : metaspace(prefix);
+                     "prepend_scheme", prefix ? "always" : "never", "split", 0);
 }
 
 gufo_status json_make_unigram(json_export *e)
@@ -231,7 +245,8 @@ gufo_status json_make_unigram(json_export *e)
                          unknown < e->count ? json_integer(unknown) : json_null(), "vocab", list,
                          "byte_fallback", 0);
     e->normalizer = unigram_normalizer(e);
-    e->pre_tokenizer = unigram_pre(v->remove_extra_spaces, v->space_prefix);
+    /* A word begins a text in either case (ugm_normalizer.c). */
+    e->pre_tokenizer = metaspace(v->space_prefix || v->remove_extra_spaces);
     e->decoder = metaspace(v->space_prefix || v->remove_extra_spaces);
     return GUFO_OK;
 }

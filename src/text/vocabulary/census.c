@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "text/vocabulary/grown_text.h"
 #include "text/vocabulary/vocabulary.h"
@@ -73,7 +74,7 @@ gufo_status census_longest(const gufo_vocab *v, size_t count, gufo_ids *out, guf
 /* ---- reach ---------------------------------------------------------------------------------- */
 
 typedef struct reaching {
-    gufo_vocab vocab; /* which puts no space before a text */
+    gufo_vocab vocab; /* of SentencePiece, one that puts no space before a text */
     uint8_t *reach;
 } reaching;
 
@@ -94,7 +95,7 @@ static gufo_status encode(reacher *r, gufo_str text, gufo_error *error)
     return status == GUFO_OK ? gufo_tokenizer_end(r->tokenizer, &r->ids, error) : status;
 }
 
-/* What continues a word follows some letter or digit, which must be a token itself then. */
+/* What continues a word follows some letter or digit. */
 static gufo_status continue_word(reacher *r, uint32_t id, uint8_t *reach, gufo_error *error)
 {
     static const char starts[] = "aeiosnrtlc1xqzbdfghjkmpuvwy023456789";
@@ -103,38 +104,62 @@ static gufo_status continue_word(reacher *r, uint32_t id, uint8_t *reach, gufo_e
     for (size_t i = 0; status == GUFO_OK && *reach == REACH_OTHERS && starts[i] != '\0'; i++) {
         r->text.data[0] = starts[i];
         status = encode(r, (gufo_str){r->text.data, r->text.len}, error);
-        if (r->ids.count == 2 && r->ids.ids[1] == id)
+        if (r->ids.count > 1 && r->ids.ids[r->ids.count - 1] == id)
             *reach = REACH_ITSELF;
     }
     return status;
 }
 
+/* How the text of a token becomes one in which the token can be. */
+typedef enum setting { SETTING_ALONE, SETTING_CONTINUED, SETTING_WITHOUT_SPACE } setting;
+
+/* WordPiece, and Unigram with its usual flags, begin every text with a word. */
+static setting setting_of(const gufo_vocab *v, uint32_t id)
+{
+    bool unigram = v->algorithm == &algorithm_ugm;
+    bool begins_word = str_begins(vocab_text(v, id), "\xe2\x96\x81");
+
+    if (v->algorithm != &algorithm_wpm && !(unigram && (v->space_prefix || v->remove_extra_spaces)))
+        return SETTING_ALONE;
+    if (!begins_word)
+        return SETTING_CONTINUED;
+    return unigram && !v->remove_extra_spaces ? SETTING_WITHOUT_SPACE : SETTING_ALONE;
+}
+
+static gufo_status reach_text(reacher *r, uint32_t id, uint8_t *reach, gufo_error *error)
+{
+    gufo_str piece = {r->text.data + 1, r->text.len - 1};
+    setting how = setting_of(r->vocab, id);
+    gufo_status status;
+
+    *reach = REACH_OTHERS;
+    if (how == SETTING_CONTINUED)
+        return continue_word(r, id, reach, error);
+    status = encode(r, str_from(piece, how == SETTING_WITHOUT_SPACE), error);
+    if (status == GUFO_OK && r->ids.count == 1 && r->ids.ids[0] == id)
+        *reach = REACH_ITSELF;
+    return status;
+}
+
 static gufo_status reach_one(reacher *r, uint32_t id, uint8_t *reach, gufo_error *error)
 {
-    static const char word_start[] = "\xe2\x96\x81";
-    gufo_str text = vocab_text(r->vocab, id), piece;
-    bool wordpiece = strcmp(r->vocab->model, "bert") == 0;
-    gufo_status status = GUFO_OK;
+    bool is_byte = (r->vocab->attributes[id] & GUFO_TOKEN_BYTE) != 0;
+    gufo_status status;
+    gufo_str piece;
 
-    *reach = REACH_NO_TEXT;
-    if (!is_written(r->vocab, id))
-        return (r->vocab->attributes[id] & GUFO_TOKEN_BYTE) != 0 ? (*reach = REACH_PART, GUFO_OK)
-                                                                 : GUFO_OK;
+    *reach = is_byte ? REACH_PART : REACH_NO_TEXT;
+    if (is_byte || !is_written(r->vocab, id))
+        return GUFO_OK;
     r->text.len = 0;
+    /* A place for the letter that a word begins with. */
     if (!text_add(&r->text, "a", 1))
         return fail_memory(error);
     status = gufo_token_piece(r->vocab, id, &r->text, error);
     piece = (gufo_str){r->text.data + 1, r->text.len - 1};
-    *reach =
-        piece.len > 0 && gufo_utf8_valid_prefix(piece) == piece.len ? REACH_OTHERS : REACH_PART;
-    if (status != GUFO_OK || *reach == REACH_PART)
+    *reach = REACH_PART;
+    if (status != GUFO_OK || piece.len == 0 || gufo_utf8_valid_prefix(piece) < piece.len)
         return status;
-    if (wordpiece && (text.len < 3 || memcmp(text.data, word_start, 3) != 0))
-        return continue_word(r, id, reach, error);
-    status = encode(r, piece, error);
-    if (status == GUFO_OK && r->ids.count == 1 && r->ids.ids[0] == id)
-        *reach = REACH_ITSELF;
-    return status;
+    return reach_text(r, id, reach, error);
 }
 
 static gufo_status reach_part(void *context, unsigned thread, uint64_t index, void *result,
@@ -169,8 +194,8 @@ gufo_status census_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *
                           .context = &all,
                           .work = reach_part};
 
-    all.vocab.space_prefix = false;
-    all.vocab.remove_extra_spaces = false;
+    if (vocab->algorithm == &algorithm_spm)
+        all.vocab.space_prefix = false;
     return parallel_run(&loop, &vocab->allocator, error);
 }
 

@@ -21,7 +21,7 @@ typedef enum token_reach {
 } token_reach;
 
 /* reach[id] for every token, on the threads of `run`.  A word is encoded without the space that
- * vocabularies put before a text; what continues a word (WordPiece), after some letter. */
+ * vocabularies put before a text; what continues a word (WordPiece, Unigram), after some letter. */
 gufo_status census_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *reach,
                          gufo_error *error);
 
