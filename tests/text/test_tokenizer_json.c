@@ -170,7 +170,7 @@ static void test_pieces(void **state)
 
     (void)state;
     check_word(&o, "model", "llama");
-    check_token(&o, 0, "<unk>", 2);
+    check_token(&o, 0, "<unk>", 3);
     check_token(&o, 1, "<s>", 3);
     check_token(&o, 2, "<0x0A>", 6);
     check_token(&o, 5, "ab", 1);
@@ -202,13 +202,15 @@ static void test_wordpiece(void **state)
 
     (void)state;
     check_word(&o, "model", "bert");
-    check_token(&o, 1, "[UNK]", 2);
+    check_token(&o, 1, "[UNK]", 3);
     check_token(&o, 2, "[CLS]", 3);
     check_token(&o, 4, START "a", 1);
     check_token(&o, 5, "a", 1);
     check_token(&o, 6, START "##", 1);
     check_number(&o, "bos_token_id", 2);
     check_number(&o, "seperator_token_id", 3);
+    check_number(&o, "eos_token_id", -1);
+    check_number(&o, "add_eos_token", -1);
     check_number(&o, "padding_token_id", 0);
     check_number(&o, "unknown_token_id", 1);
     check_number(&o, "normalizer.lowercase", 0);

@@ -100,6 +100,19 @@ static void put_special(const vocab_report *r)
     gufo_text_free(&room);
 }
 
+/* What encoding adds; some algorithms do not ask the flags. */
+static const char *describe_added(const gufo_vocab_facts *facts)
+{
+    if (strcmp(facts->algorithm, "WPM") == 0)
+        return "BOS and SEP";
+    if (strcmp(facts->algorithm, "RWKV") == 0)
+        return "nothing";
+    return facts->add_bos && facts->add_eos ? "BOS and EOS"
+           : facts->add_bos                 ? "BOS"
+           : facts->add_eos                 ? "EOS"
+                                            : "nothing";
+}
+
 static void put_flags(const vocab_report *r)
 {
     const struct {
@@ -111,11 +124,7 @@ static void put_flags(const vocab_report *r)
         {r->facts.merge_ignored, "not of pieces that are tokens"},
     };
 
-    put_value("adds", "%s%s%s", r->facts.add_bos ? "BOS" : "",
-              r->facts.add_bos && r->facts.add_eos ? " and " : "",
-              r->facts.add_eos   ? "EOS"
-              : r->facts.add_bos ? ""
-                                 : "nothing");
+    put_value("adds", "%s", describe_added(&r->facts));
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (flags[i].set)
             put_value(i == 0 ? "spaces" : i == 1 ? "decoding" : "merging", "%s", flags[i].words);

@@ -74,6 +74,31 @@ static gufo_status set_id(json_reading *r, const char *key, gufo_str text)
                : json_wrong(r, "the post-processor adds %s, which is not a token", QUOTED(text));
 }
 
+/* BERT has no flags: encoding always adds BOS and SEP. */
+static gufo_status set_wordpiece(json_reading *r, const frame *f)
+{
+    gufo_status status = GUFO_OK;
+
+    if (f->before_count > 0)
+        status = set_id(r, KEY("bos_token_id"), f->before);
+    if (status == GUFO_OK && f->behind_count > 0)
+        status = set_id(r, KEY("seperator_token_id"), f->behind);
+    return status;
+}
+
+static gufo_status set_flags(json_reading *r, const frame *f)
+{
+    gufo_status status =
+        gufo_document_set_bool(r->document, KEY("add_bos_token"), f->before_count == 1, r->error);
+
+    if (status == GUFO_OK)
+        status = gufo_document_set_bool(r->document, KEY("add_eos_token"), f->behind_count == 1,
+                                        r->error);
+    if (status == GUFO_OK && f->separates)
+        status = gufo_document_set_bool(r->document, KEY("add_sep_token"), true, r->error);
+    return status;
+}
+
 static gufo_status set_frame(json_reading *r, const frame *f)
 {
     gufo_status status = GUFO_OK;
@@ -81,21 +106,15 @@ static gufo_status set_frame(json_reading *r, const frame *f)
     if (f->before_count > 1 || f->behind_count > 1)
         status = json_unsayable(r, "GGUF cannot say that the post-processor adds more than one "
                                    "token before or behind a text");
+    if (status == GUFO_OK && r->kind == WORDPIECE)
+        return set_wordpiece(r, f);
     if (status == GUFO_OK && f->before_count > 0)
         status = set_id(r, KEY("bos_token_id"), f->before);
     if (status == GUFO_OK && f->behind_count > 0)
         status = set_id(r, KEY("eos_token_id"), f->behind);
-    if (status == GUFO_OK && f->behind_count > 0 && (f->separates || r->kind == WORDPIECE))
-        status = set_id(r, KEY("seperator_token_id"), f->behind);
-    if (status == GUFO_OK)
-        status = gufo_document_set_bool(r->document, KEY("add_bos_token"), f->before_count == 1,
-                                        r->error);
-    if (status == GUFO_OK)
-        status = gufo_document_set_bool(r->document, KEY("add_eos_token"), f->behind_count == 1,
-                                        r->error);
     if (status == GUFO_OK && f->separates)
-        status = gufo_document_set_bool(r->document, KEY("add_sep_token"), true, r->error);
-    return status;
+        status = set_id(r, KEY("seperator_token_id"), f->behind);
+    return status == GUFO_OK ? set_flags(r, f) : status;
 }
 
 /* ---- well-known texts ----------------------------------------------------------------------- */

@@ -182,7 +182,7 @@ static gufo_status mark_unknown(json_reading *r)
     }
     if (id == GUFO_NO_TOKEN)
         return GUFO_OK;
-    if (r->kind != BYTE_LEVEL)
+    if (r->kind == UNIGRAM || (r->kind != BYTE_LEVEL && !r->tokens[id].added))
         r->tokens[id].type = TYPE_UNKNOWN;
     return gufo_document_set_u32(r->document, KEY("unknown_token_id"), (uint32_t)id, r->error);
 }

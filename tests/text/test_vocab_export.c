@@ -1,0 +1,300 @@
+/* Vocabularies as tokenizer.json and vocab.txt: what is written is read back as the same keys. */
+#include "support/allocator.h"
+#include "support/vocab_maker.h"
+
+#include "base/memory.h"
+#include "text/formats/tokenizer_json.h"
+#include "text/formats/vocab_export.h"
+
+#include <string.h>
+
+#define WORD "\xe2\x96\x81"
+
+/* What the vocabulary of a made model becomes. */
+static gufo_status write_model(vocab_maker *m, const gufo_allocator *allocator, buffer *out,
+                               gufo_error *error)
+{
+    gufo_model *model = vocab_maker_model(m);
+    gufo_vocab_options options = {.allocator = allocator};
+    gufo_vocab *vocab;
+    gufo_status status;
+
+    vocab = gufo_vocab_open(model, &options, error);
+    if (vocab == NULL) {
+        gufo_close(model);
+        return error->code;
+    }
+    status = tokenizer_json_write(model, vocab, out, error);
+    gufo_vocab_close(vocab);
+    gufo_close(model);
+    return status;
+}
+
+static bool is_same_array(const gufo_array *a, const gufo_array *b)
+{
+    gufo_array_iter left = gufo_array_start(a), right = gufo_array_start(b);
+    gufo_value x, y;
+
+    if (a->type != b->type || a->count != b->count)
+        return false;
+    while (gufo_array_next(&left, &x) && gufo_array_next(&right, &y))
+        if (x.type == GUFO_VALUE_STRING    ? !gufo_str_equal(x.as.str, y.as.str)
+            : x.type == GUFO_VALUE_FLOAT32 ? x.as.f != y.as.f
+                                           : x.as.u != y.as.u)
+            return false;
+    return true;
+}
+
+/* Each of these keys of the model is in the document. */
+static void check_keys(vocab_maker *m, const gufo_document *document, const char *const *names)
+{
+    gufo_model *model = vocab_maker_model(m);
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        gufo_document_entry got;
+        gufo_entry expected;
+        char key[96];
+
+        (void)snprintf(key, sizeof key, "tokenizer.ggml.%s", names[i]);
+        check(gufo_metadata_find(model, key, &expected), "%s is set", key);
+        check(gufo_document_find(document, key, &got), "%s is read back", key);
+        if (expected.value.type == GUFO_VALUE_ARRAY)
+            check(is_same_array(&expected.value.as.array, &got.value.as.array), "%s", key);
+        else if (expected.value.type == GUFO_VALUE_STRING)
+            check_view(got.value.as.str, expected.value.as.str, "%s", key);
+        else
+            check(got.value.as.u == expected.value.as.u, "%s", key);
+    }
+    gufo_close(model);
+}
+
+static void check_round_trip(vocab_maker *m, const char *const *names)
+{
+    buffer json = {.allocator = &default_allocator};
+    gufo_document *document = gufo_document_new(NULL, NULL);
+    gufo_error error = no_error();
+
+    assert_non_null(document);
+    check_ok(write_model(m, NULL, &json, &error), &error, "written");
+    check_ok(
+        tokenizer_json_read((gufo_str){(const char *)json.data, json.len}, NULL, document, &error),
+        &error, "read back");
+    check_keys(m, document, names);
+    gufo_document_free(document);
+    buffer_free(&json);
+    builder_free(&m->b);
+}
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+static const token_row byte_rows[] = {{"a", 1, 0},      {"b", 1, 0},
+                                      {"ab", 1, 0},     {"<|endoftext|>", 3, 0},
+                                      {"\"\\ x", 4, 0}, {"\xc4\xa0", 1, 0}};
+
+static vocab_maker make_byte_level(const char *pre)
+{
+    static const char *const merges[] = {"a b"};
+    vocab_maker m = vocab_maker_new("gpt2");
+
+    vocab_maker_tokens(&m, byte_rows, COUNT_OF(byte_rows));
+    vocab_maker_texts(&m, "merges", merges, COUNT_OF(merges));
+    vocab_maker_text(&m, "pre", pre);
+    vocab_maker_id(&m, "bos_token_id", 3);
+    vocab_maker_id(&m, "eos_token_id", 3);
+    vocab_maker_bool(&m, "add_bos_token", true);
+    return m;
+}
+
+static void test_byte_level(void **state)
+{
+    static const char *const names[] = {"model",        "pre",           "tokens",
+                                        "token_type",   "merges",        "bos_token_id",
+                                        "eos_token_id", "add_bos_token", NULL};
+    static const char *const pres[] = {"gpt-2",       "starcoder",      "qwen2",  "llama-bpe",
+                                       "deepseek-v3", "deepseek-coder", "falcon", "gpt-4o",
+                                       "tekken",      "bloom",          "viking", "deepseek-llm"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(pres); i++) {
+        vocab_maker m = make_byte_level(pres[i]);
+
+        check_round_trip(&m, names);
+    }
+}
+
+static void test_wordpiece(void **state)
+{
+    static const token_row rows[] = {{"[PAD]", 3, 0}, {"[UNK]", 3, 0},  {"[CLS]", 3, 0},
+                                     {"[SEP]", 3, 0}, {WORD "a", 1, 0}, {"a", 1, 0}};
+    static const char *const names[] = {"model",
+                                        "tokens",
+                                        "token_type",
+                                        "bos_token_id",
+                                        "seperator_token_id",
+                                        "unknown_token_id",
+                                        "normalizer.lowercase",
+                                        NULL};
+    vocab_maker m = vocab_maker_new("bert");
+
+    (void)state;
+    vocab_maker_tokens(&m, rows, COUNT_OF(rows));
+    vocab_maker_id(&m, "bos_token_id", 2);
+    vocab_maker_id(&m, "seperator_token_id", 3);
+    vocab_maker_id(&m, "unknown_token_id", 1);
+    vocab_maker_bool(&m, "normalizer.lowercase", false);
+    check_round_trip(&m, names);
+}
+
+static void test_unigram(void **state)
+{
+    static const token_row rows[] = {{"<pad>", 3, 0},      {"</s>", 3, 0},  {"<unk>", 2, -0.5},
+                                     {WORD "a", 1, -1.25}, {"b", 1, -2.75}, {"<x>", 4, -1000}};
+    static const char *const names[] = {"model",
+                                        "tokens",
+                                        "scores",
+                                        "token_type",
+                                        "eos_token_id",
+                                        "add_eos_token",
+                                        "add_bos_token",
+                                        "add_space_prefix",
+                                        "remove_extra_whitespaces",
+                                        NULL};
+
+    (void)state;
+    for (int removed = 0; removed < 2; removed++) {
+        vocab_maker m = vocab_maker_new("t5");
+
+        vocab_maker_tokens(&m, rows, COUNT_OF(rows));
+        vocab_maker_id(&m, "eos_token_id", 1);
+        vocab_maker_bool(&m, "add_eos_token", true);
+        vocab_maker_bool(&m, "add_bos_token", false);
+        vocab_maker_bool(&m, "add_space_prefix", true);
+        vocab_maker_bool(&m, "remove_extra_whitespaces", removed == 1);
+        check_round_trip(&m, names);
+    }
+}
+
+/* Scores come back as ranks of merges: their order is the same. */
+static void test_pieces(void **state)
+{
+    static const token_row rows[] = {{"<s>", 3, 0}, {"a", 1, -9},   {"b", 1, -8},
+                                     {"ab", 1, -2}, {"aba", 1, -1}, {"ba", 1, -3}};
+    vocab_maker m = vocab_maker_new("llama");
+    buffer json = {.allocator = &default_allocator};
+    gufo_error error = no_error();
+
+    (void)state;
+    vocab_maker_with_bytes(&m, rows, COUNT_OF(rows));
+    check_ok(write_model(&m, NULL, &json, &error), &error, "written");
+    assert_non_null(buffer_extend(&json, 1));
+    json.data[json.len - 1] = '\0';
+    /* The token with the highest score first, and of one token by the ids of its parts. */
+    assert_non_null(strstr((const char *)json.data, "\"merges\": [\n      \"a ba\",\n      \"ab "
+                                                    "a\",\n      \"a b\",\n      \"b a\"\n    ]"));
+    buffer_free(&json);
+    builder_free(&m.b);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+static void check_refused(vocab_maker *m, gufo_status status, const char *part)
+{
+    buffer json = {.allocator = &default_allocator};
+    gufo_error error = no_error();
+
+    check_status(write_model(m, NULL, &json, &error), status, &error, "%s", part);
+    check(strstr(error.message, part) != NULL, "%s: %s", part, error.message);
+    buffer_free(&json);
+    builder_free(&m->b);
+}
+
+static vocab_maker make_rows(const char *model, const token_row *rows, size_t count)
+{
+    vocab_maker m = vocab_maker_new(model);
+
+    vocab_maker_tokens(&m, rows, count);
+    if (strcmp(model, "gpt2") == 0) {
+        vocab_maker_texts(&m, "merges", NULL, 0);
+        vocab_maker_text(&m, "pre", "gpt-2");
+    }
+    return m;
+}
+
+static void test_refused(void **state)
+{
+    static const token_row twice[] = {{"a", 1, 0}, {"a", 1, 0}}, odd[] = {{"a\xff", 4, 0}};
+    vocab_maker m = make_byte_level("kimi-k2");
+
+    (void)state;
+    check_refused(&m, GUFO_E_TYPE, "kimi-k2");
+    m = make_rows("rwkv", twice, 2);
+    check_refused(&m, GUFO_E_TYPE, "rwkv");
+    m = make_rows("gpt2", twice, 2);
+    check_refused(&m, GUFO_E_MALFORMED, "twice");
+    m = make_rows("gpt2", odd, 1);
+    check_refused(&m, GUFO_E_MALFORMED, "JSON cannot have");
+}
+
+static void test_memory(void **state)
+{
+    gufo_status status = GUFO_E_MEMORY;
+    gufo_allocator allocator;
+    counter c;
+
+    (void)state;
+    for (size_t at = 1; status == GUFO_E_MEMORY; at++) {
+        vocab_maker m = make_byte_level("qwen2");
+        buffer json = {.allocator = &allocator};
+        gufo_error error = no_error();
+
+        counter_init(&c);
+        c.fail_at = at;
+        allocator = counter_allocator(&c);
+        status = write_model(&m, &allocator, &json, &error);
+        check(status == GUFO_OK || status == GUFO_E_MEMORY, "%s", error.message);
+        buffer_free(&json);
+        builder_free(&m.b);
+        check_u64(c.in_use, 0, "left");
+        assert_true(at < 1000);
+    }
+}
+
+/* ---- vocab.txt ------------------------------------------------------------------------------ */
+
+static void check_list(vocab_maker *m, const char *expected)
+{
+    buffer list = {.allocator = &default_allocator};
+    gufo_error error = no_error();
+    gufo_vocab *vocab = vocab_maker_open(m, NULL, &error);
+
+    if (vocab == NULL)
+        fail_msg("%s", error.message);
+    check_ok(vocab_txt_write(vocab, &list, &error), &error, "list");
+    check_view(((gufo_str){(const char *)list.data, list.len}), gufo_str_of(expected), "list");
+    buffer_free(&list);
+    gufo_vocab_close(vocab);
+}
+
+static void test_lists(void **state)
+{
+    static const token_row words[] = {{"[CLS]", 3, 0}, {WORD "a", 1, 0}, {"b", 1, 0}},
+                           texts[] = {{"\\n", 1, 0}, {"a\nb\r", 4, 0}, {"\xc3\xa9\xc3", 4, 0}};
+    vocab_maker m = make_rows("bert", words, 3);
+
+    (void)state;
+    check_list(&m, "[CLS]\na\n##b\n");
+    m = make_rows("gpt2", texts, 3);
+    check_list(&m, "\\\\n\na\\nb\\r\n\xc3\xa9\\xc3\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_byte_level), cmocka_unit_test(test_wordpiece),
+        cmocka_unit_test(test_unigram),    cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lists),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
