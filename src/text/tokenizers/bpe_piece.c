@@ -232,7 +232,7 @@ static gufo_status add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *e
         return piece_cache_add(place, s->out) ? GUFO_OK : fail_memory(error);
     status = encode_piece(s, piece, error);
     if (status == GUFO_OK && s->out->count > before)
-        piece_cache_keep(place, piece.len, s->out->ids + before, s->out->count - before);
+        piece_cache_keep(place, piece.len, s->out, before);
     return status;
 }
 

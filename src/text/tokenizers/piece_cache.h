@@ -58,16 +58,18 @@ static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, b
     return place;
 }
 
-/* Keeps the ids that the piece of a place gave; it may be NULL. */
-static inline void piece_cache_keep(cached_piece *place, size_t len, const uint32_t *ids,
-                                    size_t count)
+/* Keeps the ids that the piece of a place gave: those from `before` on; it may be NULL. */
+static inline void piece_cache_keep(cached_piece *place, size_t len, const gufo_ids *out,
+                                    size_t before)
 {
+    size_t count = out->count - before;
+
     if (place == NULL || count > CACHED_IDS)
         return;
     place->len = (uint8_t)len;
     place->count = (uint8_t)count;
     if (count > 0)
-        memcpy(place->ids, ids, count * sizeof *ids);
+        memcpy(place->ids, out->ids + before, count * sizeof *out->ids);
 }
 
 /* Appends the ids of a place; false without memory. */

@@ -165,7 +165,7 @@ static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
         return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
     status = merge_piece(t, piece, out, error);
     if (status == GUFO_OK)
-        piece_cache_keep(place, piece.len, out->ids + before, out->count - before);
+        piece_cache_keep(place, piece.len, out, before);
     return status;
 }
 
