@@ -1,24 +1,28 @@
 /* Building a trie.
  *
- * Texts are put in groups by their next byte, group by group, most significant byte first: a group
- * of one text needs no further nodes, the rest of the text is a chain or a leaf.  The children of a
- * node need places base ^ c that are free; the search looks only into the few blocks of 256 units
- * that are open, so that it takes constant time per node.  Before another block is opened, every
- * base of the newest one was tried: n nodes with k children each then leave no block emptier than
- * one sixteenth, whatever the bytes are. */
+ * Texts are sorted by their next seven bytes, and again by the next seven where these are equal; the
+ * texts below a node are then neighbours.  A group of one text needs no further nodes: its rest is a
+ * chain or a leaf.
+ *
+ * The children of a node need places base ^ c that are free; the search looks only into the few blocks
+ * of 256 units that are open, so that it takes constant time per node.  Before another block is
+ * opened, every base of the newest one was tried: n nodes with k children each then leave no block
+ * emptier than one sixteenth, whatever the bytes are. */
 #include "text/vocabulary/trie.h"
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum {
     BLOCK = 256,
-    OPEN_BLOCKS = 8,
-    QUICK_TRIES = 6,     /* bases that are tried in a block that is not the newest */
+    OPEN_BLOCKS = 4,
+    QUICK_TRIES = 3,     /* bases that are tried in a block that is not the newest */
     SHORTEST_CHAIN = 16, /* bytes, of a chain that does not end in a leaf */
-    SMALL_GROUP = 12,    /* texts: sorted by insertion */
+    WINDOW = 7,          /* bytes of a text that are sorted by at once */
+    SMALL_GROUP = 48,    /* texts: sorted by insertion, others by digits */
 };
 
 #define MOST_CHAINS (1u << 20)
@@ -35,10 +39,18 @@ typedef struct open_block {
     bits256 bases; /* that no node has yet */
 } open_block;
 
-/* Texts order[first ... last) have the same first `depth` bytes and lead to one node, which is to be
+/* A text, with a window of its bytes: the first in the highest bits, and how many there are, up to
+ * WINDOW, in the lowest 8. */
+typedef struct item {
+    uint64_t key;
+    uint32_t id, start;
+} item;
+
+/* Texts items[first ... last) have the same first `depth` bytes and lead to one node, which is to be
  * stored at `target`. */
 typedef struct group {
     uint32_t first, last, depth;
+    uint32_t window; /* depth at which the keys begin; they are sorted */
     uint32_t target; /* a unit, or a chain with `of_chain` */
     bool of_chain, of_root;
     uint8_t byte; /* that leads to the node */
@@ -46,9 +58,7 @@ typedef struct group {
 
 typedef struct builder {
     trie *t;
-    uint32_t *order, *spare;
-    uint16_t *keys; /* of order[first ...): 0 at the end of a text, else byte + 1 */
-    uint16_t *spare_keys;
+    item *items, *spare;
     group *groups; /* that wait */
     uint64_t group_count, unit_room, chain_room;
     open_block open[OPEN_BLOCKS]; /* the newest last */
@@ -204,13 +214,13 @@ static uint32_t common_length(const builder *b, const group *g)
 {
     const char *bytes = b->t->texts.bytes;
     const uint32_t *starts = b->t->texts.starts;
-    uint32_t id = b->order[g->first];
+    uint32_t id = b->items[g->first].id;
     const char *text = bytes + starts[id] + g->depth;
     uint32_t common = text_length(b, id) - g->depth;
 
     for (uint32_t i = g->first + 1; i < g->last && common > 0; i++) {
-        const char *other = bytes + starts[b->order[i]] + g->depth;
-        uint32_t left = text_length(b, b->order[i]) - g->depth, same = 0;
+        const char *other = bytes + b->items[i].start + g->depth;
+        uint32_t left = text_length(b, b->items[i].id) - g->depth, same = 0;
 
         if (left < common)
             common = left;
@@ -221,124 +231,138 @@ static uint32_t common_length(const builder *b, const group *g)
     return common;
 }
 
-/* Reads the next byte of each text of a group into `keys`; whether they are in order. */
-static bool read_keys(builder *b, const group *g)
+/* ---- sorting -------------------------------------------------------------------------------- */
+
+static void sort_small(item *items, uint32_t count)
 {
-    const char *bytes = b->t->texts.bytes;
+    for (uint32_t i = 1; i < count; i++) {
+        item moved = items[i];
+        uint32_t to = i;
+
+        for (; to > 0 && moved.key < items[to - 1].key; to--)
+            items[to] = items[to - 1];
+        items[to] = moved;
+    }
+}
+
+/* By one digit of the keys after the other, from the lowest; digits that are all equal need nothing.
+ * Either way, items with the same key keep their order. */
+static void sort_large(item *items, item *spare, uint32_t count)
+{
+    uint32_t places[8][256] = {{0}};
+    item *from = items, *to = spare;
+
+    for (uint32_t i = 0; i < count; i++)
+        for (unsigned digit = 0; digit < 8; digit++)
+            places[digit][items[i].key >> 8 * digit & 0xff]++;
+    for (unsigned digit = 0; digit < 8; digit++) {
+        uint32_t *place = places[digit], sum = 0;
+
+        if (place[items[0].key >> 8 * digit & 0xff] == count)
+            continue;
+        for (unsigned value = 0; value < 256; value++) {
+            uint32_t here = place[value];
+
+            place[value] = sum;
+            sum += here;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            to[place[from[i].key >> 8 * digit & 0xff]++] = from[i];
+        item *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != items)
+        memcpy(items, from, count * sizeof *items);
+}
+
+/* The window of a text that begins at `at`; zeros behind its end. */
+static uint64_t key_at(const char *at, uint32_t len)
+{
+    uint64_t bytes = load_start(at, len < WINDOW ? len : WINDOW);
+
+    return __builtin_bswap64(bytes) | (len < WINDOW ? len : WINDOW);
+}
+
+/* Moves the window of a group to its depth. */
+static void sort_group(builder *b, group *g)
+{
     const uint32_t *starts = b->t->texts.starts;
-    uint16_t last = 0;
-    bool sorted = true;
+    uint32_t count = g->last - g->first;
+    item *items = b->items + g->first;
 
-    for (uint32_t i = g->first; i < g->last; i++) {
-        uint32_t id = b->order[i], at = starts[id] + g->depth;
-        uint16_t key = at == starts[id + 1] ? 0 : (uint16_t)((uint8_t)bytes[at] + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = items[i].start + g->depth;
 
-        b->keys[i] = key;
-        sorted &= key >= last;
-        last = key;
+        items[i].key = key_at(b->t->texts.bytes + at, starts[items[i].id + 1] - at);
     }
-    return sorted;
-}
-
-/* Sorts the texts of a group by key; a stable order keeps ids ascending among equal texts. */
-static void sort_small(builder *b, const group *g)
-{
-    for (uint32_t i = g->first + 1; i < g->last; i++) {
-        uint32_t id = b->order[i], j = i;
-        uint16_t key = b->keys[i];
-
-        for (; j > g->first && b->keys[j - 1] > key; j--) {
-            b->keys[j] = b->keys[j - 1];
-            b->order[j] = b->order[j - 1];
-        }
-        b->keys[j] = key;
-        b->order[j] = id;
-    }
-}
-
-/* By counting; only keys that occur are looked at. */
-static void sort_large(builder *b, const group *g)
-{
-    uint32_t counts[BLOCK + 1];
-    uint64_t present[5] = {0};
-    uint32_t size = g->last - g->first, place = g->first;
-
-    for (uint32_t i = g->first; i < g->last; i++) {
-        uint16_t key = b->keys[i];
-
-        if ((present[key >> 6] >> (key & 63) & 1) == 0)
-            counts[key] = 0;
-        present[key >> 6] |= UINT64_C(1) << (key & 63);
-        counts[key]++;
-    }
-    memcpy(b->spare, b->order + g->first, size * sizeof *b->spare);
-    memcpy(b->spare_keys, b->keys + g->first, size * sizeof *b->spare_keys);
-    for (unsigned w = 0; w < 5; w++)
-        for (uint64_t bits = present[w]; bits != 0; bits &= bits - 1) {
-            unsigned key = w * 64 + (unsigned)__builtin_ctzll(bits);
-            uint32_t count = counts[key];
-
-            counts[key] = place;
-            place += count;
-        }
-    for (uint32_t i = 0; i < size; i++) {
-        uint32_t to = counts[b->spare_keys[i]]++;
-
-        b->order[to] = b->spare[i];
-        b->keys[to] = b->spare_keys[i];
-    }
+    g->window = g->depth;
+    if (count <= SMALL_GROUP)
+        sort_small(items, count);
+    else
+        sort_large(items, b->spare, count);
 }
 
 /* Splits a group by the next byte.  Texts that end here come first; *id is the last of them. */
-static void split(builder *b, const group *g, children *c, uint32_t *id)
+static void split(const builder *b, const group *g, children *c, uint32_t *id)
 {
+    const unsigned offset = g->depth - g->window, shift = 56 - 8 * offset;
+    const item *items = b->items;
     uint32_t i = g->first;
 
-    if (!read_keys(b, g)) {
-        if (g->last - g->first <= SMALL_GROUP)
-            sort_small(b, g);
-        else
-            sort_large(b, g);
-    }
     *id = TRIE_NO_ID;
-    for (; i < g->last && b->keys[i] == 0; i++)
-        *id = b->order[i];
+    for (; i < g->last && (items[i].key & 0xff) == offset; i++)
+        *id = items[i].id;
     c->count = 0;
-    for (; i < g->last; i++)
-        if (c->count == 0 || b->keys[i] != b->keys[i - 1]) {
-            c->bytes[c->count] = (uint8_t)(b->keys[i] - 1);
+    for (; i < g->last; i++) {
+        uint8_t byte = (uint8_t)(items[i].key >> shift);
+
+        if (c->count == 0 || byte != c->bytes[c->count - 1]) {
+            c->bytes[c->count] = byte;
             c->firsts[c->count++] = i;
         }
+    }
     c->firsts[c->count] = g->last;
 }
 
-/* A group of one text, or one whose texts have many bytes in common.  *done is false if the group
- * needs a node. */
-static bool build_chain(builder *b, const group *g, bool *done)
+/* The rest of a group's only text: a chain, unless nothing is left. */
+static bool finish_text(builder *b, const group *g)
 {
-    const uint32_t *starts = b->t->texts.starts;
-    uint32_t id = b->order[g->first], place = starts[id] + g->depth;
-    bool one = g->last - g->first == 1;
-    uint32_t common = one ? starts[id + 1] - place : common_length(b, g);
-    uint64_t node;
+    const item *text = &b->items[g->first];
+    unsigned offset = g->depth - g->window, known = text->key & 0xff;
+    uint32_t place = text->start + g->depth;
+    uint32_t end = known < WINDOW ? place + known - offset : b->t->texts.starts[text->id + 1];
+    uint64_t node = (uint64_t)text->id << 32 | TRIE_LEAF;
 
-    *done = one && common == 0;
-    if (*done) {
-        store(b, g, (uint64_t)id << 32 | TRIE_LEAF);
+    if (end > place && b->t->chain_count == MOST_CHAINS) {
+        b->groups[b->group_count++] = *g;
         return true;
     }
-    if ((!one && common < SHORTEST_CHAIN) || b->t->chain_count == MOST_CHAINS)
-        return true;
-    if (!add_chain(b, place, place + common, id, &node))
+    if (end > place && !add_chain(b, place, end, text->id, &node))
         return false;
-    *done = true;
     store(b, g, node);
-    if (!one)
-        b->groups[b->group_count++] = (group){.first = g->first,
-                                              .last = g->last,
-                                              .depth = g->depth + common,
-                                              .target = (uint32_t)b->t->chain_count - 1,
-                                              .of_chain = true};
+    return true;
+}
+
+/* A chain for the bytes that all texts of a group have in common, if they are many; the group is then
+ * what follows. */
+static bool add_common_chain(builder *b, group *g)
+{
+    const item *first = &b->items[g->first], *last = &b->items[g->last - 1];
+    uint32_t place = first->start + g->depth, common;
+    uint64_t node;
+
+    if (g->last - g->first < 2 || first->key != last->key || (first->key & 0xff) < WINDOW ||
+        b->t->chain_count == MOST_CHAINS || (common = common_length(b, g)) < SHORTEST_CHAIN)
+        return true;
+    if (!add_chain(b, place, place + common, first->id, &node))
+        return false;
+    store(b, g, node);
+    g->depth += common;
+    g->target = (uint32_t)b->t->chain_count - 1;
+    g->of_chain = true;
+    g->byte = 0;
+    sort_group(b, g);
     return true;
 }
 
@@ -360,10 +384,14 @@ static bool build_node(builder *b, const group *g)
         group child = {.first = c.firsts[i],
                        .last = c.firsts[i + 1],
                        .depth = g->depth + 1,
+                       .window = g->window,
                        .target = base ^ c.bytes[i],
                        .byte = c.bytes[i]};
 
-        b->groups[b->group_count++] = child;
+        if (child.last - child.first > 1)
+            b->groups[b->group_count++] = child;
+        else if (!finish_text(b, &child))
+            return false;
     }
     return true;
 }
@@ -371,15 +399,17 @@ static bool build_node(builder *b, const group *g)
 /* Each waiting group has a text of its own: never more groups than texts. */
 static bool build(builder *b, uint32_t count)
 {
-    b->groups[b->group_count++] = (group){.last = count, .of_root = true};
+    b->groups[b->group_count++] = (group){.last = count, .window = UINT32_MAX, .of_root = true};
     while (b->group_count > 0) {
         group g = b->groups[--b->group_count];
-        bool done = false;
 
-        /* The root is always a node: it may be asked for any byte. */
-        if (!g.of_root && !build_chain(b, &g, &done))
-            return false;
-        if (!done && !build_node(b, &g))
+        if (g.of_root || g.depth - g.window >= WINDOW) {
+            sort_group(b, &g);
+            /* The root is always a node: it may be asked for any byte. */
+            if (!g.of_root && !add_common_chain(b, &g))
+                return false;
+        }
+        if (!build_node(b, &g))
             return false;
     }
     return true;
@@ -392,10 +422,16 @@ static uint32_t take_texts(builder *b, const uint32_t *ids, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = ids != NULL ? ids[i] : i;
 
-        b->order[taken] = id;
+        b->items[taken] = (item){.id = id, .start = b->t->texts.starts[id]};
         taken += text_length(b, id) > 0;
     }
     return taken;
+}
+
+/* Memory that need not be zero. */
+static void *make_room(const gufo_allocator *a, uint64_t count, size_t size)
+{
+    return count <= SIZE_MAX / size ? mem_alloc(a, (size_t)count * size) : NULL;
 }
 
 trie *trie_new(const gufo_allocator *allocator, const trie_texts *texts, const uint32_t *ids,
@@ -409,12 +445,10 @@ trie *trie_new(const gufo_allocator *allocator, const trie_texts *texts, const u
     if (b.t == NULL)
         return NULL;
     b.t->texts = *texts;
-    b.order = mem_array(a, room, sizeof *b.order);
-    b.spare = mem_array(a, room, sizeof *b.spare);
-    b.keys = mem_array(a, 2 * room, sizeof *b.keys);
-    b.groups = mem_array(a, room, sizeof *b.groups);
-    if (b.order != NULL && b.spare != NULL && b.keys != NULL && b.groups != NULL) {
-        b.spare_keys = b.keys + room;
+    b.items = make_room(a, room, sizeof *b.items);
+    b.spare = make_room(a, room, sizeof *b.spare);
+    b.groups = make_room(a, room, sizeof *b.groups);
+    if (b.items != NULL && b.spare != NULL && b.groups != NULL) {
         count = take_texts(&b, ids, count);
         if (count > 0)
             ok = build(&b, count);
@@ -422,9 +456,8 @@ trie *trie_new(const gufo_allocator *allocator, const trie_texts *texts, const u
             b.t->root = TRIE_USED;
     }
     mem_free(a, b.groups);
-    mem_free(a, b.keys);
     mem_free(a, b.spare);
-    mem_free(a, b.order);
+    mem_free(a, b.items);
     if (ok)
         return b.t;
     trie_free(b.t);
