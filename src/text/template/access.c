@@ -233,7 +233,7 @@ value get_path(machine *m, value object, value path)
         int64_t index;
         value key;
 
-        if (part.len != 0 && str_digits(part, 0) == part.len && number_read(part, 10, &index))
+        if (part.len != 0 && str_digits(part, 0) == part.len && number_parse(part, 10, &index))
             key = value_int(index);
         else
             key = string_view(&m->memory, part);
@@ -244,20 +244,15 @@ value get_path(machine *m, value object, value path)
     }
 }
 
-/* A bound of a slice as Python clamps it. */
-static bool slice_bound(machine *m, value given, int64_t count, int64_t low, int64_t high,
-                        int64_t absent, int64_t *out)
+/* A bound of a slice as Python clamps it; false if it is not an integer. */
+static bool slice_bound(value given, int64_t count, int64_t low, int64_t high, int64_t absent,
+                        int64_t *out)
 {
     *out = absent;
     if (given.kind == VALUE_ABSENT || given.kind == VALUE_NONE)
         return true;
-    if (!value_integer(given, out)) {
-        if (given.kind == VALUE_UNDEFINED)
-            (void)fail_undefined(m, given);
-        else
-            (void)fail_type(m, "a slice takes integers, not '%s'", value_type(given));
+    if (!value_integer(given, out))
         return false;
-    }
     if (*out < 0)
         *out = *out < -count ? low : *out + count;
     *out = *out < low ? low : *out > high ? high : *out;
@@ -316,7 +311,8 @@ static value slice_range(machine *m, const struct range *whole, int64_t first, i
 
 value get_slice(machine *m, value object, value from, value to, value step)
 {
-    int64_t by = 1, first, last, length, count;
+    int64_t by = 1, first = 0, last = 0, length, count;
+    bool bounded;
 
     if (object.kind == VALUE_UNDEFINED)
         return fail_undefined(m, object);
@@ -324,7 +320,7 @@ value get_slice(machine *m, value object, value from, value to, value step)
         object.kind != VALUE_RANGE)
         return undefined_of(m, object, NONE, false);
     if (step.kind != VALUE_ABSENT && step.kind != VALUE_NONE && !value_integer(step, &by))
-        return fail_type(m, "a slice takes integers, not '%s'", value_type(step));
+        return undefined_of(m, object, NONE, false);
     if (by == 0)
         return fail_type(m, "the step of a slice is 0");
     length = value_length(m, object).as.integer;
@@ -332,11 +328,12 @@ value get_slice(machine *m, value object, value from, value to, value step)
         by = length + 1;
     if (by < -length)
         by = -length - 1;
-    if (!slice_bound(m, from, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
-                     by < 0 ? length - 1 : 0, &first) ||
-        !slice_bound(m, to, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
-                     by < 0 ? -1 : length, &last))
-        return FAILED;
+    bounded = slice_bound(from, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
+                     by < 0 ? length - 1 : 0, &first) &&
+              slice_bound(to, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
+                     by < 0 ? -1 : length, &last);
+    if (!bounded)
+        return undefined_of(m, object, NONE, false);
     count = by > 0 ? (last > first ? (last - first - 1) / by + 1 : 0)
                    : (first > last ? (first - last - 1) / -by + 1 : 0);
     if (object.kind == VALUE_STRING)

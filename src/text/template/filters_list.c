@@ -124,7 +124,7 @@ value filter_join(machine *m, const value *given, const arguments *all)
         return FAILED;
     for (; iterate_next(m, &it, &item); count++) {
         item = item_attribute(m, item, given[2]);
-        if (is_failed(item) || (count != 0 && !out_write(m, bytes_of(between.as.string))) ||
+        if (is_failed(item) || (count != 0 && !(m->escape ? print_escaped(m, between) : print_str(m, between))) ||
             !(m->escape ? print_escaped(m, item) : print_str(m, item)))
             return FAILED;
     }

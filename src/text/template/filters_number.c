@@ -78,7 +78,7 @@ value filter_int(machine *m, const value *given, const arguments *all)
     if (value_integer(given[0], &integer))
         return value_int(integer);
     if (given[0].kind == VALUE_STRING && (base == 0 || (base >= 2 && base <= 36)) &&
-        number_read(strip_text(bytes_of(given[0].as.string), NULL, true, true), (int)base,
+        number_parse(strip_text(bytes_of(given[0].as.string), NULL, true, true), (int)base,
                     &integer))
         return value_int(integer);
     if (to_float(given[0], &real) && isfinite(real)) {

@@ -186,7 +186,7 @@ value filter_unique(machine *m, const value *given, const arguments *all)
 }
 
 /* The group of the items from `first` on whose keys are equal: (key, items). */
-static value take_group(machine *m, const keyed_list *list, size_t first, value attribute,
+static value take_group(machine *m, const keyed_list *list, size_t first, const value *given,
                         bool case_matters, size_t *count)
 {
     value name = list->items[first].key, group;
@@ -198,7 +198,9 @@ static value take_group(machine *m, const keyed_list *list, size_t first, value 
         run.count++;
     *count = run.count;
     if (!case_matters) /* the name as the first item spells it */
-        name = key_of(m, run.items[0].item, attribute, true);
+        name = key_of(m, run.items[0].item, given[1], true);
+    if (name.kind == VALUE_UNDEFINED && is_given(given[2]))
+        name = given[2];
     group = items_of(m, &run, VALUE_LIST);
     pair = HEAP_NEW(&m->memory, list_grouped);
     if (is_failed(name) || is_failed(group) || pair == NULL || machine_failed(m))
@@ -224,7 +226,7 @@ value filter_groupby(machine *m, const value *given, const arguments *all)
     if (machine_failed(m) || !sort_keyed(m, &list, false))
         return FAILED;
     for (size_t at = 0, count = 0; at < list.count; at += count) {
-        value group = take_group(m, &list, at, given[1], case_matters, &count);
+        value group = take_group(m, &list, at, given, case_matters, &count);
 
         if (!items_push(&m->memory, &groups, group))
             return FAILED;

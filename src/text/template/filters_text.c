@@ -349,7 +349,7 @@ static size_t tag_end(gufo_str text)
 
     if (comment_end != NULL)
         return (size_t)(comment_end - text.data) + 3;
-    return end == NULL || str_begins(text, "<!--") ? 0 : (size_t)(end - text.data) + 1;
+    return end == NULL ? 0 : (size_t)(end - text.data) + 1;
 }
 
 /* Writes the character that an entity such as &lt; or &#39; is; its length; 0: it is none. */
@@ -391,7 +391,7 @@ value filter_striptags(machine *m, const value *given, const arguments *all)
         len = s.data[at] == '<' && at < missing ? tag_end(str_from(s, at)) : 0;
         if (len != 0)
             continue;
-        if (s.data[at] == '<' && !str_begins(str_from(s, at), "<!--"))
+        if (s.data[at] == '<')
             missing = at; /* no > from here on */
         len = 1;
         if (!out_write(m, (gufo_str){s.data + at, 1}))

@@ -46,7 +46,7 @@ static value first_value(braces *b, gufo_str name)
 {
     int64_t index;
 
-    if (name.len != 0 && !number_read(name, 10, &index))
+    if (name.len != 0 && !number_parse(name, 10, &index))
         return argument_named(b, name);
     if (name.len == 0 ? b->chosen : b->counted)
         return fail_type(b->m, "a format has either {} or {0}");
@@ -77,7 +77,7 @@ static value field_value(braces *b, gufo_str path)
         key = string_view(&b->m->memory, (gufo_str){path.data + from, end - from});
         if (is_failed(key))
             return key;
-        if (item && number_read(bytes_of(key.as.string), 10, &index))
+        if (item && number_parse(bytes_of(key.as.string), 10, &index))
             key = value_int(index);
         v = item ? get_item(b->m, v, key) : get_attribute(b->m, v, key);
         end += item;

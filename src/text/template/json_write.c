@@ -48,7 +48,7 @@ static bool write_text(machine *m, const json_style *style, gufo_str text)
         if (point >= 0x80 && style->ascii)
             point = point_at(str_from(text, at), &len);
         if (point >= 0x20 && point != '"' && point != '\\' &&
-            (!style->ascii || point < 0x7F || point == 0x7F))
+            (!style->ascii || point < 0x7F))
             continue;
         if (!out_write(m, (gufo_str){text.data + plain, at - plain}) ||
             !write_escaped_point(m, point))

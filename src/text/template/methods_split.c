@@ -57,7 +57,6 @@ static bool split_words(cutting *c)
         rest = strip_text(str_from(rest, len), NULL, true, false);
         c->limit -= c->limit > 0;
     }
-    rest = strip_text(rest, NULL, false, true);
     return rest.len == 0 || push_part(c, rest);
 }
 
@@ -123,7 +122,6 @@ static bool rsplit_words(cutting *c)
         rest = strip_text((gufo_str){rest.data, at}, NULL, false, true);
         c->limit -= c->limit > 0;
     }
-    rest = strip_text(rest, NULL, true, false);
     return rest.len == 0 || push_part(c, rest);
 }
 

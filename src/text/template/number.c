@@ -48,7 +48,7 @@ static unsigned digit_value(char c)
                           : 99;
 }
 
-bool number_read(gufo_str text, int base, int64_t *out)
+bool number_parse(gufo_str text, int base, int64_t *out)
 {
     size_t at = text.len != 0 && (*text.data == '-' || *text.data == '+');
     bool negative = at == 1 && *text.data == '-';

@@ -9,7 +9,7 @@ enum { NUMBER_ROOM = 40 };
 
 /* Reads an integer in a base from 2 to 36; base 0: as its prefix says (0x, 0o, 0b), else 10.  It may
  * have a sign.  False if it is none, or 64 bits do not hold it. */
-bool number_read(gufo_str text, int base, int64_t *out);
+bool number_parse(gufo_str text, int base, int64_t *out);
 /* Reads a float, with digits and perhaps a sign and an exponent. */
 bool number_read_real(gufo_str text, double *out);
 /* The shortest text that reads as this number, as repr gives it; returns its length. */

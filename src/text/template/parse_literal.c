@@ -44,7 +44,7 @@ value literal_number(parser *p, const token *literal)
         return number_read_real((gufo_str){digits, len}, &real)
                    ? value_float(real)
                    : fail_literal(p, literal, "not a number");
-    if (number_read((gufo_str){digits, len}, 0, &whole))
+    if (number_parse((gufo_str){digits, len}, 0, &whole))
         return value_int(whole);
     return big_number(p, literal, digits);
 }

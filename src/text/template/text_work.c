@@ -196,7 +196,7 @@ bool write_padded(machine *m, gufo_str text, size_t chars, char side, int64_t wi
 }
 
 /* The length of the line end at the start of a text; 0: it is not one. */
-size_t line_end(gufo_str text)
+static size_t line_end_length(gufo_str text)
 {
     size_t len;
     uint32_t point = point_at(text, &len);
@@ -217,7 +217,7 @@ bool next_line(gufo_str *rest, gufo_str *line, size_t *end)
         return false;
     *end = 0;
     for (; at < rest->len; at += len) {
-        *end = line_end(str_from(*rest, at));
+        *end = line_end_length(str_from(*rest, at));
         if (*end != 0)
             break;
         (void)point_at(str_from(*rest, at), &len);
