@@ -20,51 +20,29 @@
 #include "base/threads.h"
 #include "text/vocabulary/special_list.h"
 #include "text/vocabulary/vocabulary.h"
+#include "text/work.h"
 
-enum {
-    PART_SIZE = 128 << 10, /* what is encoded at once, as far as it can be cut */
-    FIRST_WINDOW = 256 << 10,
-};
+enum { FIRST_WINDOW = 2 * WORK_PART };
 #define MOST_WINDOW ((size_t)256 << 20)
 
 struct gufo_tokenizer {
     gufo_allocator allocator;
     const gufo_vocab *vocab;
     gufo_tokenize_options options;
-    tokenizing *workers; /* one for each thread */
-    unsigned threads;
+    work_list work;
     buffer waiting; /* text whose ids are not certain yet */
     size_t window;  /* bytes to wait for before looking at them */
     bool begun;     /* the ids before the text are written */
     bool open;      /* the last part ended inside a fragment */
 };
 
-/* ---- parts ---------------------------------------------------------------------------------- */
+/* ---- fragments ------------------------------------------------------------------------------ */
 
-/* Where a text is cut. */
-typedef struct part_list {
-    fragment_part *parts;
-    uint64_t count, room;
-} part_list;
-
-static gufo_status add_part(gufo_tokenizer *k, part_list *list, fragment_part part,
-                            gufo_error *error)
-{
-    fragment_part *parts =
-        mem_grow(&k->allocator, list->parts, list->count, &list->room, sizeof *parts);
-
-    if (parts == NULL)
-        return fail_memory(error);
-    list->parts = parts;
-    list->parts[list->count++] = part;
-    return GUFO_OK;
-}
-
-/* The length of the first part: up to the last place to cut in a stretch of PART_SIZE, or of one that
+/* The length of the first part: up to the last place to cut in a stretch of WORK_PART, or of one that
  * is twice as long, and so on. */
 static size_t part_size(const gufo_vocab *v, gufo_str text)
 {
-    for (size_t size = PART_SIZE; size < text.len; size *= 2) {
+    for (size_t size = WORK_PART; size < text.len; size *= 2) {
         size_t cut = v->algorithm->cut(v, (gufo_str){text.data, size});
 
         if (cut > 0)
@@ -73,132 +51,43 @@ static size_t part_size(const gufo_vocab *v, gufo_str text)
     return text.len;
 }
 
-static gufo_status cut_parts(gufo_tokenizer *k, gufo_str text, bool last, part_list *list,
-                             gufo_error *error)
+static gufo_status add_work(gufo_tokenizer *k, work_item item, gufo_ids *out, gufo_error *error)
+{
+    gufo_status status = work_add(&k->work, item, error);
+
+    if (status == GUFO_OK && work_is_enough(&k->work))
+        status = work_do(&k->work, out, error);
+    return status;
+}
+
+/* Adds a stretch of a fragment, which ends with it if it is the `last` one. */
+static gufo_status add_stretch(gufo_tokenizer *k, gufo_str text, bool last, gufo_ids *out,
+                               gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    bool first = !k->open;
 
+    if (text.len == 0 && (!last || !k->open))
+        return GUFO_OK;
     do {
         size_t size = part_size(k->vocab, text);
-        fragment_part part = {{text.data, size}, first, last && size == text.len};
+        fragment_part part = {{text.data, size}, !k->open, last && size == text.len};
 
-        status = add_part(k, list, part, error);
+        status = add_work(k, (work_item){part, GUFO_NO_TOKEN}, out, error);
+        k->open = !part.last;
         text = str_from(text, size);
-        first = false;
     } while (status == GUFO_OK && text.len > 0);
     return status;
 }
 
-static gufo_status encode_part(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
-{
-    return t->vocab->algorithm->encode(t, part, out, error);
-}
-
-/* ---- threads -------------------------------------------------------------------------------- */
-
-typedef struct parallel_parts {
-    gufo_tokenizer *tokenizer;
-    const fragment_part *parts;
-    gufo_ids *results; /* one for each part; freed when they were handed over */
-    gufo_ids *out;
-} parallel_parts;
-
-static gufo_status work_on_part(void *context, unsigned thread, uint64_t index, void *result,
-                                gufo_error *error)
-{
-    parallel_parts *p = context;
-
-    (void)result;
-    return encode_part(&p->tokenizer->workers[thread], p->parts[index], &p->results[index], error);
-}
-
-static gufo_status append_ids(gufo_ids *out, const gufo_ids *more, gufo_error *error)
-{
-    if (!ids_reserve(out, more->count))
-        return fail_memory(error);
-    if (more->count > 0)
-        memcpy(out->ids + out->count, more->ids, more->count * sizeof *more->ids);
-    out->count += more->count;
-    return GUFO_OK;
-}
-
-static gufo_status take_result(void *context, uint64_t index, const void *result, gufo_error *error)
-{
-    parallel_parts *p = context;
-    gufo_status status = append_ids(p->out, &p->results[index], error);
-
-    (void)result;
-    gufo_ids_free(&p->results[index]);
-    return status;
-}
-
-static gufo_status encode_parallel(gufo_tokenizer *k, const part_list *list, gufo_ids *out,
-                                   gufo_error *error)
-{
-    parallel_parts p = {.tokenizer = k, .parts = list->parts, .out = out};
-    parallel_loop loop = {.end = list->count,
-                          .threads = k->threads,
-                          .context = &p,
-                          .work = work_on_part,
-                          .hand_over = take_result};
-    gufo_status status;
-
-    p.results = mem_array(&k->allocator, list->count, sizeof *p.results);
-    if (p.results == NULL)
-        return fail_memory(error);
-    for (uint64_t i = 0; i < list->count; i++)
-        p.results[i].allocator = &k->allocator;
-    status = parallel_run(&loop, &k->allocator, error);
-    for (uint64_t i = 0; i < list->count; i++)
-        gufo_ids_free(&p.results[i]);
-    mem_free(&k->allocator, p.results);
-    return status;
-}
-
-/* ---- fragments ------------------------------------------------------------------------------ */
-
-/* Encodes a stretch of a fragment, which ends with it if it is the `last` one. */
-static gufo_status encode_stretch(gufo_tokenizer *k, gufo_str text, bool last, gufo_ids *out,
-                                  gufo_error *error)
-{
-    part_list list = {0};
-    gufo_status status;
-
-    if (text.len == 0 && (!last || !k->open))
-        return GUFO_OK;
-    status = cut_parts(k, text, last, &list, error);
-    if (status == GUFO_OK && k->threads > 1 && list.count > 1)
-        status = encode_parallel(k, &list, out, error);
-    else
-        for (uint64_t i = 0; status == GUFO_OK && i < list.count; i++)
-            status = encode_part(k->workers, list.parts[i], out, error);
-    mem_free(&k->allocator, list.parts);
-    k->open = !last;
-    return status;
-}
-
-static void show_special(const gufo_tokenizer *k, uint32_t id)
-{
-    gufo_tokenize_event event = {
-        .kind = GUFO_TOKENIZE_SPECIAL, .text = vocab_text(k->vocab, id), .id = id};
-
-    if (k->options.watch != NULL)
-        k->options.watch(k->options.watch_context, &event);
-}
-
 static gufo_status add_special(gufo_tokenizer *k, uint32_t id, gufo_ids *out, gufo_error *error)
 {
-    if (!ids_add(out, id))
-        return fail_memory(error);
-    show_special(k, id);
-    return GUFO_OK;
+    return add_work(k, (work_item){.id = id}, out, error);
 }
 
-/* Encodes what is certain of `text`; *used is how many bytes that is: all of them if the text ends
- * here (`final`). */
-static gufo_status advance(gufo_tokenizer *k, gufo_str text, bool final, size_t *used,
-                           gufo_ids *out, gufo_error *error)
+/* Adds what is certain of `text`; *used is how many bytes that is: all of them if the text ends here
+ * (`final`). */
+static gufo_status add_text(gufo_tokenizer *k, gufo_str text, bool final, size_t *used,
+                            gufo_ids *out, gufo_error *error)
 {
     bool parse = (k->options.flags & GUFO_TOKENIZE_PARSE_SPECIAL) != 0;
     special_scan scan = special_scan_start(k->vocab, parse, text, final, &k->allocator);
@@ -207,7 +96,7 @@ static gufo_status advance(gufo_tokenizer *k, gufo_str text, bool final, size_t 
     gufo_status status;
 
     while ((status = special_scan_next(&scan, &hit, error)) == GUFO_OK && hit.found) {
-        status = encode_stretch(k, (gufo_str){text.data + at, hit.begin - at}, true, out, error);
+        status = add_stretch(k, (gufo_str){text.data + at, hit.begin - at}, true, out, error);
         if (status == GUFO_OK)
             status = add_special(k, hit.id, out, error);
         if (status != GUFO_OK)
@@ -219,7 +108,7 @@ static gufo_status advance(gufo_tokenizer *k, gufo_str text, bool final, size_t 
 
         if (!final && rest.len > 0)
             rest.len = k->vocab->algorithm->cut(k->vocab, rest);
-        status = encode_stretch(k, rest, final, out, error);
+        status = add_stretch(k, rest, final, out, error);
         at += rest.len;
     }
     *used = at;
@@ -283,10 +172,12 @@ static gufo_status grow_window(gufo_tokenizer *k, gufo_error *error)
 /* Encodes what is certain of the text that waits, and keeps the rest. */
 static gufo_status encode_waiting(gufo_tokenizer *k, gufo_ids *out, gufo_error *error)
 {
+    gufo_str text = {(const char *)k->waiting.data, k->waiting.len};
     size_t used = 0;
-    gufo_status status = advance(k, (gufo_str){(const char *)k->waiting.data, k->waiting.len},
-                                 false, &used, out, error);
+    gufo_status status = add_text(k, text, false, &used, out, error);
 
+    if (status == GUFO_OK)
+        status = work_do(&k->work, out, error);
     if (status != GUFO_OK)
         return status;
     if (used > 0)
@@ -295,6 +186,21 @@ static gufo_status encode_waiting(gufo_tokenizer *k, gufo_ids *out, gufo_error *
     if (k->waiting.len >= k->window)
         return grow_window(k, error);
     return GUFO_OK;
+}
+
+/* Encodes the rest of a text, or all of it. */
+static gufo_status encode_rest(gufo_tokenizer *k, gufo_str text, gufo_ids *out, gufo_error *error)
+{
+    size_t used;
+    gufo_status status = begin_text(k, out, error);
+
+    if (status == GUFO_OK)
+        status = add_text(k, text, true, &used, out, error);
+    if (status == GUFO_OK)
+        status = end_text(k, out, error);
+    if (status == GUFO_OK)
+        status = work_do(&k->work, out, error);
+    return status;
 }
 
 gufo_status gufo_tokenizer_feed(gufo_tokenizer *tokenizer, gufo_str part, gufo_ids *out,
@@ -321,13 +227,8 @@ gufo_status gufo_tokenizer_end(gufo_tokenizer *tokenizer, gufo_ids *out, gufo_er
 {
     gufo_tokenizer *k = tokenizer;
     gufo_str rest = {(const char *)k->waiting.data, k->waiting.len};
-    size_t used;
-    gufo_status status = begin_text(k, out, error);
+    gufo_status status = encode_rest(k, rest, out, error);
 
-    if (status == GUFO_OK)
-        status = advance(k, rest, true, &used, out, error);
-    if (status == GUFO_OK)
-        status = end_text(k, out, error);
     k->waiting.len = 0;
     return status;
 }
@@ -358,19 +259,19 @@ static gufo_status make_workers(gufo_tokenizer *k, gufo_error *error)
 {
     const token_algorithm *algorithm = k->vocab->algorithm;
 
-    k->threads = thread_count(k);
-    k->workers = mem_array(&k->allocator, k->threads, sizeof *k->workers);
-    if (k->workers == NULL)
+    k->work.threads = thread_count(k);
+    k->work.workers = mem_array(&k->allocator, k->work.threads, sizeof *k->work.workers);
+    if (k->work.workers == NULL)
         return fail_memory(error);
-    for (unsigned i = 0; i < k->threads; i++) {
-        k->workers[i] = (tokenizing){.vocab = k->vocab,
-                                     .allocator = &k->allocator,
-                                     .watch = k->options.watch,
-                                     .watch_context = k->options.watch_context};
+    for (unsigned i = 0; i < k->work.threads; i++) {
+        k->work.workers[i] = (tokenizing){.vocab = k->vocab,
+                                          .allocator = &k->allocator,
+                                          .watch = k->options.watch,
+                                          .watch_context = k->options.watch_context};
         if (algorithm->scratch_new == NULL)
             continue;
-        k->workers[i].scratch = algorithm->scratch_new(k->vocab, &k->allocator, error);
-        if (k->workers[i].scratch == NULL)
+        k->work.workers[i].scratch = algorithm->scratch_new(k->vocab, &k->allocator, error);
+        if (k->work.workers[i].scratch == NULL)
             return GUFO_E_MEMORY;
     }
     return GUFO_OK;
@@ -395,12 +296,13 @@ gufo_tokenizer *gufo_tokenizer_new(const gufo_vocab *vocab, const gufo_tokenize_
     k->vocab = vocab;
     k->options = *options;
     k->waiting.allocator = &k->allocator;
+    k->work.allocator = &k->allocator;
     k->window = FIRST_WINDOW;
     if (make_workers(k, error) != GUFO_OK) {
         gufo_tokenizer_free(k);
         return NULL;
     }
-    k->window *= k->threads;
+    k->window *= k->work.threads;
     return k;
 }
 
@@ -412,10 +314,11 @@ void gufo_tokenizer_free(gufo_tokenizer *tokenizer)
     if (k == NULL)
         return;
     allocator = k->allocator;
-    for (unsigned i = 0; k->workers != NULL && i < k->threads; i++)
-        if (k->workers[i].scratch != NULL)
-            k->vocab->algorithm->scratch_free(k->workers[i].scratch, &allocator);
-    mem_free(&allocator, k->workers);
+    for (unsigned i = 0; k->work.workers != NULL && i < k->work.threads; i++)
+        if (k->work.workers[i].scratch != NULL)
+            k->vocab->algorithm->scratch_free(k->work.workers[i].scratch, &allocator);
+    mem_free(&allocator, k->work.workers);
+    mem_free(&allocator, k->work.items);
     buffer_free(&k->waiting);
     mem_free(&allocator, k);
 }
@@ -426,15 +329,10 @@ gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
     gufo_tokenizer *k = gufo_tokenizer_new(vocab, options, error);
     gufo_error first;
     gufo_status status;
-    size_t used;
 
     if (k == NULL)
         return error != NULL ? error->code : GUFO_E_MEMORY;
-    status = begin_text(k, out, &first);
-    if (status == GUFO_OK)
-        status = advance(k, text, true, &used, out, &first);
-    if (status == GUFO_OK)
-        status = end_text(k, out, &first);
+    status = encode_rest(k, text, out, &first);
     gufo_tokenizer_free(k);
     return status == GUFO_OK ? GUFO_OK : fail_as(error, &first);
 }
