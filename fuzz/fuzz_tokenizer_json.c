@@ -1,9 +1,15 @@
-/* Fuzz target: read anything as a tokenizer.json and as a vocabulary of RWKV World, and look at the
- * document that it becomes. */
+/* Fuzz target: read anything as a tokenizer.json and as a vocabulary of RWKV World, look at the
+ * document that it becomes, open it as a vocabulary, count what that holds, and write it. */
 #include "walk.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "text/formats/rwkv_world.h"
+#include "text/formats/source.h"
 #include "text/formats/tokenizer_json.h"
+#include "text/formats/vocab_export.h"
+#include "text/vocabulary/census.h"
 
 static void note(void *context, const char *sentence)
 {
@@ -36,6 +42,52 @@ static void look(const gufo_document *document)
              "special tokens are tokens");
 }
 
+/* What is written can be read. */
+static void write_back(const gufo_model *model, const gufo_vocab *vocab)
+{
+    buffer json = {.allocator = &default_allocator}, list = json;
+    gufo_document *document = gufo_document_new(NULL, NULL);
+    tokenizer_json_options options = {.note = note};
+    gufo_error error;
+
+    must(document != NULL, "there is memory");
+    if (tokenizer_json_write(model, vocab, &json, &error) == GUFO_OK) {
+        must(tokenizer_json_read((gufo_str){(const char *)json.data, json.len}, &options, document,
+                                 &error) == GUFO_OK,
+             "what is written can be read");
+        must(rows(document, "tokenizer.ggml.tokens") <= gufo_vocab_describe(vocab).size,
+             "it has no more tokens");
+    }
+    must(vocab_txt_write(vocab, &list, &error) == GUFO_OK, "there is memory");
+    buffer_free(&json);
+    buffer_free(&list);
+    gufo_document_free(document);
+}
+
+static void use(gufo_document *document)
+{
+    gufo_error error;
+    gufo_model *model = source_of_document(document, NULL, &error);
+    gufo_vocab *vocab;
+    gufo_ids ids = {0};
+    uint8_t *reach;
+
+    must(model != NULL, "keys are those of a model");
+    vocab = gufo_vocab_open(model, NULL, &error);
+    if (vocab != NULL) {
+        reach = calloc(gufo_vocab_describe(vocab).size, 1);
+        must(reach != NULL, "there is memory");
+        (void)!census_reach(vocab, NULL, reach, &error);
+        must(census_duplicates(vocab, &ids, &error) == GUFO_OK, "there is memory");
+        must(census_longest(vocab, 3, &ids, &error) == GUFO_OK, "there is memory");
+        write_back(model, vocab);
+        free(reach);
+        gufo_ids_free(&ids);
+    }
+    gufo_vocab_close(vocab);
+    gufo_close(model);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gufo_str text = {(const char *)data, size};
@@ -53,9 +105,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status[2] = rwkv_world_document(text, 0, NULL, documents[2], &error);
     must(status[0] != GUFO_OK || status[1] == GUFO_OK, "notes are no failures");
     for (int i = 0; i < 3; i++) {
-        if (status[i] == GUFO_OK)
-            look(documents[i]);
-        gufo_document_free(documents[i]);
+        if (status[i] != GUFO_OK) {
+            gufo_document_free(documents[i]);
+            continue;
+        }
+        look(documents[i]);
+        use(documents[i]);
     }
     return 0;
 }

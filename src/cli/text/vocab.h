@@ -53,7 +53,7 @@ typedef struct vocab_report {
     gufo_vocab_facts facts;
     uint64_t types[VOCAB_TYPES];
     gufo_ids longest, duplicates, unreachable;
-    uint64_t parts; /* tokens that are no text of their own: bytes, parts of characters */
+    uint64_t tested;                  /* tokens with a text of their own */
     uint64_t text_bytes, text_tokens; /* of --text */
 } vocab_report;
 

@@ -20,7 +20,7 @@ static gufo_status count_reach(vocab_report *r, gufo_error *error)
         return GUFO_E_MEMORY;
     status = census_reach(r->vocab, &r->options->run, reach, error);
     for (uint32_t id = 0; status == GUFO_OK && id < r->facts.size; id++) {
-        r->parts += reach[id] == REACH_PART;
+        r->tested += reach[id] == REACH_ITSELF || reach[id] == REACH_OTHERS;
         if (reach[id] == REACH_OTHERS)
             status = ids_add(&r->unreachable, id) ? GUFO_OK : GUFO_E_MEMORY;
     }

@@ -135,31 +135,33 @@ static void print_difference(void *context, const token_difference *d)
     gufo_text_free(&room);
 }
 
+static void write_details(json_writer *j, token_change change, const gufo_token *a,
+                          const gufo_token *b)
+{
+    if (change == CHANGE_TYPE) {
+        json_write_text(j, "a_type", vocab_type_name(a->type));
+        json_write_text(j, "b_type", vocab_type_name(b->type));
+    } else if (change == CHANGE_SCORE) {
+        json_write_f32(j, "a_score", a->score);
+        json_write_f32(j, "b_score", b->score);
+    }
+}
+
 static void write_difference(void *context, const token_difference *d)
 {
     comparison *c = context;
-    int side = d->first == GUFO_NO_TOKEN;
-    gufo_token token;
+    gufo_token tokens[2];
+    bool in_first = gufo_vocab_token(c->vocabs[0], d->first, &tokens[0]),
+         in_second = gufo_vocab_token(c->vocabs[1], d->second, &tokens[1]);
 
     c->total++;
-    (void)gufo_vocab_token(c->vocabs[side], side == 0 ? d->first : d->second, &token);
     json_begin_object(&c->json, NULL);
     json_write_text(&c->json, "change", changes[d->change].name);
-    json_write_str(&c->json, "text", token.text);
-    json_write_known(&c->json, "a", d->first != GUFO_NO_TOKEN, d->first);
-    json_write_known(&c->json, "b", d->second != GUFO_NO_TOKEN, d->second);
-    if (d->change == CHANGE_TYPE || d->change == CHANGE_SCORE) {
-        gufo_token other;
-
-        (void)gufo_vocab_token(c->vocabs[1], d->second, &other);
-        if (d->change == CHANGE_TYPE) {
-            json_write_text(&c->json, "a_type", vocab_type_name(token.type));
-            json_write_text(&c->json, "b_type", vocab_type_name(other.type));
-        } else {
-            json_write_f32(&c->json, "a_score", token.score);
-            json_write_f32(&c->json, "b_score", other.score);
-        }
-    }
+    json_write_str(&c->json, "text", tokens[in_first ? 0 : 1].text);
+    json_write_known(&c->json, "a", in_first, d->first);
+    json_write_known(&c->json, "b", in_second, d->second);
+    if (in_first && in_second)
+        write_details(&c->json, d->change, &tokens[0], &tokens[1]);
     json_end_object(&c->json);
 }
 

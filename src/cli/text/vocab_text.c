@@ -132,15 +132,13 @@ static void put_flags(const vocab_report *r)
 
 static void put_counts(const vocab_report *r)
 {
-    uint64_t tested = r->types[1] + r->types[4] > r->parts ? r->types[1] + r->types[4] : 0;
-
     if (r->duplicates.count > 0)
         put_value("duplicates", "%s (--list=duplicates)", human_grouped(r->duplicates.count).text);
     else
         put_value("duplicates", "none");
     if (r->unreachable.count > 0)
         put_value("unreachable", "%s of %s (--list=unreachable)",
-                  human_grouped(r->unreachable.count).text, human_grouped(tested).text);
+                  human_grouped(r->unreachable.count).text, human_grouped(r->tested).text);
     else
         put_value("unreachable", "none");
     if (r->options->text != NULL && r->text_tokens > 0)

@@ -21,26 +21,28 @@ static bool is_added(unsigned type)
     return type == TYPE_UNKNOWN || type == TYPE_CONTROL || type == TYPE_USER_DEFINED;
 }
 
-/* Without padding at the end. */
+/* Without padding at the end, unless it is a special token. */
 static uint32_t count_tokens(const gufo_vocab *v)
 {
-    uint32_t count = v->size;
+    uint32_t count = v->size, least = 0;
 
-    while (count > 0 && vocab_type(v, count - 1) == TYPE_UNUSED)
+    for (unsigned i = 0; i < GUFO_SPECIAL_COUNT; i++)
+        if (v->special[i] != GUFO_NO_TOKEN && v->special[i] >= least)
+            least = v->special[i] + 1;
+    while (count > least && vocab_type(v, count - 1) == TYPE_UNUSED)
         count--;
     return count;
 }
 
 static gufo_status add_token(json_export *e, uint32_t id)
 {
-    gufo_str text = vocab_text(e->vocab, id);
     unsigned type = vocab_type(e->vocab, id), attributes = e->vocab->attributes[id];
     json_t *token;
 
     if (!is_added(type))
         return GUFO_OK;
-    token = json_pack("{s:I, s:s%, s:b, s:b, s:b, s:b, s:b}", "id", (json_int_t)id, "content",
-                      text.data, text.len, "single_word", 0, "lstrip",
+    token = json_pack("{s:I, s:o, s:b, s:b, s:b, s:b, s:b}", "id", (json_int_t)id, "content",
+                      json_token_text(e, id), "single_word", 0, "lstrip",
                       (attributes & GUFO_TOKEN_LSTRIP) != 0, "rstrip",
                       (attributes & GUFO_TOKEN_RSTRIP) != 0, "normalized", 0, "special",
                       type != TYPE_USER_DEFINED);
@@ -71,9 +73,8 @@ static gufo_status make_tokens(json_export *e)
 
 static json_t *special_token(const json_export *e, uint32_t id, int type)
 {
-    gufo_str text = vocab_text(e->vocab, id);
-
-    return json_pack("{s:{s:s%, s:i}}", "SpecialToken", "id", text.data, text.len, "type_id", type);
+    return json_pack("{s:{s:o, s:i}}", "SpecialToken", "id", json_token_text(e, id), "type_id",
+                     type);
 }
 
 static json_t *sequence(const char *name, int type)
@@ -81,12 +82,20 @@ static json_t *sequence(const char *name, int type)
     return json_pack("{s:{s:s, s:i}}", "Sequence", "id", name, "type_id", type);
 }
 
-static json_t *ids_of(const json_export *e, uint32_t id)
+/* {text: {"id": text, "ids": [id], "tokens": [text]}}; not 0 without memory. */
+static int add_ids(const json_export *e, json_t *out, uint32_t id)
 {
-    gufo_str text = vocab_text(e->vocab, id);
+    json_t *text;
+    int failed;
 
-    return json_pack("{s:s%, s:[I], s:[s%]}", "id", text.data, text.len, "ids", (json_int_t)id,
-                     "tokens", text.data, text.len);
+    if (id == GUFO_NO_TOKEN)
+        return 0;
+    text = json_token_text(e, id);
+    failed = json_object_set_new(
+        out, json_string_value(text),
+        json_pack("{s:O, s:[I], s:[O]}", "id", text, "ids", (json_int_t)id, "tokens", text));
+    json_decref(text);
+    return failed;
 }
 
 /* The tokens that encoding adds: GUFO_NO_TOKEN where it adds none. */
@@ -126,18 +135,13 @@ static json_t *make_post_processor(const json_export *e)
     static const char *const one[] = {"A", NULL}, *const two[] = {"A", "B", NULL};
     uint32_t before, behind;
     json_t *tokens;
-    int failed = 0;
+    int failed;
 
     frame_of(e->vocab, &before, &behind);
     if (before == GUFO_NO_TOKEN && behind == GUFO_NO_TOKEN)
         return json_null();
     tokens = json_object();
-    if (before != GUFO_NO_TOKEN)
-        failed |= json_object_setn_new(tokens, vocab_text(e->vocab, before).data,
-                                       vocab_text(e->vocab, before).len, ids_of(e, before));
-    if (behind != GUFO_NO_TOKEN && behind != before)
-        failed |= json_object_setn_new(tokens, vocab_text(e->vocab, behind).data,
-                                       vocab_text(e->vocab, behind).len, ids_of(e, behind));
+    failed = add_ids(e, tokens, before) | add_ids(e, tokens, behind);
     if (failed != 0) {
         json_decref(tokens);
         return NULL;

@@ -60,15 +60,16 @@ static bool is_before(const void *a, const void *b)
     return left->left != right->left ? left->left < right->left : left->right < right->right;
 }
 
-/* How many characters a token may have: one has at most so many cuts. */
-enum { MOST_CUTS = 256 };
+/* Longer tokens, and cuts beyond these, are not made by merges: no vocabulary in use has them, and
+ * looking for them could take the square of a file's size. */
+enum { LONGEST_TOKEN = 1024, MOST_CUTS = 256 };
 
 static size_t cuts_of(const gufo_vocab *v, uint32_t id, uint32_t count, cut cuts[MOST_CUTS])
 {
     gufo_str text = vocab_text(v, id);
     size_t found = 0, at = 0;
 
-    while (found < MOST_CUTS) {
+    while (found < MOST_CUTS && text.len <= LONGEST_TOKEN) {
         cut c;
 
         at += length_by_first_byte(text.data + at, text.len - at);

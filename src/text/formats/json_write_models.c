@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "text/formats/base64.h"
 #include "text/formats/json_writing.h"
-#include "text/formats/wordpiece_text.h"
 #include "text/vocabulary/vocabulary.h"
 
 #define WORD_START "\xe2\x96\x81"
@@ -38,12 +36,8 @@ static gufo_status make_vocab(json_export *e, json_t **out)
 static json_t *unknown_text(const json_export *e)
 {
     uint32_t id = e->vocab->special[GUFO_SPECIAL_UNKNOWN];
-    gufo_str text;
 
-    if (id >= e->count)
-        return json_null();
-    text = vocab_text(e->vocab, id);
-    return json_stringn(text.data, text.len);
+    return id < e->count ? json_token_text(e, id) : json_null();
 }
 
 /* Takes over vocab and merges. */
@@ -131,17 +125,15 @@ gufo_status json_make_pieces(json_export *e)
 
 static gufo_status add_word(json_export *e, json_t *vocab, uint32_t id)
 {
-    wordpiece_text word = wordpiece_text_of(e->vocab, id);
-    char *text = mem_join(&e->vocab->allocator, gufo_str_of(word.prefix), word.rest);
+    json_t *text = json_token_text(e, id);
+    const char *word = json_string_value(text);
     gufo_status status = GUFO_OK;
 
-    if (text == NULL)
-        return fail_memory(e->error);
-    if (json_object_get(vocab, text) != NULL)
+    if (word != NULL && json_object_get(vocab, word) != NULL)
         status = fail_twice(e, id);
-    else if (json_object_set_new(vocab, text, json_integer(id)) != 0)
+    else if (json_object_set_new(vocab, word, json_integer(id)) != 0)
         status = fail_memory(e->error);
-    mem_free(&e->vocab->allocator, text);
+    json_decref(text);
     return status;
 }
 

@@ -15,6 +15,9 @@ typedef struct json_export {
     gufo_error *error;
 } json_export;
 
+/* A new reference; NULL without memory (json_write_text.c). */
+json_t *json_token_text(const json_export *e, uint32_t id);
+
 /* Each makes `model` with its vocabulary, and what is around it; parts that are NULL afterwards were
  * lost for memory (json_write_models.c). */
 gufo_status json_make_byte_level(json_export *e);

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "gufo/document.h"
 #include "text/formats/rwkv_world.h"
 #include "text/formats/tokenizer_json.h"
 
@@ -26,9 +25,8 @@ static void close_document(void *context)
     gufo_document_free(context);
 }
 
-/* The document is the model's, also on failure. */
-static gufo_model *open_document(gufo_document *document, const gufo_allocator *allocator,
-                                 gufo_error *error)
+gufo_model *source_of_document(gufo_document *document, const gufo_allocator *allocator,
+                               gufo_error *error)
 {
     gufo_provider provider = {.context = document,
                               .entry_count = gufo_document_entry_count(document),
@@ -93,6 +91,6 @@ gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocato
         gufo_document_free(document);
         return status;
     }
-    *made = open_document(document, options.allocator, &reason);
+    *made = source_of_document(document, options.allocator, &reason);
     return *made != NULL ? GUFO_OK : fail_as(error, &reason);
 }

@@ -2,12 +2,16 @@
 #ifndef TEXT_FORMATS_SOURCE_H
 #define TEXT_FORMATS_SOURCE_H
 
-#include "gufo/format.h"
+#include "gufo/document.h"
 
 /* Looks for tokenizer.huggingface.json or tokenizer.rwkv.world in a model without
  * tokenizer.ggml.tokens.  *made becomes a model with the tokenizer.ggml.* keys that say the same,
  * closed with gufo_close; NULL if `model` has these keys itself, or no vocabulary at all. */
 gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
                          gufo_model **made, gufo_error *error);
+
+/* The entries of a document as a model, which owns it from now on, also on failure: NULL. */
+gufo_model *source_of_document(gufo_document *document, const gufo_allocator *allocator,
+                               gufo_error *error);
 
 #endif
