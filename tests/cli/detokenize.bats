@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # gufo detokenize
 
-# bats sets stderr; some commands are for another shell.
-# shellcheck disable=SC2154,SC2016
+# bats sets stderr; some commands are for another shell; cmp reads what tokenize read.
+# shellcheck disable=SC2154,SC2016,SC2094
 
 load common
 load vocabularies
