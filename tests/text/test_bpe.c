@@ -173,7 +173,7 @@ static const struct refused_case {
     {{"gpt2", "gpt-2", "a|b|ab", "a "}, "merge 0 is not two parts"},
     {{"gpt2", "gpt-2", "a|b|ab", "a b|ab cd"}, "merge 1 has a part that is neither"},
     {{"gpt2", "gpt-2", "a|b|ab", "xy z|xyz a"}, "merge 0 has a part that is neither"},
-    /* No piece of text has this character: there is a byte for each of its bytes. */
+    /* No piece of text has this character: each of its bytes is a character of its own. */
     {{"gpt2", "gpt-2", "a|b", "a \u6f22"}, "merge 0 has a part that is neither"},
 };
 
@@ -372,7 +372,7 @@ static void test_raw_cuts(void **state)
     gufo_vocab_close(vocab);
 }
 
-/* ---- for who watches ------------------------------------------------------------------------ */
+/* ---- what the caller watches ---------------------------------------------------------------- */
 
 static void note_event(void *context, const gufo_tokenize_event *event)
 {

@@ -55,9 +55,9 @@ static void cut(cutter *c, gufo_str text)
 
 /* ---- expected pieces ------------------------------------------------------------------------ */
 
-static void check_line(cutter *c, const json_value *line, const char *label, uint64_t number)
+static void check_line(cutter *c, const json_value *line, const json_value *expected,
+                       const char *label, uint64_t number)
 {
-    const json_value *expected = json_at(line, "pieces");
     size_t i = 0;
 
     c->count = 0;
@@ -77,7 +77,7 @@ static void check_name(gufo_str name, const json_document *lines)
     check(rules != NULL, "%.*s", (int)name.len, name.data);
     cutter_open(&c, rules->shape);
     for (const json_value *line = lines->root->inside; line != NULL; line = line->next)
-        check_line(&c, line, rules->name, number++);
+        check_line(&c, line, json_at(line, "pieces"), rules->name, number++);
     cutter_close(&c);
 }
 
@@ -104,6 +104,28 @@ static void test_expected_pieces(void **state)
     }
     check(files > 20, "%" PRIu64 " files", files);
     json_unload(&index);
+}
+
+/* Pieces of the tokenizer that models were trained with, where they are others. */
+static void test_original_pieces(void **state)
+{
+    static const char shape[] = "deepseek-coder-original";
+    json_document lines =
+        json_load_lines(need_shared("data/text/tokens_pre/deepseek-coder.jsonl").text);
+    uint64_t number = 1, others = 0;
+    cutter c = {0};
+
+    (void)state;
+    cutter_open(&c, shape);
+    for (const json_value *line = lines.root->inside; line != NULL; line = line->next, number++) {
+        const json_value *original = json_find(line, "alt_pieces");
+
+        others += original != NULL;
+        check_line(&c, line, original != NULL ? original : json_at(line, "pieces"), shape, number);
+    }
+    check_u64(others, 9, "lines where they are others");
+    cutter_close(&c);
+    json_unload(&lines);
 }
 
 /* ---- what needs no expected results --------------------------------------------------------- */
@@ -196,10 +218,10 @@ static void test_made_texts(void **state)
 
 /* Characters of all classes that expressions tell apart, and bytes that are not UTF-8. */
 static const char *const letters[] = {
-    "a",      "Z",          "s",      "'",      " ",      " ",      "\n",       "\r",     "\t",
-    "1",      "7",          "!",      "~",      ",",      "(",      "/",        "\u00e9", "\u6f22",
-    "\u3042", "\uff0c",     "\u3002", "\u0301", "\u05d0", "\u0e01", "\u00a0",   "\u3000", "\u0663",
-    "\u20ac", "\U0001f600", "\uac00", "\u200b", "\xe4",   "\x80",   "\xf0\x9f",
+    "a",      "Z",      "s",          "'",      " ",      " ",      "\n",     "\r",       "\t",
+    "1",      "7",      "!",          "~",      ",",      "(",      "/",      "\u00e9",   "\u6f22",
+    "\u3042", "\uff0c", "\u3002",     "\u0301", "\u05d0", "\u0e01", "\u00a0", "\u3000",   "\u0663",
+    "\u20ac", "\u2028", "\U0001f600", "\uac00", "\u200b", "\xe4",   "\x80",   "\xf0\x9f",
 };
 
 /* Whether the pieces of both halves, one after the other, are those of the whole. */
@@ -251,31 +273,48 @@ static size_t random_text(char *out, uint64_t *random, size_t most)
     return len;
 }
 
-static void test_cuts(void **state)
+static void check_random_cuts(cutter *c, const char *name)
 {
     uint64_t random = 1;
-    const gufo_pretokenizer *row;
+    unsigned found = 0;
 
-    (void)state;
-    for (size_t i = 0; (row = gufo_pretokenizer_at(i)) != NULL; i++) {
-        const pre_rules *rules = pre_rules_find(gufo_str_of(row->id));
-        unsigned found = 0;
-        cutter c = {0};
+    for (int n = 0; n < 300; n++) {
+        char text[256];
+        size_t len = random_text(text, &random, n % 2 == 0 ? 4 : 20);
 
-        cutter_open(&c, rules->shape);
-        for (int n = 0; n < 150; n++) {
-            char text[256];
-            size_t len = random_text(text, &random, n % 2 == 0 ? 4 : 20);
+        found += check_cuts(c, (gufo_str){text, len}, name);
+    }
+    check(found > 0, "%s: texts are never cut", name);
+}
 
-            found += check_cuts(&c, (gufo_str){text, len}, row->id);
-        }
-        check(found > 0, "%s: texts are never cut", row->id);
-        cutter_close(&c);
+/* All texts of three characters. */
+static void check_short_cuts(cutter *c, const char *name)
+{
+    const size_t count = COUNT_OF(letters);
+
+    for (size_t n = 0; n < count * count * count; n++) {
+        char text[32];
+        int len = snprintf(text, sizeof text, "%s%s%s", letters[n % count],
+                           letters[n / count % count], letters[n / count / count]);
+        size_t at = pretokenizer_cut(c->p, (gufo_str){text, (size_t)len});
+
+        if (at > 0)
+            check_cut(c, (gufo_str){text, (size_t)len}, at, name);
     }
 }
 
-/* All texts of three characters, for each shape once. */
-static void test_short_cuts(void **state)
+static void check_shape(const char *shape)
+{
+    cutter c = {0};
+
+    cutter_open(&c, shape);
+    check_random_cuts(&c, shape);
+    check_short_cuts(&c, shape);
+    cutter_close(&c);
+}
+
+/* For each shape once. */
+static void test_cuts(void **state)
 {
     const gufo_pretokenizer *row;
     char seen[2048] = "|";
@@ -284,25 +323,15 @@ static void test_short_cuts(void **state)
     for (size_t i = 0; (row = gufo_pretokenizer_at(i)) != NULL; i++) {
         const pre_rules *rules = pre_rules_find(gufo_str_of(row->id));
         char shape[64];
-        cutter c = {0};
 
         (void)snprintf(shape, sizeof shape, "|%s|", rules->shape);
         if (strstr(seen, shape) != NULL)
             continue;
         (void)strcat(seen, shape + 1);
-        cutter_open(&c, rules->shape);
-        for (size_t n = 0; n < COUNT_OF(letters) * COUNT_OF(letters) * COUNT_OF(letters); n++) {
-            char text[32];
-            int len = snprintf(text, sizeof text, "%s%s%s", letters[n % COUNT_OF(letters)],
-                               letters[n / COUNT_OF(letters) % COUNT_OF(letters)],
-                               letters[n / COUNT_OF(letters) / COUNT_OF(letters)]);
-            size_t at = pretokenizer_cut(c.p, (gufo_str){text, (size_t)len});
-
-            if (at > 0)
-                check_cut(&c, (gufo_str){text, (size_t)len}, at, row->id);
-        }
-        cutter_close(&c);
+        check_shape(rules->shape);
     }
+    check_shape("deepseek-coder-original");
+    check_shape("deepseek-llm-original");
 }
 
 /* ---- long texts ----------------------------------------------------------------------------- */
@@ -394,8 +423,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),         cmocka_unit_test(test_all_names),
         cmocka_unit_test(test_made_texts),      cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_short_cuts),      cmocka_unit_test(test_long_runs),
-        cmocka_unit_test(test_expected_pieces),
+        cmocka_unit_test(test_long_runs),       cmocka_unit_test(test_expected_pieces),
+        cmocka_unit_test(test_original_pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

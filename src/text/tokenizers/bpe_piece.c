@@ -9,7 +9,7 @@
 
 #define LONGEST_PIECE ((size_t)256 << 20)
 
-/* ---- for who watches ------------------------------------------------------------------------ */
+/* ---- what the caller watches ---------------------------------------------------------------- */
 
 static void show(const algorithm_scratch *s, gufo_tokenize_event event)
 {

@@ -29,7 +29,7 @@ struct algorithm_scratch {
     buffer parts;
     gufo_text composed;    /* the text in form NFC */
     gufo_text escaped;     /* a piece with U+2581 for spaces */
-    buffer shown, offsets; /* for who watches: the piece in the byte alphabet; where each byte is */
+    buffer shown, offsets; /* the piece as tokens spell it; where each byte is in that */
     tokenizing *work;
     gufo_ids *out;
 };

@@ -47,11 +47,11 @@ void merge_table_close(merge_table *t, const gufo_vocab *v);
 
 /* The symbol with this text; NO_SYMBOL. */
 uint32_t merge_table_find(const merge_table *t, const gufo_vocab *v, gufo_str text);
-/* The same; a text that is no symbol becomes one.  NO_SYMBOL without memory. */
+/* The same; a new text becomes a symbol.  NO_SYMBOL without memory. */
 uint32_t merge_table_add(merge_table *t, const gufo_vocab *v, gufo_str text);
 gufo_str merge_table_text(const merge_table *t, const gufo_vocab *v, uint32_t symbol);
 
-/* A number for a pair.  The key is random: nobody can choose pairs that meet. */
+/* A number for a pair.  The key is random, so that a file cannot choose pairs that meet. */
 static inline uint64_t merge_hash(const merge_table *t, uint32_t left, uint32_t right)
 {
     uint64_t mixed = ((uint64_t)left << 32 | right) ^ t->key.k0;

@@ -18,7 +18,7 @@ typedef struct merging {
     uint32_t count;
     uint32_t end;       /* bytes of the piece */
     buffer links, heap; /* for long pieces */
-    /* Called before two parts become one; NULL: nobody looks.  `end` is where the second one ends. */
+    /* Called before two parts become one; may be NULL.  `end` is where the second one ends. */
     void (*watch)(void *context, const merge_part *left, const merge_part *right, uint32_t end);
     void *context;
 } merging;

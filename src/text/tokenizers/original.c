@@ -8,10 +8,13 @@
 #include "text/tokenizers/pretokenizer.h"
 #include "text/vocabulary/vocabulary.h"
 
+#define RANGES                                                                                  \
+    "the original tokenizer finds white space from U+1680 on inside its ranges of characters, " \
+    "llama.cpp does not"
+
 static const original_rules rules[] = {
-    {"deepseek-llm", NULL, "deepseek-llm-original", false,
-     "the original tokenizer finds white space from U+1680 on inside its ranges of characters, "
-     "llama.cpp does not"},
+    {"deepseek-coder", NULL, "deepseek-coder-original", false, RANGES},
+    {"deepseek-llm", NULL, "deepseek-llm-original", false, RANGES},
     {"default", "gptneox", "gpt-2", true,
      "the original tokenizer puts text in Unicode's form NFC and cuts it as \"gpt-2\" does, "
      "llama.cpp cuts it as \"default\" does"},

@@ -50,9 +50,10 @@ struct pretokenizer {
     bool jit; /* every stage is compiled */
 };
 
+/* Zeroed: sanitizers do not see what compiled expressions write. */
 static void *pcre2_alloc(size_t size, void *allocator)
 {
-    return mem_alloc(allocator, size);
+    return mem_zero(allocator, size);
 }
 
 static void pcre2_release(void *block, void *allocator)
