@@ -142,8 +142,9 @@ static const char *const step_names[] = {
     [GUFO_TOKENIZE_TOKEN] = "token",
 };
 
-/* What the score of a step is: ranks of merges are whole numbers from 0 on. */
-static const char *score_name(const token_writer *w, const gufo_tokenize_event *event)
+/* What the number of a step is called: "rank", a whole number, or "score", a float of the file; NULL:
+ * it has none. */
+static const char *number_name(const token_writer *w, const gufo_tokenize_event *event)
 {
     const char *algorithm = gufo_vocab_describe(w->vocab).algorithm;
 
@@ -152,10 +153,15 @@ static const char *score_name(const token_writer *w, const gufo_tokenize_event *
     return event->kind == GUFO_TOKENIZE_TOKEN && strcmp(algorithm, "UGM") == 0 ? "score" : NULL;
 }
 
+static bool is_rank(const char *name)
+{
+    return strcmp(name, "rank") == 0;
+}
+
 static void write_step(token_writer *w, const gufo_tokenize_event *event)
 {
     json_writer *j = &w->json;
-    const char *score = score_name(w, event);
+    const char *name = number_name(w, event);
     size_t left = event->kind == GUFO_TOKENIZE_MERGE ? event->left : event->text.len;
 
     json_begin_object(j, NULL);
@@ -165,8 +171,10 @@ static void write_step(token_writer *w, const gufo_tokenize_event *event)
         json_write_str(j, "left", (gufo_str){event->text.data, left});
         json_write_str(j, "right", (gufo_str){event->text.data + left, event->text.len - left});
     }
-    if (score != NULL)
-        json_write_f64(j, score, event->score);
+    if (name != NULL && is_rank(name))
+        json_write_u64(j, name, (uint64_t)event->score);
+    else if (name != NULL)
+        json_write_f32(j, name, (float)event->score);
     if (event->kind == GUFO_TOKENIZE_SPECIAL || event->kind == GUFO_TOKENIZE_TOKEN)
         json_write_known(j, "id", event->id != GUFO_NO_TOKEN, event->id);
     json_end_object(j);
@@ -175,7 +183,7 @@ static void write_step(token_writer *w, const gufo_tokenize_event *event)
 static void print_step(const token_writer *w, const gufo_tokenize_event *event)
 {
     bool inside = event->kind == GUFO_TOKENIZE_MERGE || event->kind == GUFO_TOKENIZE_TOKEN;
-    const char *score = score_name(w, event);
+    const char *name = number_name(w, event);
     char number[NUMBER_SIZE];
 
     printf("%s%s  ", inside ? "  " : "", step_names[event->kind]);
@@ -194,9 +202,11 @@ static void print_step(const token_writer *w, const gufo_tokenize_event *event)
         else
             fputs("not a token", stdout);
     }
-    if (score != NULL) {
-        number_f64(number, event->score);
-        printf("  %s %s", score, number);
+    if (name != NULL && is_rank(name))
+        printf("  %s %" PRIu64, name, (uint64_t)event->score);
+    else if (name != NULL) {
+        (void)number_f32(number, (float)event->score);
+        printf("  %s %s", name, number);
     }
     putc('\n', stdout);
 }
