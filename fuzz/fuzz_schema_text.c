@@ -1,9 +1,7 @@
-/* Fuzz target: read anything as each kind of text that has a form of its own, and as a chat
- * template. */
+/* Fuzz target: read anything as each kind of text that has a form of its own. */
 #include "walk.h"
 
 #include "schema/syntax/json.h"
-#include "schema/syntax/lint.h"
 #include "schema/syntax/rwkv_world.h"
 #include "schema/syntax/syntax.h"
 
@@ -32,43 +30,6 @@ static void read_form(form_fn *read, gufo_str text, bool repeats)
         must(read(gufo_str_of(form.hint)).verdict == SYNTAX_OK, "a hint is good advice");
 }
 
-/* ---- templates ------------------------------------------------------------------------------ */
-
-typedef struct listener {
-    gufo_str text;
-    size_t count, stop_at;
-} listener;
-
-static bool listen(void *context, const lint_finding *finding)
-{
-    listener *l = context;
-
-    must(finding->offset <= l->text.len && finding->text.len <= l->text.len - finding->offset,
-         "the piece is in the template");
-    must(finding->text.data == l->text.data + finding->offset, "the piece begins there");
-    must(finding->line >= 1 && finding->column >= 1 && finding->line <= finding->offset + 1 &&
-             finding->column <= finding->offset + 1,
-         "lines and columns are in the template");
-    must(finding->message[0] != '\0' && ends(finding->message, LINT_MESSAGE),
-         "a finding says something");
-    must(gufo_utf8_valid_prefix(gufo_str_of(finding->message)) == strlen(finding->message),
-         "messages are text");
-    must(l->stop_at == 0 || l->count < l->stop_at, "who is told to stop stops");
-    l->count++;
-    return l->count != l->stop_at;
-}
-
-static void read_template(gufo_str text)
-{
-    listener all = {.text = text}, some = {.text = text};
-
-    lint_template(text, listen, &all);
-    must(all.count <= 4 * text.len, "findings are not made of nothing");
-    some.stop_at = all.count / 2 + 1;
-    lint_template(text, listen, &some);
-    must(some.count == (all.count < some.stop_at ? all.count : some.stop_at), "it is repeatable");
-}
-
 /* ---- documents ------------------------------------------------------------------------------ */
 
 static void read_documents(gufo_str text)
@@ -94,7 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_form(syntax_uuid, text, true);
     read_form(syntax_doi, text, true);
     read_form(syntax_url, text, true);
-    read_template(text);
     read_documents(text);
     free(copy);
     return 0;

@@ -11,6 +11,7 @@
 #ifndef GUFO_TEMPLATE_H
 #define GUFO_TEMPLATE_H
 
+#include "check.h"
 #include "vocab.h"
 
 #ifdef __cplusplus
@@ -38,6 +39,13 @@ GUFO_MUST_USE GUFO_API gufo_template *gufo_template_parse(gufo_str source,
                                                           gufo_template_place *place,
                                                           gufo_error *error);
 GUFO_API void gufo_template_free(gufo_template *parsed);
+
+/* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
+ * sandbox: a gufo_template_judge (check.h), which does not run it.  Time is linear in the template.
+ * Any thread. */
+GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *allocator,
+                                        gufo_template_found *found, void *context,
+                                        gufo_error *error);
 
 /* The variables of a rendering. */
 typedef struct gufo_template_values gufo_template_values;

@@ -3,6 +3,7 @@
 #include "cli/change/edit.h"
 
 #include "base/checked.h"
+#include "cli/core/judge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static void finish(guard *g)
 
 int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard)
 {
-    const gufo_check_options how = {.single = is_shard};
+    const gufo_check_options how = {.single = is_shard, .judge = template_judge};
     guard g = {.options = options, .architecture = key_type_architecture(gufo_edit_document(edit))};
     gufo_error error = {0};
     gufo_status status;

@@ -1,5 +1,6 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
 #include "cli/core/input.h"
+#include "cli/core/judge.h"
 #include "cli/core/path.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
@@ -206,7 +207,8 @@ static void count_finding(void *context, const gufo_finding *finding)
 /* As gufo validate does. */
 static int check_output(migration *m)
 {
-    const gufo_check_options check = {.level = GUFO_LEVEL_MODEL, .path = m->output};
+    const gufo_check_options check = {
+        .level = GUFO_LEVEL_MODEL, .path = m->output, .judge = template_judge};
     gufo_open_options options = {
         .flags = GUFO_OPEN_LENIENT, .on_finding = count_finding, .finding_context = m};
     gufo_status status = GUFO_OK;

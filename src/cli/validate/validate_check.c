@@ -5,6 +5,7 @@
  * together, then what they mean as one model. */
 #include "cli/validate/validate.h"
 
+#include "cli/core/judge.h"
 #include "cli/core/progress.h"
 #include "cli/core/signals.h"
 #include "schema/check/every.h"
@@ -80,7 +81,8 @@ static int check_meaning(report *r, const gufo_model *model)
 {
     gufo_check_options options = {.level = r->options->level,
                                   .path = path_is_standard(r->path) ? NULL : r->path,
-                                  .single = r->set == NULL && shard_count(model) > 1};
+                                  .single = r->set == NULL && shard_count(model) > 1,
+                                  .judge = template_judge};
     gufo_error error;
 
     if ((r->fixes != NULL ? schema_check_every : gufo_check)(model, &options, report_finding, r,

@@ -329,9 +329,9 @@ value get_slice(machine *m, value object, value from, value to, value step)
     if (by < -length)
         by = -length - 1;
     bounded = slice_bound(from, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
-                     by < 0 ? length - 1 : 0, &first) &&
+                          by < 0 ? length - 1 : 0, &first) &&
               slice_bound(to, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
-                     by < 0 ? -1 : length, &last);
+                          by < 0 ? -1 : length, &last);
     if (!bounded)
         return undefined_of(m, object, NONE, false);
     count = by > 0 ? (last > first ? (last - first - 1) / by + 1 : 0)

@@ -96,6 +96,13 @@ static bool category_in(uint32_t point, uint64_t set)
 #define CATEGORY(name) (UINT64_C(1) << UTF8PROC_CATEGORY_##name)
 #define LETTERS (CATEGORY(LU) | CATEGORY(LL) | CATEGORY(LT) | CATEGORY(LM) | CATEGORY(LO))
 
+bool is_name_point(uint32_t point)
+{
+    return point == '_' || point == 0xB7 ||
+           category_in(point, LETTERS | CATEGORY(MN) | CATEGORY(MC) | CATEGORY(ND) | CATEGORY(NL) |
+                                  CATEGORY(NO) | CATEGORY(PC));
+}
+
 bool is_identifier(gufo_str text)
 {
     for (size_t at = 0, len; at < text.len; at += len) {

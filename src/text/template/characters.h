@@ -9,6 +9,8 @@ size_t space_before(gufo_str text);
 size_t space_behind(gufo_str text);
 bool is_space(uint32_t point);
 
+/* Whether a character can be in a name. */
+bool is_name_point(uint32_t point);
 /* Whether a text is a name (str.isidentifier). */
 bool is_identifier(gufo_str text);
 /* Whether repr shows a character as it is. */

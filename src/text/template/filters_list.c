@@ -124,7 +124,8 @@ value filter_join(machine *m, const value *given, const arguments *all)
         return FAILED;
     for (; iterate_next(m, &it, &item); count++) {
         item = item_attribute(m, item, given[2]);
-        if (is_failed(item) || (count != 0 && !(m->escape ? print_escaped(m, between) : print_str(m, between))) ||
+        if (is_failed(item) ||
+            (count != 0 && !(m->escape ? print_escaped(m, between) : print_str(m, between))) ||
             !(m->escape ? print_escaped(m, item) : print_str(m, item)))
             return FAILED;
     }

@@ -79,7 +79,7 @@ value filter_int(machine *m, const value *given, const arguments *all)
         return value_int(integer);
     if (given[0].kind == VALUE_STRING && (base == 0 || (base >= 2 && base <= 36)) &&
         number_parse(strip_text(bytes_of(given[0].as.string), NULL, true, true), (int)base,
-                    &integer))
+                     &integer))
         return value_int(integer);
     if (to_float(given[0], &real) && isfinite(real)) {
         if (fabs(real) >= 9.2e18)

@@ -74,7 +74,7 @@ void *heap_take(heap *memory, uint64_t size)
     size_t grown;
     void *taken;
 
-    if (!checked_align(size, ALIGNMENT, &need) || need > SIZE_MAX / 2)
+    if (!checked_align(size == 0 ? 1 : size, ALIGNMENT, &need) || need > SIZE_MAX / 2)
         return fail(memory, GUFO_E_LIMIT);
     if (need > memory->left && need > LARGEST_CHUNK / 8) {
         chunk = add_chunk(memory, (size_t)need);

@@ -47,8 +47,7 @@ static bool write_text(machine *m, const json_style *style, gufo_str text)
         len = 1;
         if (point >= 0x80 && style->ascii)
             point = point_at(str_from(text, at), &len);
-        if (point >= 0x20 && point != '"' && point != '\\' &&
-            (!style->ascii || point < 0x7F))
+        if (point >= 0x20 && point != '"' && point != '\\' && (!style->ascii || point < 0x7F))
             continue;
         if (!out_write(m, (gufo_str){text.data + plain, at - plain}) ||
             !write_escaped_point(m, point))

@@ -221,9 +221,11 @@ static bool lex_raw(lexer *l, uint32_t tag, uint32_t inside)
     return fault(l, tag, "'{%% raw %%}' without '{%% endraw %%}'");
 }
 
-static bool is_name_byte(char c)
+static bool name_begins(const lexer *l)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || (uint8_t)c >= 0x80;
+    size_t len;
+
+    return is_name_point(point_at(str_from(l->source, l->at), &len));
 }
 
 /* The end of digits, which single underscores may divide; `at` if there are none. */
@@ -304,11 +306,11 @@ static bool lex_number(lexer *l)
 
 static bool lex_name(lexer *l)
 {
-    size_t end = l->at;
+    size_t end = l->at, len;
     gufo_str name;
 
-    while (end < l->source.len && is_name_byte(l->source.data[end]))
-        end++;
+    for (; end < l->source.len && is_name_point(point_at(str_from(l->source, end), &len));
+         end += len) {}
     name = (gufo_str){l->source.data + l->at, end - l->at};
     if (!is_identifier(name))
         return fault(l, l->at, "%s is not a name", QUOTED(name));
@@ -419,7 +421,7 @@ static bool lex_code(lexer *l, uint32_t tag, bool block)
             break;
         c = l->source.data[l->at];
         done = is_digit(c)             ? lex_number(l)
-               : is_name_byte(c)       ? lex_name(l)
+               : name_begins(l)        ? lex_name(l)
                : c == '\'' || c == '"' ? lex_string(l)
                                        : lex_operator(l);
         if (!done)

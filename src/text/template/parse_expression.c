@@ -667,6 +667,8 @@ static bool check_target(parser *p, uint32_t target)
                 return false;
         return true;
     }
+    if (n.kind == NODE_NAME)
+        node_of(p, target)->op = 1;
     if (n.kind == NODE_NAME || n.kind == NODE_MEMBER)
         return true;
     (void)parse_fault(p, n.at, "a value cannot be given to this");

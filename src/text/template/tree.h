@@ -9,29 +9,29 @@
 typedef enum node_kind {
     NODE_NONE = 0,
     /* Expressions */
-    NODE_CONSTANT,        /* a: constant */
-    NODE_NAME,            /* a: constant with the name, b: global + 1 */
-    NODE_ATTRIBUTE,       /* a: object, b: constant */
-    NODE_ITEM,            /* a: object, b: subscript */
-    NODE_SLICE,           /* a, b, c: from, to, step; or 0 */
-    NODE_CALL,            /* a: function, b: arguments */
-    NODE_FILTER,          /* a: value (0: of a block), b: arguments, c: constant, d: row + 1 */
-    NODE_TEST,            /* the same */
-    NODE_UNARY,           /* op: the token, a */
-    NODE_NOT,             /* a */
-    NODE_AND,             /* a, b */
-    NODE_OR,              /* a, b */
-    NODE_BINARY,          /* op: the token, a, b */
-    NODE_CONCAT,          /* a: list */
-    NODE_COMPARE,         /* a: the first, b: list of operands */
-    NODE_OPERAND,         /* op: the token or comparison, a */
-    NODE_CONDITION,       /* a: test, b: then, c: else or 0 */
-    NODE_LIST,            /* a: list */
-    NODE_TUPLE,           /* a: list */
-    NODE_DICT,            /* a: list of pairs */
-    NODE_PAIR,            /* a: key or target, b: value */
-    NODE_KEYWORD,         /* a: constant, b: value */
-    NODE_SPREAD,          /* a: *value */
+    NODE_CONSTANT,  /* a: constant */
+    NODE_NAME,      /* a: constant with the name, b: global + 1; op: 1 if it is given a value */
+    NODE_ATTRIBUTE, /* a: object, b: constant */
+    NODE_ITEM,      /* a: object, b: subscript */
+    NODE_SLICE,     /* a, b, c: from, to, step; or 0 */
+    NODE_CALL,      /* a: function, b: arguments */
+    NODE_FILTER,    /* a: value (0: of a block), b: arguments, c: constant, d: row + 1 */
+    NODE_TEST,      /* the same */
+    NODE_UNARY,     /* op: the token, a */
+    NODE_NOT,       /* a */
+    NODE_AND,       /* a, b */
+    NODE_OR,        /* a, b */
+    NODE_BINARY,    /* op: the token, a, b */
+    NODE_CONCAT,    /* a: list */
+    NODE_COMPARE,   /* a: the first, b: list of operands */
+    NODE_OPERAND,   /* op: the token or comparison, a */
+    NODE_CONDITION, /* a: test, b: then, c: else or 0 */
+    NODE_LIST,      /* a: list */
+    NODE_TUPLE,     /* a: list */
+    NODE_DICT,      /* a: list of pairs */
+    NODE_PAIR,      /* a: key or target, b: value */
+    NODE_KEYWORD,   /* a: constant, b: value */
+    NODE_SPREAD,    /* a: *value */
     NODE_SPREAD_KEYWORDS, /* a: **value */
     NODE_MEMBER,          /* a: constant with the name of a namespace, b: constant */
     /* Statements */

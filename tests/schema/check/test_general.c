@@ -327,6 +327,50 @@ static void test_complete(void **state)
     schema_check_complete(rows, COUNT_OF(rows), prefixes, COUNT_OF(prefixes));
 }
 
+/* Without a parser of templates, only what is opened and not closed is found. */
+static void test_no_judge(void **state)
+{
+    static const struct {
+        const char *text, *place; /* NULL: nothing is found */
+    } cases[] = {
+        {"{{ messages.__class__ }}{% if x %}{# {{ #}", NULL},
+        {"{{ '}}' ~ \"\\\"%}\" }}", NULL},
+        {"a\n\xc3\xa9 {{ b", "line 2, column 3"},
+        {"{% if x }}", "line 1, column 1"},
+        {"{# {{ }}", "line 1, column 1"},
+        {"{{ '}} }}", "line 1, column 1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        gufo_error error = no_error();
+        gufo_document *d = gufo_document_new(NULL, &error);
+        gufo_check_options options = {.level = S};
+        findings found = {0};
+        const void *header;
+        gufo_model *file;
+        size_t size;
+
+        assert_non_null(d);
+        put_text(d, "tokenizer.chat_template", cases[i].text);
+        check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
+        header = document_header(d, &size);
+        file = gufo_open_memory(header, size, NULL, &error);
+        check(file != NULL, "%s", error.message);
+        check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
+        check_u64(findings_of(&found, "template-syntax"), cases[i].place != NULL, "%s",
+                  cases[i].text);
+        if (cases[i].place != NULL)
+            check(strstr(findings_get(&found, "template-syntax", 0)->message, cases[i].place) !=
+                      NULL,
+                  "%s", findings_get(&found, "template-syntax", 0)->message);
+        check_u64(findings_of(&found, "template-danger"), 0, "%s", cases[i].text);
+        findings_free(&found);
+        gufo_close(file);
+        gufo_document_free(d);
+    }
+}
+
 /* A rule that thousands of keys break is reported some times, and then counted. */
 static void test_limit(void **state)
 {
@@ -364,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_no_judge),
         cmocka_unit_test(test_limit),
     };
 
