@@ -165,8 +165,8 @@ static void check_vocab(const char *name, bool parse)
     char text[BYTES];
 
     assert_true(f != NULL && expected.ids != NULL && tokenizer != NULL);
-    for (unsigned round = 0; round < 2000; round++) {
-        size_t len = random_next(&state) % (round < 1000 ? 12 : BYTES);
+    for (unsigned round = 0; round < 600; round++) {
+        size_t len = random_next(&state) % (round < 500 ? 12 : BYTES);
 
         random_text(text, len, &state);
         divide(f, vocab, text, len, parse);
