@@ -112,7 +112,7 @@ static void check_ends(charsmap *map)
 {
     for (uint32_t i = 0; i < map->text_size; i++)
         if (map->texts[i] == '\0' && !starts_character(map->texts, i))
-            map->whole_characters = false;
+            map->cuts_characters = true;
 }
 
 static void add_pair(charsmap *map, unsigned first, unsigned next)
@@ -175,7 +175,6 @@ gufo_status charsmap_read(charsmap *map, const gufo_value *value, const gufo_all
     gufo_array bytes;
     gufo_status status;
 
-    map->whole_characters = true;
     if (gufo_value_array(value, GUFO_VALUE_UINT8, &bytes, error) != GUFO_OK &&
         (status = gufo_value_array(value, GUFO_VALUE_INT8, &bytes, error)) != GUFO_OK)
         return status;

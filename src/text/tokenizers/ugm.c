@@ -164,7 +164,7 @@ static void find_cuts(const gufo_vocab *v, ugm_tables *u)
 {
     const charsmap *map = &u->normalizer.map;
 
-    u->can_cut = !v->original && !map->has_space && map->whole_characters &&
+    u->can_cut = !v->original && !map->has_space && !map->cuts_characters &&
                  spaces_are_known(v, u->rules.tokens) && sums_are_exact(v, &u->rules);
     for (uint32_t id = 0; id < v->size && u->can_cut; id++) {
         gufo_str text = vocab_text(v, id);
