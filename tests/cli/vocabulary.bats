@@ -45,16 +45,6 @@ Longest tokens (10 of 15)
   " "      5      1  normal'
 }
 
-@test "vocab: lines fit a terminal" {
-    command -v script >/dev/null || skip "script is missing"
-    make_spm m.gguf
-    run -0 script -qec "stty cols 40; '$GUFO' vocab --list=tokens m.gguf | cat; '$GUFO' vocab m.gguf" /dev/null
-    for line in "${lines[@]}"; do
-        line=${line%$'\r'}
-        case $line in *'"'*) [ "${#line}" -le 80 ] ;; esac
-    done
-}
-
 @test "vocab --text: bytes per token" {
     make_spm m.gguf
     printf 'hello world' >text

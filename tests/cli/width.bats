@@ -71,6 +71,21 @@ make_wide() {
     each_width imatrix show i.gguf
 }
 
+@test "width: vocabularies" {
+    need_terminal
+    printf -v word '%070d' 0
+    make_gguf a.gguf kv tokenizer.ggml.model string gpt2 kv tokenizer.ggml.pre string llama-bpe \
+        arr tokenizer.ggml.tokens string 4 a "$word" '<|a_special_token_with_a_name_that_is_longer_than_a_line|>' c \
+        arr tokenizer.ggml.token_type int32 4 1 4 3 1 arr tokenizer.ggml.merges string 0 \
+        kv tokenizer.ggml.bos_token_id uint32 2 kv tokenizer.ggml.eos_token_id uint32 2
+    gufo edit -q a.gguf -o b.gguf --set "tokenizer.ggml.tokens[1]=1$word" --set 'tokenizer.ggml.token_type[3]=4' \
+        --set tokenizer.ggml.pre=a-name-that-gufo-does-not-know-and-that-is-longer-than-a-line
+    each_width vocab --text a.gguf a.gguf
+    each_width vocab --list tokens a.gguf
+    each_width vocab --list special a.gguf
+    each_width vocab diff a.gguf b.gguf
+}
+
 @test "width: words that gufo knows" {
     need_terminal
     for list in keys archs tensors types filetypes valuetypes tokenizers pretokenizers rules; do

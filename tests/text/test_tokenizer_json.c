@@ -255,6 +255,25 @@ static void test_unigram(void **state)
     gufo_document_free(none.document);
 }
 
+/* Files of old versions. */
+static void test_without_type(void **state)
+{
+    outcome bytes = read_json("{'pre_tokenizer': " GPT2_STEP
+                              ", 'model': {'vocab': {'a': 0}, 'merges': []}}"),
+            words = read_json("{'pre_tokenizer': {'type': 'BertPreTokenizer'}, 'model':"
+                              " {'max_input_chars_per_word': 100, 'vocab': {'a': 0}}}"),
+            pieces = read_json("{'pre_tokenizer': {'type': 'Metaspace'}, 'model': {'unk_id': null,"
+                               " 'vocab': [['a', -1]]}}");
+
+    (void)state;
+    check_word(&bytes, "model", "gpt2");
+    check_word(&words, "model", "bert");
+    check_word(&pieces, "model", "t5");
+    gufo_document_free(bytes.document);
+    gufo_document_free(words.document);
+    gufo_document_free(pieces.document);
+}
+
 /* ---- pre-tokenizers ------------------------------------------------------------------------- */
 
 #define QWEN2                                                                                 \
@@ -301,6 +320,7 @@ static const struct {
     {"{'model': {'type': 'BPE', 'end_of_word_suffix': '</w>'}}", "end_of_word_suffix"},
     {"{'model': {'type': 'BPE', 'continuing_subword_prefix': '##'}}", "continuing_subword_prefix"},
     {"{'model': {'type': 'BPE', 'dropout': 0.1}}", "dropout"},
+    {"{'model': {'type': 'BPE', 'byte_fallback': true, 'ignore_merges': true}}", "ignore_merges"},
     {"{'model': {'type': 'WordPiece', 'continuing_subword_prefix': '@@'}}", "@@"},
     {"{'pre_tokenizer': {'type': 'Whitespace'}, 'model': {'type': 'BPE', 'vocab': {}, 'merges':"
      " []}}",
@@ -507,12 +527,12 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_byte_level),     cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_wordpiece),      cmocka_unit_test(test_unigram),
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_unsayable),
-        cmocka_unit_test(test_notes),          cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_deep_sequences), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_byte_level),   cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_wordpiece),    cmocka_unit_test(test_unigram),
+        cmocka_unit_test(test_without_type), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_unsayable),    cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_damage),       cmocka_unit_test(test_deep_sequences),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_real),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/json.h"
+#include "cli/core/line.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "cli/text/vocab.h"
@@ -54,9 +55,16 @@ static void put_setting(comparison *c, const char *name, const char *first, cons
         json_write_text(&c->json, "b", second);
         json_end_object(&c->json);
     } else if (!shared->quiet) {
+        line l;
+
         if (c->settings == 1)
             puts("Settings");
-        text_print("  %-13s  %s -> %s\n", name, first, second);
+        line_begin(&l);
+        fprintf(l.out, "  %-13s  ", name);
+        text_put(l.out, gufo_str_of(first), TEXT_PLAIN);
+        fputs(" -> ", l.out);
+        text_put(l.out, gufo_str_of(second), TEXT_PLAIN);
+        line_end(&l);
     }
 }
 
@@ -100,21 +108,25 @@ static void count_difference(void *context, const token_difference *d)
     c->total++;
 }
 
-/* What stands behind the text of a token. */
-static void put_details(const comparison *c, const token_difference *d)
+enum { DETAILS_SIZE = 64, BEFORE_TEXT = 12, LEAST_TEXT = 8 };
+
+/* What is printed behind the text of a token. */
+static int describe(const comparison *c, const token_difference *d, char out[DETAILS_SIZE])
 {
     gufo_token tokens[2];
 
+    out[0] = '\0';
     if (d->change == CHANGE_REMOVED || d->change == CHANGE_ADDED)
-        return;
+        return 0;
     (void)gufo_vocab_token(c->vocabs[0], d->first, &tokens[0]);
     (void)gufo_vocab_token(c->vocabs[1], d->second, &tokens[1]);
     if (d->change == CHANGE_MOVED)
-        printf("  now %" PRIu32, d->second);
-    else if (d->change == CHANGE_TYPE)
-        printf("  %s -> %s", vocab_type_name(tokens[0].type), vocab_type_name(tokens[1].type));
-    else
-        printf("  %g -> %g", (double)tokens[0].score, (double)tokens[1].score);
+        return snprintf(out, DETAILS_SIZE, "  now %" PRIu32, d->second);
+    if (d->change == CHANGE_TYPE)
+        return snprintf(out, DETAILS_SIZE, "  %s -> %s", vocab_type_name(tokens[0].type),
+                        vocab_type_name(tokens[1].type));
+    return snprintf(out, DETAILS_SIZE, "  %g -> %g", (double)tokens[0].score,
+                    (double)tokens[1].score);
 }
 
 static void print_difference(void *context, const token_difference *d)
@@ -122,16 +134,21 @@ static void print_difference(void *context, const token_difference *d)
     comparison *c = context;
     int side = d->first == GUFO_NO_TOKEN;
     uint32_t id = side == 0 ? d->first : d->second;
+    size_t columns = stdout_columns(), used;
+    char details[DETAILS_SIZE];
     gufo_text room = {0};
     gufo_str text;
 
     if (c->total++ >= SHOWN && !c->options->base.shared->verbose)
         return;
     text = vocab_quoted(c->vocabs[side], id, &room);
+    used = BEFORE_TEXT + (size_t)describe(c, d, details);
     printf("  %s %-6" PRIu32 "  ", changes[d->change].mark, id);
-    fwrite(text.data, 1, text.len, stdout);
-    put_details(c, d);
-    putc('\n', stdout);
+    text_put_middle(stdout, text, TEXT_PLAIN,
+                    columns == 0                  ? SIZE_MAX
+                    : columns > used + LEAST_TEXT ? columns - used
+                                                  : LEAST_TEXT);
+    puts(details);
     gufo_text_free(&room);
 }
 
@@ -165,21 +182,30 @@ static void write_difference(void *context, const token_difference *d)
     json_end_object(&c->json);
 }
 
-static void put_tokens(comparison *c)
+static void put_counts(const comparison *c)
 {
-    const char *before = c->settings > 0 ? "\nTokens: " : "Tokens: ";
+    const char *before = "Tokens: ";
+    line l;
 
-    if (c->total == 0)
-        return;
+    line_begin(&l);
     for (int i = 0; i < TOKEN_CHANGES; i++)
         if (c->counts[i] > 0) {
-            printf("%s%s %s", before, human_grouped(c->counts[i]).text,
-                   i == CHANGE_TYPE    ? "of another type"
-                   : i == CHANGE_SCORE ? "with another score"
-                                       : changes[i].name);
+            fprintf(l.out, "%s%s %s", before, human_grouped(c->counts[i]).text,
+                    i == CHANGE_TYPE    ? "of another type"
+                    : i == CHANGE_SCORE ? "with another score"
+                                        : changes[i].name);
             before = ", ";
         }
-    putc('\n', stdout);
+    line_end(&l);
+}
+
+static void put_tokens(comparison *c)
+{
+    if (c->total == 0)
+        return;
+    if (c->settings > 0)
+        putc('\n', stdout);
+    put_counts(c);
     c->total = 0;
     census_compare(c->vocabs[0], c->vocabs[1], print_difference, c);
     if (c->total > SHOWN && !c->options->base.shared->verbose)
@@ -218,11 +244,17 @@ static void compare_merges(comparison *c)
 
 static void put_merges(const comparison *c)
 {
+    line l;
+
     if (c->first_merge == UINT64_MAX)
         return;
-    printf("%sMerges: %s and %s; they differ from rank %s on\n",
-           c->settings + c->total > 0 ? "\n" : "", human_grouped(c->merges[0]).text,
-           human_grouped(c->merges[1]).text, human_grouped(c->first_merge).text);
+    if (c->settings + c->total > 0)
+        putc('\n', stdout);
+    line_begin(&l);
+    fprintf(l.out, "Merges: %s and %s; they differ from rank %s on",
+            human_grouped(c->merges[0]).text, human_grouped(c->merges[1]).text,
+            human_grouped(c->first_merge).text);
+    line_end(&l);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

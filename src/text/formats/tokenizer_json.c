@@ -33,6 +33,8 @@ static gufo_status check_bpe(json_reading *r)
         return json_unsayable(r, "GGUF cannot say end_of_word_suffix of BPE");
     if (dropout != NULL && json_number_value(dropout) != 0.0)
         return json_unsayable(r, "GGUF cannot say dropout of BPE");
+    if (r->kind == PIECES && json_flag(r, r->model, "ignore_merges", false))
+        return json_unsayable(r, "GGUF cannot say ignore_merges of BPE with byte_fallback");
     return r->status;
 }
 
@@ -46,27 +48,42 @@ static gufo_status check_wordpiece(json_reading *r)
     return r->status;
 }
 
+static gufo_status check_unigram(json_reading *r)
+{
+    if (json_flag(r, r->model, "byte_fallback", false))
+        return json_unsayable(r, "GGUF cannot say byte_fallback of Unigram");
+    return r->status;
+}
+
+/* Files of old versions do not say the type; this member does. */
+static const struct {
+    const char *type, *member;
+    model_kind kind;
+    gufo_status (*check)(json_reading *r);
+} types[] = {
+    {"BPE", "merges", BYTE_LEVEL, check_bpe},
+    {"WordPiece", "max_input_chars_per_word", WORDPIECE, check_wordpiece},
+    {"Unigram", "unk_id", UNIGRAM, check_unigram},
+};
+
 static gufo_status check_model(json_reading *r)
 {
     gufo_str type = json_word(r, r->model, "type");
+    size_t row = 0;
 
-    if (str_is(type, "BPE")) {
-        r->kind = json_flag(r, r->model, "byte_fallback", false) ? PIECES : BYTE_LEVEL;
-        return check_bpe(r);
-    }
-    if (str_is(type, "WordPiece")) {
-        r->kind = WORDPIECE;
-        return check_wordpiece(r);
-    }
-    if (!str_is(type, "Unigram"))
+    while (row < sizeof types / sizeof *types &&
+           (type.len > 0 ? !str_is(type, types[row].type)
+                         : json_object_get(r->model, types[row].member) == NULL))
+        row++;
+    if (row == sizeof types / sizeof *types)
         return type.len > 0
                    ? refuse(r->error, GUFO_E_TYPE,
                             "tokenizer.json: a model of type %s is not supported", QUOTED(type))
                    : json_wrong(r, "the model has no type");
-    r->kind = UNIGRAM;
-    if (json_flag(r, r->model, "byte_fallback", false))
-        return json_unsayable(r, "GGUF cannot say byte_fallback of Unigram");
-    return r->status;
+    r->kind = types[row].kind;
+    if (r->kind == BYTE_LEVEL && json_flag(r, r->model, "byte_fallback", false))
+        r->kind = PIECES;
+    return types[row].check(r);
 }
 
 static gufo_status set_names(json_reading *r)
