@@ -67,7 +67,7 @@ static const char *choose_shape(gufo_vocab *v, bpe_tables *t, const gufo_model *
 static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *error)
 {
     bpe_tables *t = mem_zero(&v->allocator, sizeof *t);
-    bool required = strcmp(v->pre->name, "kimi-k2") != 0;
+    bool required = strcmp(v->pre->name, "kimi-k2") != 0; /* whose files may lack merges */
     gufo_status status;
 
     if (t == NULL)
