@@ -26,7 +26,7 @@ typedef struct wpm_tables {
 
 struct algorithm_scratch {
     piece_cache cache;
-    gufo_text word;
+    wpm_words words;
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -69,20 +69,23 @@ static algorithm_scratch *wpm_scratch_new(const gufo_vocab *vocab, const gufo_al
 {
     algorithm_scratch *scratch = mem_zero(allocator, sizeof *scratch);
 
-    (void)vocab;
     if (scratch == NULL) {
         (void)fail_memory(error);
         return NULL;
     }
     scratch->cache.allocator = allocator;
-    scratch->word.allocator = allocator;
+    scratch->words = (wpm_words){.lowercase = vocab->lowercase,
+                                 .strip_accents = vocab->strip_accents,
+                                 .word = {.allocator = allocator},
+                                 .text = {.allocator = allocator},
+                                 .points = {.allocator = allocator}};
     return scratch;
 }
 
 static void wpm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
     piece_cache_free(&scratch->cache);
-    gufo_text_free(&scratch->word);
+    wpm_words_free(&scratch->words);
     mem_free(allocator, scratch);
 }
 
@@ -188,15 +191,13 @@ static bool take_word(void *context, gufo_str word)
 static gufo_status split_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
 {
     word_output o = {t, out, error, GUFO_OK};
-    wpm_words words = {.lowercase = t->vocab->lowercase,
-                       .strip_accents = t->vocab->strip_accents,
-                       .take = take_word,
-                       .context = &o,
-                       .word = t->scratch->word};
-    bool done = t->vocab->original ? wpm_split_original(&words, piece) : wpm_split(&words, piece);
+    wpm_words *words = &t->scratch->words;
+    bool done;
 
-    t->scratch->word = words.word;
-    t->scratch->word.len = 0;
+    words->take = take_word;
+    words->context = &o;
+    words->word.len = 0;
+    done = t->vocab->original ? wpm_split_original(words, piece) : wpm_split(words, piece);
     if (done || o.status != GUFO_OK)
         return o.status;
     return fail_memory(error);

@@ -22,44 +22,45 @@ enum {
     FINAL_SIGMA = 0x3c2,
 };
 
-/* What lies between two places to split, in both forms. */
+/* What lies between two places to split is words->text, in UTF-8, or words->points. */
 typedef struct passes {
     wpm_words *words;
-    gufo_text text;   /* UTF-8 */
-    gufo_text points; /* of utf8proc_int32_t */
-    size_t count;
+    gufo_text *text;
+    size_t count; /* of points */
 } passes;
+
+static utf8proc_int32_t *points_of(const passes *p)
+{
+    return (utf8proc_int32_t *)(void *)p->words->points.data;
+}
 
 static uint32_t point_at(const passes *p, size_t index)
 {
-    return (uint32_t)((const utf8proc_int32_t *)(const void *)p->points.data)[index];
+    return (uint32_t)points_of(p)[index];
 }
 
 static bool put_text(passes *p, uint32_t c)
 {
     char bytes[4];
 
-    return text_add(&p->text, bytes, lenient_encode(c, bytes));
+    return text_add(p->text, bytes, lenient_encode(c, bytes));
 }
 
 /* Makes code points of the text, which is UTF-8, decomposed; and composes them. */
 static bool normalize(passes *p, bool compose)
 {
-    const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)p->text.data;
-    utf8proc_ssize_t len = (utf8proc_ssize_t)p->text.len, count;
-    utf8proc_int32_t *points;
+    const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)p->text->data;
+    utf8proc_ssize_t len = (utf8proc_ssize_t)p->text->len, count;
 
     count = utf8proc_decompose(text, len, NULL, 0, UTF8PROC_DECOMPOSE);
-    p->points.len = 0;
-    if (count < 0 || (size_t)count > SIZE_MAX / sizeof *points - 1 ||
-        !text_reserve(&p->points, ((size_t)count + 1) * sizeof *points))
+    if (count < 0 || (size_t)count > SIZE_MAX / sizeof(utf8proc_int32_t) - 1 ||
+        !text_reserve(&p->words->points, ((size_t)count + 1) * sizeof(utf8proc_int32_t)))
         return false;
-    points = (utf8proc_int32_t *)(void *)p->points.data;
-    count = utf8proc_decompose(text, len, points, count, UTF8PROC_DECOMPOSE);
+    count = utf8proc_decompose(text, len, points_of(p), count, UTF8PROC_DECOMPOSE);
     if (count > 0 && compose)
-        count = utf8proc_normalize_utf32(points, count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+        count = utf8proc_normalize_utf32(points_of(p), count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
     p->count = count < 0 ? 0 : (size_t)count;
-    p->text.len = 0;
+    p->text->len = 0;
     return count >= 0;
 }
 
@@ -159,11 +160,11 @@ static bool end_stretch(passes *p)
 {
     bool enough;
 
-    if (p->text.len == 0)
+    if (p->text->len == 0)
         return true;
     enough = normalize(p, true) && lower_case(p) && normalize(p, !p->words->strip_accents) &&
              split_at_punctuation(p);
-    p->text.len = 0;
+    p->text->len = 0;
     return enough;
 }
 
@@ -218,14 +219,11 @@ static bool read_character(passes *p, uint32_t c)
 
 bool wpm_split_original(wpm_words *w, gufo_str text)
 {
-    passes p = {.words = w};
-    bool enough = true;
+    passes p = {.words = w, .text = &w->text};
 
-    p.text.allocator = p.points.allocator = w->word.allocator;
-    for (size_t at = 0, size; at < text.len && enough; at += size)
-        enough = read_character(&p, lenient_decode(text.data + at, text.len - at, &size));
-    enough = enough && end_stretch(&p);
-    gufo_text_free(&p.text);
-    gufo_text_free(&p.points);
-    return enough;
+    w->text.len = 0;
+    for (size_t at = 0, size; at < text.len; at += size)
+        if (!read_character(&p, lenient_decode(text.data + at, text.len - at, &size)))
+            return false;
+    return end_stretch(&p);
 }

@@ -50,6 +50,13 @@ bool wpm_stands_alone(uint32_t code_point)
            wpm_is_ideograph(code_point);
 }
 
+void wpm_words_free(wpm_words *w)
+{
+    gufo_text_free(&w->word);
+    gufo_text_free(&w->text);
+    gufo_text_free(&w->points);
+}
+
 /* ---- the word ------------------------------------------------------------------------------- */
 
 bool wpm_add(wpm_words *w, uint32_t code_point)

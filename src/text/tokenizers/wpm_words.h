@@ -11,8 +11,11 @@ typedef struct wpm_words {
     bool lowercase, strip_accents;
     wpm_take_word *take;
     void *context;
-    gufo_text word; /* the one that is read; its memory is the caller's */
+    gufo_text word;         /* the one that is read */
+    gufo_text text, points; /* wpm_original.c */
 } wpm_words;
+
+void wpm_words_free(wpm_words *w);
 
 /* What a byte is to the split of a text. */
 typedef enum wpm_byte { WPM_WORD = 0, WPM_SPACE, WPM_PUNCTUATION } wpm_byte;
