@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/shared.h"
 #include "support/folder.h"
+#include "support/json.h"
 
 #include "text/formats/pre_steps.h"
 #include "text/formats/tokenizer_json.h"
@@ -494,34 +495,66 @@ static void test_memory(void **state)
 
 /* ---- real files ----------------------------------------------------------------------------- */
 
+/* The types of all tokens, and the texts of some, are those of converters. */
+static void check_as_converted(const outcome *o, const json_value *metadata)
+{
+    const json_value *texts = json_at(metadata, "tokenizer.ggml.tokens"),
+                     *types = json_at(metadata, "tokenizer.ggml.token_type");
+    gufo_value tokens, kinds, value;
+    uint64_t id = 0;
+
+    check(find(o, "tokens", &tokens) && find(o, "token_type", &kinds), "lists");
+    check_u64(tokens.as.array.count, (uint64_t)json_number(json_at(texts, "count")), "tokens");
+    for (const json_value *v = json_at(types, "value")->inside; v != NULL; v = v->next, id++) {
+        check_ok(gufo_array_at(&kinds.as.array, id, &value, NULL), NULL, "type %" PRIu64, id);
+        check_u64(value.as.i, (uint64_t)json_number(v), "type of token %" PRIu64, id);
+    }
+    for (const json_value *v = json_at(texts, "samples_hex")->inside; v != NULL; v = v->next) {
+        char hex[256] = "";
+
+        id = strtoull(v->name.data, NULL, 10);
+        check_ok(gufo_array_at(&tokens.as.array, id, &value, NULL), NULL, "token %" PRIu64, id);
+        for (size_t i = 0; i < value.as.str.len && i < sizeof hex / 2 - 1; i++)
+            (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned char)value.as.str.data[i]);
+        check_str(v->text, hex, "token %" PRIu64, id);
+    }
+}
+
+static void check_real(const char *model, const char *pre, uint64_t merges)
+{
+    outcome o = {.document = gufo_document_new(NULL, NULL), .error = no_error()};
+    tokenizer_json_options options = {.size = 0};
+    json_document expected;
+    const json_value *metadata;
+    char name[128];
+    size_t len;
+    char *text;
+
+    (void)snprintf(name, sizeof name, "data/convert/hf/%s/expected.json", model);
+    expected = json_load(need_shared(name).text);
+    metadata = json_at(expected.root, "metadata");
+    options.size =
+        (uint32_t)json_number(json_at(json_at(metadata, "tokenizer.ggml.tokens"), "count"));
+    (void)snprintf(name, sizeof name, "data/convert/hf/%s/tokenizer.json", model);
+    text = (char *)read_file(need_shared(name).text, &len);
+    assert_non_null(text);
+    o.status = tokenizer_json_read((gufo_str){text, len}, &options, o.document, &o.error);
+    check_ok(o.status, &o.error, "%s", name);
+    check_word(&o, "pre", pre);
+    check_count(&o, "merges", merges);
+    check_as_converted(&o, metadata);
+    gufo_document_free(o.document);
+    json_unload(&expected);
+    free(text);
+}
+
 static void test_real(void **state)
 {
-    static const struct {
-        const char *folder, *pre;
-        uint64_t tokens, merges;
-    } files[] = {{"gpt2-tiny", "gpt-2", 347, 90},
-                 {"gptneox-20Btok-trim", "gpt-2", 705, 455},
-                 {"Qwen2-Tiny-Instruct", "qwen2", 380, 120},
-                 {"Qwen3-Tiny", "qwen2", 361, 100}};
-
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(files); i++) {
-        outcome o = {.document = gufo_document_new(NULL, NULL), .error = no_error()};
-        char name[128];
-        size_t len;
-        char *text;
-
-        (void)snprintf(name, sizeof name, "data/convert/hf/%s/tokenizer.json", files[i].folder);
-        text = (char *)read_file(need_shared(name).text, &len);
-        assert_non_null(text);
-        o.status = tokenizer_json_read((gufo_str){text, len}, NULL, o.document, &o.error);
-        check_ok(o.status, &o.error, "%s", name);
-        check_word(&o, "pre", files[i].pre);
-        check_count(&o, "tokens", files[i].tokens);
-        check_count(&o, "merges", files[i].merges);
-        gufo_document_free(o.document);
-        free(text);
-    }
+    check_real("gpt2-tiny", "gpt-2", 90);
+    check_real("gptneox-20Btok-trim", "gpt-2", 455);
+    check_real("Qwen2-Tiny-Instruct", "qwen2", 120);
+    check_real("Qwen3-Tiny", "qwen2", 100);
 }
 
 int main(void)
