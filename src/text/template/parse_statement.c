@@ -417,7 +417,9 @@ bool parse_body(parser *p, const char *ends, uint32_t *first)
         return false;
     if (!token_is(p, TOKEN_END))
         return true;
-    (void)parse_fault(p, tag->at, "the template ends before the '%s' of this tag",
+    while (tag->kind != TOKEN_BLOCK_BEGIN)
+        tag--;
+    (void)parse_fault(p, tag[1].at, "the template ends before the '%s' of this tag",
                       strrchr(ends, ' ') == NULL ? ends : strrchr(ends, ' ') + 1);
     return false;
 }
