@@ -250,7 +250,7 @@ static void merge_slowly(const random_vocabulary *r, const gufo_vocab *vocab, co
                          char *out)
 {
     static char symbols[512][32];
-    size_t count = strlen(text);
+    size_t count = strlen(text), len;
 
     for (size_t i = 0; i < count; i++)
         (void)snprintf(symbols[i], sizeof *symbols, "%c", text[i]);
@@ -267,7 +267,8 @@ static void merge_slowly(const random_vocabulary *r, const gufo_vocab *vocab, co
         }
         if (best_rank == r->count)
             break;
-        (void)strcat(symbols[best], symbols[best + 1]);
+        len = strlen(symbols[best]);
+        memmove(symbols[best] + len, symbols[best + 1], strlen(symbols[best + 1]) + 1);
         count--;
         memmove(symbols[best + 1], symbols[best + 2], (count - best - 1) * sizeof *symbols);
     }

@@ -4,6 +4,7 @@
 typedef struct comparison {
     const char *name;
     gufo_vocab *vocab, *original;
+    bool compares_original; /* the lines say what the original tokenizer gives */
     uint64_t lines;
 } comparison;
 
@@ -40,10 +41,12 @@ static void check_line(comparison *c, const json_t *line, gufo_str text)
     check_ids(c, c->vocab, text, 0, json_object_get(line, "ids_plain"), "ids_plain");
     if (special != NULL)
         check_ids(c, c->vocab, text, add | parse, special, "ids_special");
-    if (original != NULL) {
-        check_ids(c, c->original, text, 0, original, "alt_ids_plain");
+    if (original != NULL)
         assert_non_null(gufo_vocab_describe(c->vocab).original);
-    }
+    if (c->compares_original) /* where both agree the line has one list */
+        check_ids(c, c->original, text, 0,
+                  original != NULL ? original : json_object_get(line, "ids_plain"),
+                  "alt_ids_plain");
     c->lines++;
 }
 
@@ -73,6 +76,7 @@ static void check_folder(const char *kind, reference_line *one)
         path = need_shared(file);
         c.vocab = open_reference(c.name, NULL);
         c.original = open_reference(c.name, &original);
+        c.compares_original = one == check_text_line;
         each_line(path.text, one, &c);
         assert_true(c.lines > 50);
         gufo_vocab_close(c.vocab);

@@ -59,7 +59,8 @@ static const char *choose_shape(gufo_vocab *v, bpe_tables *t, const gufo_model *
     v->differs = original->differs;
     if (!v->original)
         return v->pre->shape;
-    original_drop_padding(v);
+    if (original->drops_padding)
+        original_drop_padding(v);
     t->composes = original->composes;
     return original->shape;
 }

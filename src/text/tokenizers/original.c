@@ -13,9 +13,9 @@
     "llama.cpp does not"
 
 static const original_rules rules[] = {
-    {"deepseek-coder", NULL, "deepseek-coder-original", false, RANGES},
-    {"deepseek-llm", NULL, "deepseek-llm-original", false, RANGES},
-    {"default", "gptneox", "gpt-2", true,
+    {"deepseek-coder", NULL, "deepseek-coder-original", false, false, RANGES},
+    {"deepseek-llm", NULL, "deepseek-llm-original", false, false, RANGES},
+    {"default", "gptneox", "gpt-2", true, true,
      "the original tokenizer puts text in Unicode's form NFC and cuts it as \"gpt-2\" does, "
      "llama.cpp cuts it as \"default\" does"},
 };

@@ -9,14 +9,14 @@ typedef struct original_rules {
     const char *architecture; /* NULL: any */
     const char *shape;        /* the cuts of the original */
     bool composes;            /* the original puts text in form NFC */
+    bool drops_padding;       /* it lacks the tokens that fill the vocabulary: "[PAD50300]" */
     const char *differs;      /* gufo_vocab_facts.original */
 } original_rules;
 
 /* NULL: none is known.  (For byte-pair encoding, when vocab->pre is set.) */
 const original_rules *original_find(const gufo_vocab *v, const gufo_model *model);
 
-/* Tokens that conversion adds to fill the vocabulary, such as "[PAD50300]", are unused: the original
- * tokenizer does not have them. */
+/* Tokens that conversion adds to fill the vocabulary become unused. */
 void original_drop_padding(gufo_vocab *v);
 
 #endif
