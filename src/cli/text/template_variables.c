@@ -45,15 +45,14 @@ static int set_from_file(templating *t, const char *name, const char *path)
 
 static const struct {
     const char *variable, *key;
+    gufo_special special;
 } special_tokens[] = {
-    {"bos_token", "tokenizer.ggml.bos_token_id"},
-    {"eos_token", "tokenizer.ggml.eos_token_id"},
-    {"unk_token", "tokenizer.ggml.unknown_token_id"},
-    {"sep_token", "tokenizer.ggml.seperator_token_id"}, /* as it is spelt there */
-    {"sep_token", "tokenizer.ggml.separator_token_id"},
-    {"pad_token", "tokenizer.ggml.padding_token_id"},
-    {"cls_token", "tokenizer.ggml.cls_token_id"},
-    {"mask_token", "tokenizer.ggml.mask_token_id"},
+    {"bos_token", "tokenizer.ggml.bos_token_id", GUFO_SPECIAL_BOS},
+    {"eos_token", "tokenizer.ggml.eos_token_id", GUFO_SPECIAL_EOS},
+    {"unk_token", "tokenizer.ggml.unknown_token_id", GUFO_SPECIAL_UNKNOWN},
+    {"sep_token", "tokenizer.ggml.seperator_token_id", GUFO_SPECIAL_SEPARATOR}, /* as spelt there */
+    {"pad_token", "tokenizer.ggml.padding_token_id", GUFO_SPECIAL_PADDING},
+    {"mask_token", "tokenizer.ggml.mask_token_id", GUFO_SPECIAL_MASK},
 };
 
 /* Sets a variable to a text. */
@@ -75,23 +74,45 @@ static int set_text(templating *t, const char *name, gufo_str text)
     return code;
 }
 
+/* The text of a special token: of the vocabulary, which knows what the file leaves out, or where it
+ * cannot be opened, of the key. */
+static bool find_token(const templating *t, const gufo_vocab *vocab, size_t i, gufo_str *text)
+{
+    gufo_value element;
+    gufo_token token;
+    gufo_array tokens;
+    uint64_t id;
+
+    if (vocab != NULL) {
+        id = gufo_vocab_describe(vocab).special[special_tokens[i].special];
+        if (id == GUFO_NO_TOKEN || !gufo_vocab_token(vocab, (uint32_t)id, &token))
+            return false;
+        *text = token.text;
+        return true;
+    }
+    if (gufo_get_array(t->model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
+            GUFO_OK ||
+        gufo_get_u64(t->model, special_tokens[i].key, &id, NULL) != GUFO_OK ||
+        gufo_array_at(&tokens, id, &element, NULL) != GUFO_OK)
+        return false;
+    *text = element.as.str;
+    return true;
+}
+
 static int set_special_tokens(templating *t)
 {
+    gufo_vocab *vocab = t->model == NULL ? NULL : gufo_vocab_open(t->model, NULL, NULL);
     int code = CODE_OK;
-    gufo_array tokens;
 
-    if (t->model == NULL || gufo_get_array(t->model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING,
-                                           &tokens, NULL) != GUFO_OK)
-        return CODE_OK;
-    for (size_t i = 0; code == CODE_OK && i < sizeof special_tokens / sizeof *special_tokens; i++) {
-        gufo_value text;
-        uint64_t id;
+    for (size_t i = 0;
+         t->model != NULL && code == CODE_OK && i < sizeof special_tokens / sizeof *special_tokens;
+         i++) {
+        gufo_str text;
 
-        if (gufo_get_u64(t->model, special_tokens[i].key, &id, NULL) == GUFO_OK &&
-            gufo_array_at(&tokens, id, &text, NULL) == GUFO_OK && text.type == GUFO_VALUE_STRING &&
-            gufo_utf8_valid_prefix(text.as.str) == text.as.str.len)
-            code = set_text(t, special_tokens[i].variable, text.as.str);
+        if (find_token(t, vocab, i, &text) && gufo_utf8_valid_prefix(text) == text.len)
+            code = set_text(t, special_tokens[i].variable, text);
     }
+    gufo_vocab_close(vocab);
     return code;
 }
 

@@ -53,6 +53,24 @@ static bool write_grouped(machine *m, gufo_str digits, char mark, size_t each)
     return out_write(m, str_from(digits, whole));
 }
 
+/* The same with zeros in front, which are grouped, too, up to a width. */
+static bool write_groups(machine *m, const field *f, gufo_str digits, int64_t width)
+{
+    size_t each = f->type == 0 || strchr("boxX", f->type) == NULL ? 3 : 4;
+    size_t whole = 0, want = digits.len;
+    char padded[FIELD_LARGEST + 500];
+
+    if (width > FIELD_LARGEST)
+        return !is_failed(fail_limit(m, "a width that is too large"));
+    while (whole < digits.len && digits.data[whole] != '.' && digits.data[whole] != 'e')
+        whole++;
+    while ((int64_t)(want + (want - digits.len + whole - 1) / each) < width)
+        want++;
+    memset(padded, '0', want - digits.len);
+    memcpy(padded + (want - digits.len), digits.data, digits.len);
+    return write_grouped(m, (gufo_str){padded, want}, f->group, each);
+}
+
 /* Writes sign, prefix and digits into the width. */
 static bool write_number(machine *m, const field *f, bool negative, const char *prefix,
                          gufo_str digits)
@@ -62,37 +80,16 @@ static bool write_number(machine *m, const field *f, bool negative, const char *
     gufo_str fill = f->fill.len != 0           ? f->fill
                     : f->zero && f->align == 0 ? gufo_str_of("0")
                                                : gufo_str_of(" ");
-    size_t each = f->type == 0 || strchr("boxX", f->type) == NULL ? 3 : 4, mark = m->out_len;
+    size_t mark = m->out_len;
     int64_t front = (int64_t)(strlen(sign) + strlen(prefix)), width = f->width;
     value body;
 
     if (f->zero && f->fill.len == 0)
         fill = gufo_str_of("0");
-    if (f->group != 0) {
-        /* Zeros in front are grouped, too. */
-        size_t whole = 0, want = digits.len, marks;
-
-        while (whole < digits.len && digits.data[whole] != '.' && digits.data[whole] != 'e')
-            whole++;
-        for (;; want++) {
-            marks = (want - digits.len + whole - 1) / each;
-            if (align != '=' || fill.len != 1 || *fill.data != '0' ||
-                (int64_t)(want + marks) + front >= width)
-                break;
-        }
-        if (want > 4096)
-            return !is_failed(fail_limit(m, "a width that is too large"));
-        {
-            char padded[4200];
-
-            memset(padded, '0', want - digits.len);
-            memcpy(padded + (want - digits.len), digits.data, digits.len);
-            if (!write_grouped(m, (gufo_str){padded, want}, f->group, each))
-                return false;
-        }
-    } else if (!out_write(m, digits)) {
+    if (f->group != 0
+            ? !write_groups(m, f, digits, align == '=' && *fill.data == '0' ? width - front : 0)
+            : !out_write(m, digits))
         return false;
-    }
     body = out_cut(m, mark);
     if (is_failed(body))
         return false;
