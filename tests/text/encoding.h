@@ -52,7 +52,7 @@ static inline void check_tokens(const gufo_vocab *v, gufo_str text, const char *
 
 static inline gufo_text random_text(const char *const *stretches, size_t count, uint64_t *state)
 {
-    size_t length = random_next(state) % 60;
+    size_t length = (size_t)(random_next(state) % 60);
     gufo_text text = {0};
 
     assert_true(text_reserve(&text, 1));
@@ -78,15 +78,15 @@ static inline void encode_part(const gufo_vocab *v, fragment_part part, gufo_ids
         a->scratch_free(t.scratch, &v->allocator);
 }
 
-/* Encodes a text in parts, cut where the algorithm allows in stretches of any length; each part on its
- * own, as threads do.  Returns how many parts there were. */
+/* Encodes a text in parts, cut where the algorithm allows in stretches of any length; each part on
+ * its own, as threads do.  Returns how many parts there were. */
 static inline size_t encode_parts(const gufo_vocab *v, gufo_str text, uint64_t *state,
                                   gufo_ids *out)
 {
     size_t at = 0, parts = 0;
 
     for (; at < text.len; parts++) {
-        size_t left = text.len - at, window = 1 + random_next(state) % left;
+        size_t left = text.len - at, window = 1 + (size_t)(random_next(state) % left);
         size_t cut = window == left ? 0 : v->algorithm->cut(v, (gufo_str){text.data + at, window});
         fragment_part part = {{text.data + at, cut == 0 ? left : cut}, at == 0, cut == 0};
 
@@ -96,8 +96,8 @@ static inline size_t encode_parts(const gufo_vocab *v, gufo_str text, uint64_t *
     return parts;
 }
 
-/* Texts made of these stretches, as fragments, give the same ids in parts as whole.  Returns how many
- * parts there were. */
+/* Texts made of these stretches, as fragments, give the same ids in parts as whole.  Returns how
+ * many parts there were. */
 static inline size_t check_cuts(const gufo_vocab *v, const char *const *stretches, size_t count,
                                 unsigned texts)
 {

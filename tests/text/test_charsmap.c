@@ -155,7 +155,7 @@ static void test_random_damage(void **state)
         charsmap map;
 
         for (unsigned i = 0; i < 40; i++) {
-            size_t word = random_next(&random) % (b.len / 4 - 1);
+            size_t word = (size_t)(random_next(&random) % (b.len / 4 - 1));
 
             copy[4 + word * 4 + random_next(&random) % 4] ^= (uint8_t)random_next(&random);
         }

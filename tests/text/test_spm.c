@@ -188,7 +188,7 @@ static void test_long(void **state)
         uint32_t expected[300];
         gufo_ids ids = {0};
         gufo_error error;
-        size_t len = random_next(&random) % sizeof text;
+        size_t len = (size_t)(random_next(&random) % sizeof text);
 
         for (size_t i = 0; i < len; i++)
             text[i] = round % 3 == 0 ? 'a' : "abc"[random_next(&random) % (2 + round % 2)];

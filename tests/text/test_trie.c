@@ -126,7 +126,7 @@ static void test_random(void **state)
 
         while (t.count < 100) {
             char text[40];
-            size_t len = random_next(&random) % longest;
+            size_t len = (size_t)(random_next(&random) % longest);
 
             for (size_t i = 0; i < len; i++)
                 text[i] = (char)(random_next(&random) % letters);

@@ -213,7 +213,8 @@ static const char *const stretches[] = {
     "fi",
 };
 
-/* Every combination of flags; a map, a token with U+2581 inside, scores that do not add up exactly. */
+/* Every combination of flags; a map, a token with U+2581 inside, scores that do not add up exactly.
+ * */
 static void test_cuts(void **state)
 {
     static const token_row more[][1] = {

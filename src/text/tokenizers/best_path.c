@@ -1,5 +1,5 @@
-/* The best path: for each place, in order, every token that begins there; the best way to its end is
- * kept.  Of equal ways, the one whose last token begins first. */
+/* The best path: for each place, in order, every token that begins there; the best way to its end
+ * is kept.  Of equal ways, the one whose last token begins first. */
 #include "text/tokenizers/best_path.h"
 
 #include <float.h>

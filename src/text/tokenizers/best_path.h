@@ -24,8 +24,8 @@ typedef struct path_rules {
     float highest; /* the highest score of a normal token */
 } path_rules;
 
-/* Finds the best path through a text, not empty: it goes from room->places[0] to places[0].end, and so
- * on up to text.len; the id of a step is that of the place where it ends.  GUFO_E_MEMORY,
+/* Finds the best path through a text, not empty: it goes from room->places[0] to places[0].end, and
+ * so on up to text.len; the id of a step is that of the place where it ends.  GUFO_E_MEMORY,
  * GUFO_E_LIMIT. */
 gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, path_room *room,
                       gufo_error *error);

@@ -4,9 +4,9 @@
  *     u32 words[n / 4]   a double array, as Darts-clone writes it; all numbers are little-endian
  *     char texts[]       replacements, each with a 00 behind it
  *
- * In a word: bits 0-7 the byte that leads to it, bit 8 whether a key ends here, bits 10-30 where its
- * children are, times 256 if bit 9 is set; they count from its own index, by XOR.  A word with bit 31
- * is the value of a key: the place of its replacement.
+ * In a word: bits 0-7 the byte that leads to it, bit 8 whether a key ends here, bits 10-30 where
+ * its children are, times 256 if bit 9 is set; they count from its own index, by XOR.  A word with
+ * bit 31 is the value of a key: the place of its replacement.
  *
  * Replacements are checked on opening.  Indices of words are checked at each use. */
 #include "text/tokenizers/charsmap.h"
@@ -86,8 +86,8 @@ static gufo_status check_values(const charsmap *map, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Whether a word that may belong to a key is for a space: its place fits to children of another word.
- * (Words that are not in use have bytes too.) */
+/* Whether a word that may belong to a key is for a space: its place fits to children of another
+ * word.  (Words that are not in use have bytes too.) */
 static gufo_status find_spaces(charsmap *map, const gufo_allocator *allocator, gufo_error *error)
 {
     bool *parents = mem_array(allocator, map->word_count, sizeof *parents);

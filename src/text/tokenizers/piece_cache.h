@@ -1,8 +1,8 @@
 /* Ids of pieces that were encoded before: most words of a text come again.
  *
  * Each piece has one place; another piece with the same place takes it.  An entry is as large as a
- * cache line.  A short text is encoded before the memory of a cache is cleared: only longer ones get
- * one. */
+ * cache line.  A short text is encoded before the memory of a cache is cleared: only longer ones
+ * get one. */
 #ifndef TEXT_PIECE_CACHE_H
 #define TEXT_PIECE_CACHE_H
 

@@ -1,7 +1,7 @@
 /* RWKV World: at each place, the longest token.
  *
- * Token texts are stored with escapes, which are resolved once.  Tokens of any type are found, control
- * tokens too. */
+ * Token texts are stored with escapes, which are resolved once.  Tokens of any type are found,
+ * control tokens too. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/tokenizers/byte_pairs.h"
@@ -66,8 +66,8 @@ static void rwkv_close(gufo_vocab *vocab)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* The longest token at the start of a text; *len is how long it is.  Where none is, the unknown token
- * takes one byte. */
+/* The longest token at the start of a text; *len is how long it is.  Where none is, the unknown
+ * token takes one byte. */
 static uint32_t longest_token(const gufo_vocab *v, gufo_str text, size_t *len)
 {
     const rwkv_tables *r = v->tables;

@@ -1,9 +1,10 @@
 /* UGM, the unigram model of SentencePiece (models "t5" and "replit"): of all ways to make the
  * normalized text from tokens, the one with the highest sum of scores.
  *
- * A text is cut before a space, where no token crosses.  The best path of the whole is then that of the
- * parts, one after the other, as long as sums of scores are exact: whether they are is checked on
- * opening, and a vocabulary whose sums are not is never cut.  Parts are found again in a cache. */
+ * A text is cut before a space, where no token crosses.  The best path of the whole is then that of
+ * the parts, one after the other, as long as sums of scores are exact: whether they are is checked
+ * on opening, and a vocabulary whose sums are not is never cut.  Parts are found again in a
+ * cache. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -105,8 +106,8 @@ static bool add_bits(bit_range *range, float score)
 }
 
 /* Whether sums are exact in doubles, for 2^SUM_BITS characters at least.  The best sum is not below
- * that of a path of single characters, and not above what only the best tokens would give; every sum
- * is such a one and one more score. */
+ * that of a path of single characters, and not above what only the best tokens would give; every
+ * sum is such a one and one more score. */
 static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
 {
     bit_range one = {0}, many = {0};
@@ -330,7 +331,7 @@ static inline bool is_cut(const ugm_tables *u, const char *at)
     return *at == ' ' && at[-1] != ' ' && (!u->cut_after_ascii || (uint8_t)at[-1] < 0x80);
 }
 
-/* Up to the next place to cut; text.len if there is none. */
+/* Up to the next place to cut, or to the end. */
 static size_t piece_length(const ugm_tables *u, gufo_str text)
 {
     size_t at = 1;

@@ -62,7 +62,7 @@ static size_t user_defined(const ugm_normalizer *n, gufo_str text)
     return n->whole_tokens ? whole : len;
 }
 
-/* Appends what stands at the start of a text; returns how much of it that was, 0 without memory. */
+/* Appends the first stretch of a text; returns how long it was, 0 without memory. */
 static size_t put_stretch(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
 {
     size_t size = user_defined(n, text);
@@ -78,8 +78,8 @@ static size_t put_stretch(const ugm_normalizer *n, gufo_str text, ugm_state *sta
     return put_words(n, stretch, state, out) ? size : 0;
 }
 
-/* The length of what stays as it is at the start of a text: ASCII characters with which neither a key
- * nor a user-defined token begins. */
+/* The length of what stays as it is at the start of a text: ASCII characters with which neither a
+ * key nor a user-defined token begins. */
 static size_t plain_length(const ugm_normalizer *n, gufo_str text)
 {
     size_t len = 0;

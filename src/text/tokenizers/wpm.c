@@ -1,11 +1,11 @@
-/* WPM, the WordPiece of BERT (model "bert"): a text is split into words, a word into the longest tokens
- * from the left.
+/* WPM, the WordPiece of BERT (model "bert"): a text is split into words, a word into the longest
+ * tokens from the left.
  *
  *     words     ▁hello  ▁,  ▁worlds     lower-cased, without accents, as the vocabulary says
  *     tokens    ▁hello  ▁,  ▁world s    a word that is not made of tokens is one unknown token
  *
- * Words end at white space and punctuation of ASCII, whatever surrounds it: the stretches between are
- * found again in a cache. */
+ * Words end at white space and punctuation of ASCII, whatever surrounds it: the stretches between
+ * are found again in a cache. */
 #include <string.h>
 
 #include "base/error.h"
@@ -242,7 +242,7 @@ static gufo_status wpm_encode(tokenizing *t, fragment_part part, gufo_ids *out, 
 }
 
 /* Whether a character that is a word of its own, or white space, begins here, and is complete. */
-static bool begins_alone(const gufo_vocab *v, gufo_str text)
+static bool begins_own_word(const gufo_vocab *v, gufo_str text)
 {
     size_t size;
     uint32_t c;
@@ -252,7 +252,7 @@ static bool begins_alone(const gufo_vocab *v, gufo_str text)
     c = lenient_decode(text.data, text.len, &size);
     if (v->strip_accents)
         c = wpm_first_of_decomposition(c);
-    return size > 1 && (class_of(c) == CLASS_W || wpm_stands_alone(c));
+    return size > 1 && (class_of(c) == CLASS_W || wpm_is_own_word(c));
 }
 
 static size_t wpm_cut(const gufo_vocab *vocab, gufo_str text)
@@ -262,7 +262,7 @@ static size_t wpm_cut(const gufo_vocab *vocab, gufo_str text)
     for (size_t at = text.len; at-- > 1;)
         if (kinds[(uint8_t)text.data[at - 1]] != WPM_WORD ||
             kinds[(uint8_t)text.data[at]] != WPM_WORD ||
-            (!vocab->original && begins_alone(vocab, str_from(text, at))))
+            (!vocab->original && begins_own_word(vocab, str_from(text, at))))
             return at;
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The words of WPM, as llama.cpp makes them: each character is decomposed, dropped, or lower-cased, one
- * after the other.
+/* The words of WPM, as llama.cpp makes them: each character is decomposed, dropped, or lower-cased,
+ * one after the other.
  *
  * Characters that Unicode 15.1 does not have are never mapped: ids do not depend on the version of
  * utf8proc. */
@@ -42,7 +42,7 @@ bool wpm_is_ideograph(uint32_t code_point)
     return false;
 }
 
-bool wpm_stands_alone(uint32_t code_point)
+bool wpm_is_own_word(uint32_t code_point)
 {
     character_class class = class_of(code_point);
 
@@ -113,7 +113,7 @@ static bool add_character(wpm_words *w, uint32_t c)
     if (class == CLASS_C || (class == CLASS_M && w->strip_accents))
         return true;
     written = w->lowercase ? wpm_lower_case(c) : c;
-    if (!wpm_stands_alone(c))
+    if (!wpm_is_own_word(c))
         return wpm_add(w, written);
     return wpm_end_word(w) && wpm_add(w, written) && wpm_end_word(w);
 }

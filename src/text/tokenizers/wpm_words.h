@@ -23,7 +23,7 @@ typedef enum wpm_byte { WPM_WORD = 0, WPM_SPACE, WPM_PUNCTUATION } wpm_byte;
 /* As llama.cpp reads it: bytes of ASCII at which words end, and punctuation that is a word. */
 wpm_byte wpm_byte_kind(uint8_t byte);
 /* Whether a character is a word of its own, as punctuation and ideographs are. */
-bool wpm_stands_alone(uint32_t code_point);
+bool wpm_is_own_word(uint32_t code_point);
 
 /* Hands out the words of a stretch of text.  False without memory, or if `take` says so. */
 bool wpm_split(wpm_words *w, gufo_str text);

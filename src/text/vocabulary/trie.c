@@ -1,13 +1,13 @@
 /* Building a trie.
  *
- * Texts are sorted by their next seven bytes, and again by the next seven where these are equal; the
- * texts below a node are then neighbours.  A group of one text needs no further nodes: its rest is a
- * chain or a leaf.
+ * Texts are sorted by their next seven bytes, and again by the next seven where these are equal;
+ * the texts below a node are then neighbours.  A group of one text needs no further nodes: its rest
+ * is a chain or a leaf.
  *
- * The children of a node need places base ^ c that are free; the search looks only into the few blocks
- * of 256 units that are open, so that it takes constant time per node.  Before another block is
- * opened, every base of the newest one was tried: n nodes with k children each then leave no block
- * emptier than one sixteenth, whatever the bytes are. */
+ * The children of a node need places base ^ c that are free; the search looks only into the few
+ * blocks of 256 units that are open, so that it takes constant time per node.  Before another block
+ * is opened, every base of the newest one was tried: n nodes with k children each then leave no
+ * block emptier than one sixteenth, whatever the bytes are. */
 #include "text/vocabulary/trie.h"
 
 #include <string.h>
@@ -46,8 +46,8 @@ typedef struct item {
     uint32_t id, start;
 } item;
 
-/* Texts items[first ... last) have the same first `depth` bytes and lead to one node, which is to be
- * stored at `target`. */
+/* Texts items[first ... last) have the same first `depth` bytes and lead to one node, which is to
+ * be stored at `target`. */
 typedef struct group {
     uint32_t first, last, depth;
     uint32_t window; /* depth at which the keys begin; they are sorted */
@@ -245,8 +245,8 @@ static void sort_small(item *items, uint32_t count)
     }
 }
 
-/* By one digit of the keys after the other, from the lowest; digits that are all equal need nothing.
- * Either way, items with the same key keep their order. */
+/* By one digit of the keys after the other, from the lowest; digits that are all equal need
+ * nothing.  Either way, items with the same key keep their order. */
 static void sort_large(item *items, item *spare, uint32_t count)
 {
     uint32_t places[8][256] = {{0}};
@@ -344,8 +344,8 @@ static bool finish_text(builder *b, const group *g)
     return true;
 }
 
-/* A chain for the bytes that all texts of a group have in common, if they are many; the group is then
- * what follows. */
+/* A chain for the bytes that all texts of a group have in common, if they are many; the group is
+ * then what follows. */
 static bool add_common_chain(builder *b, group *g)
 {
     const item *first = &b->items[g->first], *last = &b->items[g->last - 1];
