@@ -206,8 +206,9 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     u->normalizer.space_prefix = vocab->space_prefix;
     find_range(vocab, &u->rules);
     find_cuts(vocab, u);
-    vocab->differs = "of paths with equal sums, llama.cpp and SentencePiece choose different ones: "
-                     "SentencePiece keeps sums as 32-bit floats";
+    vocab->differs =
+        "SentencePiece keeps sums of scores as 32-bit floats, llama.cpp as doubles: where "
+        "sums are nearly equal, they choose different tokens";
     return GUFO_OK;
 }
 

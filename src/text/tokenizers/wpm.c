@@ -51,8 +51,9 @@ static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
                                                    : wpm_byte_kind((uint8_t)byte));
     w->tokens = trie_new(&vocab->allocator, &(trie_texts){vocab->bytes, vocab->starts}, NULL,
                          vocab->size, error);
-    vocab->differs = "llama.cpp and the tokenizer of BERT decompose characters, drop marks and "
-                     "controls, and limit words in different ways";
+    vocab->differs =
+        "the tokenizer of BERT keeps all letters of Hangul, drops controls and characters "
+        "that are not assigned, and takes words of more than 100 characters as unknown";
     return w->tokens != NULL ? GUFO_OK : GUFO_E_MEMORY;
 }
 
