@@ -256,7 +256,7 @@ static void test_places(void **state)
         const char *source;
         uint64_t line, column;
     } rows[] = {
-        {"a\n\n{{ x.y.z }}", 3, 8},
+        {"a\n\n{{ x.y.z }}", 3, 6},
         {"\303\251 {{ 1 + 'a' }}", 1, 8},
         {"a\r\n{{ 'x' | nofilter }}", 2, 10},
         {"{% if x %}\n  {{ y ! }}", 2, 8},

@@ -136,6 +136,8 @@ static value evaluate_attribute(machine *m, const node *n)
 {
     value object = evaluate(m, n->a);
 
+    if (is_failed(object))
+        return object;
     m->at = n->at;
     return get_attribute(m, object, tree_constant(m, n->b));
 }
@@ -154,14 +156,18 @@ static value evaluate_item(machine *m, const node *n)
         return object;
     if (subscript->kind != NODE_SLICE) {
         key = evaluate(m, n->b);
+        if (is_failed(key))
+            return key;
         m->at = n->at;
         return get_item(m, object, key);
     }
     key = evaluate_part(m, subscript->a);
     to = is_failed(key) ? key : evaluate_part(m, subscript->b);
     step = is_failed(to) ? to : evaluate_part(m, subscript->c);
+    if (is_failed(step))
+        return step;
     m->at = n->at;
-    return is_failed(step) ? step : get_slice(m, object, key, to, step);
+    return get_slice(m, object, key, to, step);
 }
 
 static value evaluate_slice(machine *m, const node *n)
@@ -260,8 +266,10 @@ static value evaluate_sign(machine *m, const node *n)
 {
     value operand = evaluate(m, n->a);
 
+    if (is_failed(operand))
+        return operand;
     m->at = n->at;
-    return is_failed(operand) ? operand : operate_sign(m, n->op, operand);
+    return operate_sign(m, n->op, operand);
 }
 
 /* The truth of an expression; FAILED where it has none. */
@@ -384,8 +392,10 @@ static value evaluate_dict(machine *m, const node *n)
         const node *pair = tree_node(m, at);
         value key = evaluate(m, pair->a), v = is_failed(key) ? key : evaluate(m, pair->b);
 
+        if (is_failed(v))
+            return v;
         m->at = pair->at;
-        if (is_failed(v) || !dict_put(m, made, key, v))
+        if (!dict_put(m, made, key, v))
             return FAILED;
     }
     return made == NULL ? FAILED : (value){.kind = VALUE_DICT, .as.dict = made};

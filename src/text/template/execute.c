@@ -174,14 +174,18 @@ static flow execute_for(machine *m, const node *n)
 {
     value source = evaluate(m, n->b);
 
+    if (is_failed(source))
+        return FLOW_FAILED;
     m->at = n->at;
-    return is_failed(source) ? FLOW_FAILED : execute_loop(m, n, source, 0);
+    return execute_loop(m, n, source, 0);
 }
 
 static flow execute_set(machine *m, const node *n)
 {
     value v = evaluate(m, n->b);
 
+    if (is_failed(v))
+        return FLOW_FAILED;
     m->at = n->at;
     return flow_of(assign(m, n->a, v));
 }
