@@ -17,6 +17,30 @@
 extern "C" {
 #endif
 
+/* ==== Chat templates ========================================================================== */
+
+/* What a judge finds in a chat template. */
+typedef struct gufo_template_finding {
+    bool dangerous;        /* it can harm a program that renders it without a sandbox; else readers
+                              cannot render it */
+    uint64_t offset;       /* byte of the template */
+    uint64_t line, column; /* from 1; columns count characters */
+    const char *message;   /* one sentence; lives as long as the call */
+    uint64_t reserved[4];
+} gufo_template_finding;
+
+/* Returns whether to continue. */
+typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
+
+/* Judges a template, which may be any bytes: calls `found` for each finding, in the order of the
+ * template.  GUFO_E_MEMORY; `allocator` may be NULL: malloc.  gufo_template_lint of template.h is
+ * one. */
+typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *allocator,
+                                        gufo_template_found *found, void *context,
+                                        gufo_error *error);
+
+/* ==== Models ================================================================================== */
+
 typedef struct gufo_check_options {
     gufo_level level;
     const char *path; /* of the file, or of the first shard, whose name is compared with the
@@ -24,7 +48,9 @@ typedef struct gufo_check_options {
     bool single;      /* the file is one shard of a set, and is checked alone: rules about what the
                          other shards may hold are skipped */
     const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
+    gufo_template_judge *judge;      /* of chat templates; NULL: only their size is judged, and
+                                        whether {{, {% and {# are closed */
+    uint64_t reserved[3];            /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_check_options;
 
 /* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists
