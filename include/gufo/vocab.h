@@ -85,7 +85,8 @@ typedef struct gufo_vocab_facts {
     const char *pre;       /* the pre-tokenizer in use; NULL: the algorithm has none */
     uint32_t size;         /* tokens */
     uint32_t special[GUFO_SPECIAL_ROOM]; /* by gufo_special: an id, or GUFO_NO_TOKEN */
-    bool add_bos, add_eos;               /* whether encoding adds them */
+    bool add_bos, add_eos;               /* what the flags of the file, or defaults, say */
+    bool adds_bos, adds_eos, adds_sep;   /* what encoding adds: some algorithms ignore the flags */
     bool space_prefix;                   /* a space is put before a text */
     bool clean_spaces;                   /* decoding removes spaces before punctuation */
     bool merge_ignored;                  /* a piece that is a token is not merged */

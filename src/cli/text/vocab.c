@@ -5,13 +5,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "text/formats/source.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
-
-const char *const vocab_lists[] = {"tokens",     "special",     "longest",
-                                   "duplicates", "unreachable", NULL};
-const char *const vocab_forms[] = {"tokenizer.json", "vocab.txt", NULL};
 
 static const command_option vocab_table[] = {
     {"text", "F", "Count the tokens of the text in the file F", OPTION_TEXT(vocab_options, text)},
@@ -51,38 +46,6 @@ static int check_arguments(const vocab_options *o)
     if (o->text != NULL && path_is_standard(o->text) && path_is_standard(shared->args[0]))
         return report_usage("standard input cannot be FILE and the text");
     return CODE_OK;
-}
-
-/* ---- the model ------------------------------------------------------------------------------ */
-
-int vocab_input_open(vocab_input *v, const char *path, const vocab_options *options)
-{
-    gufo_vocab_options how = {.pre = options->pre};
-    gufo_error error;
-
-    *v = (vocab_input){.made = NULL};
-    if (input_open(&v->in, path, &(input_options){0}) != CODE_OK)
-        return CODE_FAILED;
-    if (vocab_source(v->in.model, NULL, &v->made, &error) != GUFO_OK)
-        return report_error(path, &error);
-    v->keys = v->made != NULL ? v->made : v->in.model;
-    v->vocab = gufo_vocab_open(v->keys, &how, &error);
-    return v->vocab != NULL ? CODE_OK : report_error(path, &error);
-}
-
-void vocab_input_close(vocab_input *v)
-{
-    gufo_vocab_close(v->vocab);
-    gufo_close(v->made);
-    input_close(&v->in);
-}
-
-const char *vocab_type_name(int32_t type)
-{
-    static const char *const names[VOCAB_TYPES] = {"other",        "normal", "unknown", "control",
-                                                   "user-defined", "unused", "byte"};
-
-    return names[type > 0 && type < VOCAB_TYPES ? type : 0];
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

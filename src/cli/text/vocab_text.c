@@ -27,30 +27,6 @@ enum { BEFORE_VALUE = 17, LEAST_VALUE = 20 };
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-gufo_str vocab_quoted(const gufo_vocab *vocab, uint32_t id, gufo_text *room)
-{
-    gufo_token token = {.text = {"", 0}};
-    gufo_text piece = {0};
-    text_stream s;
-    char *text = NULL;
-
-    (void)gufo_vocab_token(vocab, id, &token);
-    if (gufo_token_piece(vocab, id, &piece, NULL) == GUFO_OK && piece.len > 0)
-        token.text = (gufo_str){piece.data, piece.len};
-    if (text_stream_open(&s)) {
-        putc('"', s.out);
-        text_put(s.out, token.text, TEXT_QUOTED);
-        putc('"', s.out);
-        text = text_stream_close(&s);
-    }
-    gufo_text_free(&piece);
-    gufo_text_free(room);
-    if (text == NULL)
-        return gufo_str_of("?");
-    *room = (gufo_text){.data = text, .len = strlen(text), .room = strlen(text) + 1};
-    return (gufo_str){room->data, room->len};
-}
-
 /* A label, and a value that is cut where a terminal ends. */
 static void put_value(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -100,17 +76,11 @@ static void put_special(const vocab_report *r)
     gufo_text_free(&room);
 }
 
-/* What encoding adds; some algorithms do not ask the flags. */
 static const char *describe_added(const gufo_vocab_facts *facts)
 {
-    if (strcmp(facts->algorithm, "WPM") == 0)
-        return "BOS and SEP";
-    if (strcmp(facts->algorithm, "RWKV") == 0)
-        return "nothing";
-    return facts->add_bos && facts->add_eos ? "BOS and EOS"
-           : facts->add_bos                 ? "BOS"
-           : facts->add_eos                 ? "EOS"
-                                            : "nothing";
+    if (facts->adds_bos)
+        return facts->adds_sep ? "BOS and SEP" : facts->adds_eos ? "BOS and EOS" : "BOS";
+    return facts->adds_eos ? "EOS" : "nothing";
 }
 
 static void put_flags(const vocab_report *r)

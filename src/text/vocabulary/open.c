@@ -100,6 +100,10 @@ gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
                               .size = v->size,
                               .add_bos = v->add_bos,
                               .add_eos = v->add_eos,
+                              .adds_bos = v->frame == FRAME_ALWAYS ||
+                                          (v->frame == FRAME_FLAGS && v->add_bos),
+                              .adds_eos = v->frame == FRAME_FLAGS && v->add_eos,
+                              .adds_sep = v->frame == FRAME_ALWAYS,
                               .space_prefix = v->space_prefix,
                               .clean_spaces = v->clean_spaces,
                               .merge_ignored = v->ignore_merges,
