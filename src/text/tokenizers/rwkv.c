@@ -66,39 +66,19 @@ static void rwkv_close(gufo_vocab *vocab)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* The longest token at the start of a text; *len is how long it is.  Where none is, the unknown
- * token takes one byte. */
-static uint32_t longest_token(const gufo_vocab *v, gufo_str text, size_t *len)
-{
-    const rwkv_tables *r = v->tables;
-    uint64_t node = r->tokens->root;
-    uint32_t id = v->special[GUFO_SPECIAL_UNKNOWN];
-
-    *len = 1;
-    for (size_t i = 0; i < text.len; i++) {
-        uint32_t found;
-
-        node = trie_step(r->tokens, node, (uint8_t)text.data[i]);
-        if (node == TRIE_NONE)
-            break;
-        found = trie_value(r->tokens, node);
-        if (found != TRIE_NO_ID) {
-            id = found;
-            *len = i + 1;
-        }
-    }
-    return id;
-}
-
 static gufo_status rwkv_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
 {
+    const rwkv_tables *r = t->vocab->tables;
     gufo_str text = part.text;
     size_t len;
 
     for (size_t at = 0; at < text.len; at += len) {
         gufo_str rest = {text.data + at, text.len - at};
-        uint32_t id = longest_token(t->vocab, rest, &len);
+        uint32_t id = t->vocab->special[GUFO_SPECIAL_UNKNOWN];
 
+        len = trie_longest(r->tokens, rest, &id);
+        if (len == 0)
+            len = 1; /* unknown */
         if (id == GUFO_NO_TOKEN)
             return refuse(error, GUFO_E_MALFORMED,
                           "the vocabulary has no token for byte %02X, and no unknown token",

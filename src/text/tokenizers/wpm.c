@@ -115,27 +115,6 @@ static bool add_id(word_output *o, gufo_str text, uint32_t id)
     return true;
 }
 
-/* The length of the longest token at the start of a text, and its id; 0: none. */
-static size_t longest_token(const trie *tokens, gufo_str text, uint32_t *id)
-{
-    uint64_t node = tokens->root;
-    size_t len = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        uint32_t found;
-
-        node = trie_step(tokens, node, (uint8_t)text.data[i]);
-        if (node == TRIE_NONE)
-            break;
-        found = trie_value(tokens, node);
-        if (found != TRIE_NO_ID) {
-            *id = found;
-            len = i + 1;
-        }
-    }
-    return len;
-}
-
 static bool is_too_long(const gufo_vocab *v, gufo_str word)
 {
     size_t characters = 0;
@@ -168,7 +147,7 @@ static bool take_word(void *context, gufo_str word)
 
     show(o->t, GUFO_TOKENIZE_PIECE, word, GUFO_NO_TOKEN);
     for (; at < word.len && !unknown; at += len) {
-        len = longest_token(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
+        len = trie_longest(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
         if (len == 0)
             unknown = true;
         else if (!ids_add(o->out, id)) {
@@ -181,7 +160,7 @@ static bool take_word(void *context, gufo_str word)
         return add_unknown(o, word);
     }
     for (at = 0; o->t->watch != NULL && at < word.len; at += len) {
-        len = longest_token(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
+        len = trie_longest(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
         show(o->t, GUFO_TOKENIZE_TOKEN, (gufo_str){word.data + at, len}, id);
     }
     return true;

@@ -93,4 +93,25 @@ static inline uint64_t trie_walk(const trie *t, uint64_t node, const char *text,
     return node;
 }
 
+/* The length of the longest text that `text` begins with, and its id; 0: none, and *id stays. */
+static inline size_t trie_longest(const trie *t, gufo_str text, uint32_t *id)
+{
+    uint64_t node = t->root;
+    size_t len = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        uint32_t found;
+
+        node = trie_step(t, node, (uint8_t)text.data[i]);
+        if (node == TRIE_NONE)
+            break;
+        found = trie_value(t, node);
+        if (found != TRIE_NO_ID) {
+            *id = found;
+            len = i + 1;
+        }
+    }
+    return len;
+}
+
 #endif
