@@ -115,7 +115,11 @@ foreach(source IN LISTS fuzz_targets)
         if(limited AND NOT target MATCHES "^fuzz_(check|journal|write)$")
             set(program ${limited} $<TARGET_FILE:${replay}>)
         endif()
-        add_test(NAME fuzz.${replay}_sweep COMMAND ${program} --sweep${step} ${sweep})
+        set(own_step "${step}")
+        if(target STREQUAL fuzz_write AND NOT step) # which writes each form in several ways
+            set(own_step "=2")
+        endif()
+        add_test(NAME fuzz.${replay}_sweep COMMAND ${program} --sweep${own_step} ${sweep})
         set_tests_properties(fuzz.${replay} fuzz.${replay}_sweep PROPERTIES LABELS fuzz TIMEOUT 300)
         set_tests_properties(fuzz.${replay}_sweep PROPERTIES COST 100) # begun first, they end in time
     endif()
