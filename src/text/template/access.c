@@ -46,9 +46,9 @@ bool dict_put(machine *m, dict *d, value key, value v)
     return dict_set(&m->memory, d, m->key, key, v);
 }
 
-const native *find_method(value object, gufo_str name)
+const native *find_method(const machine *m, value object, gufo_str name)
 {
-    const table *methods = method_table(object.kind);
+    const table *methods = m->language->methods(object.kind);
     uint32_t row = methods == NULL ? 0 : table_find(methods, name);
 
     return row == 0 ? NULL : &methods->rows[row - 1];
@@ -64,7 +64,7 @@ static value plain_attribute(machine *m, value object, gufo_str name)
         entry = dict_find_text(object.as.names, m->key, name);
         return entry == NULL ? value_of(VALUE_ABSENT) : entry->value;
     case VALUE_LOOP:
-        return loop_attribute(m, object.as.loop, name);
+        return m->language->loop_attribute(m, object.as.loop, name);
     case VALUE_CYCLER:
         if (gufo_str_equal(name, gufo_str_of("current")) && object.as.cycler->items->count != 0)
             return object.as.cycler->items->items[object.as.cycler->at];
@@ -87,7 +87,7 @@ static value plain_attribute(machine *m, value object, gufo_str name)
 static value attribute_only(machine *m, value object, value name)
 {
     gufo_str text = bytes_of(name.as.string);
-    const native *row = find_method(object, text);
+    const native *row = find_method(m, object, text);
     method *made;
 
     if (row != NULL && (row->flags & NATIVE_REFUSED) != 0)

@@ -5,26 +5,6 @@
 #include "base/text.h"
 #include "text/template/machine.h"
 
-uint32_t table_find(const table *rows, gufo_str name)
-{
-    uint32_t low = 0, high = rows->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const char *other = rows->rows[middle].name;
-        size_t len = strlen(other);
-        int order = memcmp(name.data, other, name.len < len ? name.len : len);
-
-        if (order == 0 && name.len == len)
-            return middle + 1;
-        if (order < 0 || (order == 0 && name.len < len))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return 0;
-}
-
 /* The place of a parameter; -1: none has this name. */
 static int find_parameter(const native *row, gufo_str name)
 {
@@ -134,7 +114,7 @@ static value call_loop(machine *m, const loop *l, const arguments *in)
         return fail_limit(m, "more than %u macros and loops within each other",
                           (unsigned)m->recursion_limit);
     m->recursion++;
-    ended = execute_loop(m, l->node, in->items[0], l->depth + 1);
+    ended = m->language->run_loop(m, l->node, in->items[0], l->depth + 1);
     m->recursion--;
     return ended == FLOW_FAILED ? FAILED : out_cut(m, mark);
 }
@@ -199,7 +179,8 @@ static bool bind_parameters(machine *m, const macro *called, const arguments *in
             }
             v = in->items[i];
         } else if (!is_given(v)) {
-            v = parameter->b != 0 ? evaluate(m, parameter->b) : undefined_name(m, name);
+            v = parameter->b != 0 ? m->language->evaluate(m, parameter->b)
+                                  : undefined_name(m, name);
         }
         if (is_failed(v) || !assign_name(m, name, v))
             return false;
@@ -275,7 +256,8 @@ static value run_macro(machine *m, const macro *called, const arguments *in)
 
     m->frame = frame_new(m, called->frame);
     if (m->frame == NULL || !bind_parameters(m, called, in, &positions, &taken) ||
-        !bind_rest(m, called, in, positions, taken) || execute(m, called->node->c) == FLOW_FAILED)
+        !bind_rest(m, called, in, positions, taken) ||
+        m->language->execute(m, called->node->c) == FLOW_FAILED)
         return FAILED;
     text = out_cut(m, mark);
     return m->escape && !is_failed(text) ? string_cast(&m->memory, text.as.string, true) : text;

@@ -128,7 +128,8 @@ value look_up(machine *m, const node *n)
     if (entry != NULL)
         return entry->value;
     if (n->b != 0)
-        return (value){.kind = VALUE_FUNCTION, .as.function = &global_table.rows[n->b - 1]};
+        return (value){.kind = VALUE_FUNCTION,
+                       .as.function = &m->language->functions->rows[n->b - 1]};
     return undefined_name(m, name);
 }
 
@@ -180,7 +181,7 @@ static value evaluate_slice(machine *m, const node *n)
 static const native *called_method(machine *m, const node *callee, value object)
 {
     gufo_str name = bytes_of(tree_constant(m, callee->b).as.string);
-    const native *row = str_begins(name, "_") ? NULL : find_method(object, name);
+    const native *row = str_begins(name, "_") ? NULL : find_method(m, object, name);
 
     return row != NULL && (row->flags & NATIVE_REFUSED) == 0 ? row : NULL;
 }
@@ -254,12 +255,12 @@ static value apply(machine *m, const node *n, const table *rows, value target)
 /* A filter of a block has no value of its own: it takes the one that the machine holds. */
 static value evaluate_filter(machine *m, const node *n)
 {
-    return apply(m, n, &filter_table, n->a == 0 ? m->filtered : evaluate(m, n->a));
+    return apply(m, n, m->language->filters, n->a == 0 ? m->filtered : evaluate(m, n->a));
 }
 
 static value evaluate_test(machine *m, const node *n)
 {
-    return apply(m, n, &test_table, evaluate(m, n->a));
+    return apply(m, n, m->language->tests, evaluate(m, n->a));
 }
 
 static value evaluate_sign(machine *m, const node *n)

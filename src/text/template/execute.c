@@ -2,21 +2,6 @@
 #include "base/error.h"
 #include "text/template/machine.h"
 
-frame *frame_new(machine *m, frame *parent)
-{
-    frame *made = HEAP_NEW(&m->memory, frame);
-
-    if (made == NULL)
-        return NULL;
-    *made = (frame){parent, dict_new(&m->memory)};
-    return made->names == NULL ? NULL : made;
-}
-
-bool assign_name(machine *m, value name, value v)
-{
-    return !is_failed(name) && dict_set(&m->memory, m->frame->names, m->key, name, v);
-}
-
 static bool assign_member(machine *m, const node *n, value v)
 {
     const node name = {.kind = NODE_NAME, .at = n->at, .a = n->a};

@@ -20,7 +20,7 @@ value filter_attr(machine *m, const value *given, const arguments *all)
         return FAILED;
     if (given[0].kind == VALUE_UNDEFINED)
         return fail_undefined(m, given[0]);
-    row = find_method(given[0], bytes_of(name));
+    row = find_method(m, given[0], bytes_of(name));
     /* An attribute alone: not an item of a dict. */
     if (given[0].kind == VALUE_DICT && row == NULL) {
         empty = dict_new(&m->memory);
@@ -265,7 +265,7 @@ value filter_map(machine *m, const value *given, const arguments *all)
         return FAILED;
     rest = without_first(all, by_name);
     while (iterate_next(m, &it, &item)) {
-        item = by_name ? call_named(m, &filter_table, all->items[0], item, &rest)
+        item = by_name ? call_named(m, m->language->filters, all->items[0], item, &rest)
                        : get_path(m, item, attribute);
         if (!by_name && is_given(preset) && item.kind == VALUE_UNDEFINED)
             item = preset;
@@ -297,7 +297,7 @@ static value choose(machine *m, const value *given, const arguments *all, bool w
     while (iterate_next(m, &it, &item)) {
         part = attribute ? get_path(m, item, all->items[0]) : item;
         if (tested && !is_failed(part))
-            part = call_named(m, &test_table, all->items[first], part, &rest);
+            part = call_named(m, m->language->tests, all->items[first], part, &rest);
         if (is_failed(part) ||
             (value_truth(part) == wanted && !items_push(&m->memory, &list, item)))
             return FAILED;

@@ -323,7 +323,8 @@ static void find_fixed(judge *j)
 static bool judge_computed(judge *j, uint32_t index)
 {
     gufo_error ignored;
-    machine m = {.tree = j->tree,
+    machine m = {.language = &jinja,
+                 .tree = j->tree,
                  .key = j->tree->key,
                  .steps = COMPUTED_STEPS,
                  .out_limit = COMPUTED_BYTES,

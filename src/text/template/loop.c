@@ -18,7 +18,8 @@ static bool pull_tested(machine *m, loop *l, value *out)
             return true;
         m->frame = l->test_frame;
         dict_clear(m->frame->names);
-        test = assign(m, l->node->a, *out) ? evaluate(m, l->node->e) : FAILED;
+        test = m->language->assign(m, l->node->a, *out) ? m->language->evaluate(m, l->node->e)
+                                                        : FAILED;
         m->frame = outer;
         if (is_failed(test))
             return false;

@@ -106,3 +106,18 @@ value out_cut(machine *m, size_t mark)
     (void)machine_spend_bytes(m, is_failed(text) ? 0 : text.as.string->len);
     return text;
 }
+
+frame *frame_new(machine *m, frame *parent)
+{
+    frame *made = HEAP_NEW(&m->memory, frame);
+
+    if (made == NULL)
+        return NULL;
+    *made = (frame){parent, dict_new(&m->memory)};
+    return made->names == NULL ? NULL : made;
+}
+
+bool assign_name(machine *m, value name, value v)
+{
+    return !is_failed(name) && dict_set(&m->memory, m->frame->names, m->key, name, v);
+}

@@ -11,7 +11,30 @@ typedef struct frame {
     dict *names;
 } frame;
 
+struct machine;
+struct loop;
+
+typedef enum flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_FAILED } flow;
+
+/* What the lower parts of the interpreter ask of the upper ones, so that calls between files go one
+ * way: language.c has the only one. */
+typedef struct language {
+    const table *filters, *tests, *functions;
+    const table *(*methods)(value_kind kind);
+    value (*evaluate)(struct machine *m, uint32_t at);
+    flow (*execute)(struct machine *m, uint32_t first);
+    /* Gives a value to a name, to several, or to a member of a namespace. */
+    bool (*assign)(struct machine *m, uint32_t target, value v);
+    /* Runs a `for` over a value. */
+    flow (*run_loop)(struct machine *m, const node *n, value source, uint64_t depth);
+    value (*loop_length)(struct machine *m, struct loop *l);
+    value (*loop_attribute)(struct machine *m, struct loop *l, gufo_str name);
+} language;
+
+extern const language jinja;
+
 typedef struct machine {
+    const language *language;
     heap memory; /* its status is that of the rendering */
     const gufo_template *tree;
     const dict *context; /* the caller's variables; may be NULL */
@@ -77,12 +100,15 @@ value text_of(machine *m, value v);
 /* The sentence about an undefined value that is used. */
 value fail_undefined(machine *m, value v);
 
-/* ==== operate.c ============================================================================== */
+/* ==== measure.c ============================================================================== */
 
 bool value_truth(value v);
 /* The length of what has one; FAILED for others. */
 value value_length(machine *m, value v);
 bool value_has_length(value v);
+
+/* ==== operate.c ============================================================================== */
+
 value operate(machine *m, uint8_t op, value a, value b);
 value operate_sign(machine *m, uint8_t op, value a);
 /* These give false on failure, too. */
@@ -124,7 +150,7 @@ value get_path(machine *m, value object, value path);
 /* The byte of a character of a string. */
 size_t string_offset(machine *m, const string *text, size_t character);
 /* The method of a value; NULL if it has none of this name. */
-const native *find_method(value object, gufo_str name);
+const native *find_method(const machine *m, value object, gufo_str name);
 
 /* ==== call.c ================================================================================= */
 
@@ -171,8 +197,6 @@ value loop_length(machine *m, loop *l);
 const table *loop_methods(void);
 
 /* ==== evaluate.c, execute.c ================================================================== */
-
-typedef enum flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_FAILED } flow;
 
 value evaluate(machine *m, uint32_t at);
 flow execute(machine *m, uint32_t first);

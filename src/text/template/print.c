@@ -75,10 +75,20 @@ static bool print_formatted(machine *m, const char *format, const char *text)
 
 static bool print_view(machine *m, value v)
 {
-    item_list list = {0};
+    const dict *d = v.as.view->dict;
+    bool done = print_formatted(m, "%s([", value_type(v));
 
-    return print_formatted(m, "%s(", value_type(v)) && iterate_all(m, v, &list) &&
-           print_items(m, list.items, list.count, "[", "])");
+    for (uint32_t i = 0; done && i < d->count; i++) {
+        const dict_entry *entry = &d->entries[i];
+        value pair[] = {entry->key, entry->value};
+
+        done = machine_spend(m, 1) && (i == 0 || out_text(m, ", "));
+        if (v.as.view->kind == VIEW_ITEMS)
+            done = done && print_items(m, pair, 2, "(", ")");
+        else
+            done = done && print_repr(m, pair[v.as.view->kind == VIEW_VALUES]);
+    }
+    return done && out_text(m, "])");
 }
 
 static bool print_range(machine *m, const range *r)

@@ -257,7 +257,8 @@ static void machine_init(machine *m, const gufo_template *parsed,
                          const gufo_template_values *values, const gufo_template_options *options,
                          gufo_error *error)
 {
-    *m = (machine){.tree = parsed,
+    *m = (machine){.language = &jinja,
+                   .tree = parsed,
                    .context = values == NULL ? NULL : values->names,
                    .key = values == NULL ? parsed->key : values->key,
                    .steps = limit_of(options->steps, default_steps),

@@ -78,13 +78,13 @@ static value is_row(machine *m, const table *rows, value name)
 value test_filter(machine *m, const value *given, const arguments *all)
 {
     (void)all;
-    return is_row(m, &filter_table, given[0]);
+    return is_row(m, m->language->filters, given[0]);
 }
 
 value test_test(machine *m, const value *given, const arguments *all)
 {
     (void)all;
-    return is_row(m, &test_table, given[0]);
+    return is_row(m, m->language->tests, given[0]);
 }
 
 static value text_is(machine *m, value v, native_call *call)
