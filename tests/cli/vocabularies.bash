@@ -4,12 +4,10 @@
 # make_spm OUT [WORD...]: tokens 0 <unk>, 1 <s>, 2 </s>, 3 to 258 the bytes, 259 on a few pieces;
 # further words of make_gguf.
 make_spm() {
-    local out=$1 byte
-    local tokens=('<unk>' '<s>' '</s>') types=(2 3 3) scores=(0 0 0)
-    for ((byte = 0; byte < 256; byte++)); do
-        tokens+=("$(printf '<0x%02X>' "$byte")")
-        types+=(6) scores+=(0)
-    done
+    local out=$1
+    local bytes=('<0x'{{0..9},{A..F}}{{0..9},{A..F}}'>') # without a loop: bats traces every command
+    local tokens=('<unk>' '<s>' '</s>' "${bytes[@]}")
+    local types=(2 3 3 "${bytes[@]/*/6}") scores=(0 0 0 "${bytes[@]/*/0}")
     tokens+=('▁' h e l o w r d he ll hell hello '▁hello' '▁w' or)
     types+=(1 1 1 1 1 1 1 1 1 1 1 1 1 1 1)
     scores+=(-10 -11 -12 -13 -14 -15 -16 -17 -1 -2 -3 -4 -5 -6 -7)
