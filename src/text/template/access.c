@@ -318,9 +318,9 @@ value get_slice(machine *m, value object, value from, value to, value step)
         return fail_undefined(m, object);
     if (object.kind != VALUE_STRING && object.kind != VALUE_LIST && object.kind != VALUE_TUPLE &&
         object.kind != VALUE_RANGE)
-        return undefined_of(m, object, NONE, false);
+        return fail_type(m, "'%s' has no slices", value_type(object));
     if (step.kind != VALUE_ABSENT && step.kind != VALUE_NONE && !value_integer(step, &by))
-        return undefined_of(m, object, NONE, false);
+        return fail_type(m, "a slice takes integers");
     if (by == 0)
         return fail_type(m, "the step of a slice is 0");
     length = value_length(m, object).as.integer;
@@ -333,7 +333,7 @@ value get_slice(machine *m, value object, value from, value to, value step)
               slice_bound(to, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
                           by < 0 ? -1 : length, &last);
     if (!bounded)
-        return undefined_of(m, object, NONE, false);
+        return fail_type(m, "a slice takes integers");
     count = by > 0 ? (last > first ? (last - first - 1) / by + 1 : 0)
                    : (first > last ? (first - last - 1) / -by + 1 : 0);
     if (object.kind == VALUE_STRING)

@@ -169,7 +169,8 @@ static value indention(machine *m, value width)
 
 value filter_indent(machine *m, const value *given, const arguments *all)
 {
-    value text = text_of(m, given[0]), by = is_failed(text) ? text : indention(m, given[1]);
+    value text = take_string(m, given[0], "what is indented") == NULL ? FAILED : given[0];
+    value by = is_failed(text) ? text : indention(m, given[1]);
     bool first = is_given(given[2]) && value_truth(given[2]);
     bool blank = is_given(given[3]) && value_truth(given[3]);
     size_t mark = m->out_len, end = 0;
@@ -199,20 +200,22 @@ value filter_indent(machine *m, const value *given, const arguments *all)
 
 value filter_truncate(machine *m, const value *given, const arguments *all)
 {
-    value text = text_of(m, given[0]), cut;
+    value text = given[0], cut, chars = value_length(m, text);
     string dots = {.data = "...", .len = 3, .chars = 3};
     const string *end = is_given(given[3]) ? take_string(m, given[3], "the end") : &dots;
     int64_t length, leeway;
     gufo_str kept;
 
     (void)all;
-    if (is_failed(text) || end == NULL || !take_integer(m, given[1], 255, &length) ||
+    if (is_failed(chars) || end == NULL || !take_integer(m, given[1], 255, &length) ||
         !take_integer(m, given[4].kind == VALUE_NONE ? value_int(5) : given[4], 5, &leeway))
         return FAILED;
     if (length < (int64_t)end->chars || leeway < 0)
         return fail_type(m, "a length of at least %" PRIu64 " is expected", (uint64_t)end->chars);
-    if (leeway > INT64_MAX - length || (int64_t)text.as.string->chars <= length + leeway)
+    if (leeway > INT64_MAX - length || chars.as.integer <= length + leeway)
         return text;
+    if (take_string(m, text, "what is cut") == NULL)
+        return FAILED;
     cut = get_slice(m, text, value_int(0), value_int(length - (int64_t)end->chars), NONE);
     if (is_failed(cut))
         return cut;

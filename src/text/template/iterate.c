@@ -54,7 +54,8 @@ static value next_character(machine *m, iteration *it)
 
     (void)point_at(rest, &len);
     it->at += len;
-    return string_part(&m->memory, text, (size_t)(rest.data - text->data), len);
+    rest.len = len;
+    return string_view(&m->memory, rest); /* not safe by itself, even of a text that is */
 }
 
 bool iterate_next(machine *m, iteration *it, value *out)
