@@ -95,13 +95,18 @@ bool out_repeat(machine *m, gufo_str text, uint64_t times)
     return true;
 }
 
+gufo_str out_since(const machine *m, size_t mark)
+{
+    return m->out_len == mark ? (gufo_str){"", 0} : (gufo_str){m->out + mark, m->out_len - mark};
+}
+
 value out_cut(machine *m, size_t mark)
 {
     value text;
 
     if (machine_failed(m))
         return FAILED;
-    text = string_new(&m->memory, (gufo_str){m->out + mark, m->out_len - mark});
+    text = string_new(&m->memory, out_since(m, mark));
     m->out_len = mark;
     (void)machine_spend_bytes(m, is_failed(text) ? 0 : text.as.string->len);
     return text;

@@ -84,6 +84,8 @@ static inline void machine_leave(machine *m)
 bool out_write(machine *m, gufo_str text);
 bool out_text(machine *m, const char *text);
 bool out_repeat(machine *m, gufo_str text, uint64_t times);
+/* What was written since `mark`. */
+gufo_str out_since(const machine *m, size_t mark);
 /* Takes what was written since `mark`, an earlier m->out_len, as a string. */
 value out_cut(machine *m, size_t mark);
 

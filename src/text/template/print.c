@@ -241,8 +241,10 @@ value fail_undefined(machine *m, value v)
     if (u->why != NULL)
         return fail_type(m, "%s", u->why);
     if (print_str(m, u->name)) {
-        (void)snprintf(name, sizeof(name), "%.*s",
-                       (int)(m->out_len - mark > 150 ? 150 : m->out_len - mark), m->out + mark);
+        gufo_str text = out_since(m, mark);
+
+        (void)snprintf(name, sizeof(name), "%.*s", (int)(text.len > 150 ? 150 : text.len),
+                       text.data);
         m->out_len = mark;
     }
     if (u->unsafe)
