@@ -321,9 +321,9 @@ value get_slice(machine *m, value object, value from, value to, value step)
         return fail_type(m, "'%s' has no slices", value_type(object));
     if (step.kind != VALUE_ABSENT && step.kind != VALUE_NONE && !value_integer(step, &by))
         return fail_type(m, "a slice takes integers");
-    if (by == 0)
-        return fail_type(m, "the step of a slice is 0");
     length = value_length(m, object).as.integer;
+    if (by == 0 || length < 0)
+        return fail_type(m, "the step of a slice is 0");
     if (by > length) /* no second item */
         by = length + 1;
     if (by < -length)

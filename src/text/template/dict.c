@@ -193,11 +193,12 @@ static bool grow(heap *memory, dict *d, hash_key key)
 
 bool dict_set(heap *memory, dict *d, hash_key key, value name, value v)
 {
-    dict_entry *entry = (dict_entry *)(uintptr_t)dict_find(d, key, name);
+    const dict_entry *known = dict_find(d, key, name);
+    dict_entry *entry;
     uint32_t *slot;
 
-    if (entry != NULL) {
-        entry->value = v;
+    if (known != NULL) {
+        d->entries[known - d->entries].value = v;
         return true;
     }
     if (d->count == d->room && !grow(memory, d, key))

@@ -22,7 +22,7 @@ static bool collect(machine *m, collected *c, value v, const string *name)
     if (c->count == c->room) {
         uint32_t room = c->room * 2;
         value *grown = heap_array(&m->memory, room, sizeof(value));
-        const string **names = heap_array(&m->memory, room, sizeof(*names));
+        const string **names = heap_array(&m->memory, room, sizeof(void *));
 
         if (grown == NULL || names == NULL)
             return false;

@@ -391,7 +391,7 @@ value filter_striptags(machine *m, const value *given, const arguments *all)
         return text;
     s = bytes_of(text.as.string);
     for (size_t at = 0, len; at < s.len; at += len) {
-        len = s.data[at] == '<' && at < missing ? tag_end(str_from(s, at)) : 0;
+        len = at < missing && s.data[at] == '<' ? tag_end(str_from(s, at)) : 0;
         if (len != 0)
             continue;
         if (s.data[at] == '<')

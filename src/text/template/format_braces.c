@@ -173,7 +173,7 @@ static bool write_value(braces *b, value v, gufo_str spec)
 static bool write_field(braces *b, gufo_str text, int depth)
 {
     size_t end = 0, mark = b->m->out_len, brackets = 0;
-    value v, spec = FAILED;
+    value v, spec;
     char conversion = 0;
 
     for (; end < text.len; end++) {

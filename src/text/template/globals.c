@@ -36,8 +36,10 @@ value global_range(machine *m, const value *given, const arguments *all)
     if (step == 0)
         return fail_type(m, "the step of a range is 0");
     if (step > 0 ? first < end : first > end) {
+        uint64_t width = step > 0 ? (uint64_t)step : 0 - (uint64_t)step; /* not 0 */
+
         distance = step > 0 ? (uint64_t)end - (uint64_t)first : (uint64_t)first - (uint64_t)end;
-        count = (distance - 1) / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step) + 1;
+        count = (distance - 1) / width + 1;
     }
     if (count > LONGEST_RANGE)
         return fail_limit(m, "a range of more than %d numbers", LONGEST_RANGE);

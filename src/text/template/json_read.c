@@ -6,14 +6,14 @@
 
 #include "base/error.h"
 
-static value convert(heap *memory, hash_key key, const json_t *json);
+static value convert(heap *memory, hash_key key, json_t *json);
 
 static value convert_text(heap *memory, const char *text, size_t len)
 {
     return string_new(memory, (gufo_str){text, len});
 }
 
-static value convert_array(heap *memory, hash_key key, const json_t *json)
+static value convert_array(heap *memory, hash_key key, json_t *json)
 {
     size_t count = json_array_size(json);
     value *items = heap_array(memory, count, sizeof(value));
@@ -42,11 +42,11 @@ static value convert_object(heap *memory, hash_key key, json_t *json)
 }
 
 /* Jansson limits how deep values are within each other. */
-static value convert(heap *memory, hash_key key, const json_t *json)
+static value convert(heap *memory, hash_key key, json_t *json)
 {
     switch (json_typeof(json)) {
     case JSON_OBJECT:
-        return convert_object(memory, key, (json_t *)(uintptr_t)json);
+        return convert_object(memory, key, json);
     case JSON_ARRAY:
         return convert_array(memory, key, json);
     case JSON_STRING:

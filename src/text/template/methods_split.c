@@ -184,8 +184,8 @@ static value partition(machine *m, const value *given, bool last)
         return FAILED;
     found = last ? find_back(&c, text) : find_bytes(text, bytes_of(c.separator));
     if (found == NULL) {
-        done = last ? push_part(&c, empty) && push_part(&c, empty) && push_part(&c, text)
-                    : push_part(&c, text) && push_part(&c, empty) && push_part(&c, empty);
+        done = push_part(&c, last ? empty : text) && push_part(&c, empty);
+        done = done && push_part(&c, last ? text : empty);
     } else {
         size_t at = (size_t)(found - text.data), len = c.separator->len;
 

@@ -443,7 +443,7 @@ value str_format_map(machine *m, const value *given, const arguments *all)
     if (given[1].kind != VALUE_DICT)
         return fail_type(m, "format_map takes a dict, not '%s'", value_type(given[1]));
     items = heap_array(&m->memory, names->count, sizeof(*items));
-    keys = heap_array(&m->memory, names->count, sizeof(*keys));
+    keys = heap_array(&m->memory, names->count, sizeof(void *));
     if (items == NULL || keys == NULL)
         return FAILED;
     for (uint32_t i = 0; i < names->count; i++)

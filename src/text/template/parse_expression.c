@@ -166,7 +166,7 @@ static bool operator_of(const parser *p, enum level level, node_kind *kind)
         return token_is_word(p, level == LEVEL_OR ? "or" : "and");
     }
     *kind = NODE_BINARY;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; level < LEVEL_UNARY && i < 4; i++)
         if (arithmetic[level][i] != 0 && token_is(p, arithmetic[level][i]))
             return true;
     return false;
