@@ -322,12 +322,12 @@ value get_slice(machine *m, value object, value from, value to, value step)
     if (step.kind != VALUE_ABSENT && step.kind != VALUE_NONE && !value_integer(step, &by))
         return fail_type(m, "a slice takes integers");
     length = value_length(m, object).as.integer;
-    if (by == 0 || length < 0)
-        return fail_type(m, "the step of a slice is 0");
     if (by > length) /* no second item */
         by = length + 1;
     if (by < -length)
         by = -length - 1;
+    if (by == 0)
+        return fail_type(m, "the step of a slice is 0");
     bounded = slice_bound(from, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
                           by < 0 ? length - 1 : 0, &first) &&
               slice_bound(to, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,

@@ -155,7 +155,7 @@ static uint32_t parse_concat(parser *p)
 /* Whether the next token is an operator of a level, and which kind of node it makes. */
 static bool operator_of(const parser *p, enum level level, node_kind *kind)
 {
-    static const uint8_t arithmetic[LEVEL_UNARY][4] = {
+    static const uint8_t arithmetic[LEVEL_UNARY + 1][4] = {
         [LEVEL_ADD] = {TOKEN_ADD, TOKEN_SUBTRACT},
         [LEVEL_MULTIPLY] = {TOKEN_MULTIPLY, TOKEN_DIVIDE, TOKEN_FLOOR_DIVIDE, TOKEN_REMAINDER},
         [LEVEL_POWER] = {TOKEN_POWER},
@@ -166,7 +166,7 @@ static bool operator_of(const parser *p, enum level level, node_kind *kind)
         return token_is_word(p, level == LEVEL_OR ? "or" : "and");
     }
     *kind = NODE_BINARY;
-    for (size_t i = 0; level < LEVEL_UNARY && i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         if (arithmetic[level][i] != 0 && token_is(p, arithmetic[level][i]))
             return true;
     return false;
