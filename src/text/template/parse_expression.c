@@ -155,10 +155,17 @@ static uint32_t parse_concat(parser *p)
 /* Whether the next token is an operator of a level, and which kind of node it makes. */
 static bool operator_of(const parser *p, enum level level, node_kind *kind)
 {
-    static const uint8_t arithmetic[LEVEL_UNARY + 1][4] = {
-        [LEVEL_ADD] = {TOKEN_ADD, TOKEN_SUBTRACT},
-        [LEVEL_MULTIPLY] = {TOKEN_MULTIPLY, TOKEN_DIVIDE, TOKEN_FLOOR_DIVIDE, TOKEN_REMAINDER},
-        [LEVEL_POWER] = {TOKEN_POWER},
+    static const struct {
+        enum level level;
+        token_kind token;
+    } arithmetic[] = {
+        {LEVEL_ADD, TOKEN_ADD},
+        {LEVEL_ADD, TOKEN_SUBTRACT},
+        {LEVEL_MULTIPLY, TOKEN_MULTIPLY},
+        {LEVEL_MULTIPLY, TOKEN_DIVIDE},
+        {LEVEL_MULTIPLY, TOKEN_FLOOR_DIVIDE},
+        {LEVEL_MULTIPLY, TOKEN_REMAINDER},
+        {LEVEL_POWER, TOKEN_POWER},
     };
 
     if (level <= LEVEL_AND) {
@@ -166,8 +173,8 @@ static bool operator_of(const parser *p, enum level level, node_kind *kind)
         return token_is_word(p, level == LEVEL_OR ? "or" : "and");
     }
     *kind = NODE_BINARY;
-    for (size_t i = 0; i < 4; i++)
-        if (arithmetic[level][i] != 0 && token_is(p, arithmetic[level][i]))
+    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
+        if (arithmetic[i].level == level && token_is(p, arithmetic[i].token))
             return true;
     return false;
 }
