@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "text/template/lexer.h"
-#include "text/template/machine.h"
+#include "text/template/syntax/lexer.h"
+#include "text/template/run/machine.h"
 #include "text/template/risky_names.h"
 
 enum { COMPUTED_STEPS = 2000, COMPUTED_BYTES = 1 << 16 };

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/template/json_read.h"
-#include "text/template/machine.h"
+#include "text/template/values/json_read.h"
+#include "text/template/run/machine.h"
 
 enum { LARGEST_TEMPLATE = 16 << 20 };
 

@@ -1,0 +1,15 @@
+/* The interpreter as a whole: what its lower parts ask of the upper ones. */
+#include "text/template/run/machine.h"
+
+const language jinja = {
+    .filters = &filter_table,
+    .tests = &test_table,
+    .functions = &global_table,
+    .methods = method_table,
+    .evaluate = evaluate,
+    .execute = execute,
+    .assign = assign,
+    .run_loop = execute_loop,
+    .loop_length = loop_length,
+    .loop_attribute = loop_attribute,
+};

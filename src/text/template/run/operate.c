@@ -1,0 +1,398 @@
+/* Arithmetic and comparison of values. */
+#define _GNU_SOURCE /* memmem */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "text/template/library/format.h"
+#include "text/template/syntax/lexer.h"
+#include "text/template/run/machine.h"
+
+static value fail_operands(machine *m, uint8_t op, value a, value b)
+{
+    if (a.kind == VALUE_UNDEFINED)
+        return fail_undefined(m, a);
+    if (b.kind == VALUE_UNDEFINED)
+        return fail_undefined(m, b);
+    return fail_type(m, "'%s' does not work on '%s' and '%s'", token_name(op), value_type(a),
+                     value_type(b));
+}
+
+static value fail_big(machine *m)
+{
+    return fail_limit(m, "an integer beyond 64 bits");
+}
+
+static value fail_zero(machine *m)
+{
+    return fail_type(m, "division by zero");
+}
+
+/* Rounds down, as Python does; b is not 0. */
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    int64_t quotient = a / b;
+
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static value power(machine *m, int64_t a, int64_t b)
+{
+    int64_t result = 1, square = a;
+
+    if (b < 0)
+        return a == 0 ? fail_zero(m) : value_float(pow((double)a, (double)b));
+    for (; b > 0; b >>= 1) {
+        if ((b & 1) != 0 && __builtin_mul_overflow(result, square, &result))
+            return fail_big(m);
+        if (b > 1 && __builtin_mul_overflow(square, square, &square))
+            return fail_big(m);
+    }
+    return value_int(result);
+}
+
+static value operate_integers(machine *m, uint8_t op, int64_t a, int64_t b)
+{
+    int64_t result = 0;
+    bool overflow = false;
+
+    switch (op) {
+    case TOKEN_ADD:
+        overflow = __builtin_add_overflow(a, b, &result);
+        break;
+    case TOKEN_SUBTRACT:
+        overflow = __builtin_sub_overflow(a, b, &result);
+        break;
+    case TOKEN_MULTIPLY:
+        overflow = __builtin_mul_overflow(a, b, &result);
+        break;
+    case TOKEN_POWER:
+        return power(m, a, b);
+    case TOKEN_DIVIDE:
+        return b == 0 ? fail_zero(m) : value_float((double)a / (double)b);
+    default:
+        if (b == 0)
+            return fail_zero(m);
+        if (b == -1) { /* INT64_MIN / -1 does not fit */
+            overflow = op == TOKEN_FLOOR_DIVIDE && __builtin_sub_overflow((int64_t)0, a, &result);
+            break;
+        }
+        result = floor_divide(a, b);
+        if (op == TOKEN_REMAINDER)
+            result = a - result * b;
+    }
+    return overflow ? fail_big(m) : value_int(result);
+}
+
+static double float_remainder(double a, double b)
+{
+    double rest = fmod(a, b);
+
+    if (rest != 0)
+        return (rest < 0) != (b < 0) ? rest + b : rest;
+    return copysign(0.0, b);
+}
+
+static double float_floor(double a, double b)
+{
+    double rest = fmod(a, b), quotient = (a - rest) / b, whole;
+
+    if (rest != 0 && (b < 0) != (rest < 0))
+        quotient -= 1.0;
+    if (quotient == 0)
+        return copysign(0.0, a / b);
+    whole = floor(quotient);
+    return quotient - whole > 0.5 ? whole + 1.0 : whole;
+}
+
+static value float_power(machine *m, double a, double b)
+{
+    double result = pow(a, b);
+
+    if (a == 0 && b < 0)
+        return fail_zero(m);
+    if (isnan(result) && !isnan(a) && !isnan(b))
+        return fail_type(m, "a power that is not a real number");
+    if (isinf(result) && isfinite(a) && isfinite(b))
+        return fail_limit(m, "a power that is too large");
+    return value_float(result);
+}
+
+static value operate_floats(machine *m, uint8_t op, double a, double b)
+{
+    switch (op) {
+    case TOKEN_ADD:
+        return value_float(a + b);
+    case TOKEN_SUBTRACT:
+        return value_float(a - b);
+    case TOKEN_MULTIPLY:
+        return value_float(a * b);
+    case TOKEN_POWER:
+        return float_power(m, a, b);
+    default:
+        if (b == 0)
+            return fail_zero(m);
+        return value_float(op == TOKEN_DIVIDE         ? a / b
+                           : op == TOKEN_FLOOR_DIVIDE ? float_floor(a, b)
+                                                      : float_remainder(a, b));
+    }
+}
+
+/* A string that is safe stays so: what is added to it is escaped. */
+static value add_strings(machine *m, const string *a, const string *b)
+{
+    size_t mark = m->out_len;
+    value left = {.kind = VALUE_STRING, .as.string = a};
+    value right = {.kind = VALUE_STRING, .as.string = b};
+
+    if (!machine_spend_bytes(m, b->len))
+        return FAILED;
+    if (a->markup == b->markup)
+        return string_add(&m->memory, a, bytes_of(b), a->markup);
+    if (!print_escaped(m, a->markup ? right : left))
+        return FAILED;
+    if (a->markup)
+        right = out_cut(m, mark);
+    else
+        left = out_cut(m, mark);
+    if (is_failed(left) || is_failed(right))
+        return FAILED;
+    return string_add(&m->memory, left.as.string, bytes_of(right.as.string), true);
+}
+
+static value add(machine *m, value a, value b)
+{
+    const array *more = b.as.list;
+
+    if (a.kind == VALUE_STRING && b.kind == VALUE_STRING)
+        return add_strings(m, a.as.string, b.as.string);
+    if (a.kind == b.kind && (a.kind == VALUE_LIST || a.kind == VALUE_TUPLE))
+        return machine_spend(m, more->count / 8)
+                   ? list_add(&m->memory, a.kind, a.as.list, more->items, more->count)
+                   : FAILED;
+    return fail_operands(m, TOKEN_ADD, a, b);
+}
+
+static value repeat(machine *m, value a, int64_t times)
+{
+    size_t mark = m->out_len;
+    item_list list = {0};
+    value made;
+
+    if (times < 0)
+        times = 0;
+    if (a.kind == VALUE_STRING) {
+        if (!out_repeat(m, bytes_of(a.as.string), (uint64_t)times))
+            return FAILED;
+        made = out_cut(m, mark);
+        return is_failed(made) ? made
+                               : string_cast(&m->memory, made.as.string, a.as.string->markup);
+    }
+    for (int64_t i = 0; a.as.list->count != 0 && i < times; i++)
+        for (size_t at = 0; at < a.as.list->count; at++)
+            if (!machine_spend(m, 1) || !items_push(&m->memory, &list, a.as.list->items[at]))
+                return FAILED;
+    return list_take(&m->memory, a.kind, list.items, list.count);
+}
+
+static bool is_sequence(value v)
+{
+    return v.kind == VALUE_STRING || v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+}
+
+value operate(machine *m, uint8_t op, value a, value b)
+{
+    int64_t x, y;
+
+    if (a.kind == VALUE_BIG || b.kind == VALUE_BIG)
+        return fail_big(m);
+    if (value_integer(a, &x) && value_integer(b, &y))
+        return operate_integers(m, op, x, y);
+    if (value_is_number(a) && value_is_number(b))
+        return operate_floats(m, op, value_real(a), value_real(b));
+    if (op == TOKEN_ADD)
+        return add(m, a, b);
+    if (op == TOKEN_MULTIPLY && is_sequence(a) && value_integer(b, &y))
+        return repeat(m, a, y);
+    if (op == TOKEN_MULTIPLY && is_sequence(b) && value_integer(a, &x))
+        return repeat(m, b, x);
+    if (op == TOKEN_REMAINDER && a.kind == VALUE_STRING)
+        return format_percent(m, a.as.string, b);
+    return fail_operands(m, op, a, b);
+}
+
+value operate_sign(machine *m, uint8_t op, value a)
+{
+    int64_t integer;
+
+    if (a.kind == VALUE_FLOAT)
+        return value_float(op == TOKEN_SUBTRACT ? -a.as.real : a.as.real);
+    if (value_integer(a, &integer)) {
+        if (op == TOKEN_SUBTRACT && __builtin_sub_overflow((int64_t)0, integer, &integer))
+            return fail_big(m);
+        return value_int(integer);
+    }
+    if (a.kind == VALUE_UNDEFINED)
+        return fail_undefined(m, a);
+    return fail_type(m, "a sign does not work on '%s'", value_type(a));
+}
+
+static bool equal_lists(machine *m, const array *a, const array *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!value_equal(m, a->items[i], b->items[i]))
+            return false;
+    return true;
+}
+
+static bool equal_dicts(machine *m, const dict *a, const dict *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const dict_entry *other = dict_find(b, m->key, a->entries[i].key);
+
+        if (other == NULL || !value_equal(m, a->entries[i].value, other->value))
+            return false;
+    }
+    return true;
+}
+
+bool value_equal(machine *m, value a, value b)
+{
+    bool equal;
+
+    if (!machine_spend(m, 1))
+        return false;
+    if (a.kind == VALUE_STRING && b.kind == VALUE_STRING &&
+        !machine_spend_bytes(m, b.as.string->len))
+        return false;
+    if (a.kind != b.kind || (a.kind != VALUE_LIST && a.kind != VALUE_TUPLE &&
+                             a.kind != VALUE_DICT && a.kind != VALUE_BIG && a.kind != VALUE_RANGE))
+        return value_same_key(a, b);
+    if (a.kind == VALUE_BIG)
+        return gufo_str_equal(bytes_of(a.as.string), bytes_of(b.as.string));
+    if (a.kind == VALUE_RANGE)
+        return memcmp(a.as.range, b.as.range, sizeof(range)) == 0;
+    if (!machine_enter(m))
+        return false;
+    equal = a.kind == VALUE_DICT ? equal_dicts(m, a.as.dict, b.as.dict)
+                                 : equal_lists(m, a.as.list, b.as.list);
+    machine_leave(m);
+    return equal && !machine_failed(m);
+}
+
+static bool before_lists(machine *m, const array *a, const array *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        if (!value_equal(m, a->items[i], b->items[i]))
+            return !machine_failed(m) && value_before(m, a->items[i], b->items[i]);
+    return a->count < b->count;
+}
+
+static bool before_strings(machine *m, const string *a, const string *b)
+{
+    size_t len = a->len < b->len ? a->len : b->len;
+    int order = len == 0 ? 0 : memcmp(a->data, b->data, len);
+
+    if (!machine_spend_bytes(m, len))
+        return false;
+    return order == 0 ? a->len < b->len : order < 0;
+}
+
+bool value_before(machine *m, value a, value b)
+{
+    int64_t x, y;
+    bool before;
+
+    if (!machine_spend(m, 1))
+        return false;
+    if (value_integer(a, &x) && value_integer(b, &y))
+        return x < y;
+    if (value_is_number(a) && value_is_number(b))
+        return value_real(a) < value_real(b);
+    if (a.kind == VALUE_STRING && b.kind == VALUE_STRING)
+        return before_strings(m, a.as.string, b.as.string);
+    if (a.kind != b.kind || (a.kind != VALUE_LIST && a.kind != VALUE_TUPLE)) {
+        (void)fail_operands(m, TOKEN_LESS, a, b);
+        return false;
+    }
+    if (!machine_enter(m))
+        return false;
+    before = before_lists(m, a.as.list, b.as.list);
+    machine_leave(m);
+    return before && !machine_failed(m);
+}
+
+static bool contains_key(machine *m, const dict *d, value item)
+{
+    uint64_t hash;
+
+    if (!value_hash(m->key, item, &hash)) {
+        (void)fail_type(m, "a value of type '%s' cannot be a key", value_type(item));
+        return false;
+    }
+    return dict_find(d, m->key, item) != NULL;
+}
+
+static bool contains_text(machine *m, const string *text, value item)
+{
+    const string *part = item.as.string;
+
+    if (item.kind != VALUE_STRING) {
+        if (item.kind == VALUE_UNDEFINED)
+            (void)fail_undefined(m, item);
+        else
+            (void)fail_type(m, "a text contains texts alone, not '%s'", value_type(item));
+        return false;
+    }
+    return machine_spend_bytes(m, text->len) &&
+           (part->len == 0 || (part->len <= text->len &&
+                               memmem(text->data, text->len, part->data, part->len) != NULL));
+}
+
+bool value_contains(machine *m, value container, value item)
+{
+    iteration it;
+    value found;
+
+    if (container.kind == VALUE_DICT)
+        return contains_key(m, container.as.dict, item);
+    if (container.kind == VALUE_VIEW && container.as.view->kind == VIEW_KEYS)
+        return contains_key(m, container.as.view->dict, item);
+    if (container.kind == VALUE_STRING)
+        return contains_text(m, container.as.string, item);
+    if (!iterate(m, container, &it))
+        return false;
+    while (iterate_next(m, &it, &found)) {
+        if (value_equal(m, found, item))
+            return true;
+        if (machine_failed(m))
+            return false;
+    }
+    return false;
+}
+
+bool value_compares(machine *m, uint8_t op, value a, value b)
+{
+    if (op == COMPARE_IN)
+        return value_contains(m, b, a);
+    if (op == COMPARE_NOT_IN)
+        return !value_contains(m, b, a) && !machine_failed(m);
+    if (op == TOKEN_EQUAL)
+        return value_equal(m, a, b);
+    if (op == TOKEN_NOT_EQUAL)
+        return !value_equal(m, a, b) && !machine_failed(m);
+    if ((value_is_number(a) && isnan(value_real(a))) ||
+        (value_is_number(b) && isnan(value_real(b))))
+        return false;
+    if (op == TOKEN_LESS)
+        return value_before(m, a, b);
+    if (op == TOKEN_GREATER)
+        return value_before(m, b, a);
+    if (op == TOKEN_LESS_EQUAL)
+        return !value_before(m, b, a) && !machine_failed(m);
+    return !value_before(m, a, b) && !machine_failed(m);
+}

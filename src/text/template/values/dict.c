@@ -1,0 +1,237 @@
+/* Dicts in the order of their keys' arrival: entries in a list, found through slots with open
+ * addressing.  A small dict has no slots: its entries are compared one after the other. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "text/template/values/value.h"
+
+enum { SMALL = 8, KEY_DEPTH = 50 };
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    return (hash ^ more) * 0x9E3779B97F4A7C15u + (hash >> 29);
+}
+
+/* Numbers that are equal hash equal: 1, 1.0 and true are one key. */
+static uint64_t hash_number(hash_key key, value v)
+{
+    double real = value_real(v);
+    uint64_t bits;
+    int64_t integer;
+
+    if (v.kind == VALUE_FLOAT && real >= -9.2e18 && real <= 9.2e18 && real == (double)(int64_t)real)
+        return mix(key.k0, (uint64_t)(int64_t)real);
+    if (value_integer(v, &integer))
+        return mix(key.k0, (uint64_t)integer);
+    memcpy(&bits, &real, sizeof(bits));
+    return mix(key.k1, bits);
+}
+
+static bool hash_at(hash_key key, value v, uint64_t *hash, int depth)
+{
+    uint64_t part;
+
+    switch (v.kind) {
+    case VALUE_STRING:
+        *hash = hash_text(key, bytes_of(v.as.string));
+        return true;
+    case VALUE_BOOL:
+    case VALUE_INT:
+    case VALUE_FLOAT:
+        *hash = hash_number(key, v);
+        return true;
+    case VALUE_TUPLE:
+        *hash = key.k1 + 7;
+        for (size_t i = 0; i < v.as.list->count; i++) {
+            if (depth == 0 || !hash_at(key, v.as.list->items[i], &part, depth - 1))
+                return false;
+            *hash = mix(*hash, part);
+        }
+        return true;
+    case VALUE_LIST:
+    case VALUE_DICT:
+    case VALUE_BIG:
+        return false;
+    default: /* by kind: what is compared by identity is rarely a key */
+        *hash = mix(key.k1, (uint64_t)v.kind);
+        return true;
+    }
+}
+
+bool value_hash(hash_key key, value v, uint64_t *hash)
+{
+    return hash_at(key, v, hash, KEY_DEPTH);
+}
+
+static bool same_text(const string *a, const string *b)
+{
+    return a == b || (a->len == b->len && memcmp(a->data, b->data, a->len) == 0);
+}
+
+bool value_same_key(value a, value b)
+{
+    if (value_is_integer(a) && value_is_integer(b)) {
+        int64_t x, y;
+
+        return value_integer(a, &x) && value_integer(b, &y) && x == y;
+    }
+    if (value_is_number(a) && value_is_number(b))
+        return value_real(a) == value_real(b);
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case VALUE_STRING:
+        return same_text(a.as.string, b.as.string);
+    case VALUE_TUPLE:
+        if (a.as.list->count != b.as.list->count)
+            return false;
+        for (size_t i = 0; i < a.as.list->count; i++)
+            if (!value_same_key(a.as.list->items[i], b.as.list->items[i]))
+                return false;
+        return true;
+    case VALUE_NONE:
+    case VALUE_UNDEFINED:
+        return true;
+    default:
+        return a.as.loop == b.as.loop;
+    }
+}
+
+dict *dict_new(heap *memory)
+{
+    dict *made = HEAP_NEW(memory, dict);
+
+    if (made != NULL)
+        *made = (dict){0};
+    return made;
+}
+
+void dict_clear(dict *d)
+{
+    d->count = 0;
+    if (d->slots != NULL)
+        memset(d->slots, 0, d->slot_count * sizeof(*d->slots));
+}
+
+static uint32_t *slot_of(const dict *d, uint64_t hash)
+{
+    return &d->slots[hash & (d->slot_count - 1)];
+}
+
+static uint32_t *next_slot(const dict *d, uint32_t *slot)
+{
+    return slot + 1 == d->slots + d->slot_count ? d->slots : slot + 1;
+}
+
+static const dict_entry *find_hashed(const dict *d, uint64_t hash, value name)
+{
+    for (uint32_t *slot = slot_of(d, hash); *slot != 0; slot = next_slot(d, slot)) {
+        const dict_entry *entry = &d->entries[*slot - 1];
+
+        if (entry->hash == hash && value_same_key(entry->key, name))
+            return entry;
+    }
+    return NULL;
+}
+
+const dict_entry *dict_find(const dict *d, hash_key key, value name)
+{
+    uint64_t hash;
+
+    if (d->slots != NULL)
+        return value_hash(key, name, &hash) ? find_hashed(d, hash, name) : NULL;
+    for (uint32_t i = 0; i < d->count; i++)
+        if (value_same_key(d->entries[i].key, name))
+            return &d->entries[i];
+    return NULL;
+}
+
+const dict_entry *dict_find_text(const dict *d, hash_key key, gufo_str name)
+{
+    string text = {.data = name.data, .len = name.len};
+
+    return dict_find(d, key, (value){.kind = VALUE_STRING, .as.string = &text});
+}
+
+static bool grow(heap *memory, dict *d, hash_key key)
+{
+    uint32_t room = d->room == 0 ? 4 : d->room * 2;
+    dict_entry *entries;
+
+    if (d->room > UINT32_MAX / 8) {
+        memory->status = refuse(memory->error, GUFO_E_LIMIT, "a dict with too many keys");
+        return false;
+    }
+    entries = heap_array(memory, room, sizeof(dict_entry));
+    if (entries == NULL)
+        return false;
+    if (d->count != 0)
+        memcpy(entries, d->entries, d->count * sizeof(dict_entry));
+    d->entries = entries;
+    d->room = room;
+    if (room <= SMALL)
+        return true;
+    d->slot_count = 16;
+    while (d->slot_count < 2 * room)
+        d->slot_count *= 2;
+    d->slots = heap_array(memory, d->slot_count, sizeof(*d->slots));
+    if (d->slots == NULL)
+        return false;
+    memset(d->slots, 0, d->slot_count * sizeof(*d->slots));
+    for (uint32_t i = 0; i < d->count; i++) {
+        uint32_t *slot;
+
+        (void)value_hash(key, entries[i].key, &entries[i].hash);
+        slot = slot_of(d, entries[i].hash);
+        while (*slot != 0)
+            slot = next_slot(d, slot);
+        *slot = i + 1;
+    }
+    return true;
+}
+
+bool dict_set(heap *memory, dict *d, hash_key key, value name, value v)
+{
+    const dict_entry *known = dict_find(d, key, name);
+    dict_entry *entry;
+    uint32_t *slot;
+
+    if (known != NULL) {
+        d->entries[known - d->entries].value = v;
+        return true;
+    }
+    if (d->count == d->room && !grow(memory, d, key))
+        return false;
+    entry = &d->entries[d->count++];
+    *entry = (dict_entry){name, v, 0};
+    if (d->slots == NULL)
+        return true;
+    (void)value_hash(key, name, &entry->hash);
+    slot = slot_of(d, entry->hash);
+    while (*slot != 0)
+        slot = next_slot(d, slot);
+    *slot = d->count;
+    return true;
+}
+
+dict *dict_copy(heap *memory, const dict *d)
+{
+    dict *made = HEAP_NEW(memory, dict);
+
+    if (made == NULL)
+        return NULL;
+    *made = *d;
+    made->entries = heap_array(memory, d->room, sizeof(dict_entry));
+    if (made->entries == NULL)
+        return NULL;
+    if (d->count != 0)
+        memcpy(made->entries, d->entries, d->count * sizeof(dict_entry));
+    if (d->slots == NULL)
+        return made;
+    made->slots = heap_array(memory, d->slot_count, sizeof(*d->slots));
+    if (made->slots == NULL)
+        return NULL;
+    memcpy(made->slots, d->slots, d->slot_count * sizeof(*d->slots));
+    return made;
+}
