@@ -28,7 +28,7 @@ const command commands[] = {
     {"tokenize", "Show the tokens of a text", .line = &command_tokenize, .group = "Use models"},
     {"detokenize", "Print the text of tokens", .line = &command_detokenize},
     {"vocab", "Show what a vocabulary holds, and how two differ", .line = &command_vocab},
-    {"template", "Print the prompt that a chat template makes of messages",
+    {"template", "Print what a chat template makes of messages",
      .line = &command_template},
     {"explain", "Explain a key, a tensor, a type or a rule", .line = &command_explain,
      .group = "Learn about the format and gufo"},
