@@ -180,7 +180,7 @@ static const char *const pieces[] = {
 /* A name of up to `most` pieces; returns its length. */
 static size_t make_name(uint64_t *seed, size_t most, char out[1024])
 {
-    size_t count = random_next(seed) % (most + 1), len = 0;
+    size_t count = (size_t)(random_next(seed) % (most + 1)), len = 0;
 
     for (size_t i = 0; i < count; i++) {
         const char *piece = pieces[random_next(seed) % COUNT_OF(pieces)];
