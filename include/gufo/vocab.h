@@ -2,12 +2,13 @@
  *
  *     open     gufo_vocab_open                        the tokenizer.* keys of a model
  *     look     gufo_vocab_describe, gufo_vocab_token  what it holds
- *     encode   gufo_tokenize, gufo_tokenizer_feed         text to ids, whole or piece by piece
- *     decode   gufo_detokenize, gufo_detokenizer_feed         ids to text
+ *     encode   gufo_tokenize, gufo_tokenizer_feed      text to ids, whole or in parts
+ *     decode   gufo_detokenize, gufo_detokenizer_feed  ids to text, whole or in parts
  *
- * A vocabulary does not change once it is open: any number of threads may use it.  Tokenizers and
- * detokenizers are for one thread at a time.  Ids are those that llama.cpp gives (August 2026);
- * docs/tokenizers.md has the rules. */
+ * A vocabulary does not change once it is open: any number of threads may call the functions that
+ * take a const gufo_vocab.  A tokenizer, a detokenizer, a list of ids or a text is for one thread at
+ * a time.  Memory comes from the allocator of the vocabulary, unless a struct names another one.
+ * Ids are those that llama.cpp gives (August 2026); docs/tokenizers.md has the rules. */
 #ifndef GUFO_VOCAB_H
 #define GUFO_VOCAB_H
 
@@ -31,9 +32,10 @@ typedef enum gufo_vocab_flags {
 } gufo_vocab_flags;
 
 typedef struct gufo_vocab_options {
-    uint32_t flags;                  /* of gufo_vocab_flags */
-    const char *pre;                 /* a name that replaces tokenizer.ggml.pre; NULL: the file's */
-    const gufo_allocator *allocator; /* NULL: malloc */
+    uint32_t flags;  /* of gufo_vocab_flags */
+    const char *pre; /* a name that replaces tokenizer.ggml.pre, for the time of the call; NULL: the
+                        file's */
+    const gufo_allocator *allocator; /* is copied; NULL: malloc */
     uint64_t reserved[4];            /* must be zero */
 } gufo_vocab_options;
 
@@ -46,11 +48,13 @@ typedef struct gufo_vocab_options {
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with it: merges of unknown parts, too few scores ...
  *   GUFO_E_CHANGED    the file changed meanwhile
- *   GUFO_E_ARGUMENT, GUFO_E_MEMORY */
+ *   GUFO_E_ARGUMENT   options: no pre-tokenizer has this name, or the algorithm has none
+ *   GUFO_E_MEMORY
+ * Any thread. */
 GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open(const gufo_model *model,
                                                    const gufo_vocab_options *options,
                                                    gufo_error *error);
-/* NULL is allowed.  Its tokenizers and detokenizers must be gone. */
+/* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */
 GUFO_API void gufo_vocab_close(gufo_vocab *vocab);
 
 /* ==== Part 2: looking ======================================================================== */
@@ -76,7 +80,8 @@ typedef enum gufo_special {
 #define GUFO_SPECIAL_COUNT 14
 #define GUFO_SPECIAL_ROOM 24 /* of gufo_vocab_facts.special: later versions may know more */
 
-/* "bos", "eos" ... "fim_sep", as in tokenizer.ggml.*_token_id; NULL for a number that is none. */
+/* The short name of a role: "bos", "eos", "unk" ... "fim_sep"; static; NULL for a number that is no
+ * role. */
 GUFO_API const char *gufo_special_name(gufo_special special);
 
 typedef struct gufo_vocab_facts {
@@ -89,14 +94,14 @@ typedef struct gufo_vocab_facts {
     bool adds_bos, adds_eos, adds_sep;   /* what encoding adds: some algorithms ignore the flags */
     bool space_prefix;                   /* a space is put before a text */
     bool clean_spaces;                   /* decoding removes spaces before punctuation */
-    bool merge_ignored;                  /* a piece that is a token is not merged */
+    bool ignore_merges;                  /* a piece that is a token is not merged */
     /* How ids differ from those of the tokenizer that the model was trained with, and that
      * GUFO_VOCAB_ORIGINAL gives: one sentence; NULL: no difference is known. */
     const char *original;
     uint64_t reserved[8];
 } gufo_vocab_facts;
 
-/* What is pointed to lives as long as the vocabulary. */
+/* Describes a vocabulary.  What the struct points to lives as long as the vocabulary.  Cannot fail. */
 GUFO_API gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab);
 
 /* Sentence `index` about what was assumed on opening, such as the pre-tokenizer of a file that does
@@ -119,68 +124,76 @@ typedef enum gufo_token_attribute {
 typedef struct gufo_token {
     gufo_str text; /* as stored; lives as long as the vocabulary */
     float score;   /* 0 where the file has none */
-    int32_t
-        type; /* of the file: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte */
+    /* Of the file: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte; 0: another
+     * number. */
+    int32_t type;
     uint32_t attributes; /* of gufo_token_attribute */
     uint64_t reserved[4];
 } gufo_token;
 
-/* False past the last id. */
+/* Describes token `id`; false past the last id, and *out is as it was. */
 GUFO_API bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out);
 /* The token that is stored with this text: the last one of several; GUFO_NO_TOKEN if none is. */
 GUFO_API uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text);
 
 /* ==== Part 3: encoding ======================================================================= */
 
-/* A list of ids that grows.  {0} is an empty one; freed with gufo_ids_free. */
+/* A list of ids that grows.  {0} is an empty one; the caller may set `allocator` before its first
+ * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
 typedef struct gufo_ids {
     uint32_t *ids;
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_ids;
 
+/* Frees the memory of a list, which is empty then. */
 GUFO_API void gufo_ids_free(gufo_ids *ids);
 
 typedef enum gufo_tokenize_flags {
     GUFO_TOKENIZE_ADD_SPECIAL = 1, /* BOS, EOS and SEP, as the vocabulary's flags say */
-    GUFO_TOKENIZE_PARSE_SPECIAL =
-        2, /* the texts of control tokens in the text become these tokens */
+    /* The texts of control tokens in the text become these tokens.  Not for text from strangers. */
+    GUFO_TOKENIZE_PARSE_SPECIAL = 2,
 } gufo_tokenize_flags;
 
 typedef enum gufo_tokenize_event_kind {
-    GUFO_TOKENIZE_SPECIAL = 0, /* a special token in the text */
-    GUFO_TOKENIZE_PIECE = 1,   /* what the pre-tokenizer cut off: pieces are encoded on their own */
-    GUFO_TOKENIZE_MERGE =
-        2, /* two parts of the piece became one; `left` is the length of the first */
-    GUFO_TOKENIZE_TOKEN = 3, /* a token of the piece */
+    /* A special token in the text, or around it. */
+    GUFO_TOKENIZE_SPECIAL = 0,
+    /* What the pre-tokenizer cut off: pieces are encoded on their own. */
+    GUFO_TOKENIZE_PIECE = 1,
+    /* Two parts of the piece become one; `left` is the length of the first. */
+    GUFO_TOKENIZE_MERGE = 2,
+    /* A token of the piece. */
+    GUFO_TOKENIZE_TOKEN = 3,
 } gufo_tokenize_event_kind;
 
-/* One step of encoding, for those who want to see how ids come about. */
+/* One step of encoding: it shows how ids come about. */
 typedef struct gufo_tokenize_event {
     gufo_tokenize_event_kind kind;
-    gufo_str text; /* as the algorithm sees it: normalised, in the alphabet of bytes ...; lives
-                            as long as the call */
-    uint32_t id;   /* of a token; GUFO_NO_TOKEN if the text is not one */
-    size_t left;   /* bytes of `text` */
-    double score;  /* of a merge: its rank (BPE) or score (SPM); of a token: its score (UGM) */
+    /* As the algorithm sees it: normalised, in the alphabet of bytes ...; lives as long as the call. */
+    gufo_str text;
+    uint32_t id;  /* of a token; GUFO_NO_TOKEN if the text is not one */
+    size_t left;  /* bytes of `text` */
+    double score; /* of a merge: its rank (BPE) or score (SPM); of a token: its score (UGM) */
     uint64_t reserved[4];
 } gufo_tokenize_event;
 
+/* Takes a step; called in the order of the text by the thread that encodes. */
 typedef void gufo_tokenize_watch(void *context, const gufo_tokenize_event *event);
 
 typedef struct gufo_tokenize_options {
     uint32_t flags;             /* of gufo_tokenize_flags */
-    gufo_tokenize_watch *watch; /* called for each step; NULL: not; then one thread works */
+    gufo_tokenize_watch *watch; /* called for each step, and then one thread works; NULL: not */
     void *watch_context;
-    const gufo_run *run;  /* threads; NULL: one */
+    const gufo_run *run;  /* `threads` and `allocator`, nothing else; NULL: one thread */
     uint64_t reserved[4]; /* must be zero */
 } gufo_tokenize_options;
 
-/* Appends the ids of a text, any bytes, to `out`.  `options` may be NULL: no flags.  On failure
- * `out` has what was found by then:
+/* Appends the ids of a text, any bytes, to `out`.  `options` may be NULL: no flags.  Threads help
+ * with long texts; ids do not depend on their number.  On failure `out` has what was found by then:
  *   GUFO_E_MALFORMED  the vocabulary cannot encode it: no token for a byte, no BOS that it must add
  *   GUFO_E_LIMIT      a stretch that must be encoded as a whole is too long
- *   GUFO_E_MEMORY, GUFO_E_ARGUMENT */
+ *   GUFO_E_ARGUMENT   options that do not exist
+ *   GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
                                    const gufo_tokenize_options *options, gufo_ids *out,
                                    gufo_error *error);
@@ -189,30 +202,36 @@ GUFO_API gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
  * it has encoded: it is faster than gufo_tokenize for many short texts. */
 typedef struct gufo_tokenizer gufo_tokenizer;
 
-/* `options` is copied; its `run` must live as long as the tokenizer.  Freed with gufo_tokenizer_free.
- * NULL without memory, or for options that make no sense. */
+/* Makes a tokenizer, which the vocabulary must outlive.  `options` is copied, and NULL: no flags; its
+ * `run` must live as long as the tokenizer.  Freed with gufo_tokenizer_free.  NULL on failure:
+ * GUFO_E_MEMORY, GUFO_E_ARGUMENT for options that do not exist. */
 GUFO_MUST_USE GUFO_API gufo_tokenizer *gufo_tokenizer_new(const gufo_vocab *vocab,
                                                           const gufo_tokenize_options *options,
                                                           gufo_error *error);
+/* NULL is allowed. */
 GUFO_API void gufo_tokenizer_free(gufo_tokenizer *tokenizer);
 /* Takes the next part of a text, cut anywhere; appends the ids that no further part can change.
  * Memory does not grow with the text, but with the longest stretch that must be encoded as a
  * whole.  Fails as gufo_tokenize; then only gufo_tokenizer_free may follow. */
 GUFO_API gufo_status gufo_tokenizer_feed(gufo_tokenizer *tokenizer, gufo_str part, gufo_ids *out,
                                          gufo_error *error);
-/* The text ends here: appends the remaining ids.  The next text may follow. */
+/* The text ends here: appends the remaining ids.  Fails as gufo_tokenizer_feed.  The next text may
+ * follow. */
 GUFO_API gufo_status gufo_tokenizer_end(gufo_tokenizer *tokenizer, gufo_ids *out,
                                         gufo_error *error);
 
 /* ==== Part 4: decoding ======================================================================= */
 
-/* Text that grows: any bytes, not terminated.  {0} is an empty one; freed with gufo_text_free. */
+/* Text that grows: any bytes, not terminated.  {0} is an empty one; the caller may set `allocator`
+ * before its first use.  Setting `len` to 0 empties it and keeps its memory.  Freed with
+ * gufo_text_free. */
 typedef struct gufo_text {
     char *data;
     size_t len, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_text;
 
+/* Frees the memory of a text, which is empty then. */
 GUFO_API void gufo_text_free(gufo_text *text);
 
 /* Appends what one token gives on its own, control tokens included.  GUFO_E_RANGE for an id that
@@ -225,21 +244,28 @@ typedef enum gufo_detokenize_flags {
     GUFO_DETOKENIZE_REMOVE_SPECIAL = 2, /* the BOS and the EOS that encoding adds give nothing */
 } gufo_detokenize_flags;
 
-/* Appends the text of ids: any bytes.  GUFO_E_RANGE for an id that does not exist, GUFO_E_MEMORY,
- * GUFO_E_ARGUMENT for flags that do not exist. */
+/* Appends the text of ids: any bytes.  `flags` are gufo_detokenize_flags.  GUFO_E_RANGE for an id that
+ * does not exist, and nothing is appended; GUFO_E_MEMORY; GUFO_E_ARGUMENT for flags that do not
+ * exist. */
 GUFO_API gufo_status gufo_detokenize(const gufo_vocab *vocab, const uint32_t *ids, size_t count,
                                      uint32_t flags, gufo_text *out, gufo_error *error);
 
-/* The same for ids that come one after the other.  What is appended is final: an unfinished UTF-8
- * sequence, and a space that may go, are held back. */
+/* The same for ids that come one after the other, as a model generates them.  What is appended is
+ * final: an unfinished UTF-8 sequence, and a space that may go, are held back. */
 typedef struct gufo_detokenizer gufo_detokenizer;
 
+/* Makes a detokenizer, which the vocabulary must outlive.  Freed with gufo_detokenizer_free.  NULL on
+ * failure: GUFO_E_MEMORY, GUFO_E_ARGUMENT for flags that do not exist. */
 GUFO_MUST_USE GUFO_API gufo_detokenizer *gufo_detokenizer_new(const gufo_vocab *vocab,
                                                               uint32_t flags, gufo_error *error);
+/* NULL is allowed. */
 GUFO_API void gufo_detokenizer_free(gufo_detokenizer *detokenizer);
+/* Takes the next ids, and appends the text that no further id can change.  GUFO_E_RANGE for an id that
+ * does not exist: nothing was taken, and other ids may follow.  GUFO_E_MEMORY: only
+ * gufo_detokenizer_free may follow. */
 GUFO_API gufo_status gufo_detokenizer_feed(gufo_detokenizer *detokenizer, const uint32_t *ids,
                                            size_t count, gufo_text *out, gufo_error *error);
-/* The text ends here: appends what was held back.  The next text may follow. */
+/* The text ends here: appends what was held back.  The next text may follow.  GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_detokenizer_end(gufo_detokenizer *detokenizer, gufo_text *out,
                                           gufo_error *error);
 

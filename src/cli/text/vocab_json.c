@@ -69,7 +69,7 @@ void vocab_json(const vocab_report *r)
     json_write_bool(&j, "add_eos", facts->add_eos);
     json_write_bool(&j, "space_prefix", facts->space_prefix);
     json_write_bool(&j, "clean_spaces", facts->clean_spaces);
-    json_write_bool(&j, "merge_ignored", facts->merge_ignored);
+    json_write_bool(&j, "ignore_merges", facts->ignore_merges);
     json_write_text(&j, "original", facts->original);
     json_begin_array(&j, "longest");
     for (size_t i = 0; i < r->longest.count; i++)

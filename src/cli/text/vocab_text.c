@@ -91,7 +91,7 @@ static void put_flags(const vocab_report *r)
     } flags[] = {
         {r->facts.space_prefix, "one is put before a text"},
         {r->facts.clean_spaces, "removes spaces before punctuation"},
-        {r->facts.merge_ignored, "not of pieces that are tokens"},
+        {r->facts.ignore_merges, "not of pieces that are tokens"},
     };
 
     put_value("adds", "%s", describe_added(&r->facts));

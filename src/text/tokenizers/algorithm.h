@@ -1,4 +1,4 @@
-/* What an algorithm is to the frame around it (encode.c): a row of functions.
+/* What an algorithm is to the frame around it (text/tokenize.c, text/work.c): a row of functions.
  *
  * The frame cuts special tokens out of a text and passes the stretches between them, the fragments,
  * to the algorithm.  A fragment may come in several parts, whole but for the last one, each of which
@@ -15,7 +15,7 @@ typedef struct tokenizing {
     const gufo_vocab *vocab;
     const gufo_allocator *allocator;
     algorithm_scratch *scratch; /* of the algorithm */
-    gufo_tokenize_watch *watch; /* NULL: nobody looks */
+    gufo_tokenize_watch *watch; /* NULL: no steps are shown */
     void *watch_context;
 } tokenizing;
 

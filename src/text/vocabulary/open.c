@@ -106,7 +106,7 @@ gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
                               .adds_sep = v->frame == FRAME_ALWAYS,
                               .space_prefix = v->space_prefix,
                               .clean_spaces = v->clean_spaces,
-                              .merge_ignored = v->ignore_merges,
+                              .ignore_merges = v->ignore_merges,
                               .original = v->differs};
 
     for (unsigned role = 0; role < GUFO_SPECIAL_ROOM; role++)
