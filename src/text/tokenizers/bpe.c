@@ -6,7 +6,6 @@
  *     ids      18435
  *
  * Pieces do not depend on each other: what short ones gave is remembered. */
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -68,7 +67,6 @@ static const char *choose_shape(gufo_vocab *v, bpe_tables *t, const gufo_model *
 static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *error)
 {
     bpe_tables *t = mem_zero(&v->allocator, sizeof *t);
-    bool required = strcmp(v->pre->name, "kimi-k2") != 0; /* whose files may lack merges */
     gufo_status status;
 
     if (t == NULL)
@@ -77,7 +75,7 @@ static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *
     t->pre = pretokenizer_new(choose_shape(v, t, model), &v->allocator, error);
     if (t->pre == NULL)
         return error != NULL ? error->code : GUFO_E_MEMORY;
-    status = merge_table_open(&t->merges, v, model, required, error);
+    status = merge_table_open(&t->merges, v, model, !v->pre->no_merges, error);
     if (status == GUFO_OK)
         status = fill_bytes(t, v, error);
     if (status == GUFO_OK && v->byte_alphabet)

@@ -8,9 +8,10 @@
 #define IS(column, word) (sizeof(column) == sizeof(word))
 
 static const pre_rules rules[] = {
-#define ROW(id, shape, clean, ignore, bos, escape, raw, newlines)               \
-    {id,       shape,          YES(clean),        YES(ignore),     YES(escape), \
-     YES(raw), IS(bos, "yes"), IS(bos, "forced"), IS(bos, "none"), YES(newlines)},
+#define ROW(id, shape, clean, ignore, bos, escape, raw, newlines, unmerged)           \
+    {id,           shape,          YES(clean),        YES(ignore),     YES(escape),   \
+     YES(raw),     IS(bos, "yes"), IS(bos, "forced"), IS(bos, "none"), YES(newlines), \
+     YES(unmerged)},
 #include "registry/pretokenizer_rules.inc"
 #undef ROW
 };
