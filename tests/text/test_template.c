@@ -77,6 +77,10 @@ static void test_errors(void **state)
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
+#define LONG "{% set a = 'a' * 10**6 %}"
+#define FOREVER "{% for i in range(99999) %}"
+#define END "{% endfor %}"
+
 /* Each of these would take all memory or all time. */
 static void test_limits(void **state)
 {
@@ -123,6 +127,26 @@ static void test_limits(void **state)
         "{% for j in range(10**5) %}{% if 'y' in a %}{% endif %}{% endfor %}{% endfor %}",
         "{{ 9223372036854775807 + 1 }}",
         "{{ 10**30 }}",
+        "{{ 9223372036854775807|round(-1) }}",
+        /* Keys: tuples that share parts, long texts, and names in many scopes. */
+        "{% set ns = namespace(t=(1,)) %}{% for i in range(45) %}{% set ns.t = (ns.t, ns.t) %}"
+        "{% endfor %}{{ {ns.t: 1} }}",
+        "{% set ns = namespace(t=(1,)) %}{% for i in range(45) %}{% set ns.t = (ns.t, ns.t) %}"
+        "{% endfor %}{{ ns.t in {} }}",
+        LONG "{% set d = {1: 1} %}" FOREVER "{% if a in d %}{% endif %}" END,
+        LONG "{% set d = {1: 1} %}" FOREVER "{% if d[a] %}{% endif %}" END,
+        LONG "{% set d = {1: 1} %}" FOREVER "{% if d.get(a) %}{% endif %}" END,
+        LONG FOREVER "{% if namespace({a: 1}) %}{% endif %}" END,
+        /* Texts that are looked at and give nothing. */
+        LONG FOREVER "{% if a.isidentifier() %}{% endif %}" END,
+        "{% set a = ' ' * 10**6 %}" FOREVER "{% if a.strip() %}{% endif %}" END,
+        "{% set a = '0' * 10**6 %}" FOREVER "{% if a|int %}{% endif %}" END,
+        "{% set a = ' ' * 10**6 %}" FOREVER "{% if a|float %}{% endif %}" END,
+        "{% set a = ' ' + 'a' * 10**6 %}" FOREVER "{{ a|truncate(900000) }}" END,
+        LONG FOREVER "{% if a.removeprefix(a) %}{% endif %}" END,
+        LONG FOREVER "{% if a is sameas 'b' %}{% endif %}" END,
+        "{% set a = 'a' * 10**6 %}" FOREVER "{% if a.rfind('a' * 254 ~ 'b') %}{% endif %}" END,
+        "{% set p = '0.' * 10**6 ~ '0' %}{{ (['a'] * 10**5)|map(attribute=p)|list }}",
     };
 
     (void)state;
@@ -132,6 +156,32 @@ static void test_limits(void **state)
 
         check(r.status == GUFO_E_LIMIT, "%s: %s: %s", hostile[i], gufo_status_name(r.status),
               r.error.message);
+        gufo_text_free(&r.out);
+    }
+}
+
+/* Time does not grow faster than what is worked on. */
+static void test_keys_and_scans(void **state)
+{
+    static const struct {
+        const char *source, *out;
+    } cases[] = {
+        /* Keys whose lowest bits are equal, and objects, which have no text. */
+        {"{{ range(0, 99999 * 2**32, 2**32)|unique|list|length }}", "99999"},
+        {"{{ ('a' * 99999)|list|map(attribute='upper')|unique|list|length }}", "99999"},
+        {"{{ ('<!-- > ' * 99999)|striptags|length }}", "0"},
+        {"{{ ('' * 10**18)|length }}", "0"},
+        {"{{ range(5, 9 * 10**18, 9 * 10**18)[1:]|length }}", "0"},
+        {"{{ range(3, 4, 2) == range(3, 5, 7) }}", "True"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        rendering r = render(cases[i].source);
+        gufo_str out = {r.out.data, r.out.len};
+
+        check(r.status == GUFO_OK, "%s: %s", cases[i].source, r.error.message);
+        check_str(out, cases[i].out, "%s", cases[i].source);
         gufo_text_free(&r.out);
     }
 }
@@ -388,12 +438,12 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),      cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_fair_depth), cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_places),     cmocka_unit_test(test_values),
-        cmocka_unit_test(test_source),     cmocka_unit_test(test_append),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_cases),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_keys_and_scans),
+        cmocka_unit_test(test_depth),  cmocka_unit_test(test_fair_depth),
+        cmocka_unit_test(test_linear), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_source),
+        cmocka_unit_test(test_append), cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,8 @@ value filter_float(machine *m, const value *given, const arguments *all)
     (void)all;
     if (given[0].kind == VALUE_UNDEFINED)
         return fail_undefined(m, given[0]);
+    if (given[0].kind == VALUE_STRING && !machine_spend_bytes(m, given[0].as.string->len * 4))
+        return FAILED;
     if (to_float(given[0], &real))
         return value_float(real);
     return is_given(given[1]) ? given[1] : value_float(0);
@@ -74,6 +76,8 @@ value filter_int(machine *m, const value *given, const arguments *all)
     if (given[0].kind == VALUE_BIG)
         return given[0];
     if (!take_integer(m, given[2], 10, &base))
+        return FAILED;
+    if (given[0].kind == VALUE_STRING && !machine_spend_bytes(m, given[0].as.string->len * 4))
         return FAILED;
     if (value_integer(given[0], &integer))
         return value_int(integer);
@@ -125,9 +129,11 @@ value filter_round(machine *m, const value *given, const arguments *all)
     if (gufo_str_equal(bytes_of(how), gufo_str_of("common"))) {
         if (value_integer(given[0], &integer) && places >= 0)
             return value_int(integer);
-        if (value_is_integer(given[0]))
-            return value_int((int64_t)round_real(real, places));
-        return value_float(round_real(real, places));
+        real = round_real(real, places);
+        if (!value_is_integer(given[0]))
+            return value_float(real);
+        return fabs(real) < 9.2e18 ? value_int((int64_t)real)
+                                   : fail_limit(m, "an integer beyond 64 bits");
     }
     if (!gufo_str_equal(bytes_of(how), gufo_str_of("ceil")) &&
         !gufo_str_equal(bytes_of(how), gufo_str_of("floor")))

@@ -129,8 +129,8 @@ value filter_format(machine *m, const value *given, const arguments *all)
         return fail_type(m, "'format' takes arguments by position or by name, not both");
     names = dict_new(&m->memory);
     for (uint32_t i = 0; names != NULL && i < all->count; i++)
-        if (!dict_set(&m->memory, names, m->key,
-                      (value){.kind = VALUE_STRING, .as.string = all->names[i]}, all->items[i]))
+        if (!dict_put(m, names, (value){.kind = VALUE_STRING, .as.string = all->names[i]},
+                      all->items[i]))
             return FAILED;
     return names == NULL
                ? FAILED
@@ -220,6 +220,8 @@ value filter_truncate(machine *m, const value *given, const arguments *all)
     if (is_failed(cut))
         return cut;
     kept = bytes_of(cut.as.string);
+    if (!machine_spend_bytes(m, kept.len))
+        return FAILED;
     if (!(is_given(given[2]) && value_truth(given[2])))
         for (size_t i = kept.len; i > 0; i--)
             if (kept.data[i - 1] == ' ') {
@@ -343,13 +345,15 @@ value filter_xmlattr(machine *m, const value *given, const arguments *all)
     return out_cut(m, mark);
 }
 
-/* The end of the tag or comment that a text begins with; 0: it has none. */
-static size_t tag_end(gufo_str text)
+/* The end of the tag or comment that a text begins with; 0: it has none.  *endless: no comment ends
+ * from here on. */
+static size_t tag_end(gufo_str text, bool *endless)
 {
-    const char *comment_end =
-        str_begins(text, "<!--") ? find_bytes(str_from(text, 4), (gufo_str){"-->", 3}) : NULL;
+    bool comment = !*endless && str_begins(text, "<!--");
+    const char *comment_end = comment ? find_bytes(str_from(text, 4), (gufo_str){"-->", 3}) : NULL;
     const char *end = memchr(text.data, '>', text.len);
 
+    *endless = *endless || (comment && comment_end == NULL);
     if (comment_end != NULL)
         return (size_t)(comment_end - text.data) + 3;
     return end == NULL ? 0 : (size_t)(end - text.data) + 1;
@@ -384,14 +388,15 @@ value filter_striptags(machine *m, const value *given, const arguments *all)
 {
     value text = text_of(m, given[0]), plain, words;
     size_t mark = m->out_len, missing = SIZE_MAX;
+    bool endless = false;
     gufo_str s;
 
     (void)all;
-    if (is_failed(text))
-        return text;
+    if (is_failed(text) || !machine_spend_bytes(m, text.as.string->len * 4))
+        return FAILED;
     s = bytes_of(text.as.string);
     for (size_t at = 0, len; at < s.len; at += len) {
-        len = at < missing && s.data[at] == '<' ? tag_end(str_from(s, at)) : 0;
+        len = at < missing && s.data[at] == '<' ? tag_end(str_from(s, at), &endless) : 0;
         if (len != 0)
             continue;
         if (s.data[at] == '<')

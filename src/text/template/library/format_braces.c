@@ -36,6 +36,8 @@ static value argument_at(braces *b, int64_t index)
 
 static value argument_named(braces *b, gufo_str name)
 {
+    if (!machine_spend(b->m, b->in->keywords / 8))
+        return FAILED;
     for (uint32_t i = 0; i < b->in->keywords; i++)
         if (gufo_str_equal(bytes_of(b->in->names[i]), name))
             return b->in->items[b->in->count - b->in->keywords + i];

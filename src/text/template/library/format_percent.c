@@ -49,6 +49,8 @@ static value named_value(percent *p)
         return fail_type(p->m, "the format takes a dict");
     if (is_failed(name))
         return name;
+    if (!machine_spend_key(p->m, name))
+        return FAILED;
     if (dict_find(p->given.as.dict, p->m->key, name) == NULL)
         return fail_type(p->m, "the format asks for a name that the dict does not have");
     return get_item(p->m, p->given, name);

@@ -87,8 +87,7 @@ static dict *make_dict(machine *m, const arguments *in)
     if (positions == 1 && !put_pairs(m, made, in->items[0]))
         return NULL;
     for (uint32_t i = 0; i < in->keywords; i++)
-        if (!dict_set(&m->memory, made, m->key,
-                      (value){.kind = VALUE_STRING, .as.string = in->names[i]},
+        if (!dict_put(m, made, (value){.kind = VALUE_STRING, .as.string = in->names[i]},
                       in->items[positions + i]))
             return NULL;
     return made;

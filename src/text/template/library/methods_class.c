@@ -50,8 +50,9 @@ value str_isascii(machine *m, const value *given, const arguments *all)
 
 value str_isidentifier(machine *m, const value *given, const arguments *all)
 {
-    (void)m;
     (void)all;
+    if (!machine_spend_bytes(m, given[0].as.string->len * 4))
+        return FAILED;
     return value_bool(is_identifier(bytes_of(given[0].as.string)));
 }
 
@@ -155,6 +156,8 @@ value dict_get(machine *m, const value *given, const arguments *all)
     uint64_t hash;
 
     (void)all;
+    if (!machine_spend_key(m, given[1]))
+        return FAILED;
     if (!value_hash(m->key, given[1], &hash))
         return fail_type(m, "a value of type '%s' cannot be a key", value_type(given[1]));
     entry = dict_find(given[0].as.dict, m->key, given[1]);

@@ -133,7 +133,7 @@ static const char *find_back(cutting *c, gufo_str text)
     for (size_t at = text.len; at >= part.len; at--) {
         const char *start = text.data + at - part.len;
 
-        if (*start == *part.data && machine_spend(c->m, part.len / 256) &&
+        if (*start == *part.data && machine_spend(c->m, part.len / 32) &&
             memcmp(start, part.data, part.len) == 0)
             return start;
     }

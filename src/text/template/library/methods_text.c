@@ -97,6 +97,7 @@ value str_swapcase(machine *m, const value *given, const arguments *all)
 static value strip(machine *m, const value *given, bool left, bool right)
 {
     const string *text = self_of(given), *chars = NULL;
+    gufo_str part;
 
     if (is_given(given[1]) && given[1].kind != VALUE_NONE) {
         chars = take_string(m, given[1], "what strip removes");
@@ -105,7 +106,10 @@ static value strip(machine *m, const value *given, bool left, bool right)
         if (!machine_spend_bytes(m, text->len * (chars->len / 64 + 1)))
             return FAILED;
     }
-    return part_of(m, text, strip_text(bytes_of(text), chars, left, right));
+    part = strip_text(bytes_of(text), chars, left, right);
+    if (!machine_spend_bytes(m, text->len - part.len))
+        return FAILED;
+    return part_of(m, text, part);
 }
 
 value str_strip(machine *m, const value *given, const arguments *all)
@@ -150,7 +154,7 @@ static bool window(machine *m, const value *given, gufo_str *out, int64_t *from)
     }
     out->data = text->data + string_offset(m, text, (size_t)bounds[0]);
     out->len = string_offset(m, text, (size_t)bounds[1]) - (size_t)(out->data - text->data);
-    return machine_spend_bytes(m, out->len);
+    return machine_spend_bytes(m, out->len * 4);
 }
 
 static const char *find_last(machine *m, gufo_str text, gufo_str part)
@@ -161,7 +165,7 @@ static const char *find_last(machine *m, gufo_str text, gufo_str part)
         return text.data + text.len;
     for (const char *at = text.data + text.len - part.len;; at--) {
         if (*at == *part.data) {
-            if (!machine_spend(m, part.len / 256))
+            if (!machine_spend(m, part.len / 32))
                 return NULL;
             if (memcmp(at, part.data, part.len) == 0)
                 return at;
@@ -264,7 +268,7 @@ static value at_edge(machine *m, const value *given, bool end)
         for (size_t i = 0; i < given[1].as.list->count; i++) {
             const string *part = take_string(m, given[1].as.list->items[i], "a prefix or suffix");
 
-            if (part == NULL || !machine_spend(m, 1))
+            if (part == NULL || !machine_spend_bytes(m, part->len))
                 return FAILED;
             if (in.data != NULL && is_at_edge(in, part, end))
                 return value_bool(true);
@@ -292,11 +296,11 @@ static value without_edge(machine *m, const value *given, bool end)
 {
     const string *text = self_of(given), *part = take_string(m, given[1], "a prefix or suffix");
 
-    if (part == NULL)
+    if (part == NULL || !machine_spend_bytes(m, part->len))
         return FAILED;
     if (!is_at_edge(bytes_of(text), part, end))
         return given[0];
-    return string_part(&m->memory, text, end ? 0 : part->len, text->len - part->len);
+    return part_of(m, text, (gufo_str){text->data + (end ? 0 : part->len), text->len - part->len});
 }
 
 value str_removeprefix(machine *m, const value *given, const arguments *all)

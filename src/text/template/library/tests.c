@@ -111,10 +111,11 @@ value test_sameas(machine *m, const value *given, const arguments *all)
 {
     value a = given[0], b = given[1];
 
-    (void)m;
     (void)all;
     if (a.kind != b.kind)
         return value_bool(false);
+    if (!machine_spend_key(m, a))
+        return FAILED;
     switch (a.kind) {
     case VALUE_NONE:
         return value_bool(true);

@@ -182,6 +182,9 @@ gufo_str strip_text(gufo_str text, const string *chars, bool left, bool right)
 
 value part_of(machine *m, const string *whole, gufo_str part)
 {
+    /* The characters of the part are counted. */
+    if (!string_is_ascii(whole) && !machine_spend(m, part.len / 256))
+        return FAILED;
     return string_part(&m->memory, whole, (size_t)(part.data - whole->data), part.len);
 }
 

@@ -41,6 +41,8 @@ bool dict_put(machine *m, dict *d, value key, value v)
 {
     uint64_t hash;
 
+    if (!machine_spend_key(m, key))
+        return false;
     if (!value_hash(m->key, key, &hash))
         return !is_failed(fail_type(m, "a value of type '%s' cannot be a key", value_type(key)));
     return dict_set(&m->memory, d, m->key, key, v);
@@ -61,6 +63,8 @@ static value plain_attribute(machine *m, value object, gufo_str name)
 
     switch (object.kind) {
     case VALUE_NAMESPACE:
+        if (!machine_spend(m, name.len / 256))
+            return FAILED;
         entry = dict_find_text(object.as.names, m->key, name);
         return entry == NULL ? value_of(VALUE_ABSENT) : entry->value;
     case VALUE_LOOP:
@@ -160,6 +164,8 @@ static value item_only(machine *m, value object, value key)
 
     switch (object.kind) {
     case VALUE_DICT:
+        if (!machine_spend_key(m, key))
+            return FAILED;
         entry = dict_find(object.as.dict, m->key, key);
         return entry == NULL ? value_of(VALUE_ABSENT) : entry->value;
     case VALUE_LIST:
@@ -233,6 +239,8 @@ value get_path(machine *m, value object, value path)
         int64_t index;
         value key;
 
+        if (!machine_spend_bytes(m, part.len))
+            return FAILED;
         if (part.len != 0 && str_digits(part, 0) == part.len && number_parse(part, 10, &index))
             key = value_int(index);
         else
@@ -304,8 +312,8 @@ static value slice_range(machine *m, const struct range *whole, int64_t first, i
 
     if (made == NULL)
         return FAILED;
-    *made = (struct range){whole->start + first * whole->step, whole->step * (count > 1 ? step : 1),
-                           (size_t)count};
+    *made = (struct range){whole->start + (count > 0 ? first * whole->step : 0),
+                           whole->step * (count > 1 ? step : 1), (size_t)count};
     return (value){.kind = VALUE_RANGE, .as.range = made};
 }
 

@@ -171,6 +171,8 @@ static bool bind_parameters(machine *m, const macro *called, const arguments *in
         const node *parameter = tree_node(m, at);
         value name = tree_constant(m, parameter->a), v;
 
+        if (!machine_spend(m, in->keywords / 8))
+            return false;
         v = take_keyword(in, name.as.string, taken);
         if (i < given) {
             if (is_given(v)) {
@@ -207,7 +209,7 @@ static value rest_keywords(machine *m, const arguments *in)
         value name = name_of(in->names[i]);
 
         if (dict_find(m->frame->names, m->key, name) == NULL &&
-            !dict_set(&m->memory, rest, m->key, name, in->items[in->count - in->keywords + i]))
+            !dict_put(m, rest, name, in->items[in->count - in->keywords + i]))
             return FAILED;
     }
     return rest == NULL ? FAILED : (value){.kind = VALUE_DICT, .as.dict = rest};

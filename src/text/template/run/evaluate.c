@@ -40,7 +40,7 @@ static bool collect(machine *m, collected *c, value v, const string *name)
             c->items[i] = c->items[i - 1];
         c->items[c->count - c->keywords] = v;
         c->count++;
-        return true;
+        return machine_spend(m, 1 + c->keywords / 8);
     }
     c->items[c->count++] = v;
     if (name != NULL)
@@ -120,9 +120,13 @@ value look_up(machine *m, const node *n)
 {
     value name = tree_constant(m, n->a);
     const dict_entry *entry = NULL;
+    uint32_t scopes = 0;
 
-    for (frame *f = m->frame; entry == NULL && f != NULL; f = f->parent)
+    for (frame *f = m->frame; entry == NULL && f != NULL && machine_spend_key(m, name);
+         f = f->parent, scopes++)
         entry = dict_find(f->names, m->key, name);
+    if (!machine_spend(m, scopes / 4))
+        return FAILED;
     if (entry == NULL && m->context != NULL)
         entry = dict_find(m->context, m->key, name);
     if (entry != NULL)

@@ -14,7 +14,7 @@ static bool assign_member(machine *m, const node *n, value v)
         (void)fail_type(m, "only a namespace can be given a member");
         return false;
     }
-    return dict_set(&m->memory, holder.as.names, m->key, tree_constant(m, n->b), v);
+    return dict_put(m, holder.as.names, tree_constant(m, n->b), v);
 }
 
 static bool assign_several(machine *m, const node *n, value v)

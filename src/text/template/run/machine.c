@@ -32,6 +32,11 @@ bool machine_spend(machine *m, uint64_t steps)
     return false;
 }
 
+bool machine_spend_key(machine *m, value key)
+{
+    return machine_spend(m, value_key_cost(key, m->steps + 1));
+}
+
 bool machine_enter(machine *m)
 {
     if (m->depth < MACHINE_DEPTH) {
@@ -90,7 +95,7 @@ bool out_repeat(machine *m, gufo_str text, uint64_t times)
     }
     if (!machine_spend_bytes(m, text.len * times) || !out_reserve(m, (size_t)(text.len * times)))
         return false;
-    for (uint64_t i = 0; i < times; i++)
+    for (uint64_t i = 0; text.len != 0 && i < times; i++)
         (void)out_write(m, text);
     return true;
 }
@@ -124,5 +129,6 @@ frame *frame_new(machine *m, frame *parent)
 
 bool assign_name(machine *m, value name, value v)
 {
-    return !is_failed(name) && dict_set(&m->memory, m->frame->names, m->key, name, v);
+    return !is_failed(name) && machine_spend_key(m, name) &&
+           dict_set(&m->memory, m->frame->names, m->key, name, v);
 }

@@ -74,6 +74,8 @@ static inline bool machine_spend_bytes(machine *m, uint64_t bytes)
 {
     return machine_spend(m, bytes / 256 + 1);
 }
+/* Before a value is looked up as a key. */
+bool machine_spend_key(machine *m, value key);
 bool machine_enter(machine *m);
 static inline void machine_leave(machine *m)
 {

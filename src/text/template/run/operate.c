@@ -252,12 +252,21 @@ static bool equal_dicts(machine *m, const dict *a, const dict *b)
     if (a->count != b->count)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        const dict_entry *other = dict_find(b, m->key, a->entries[i].key);
+        const dict_entry *other = NULL;
 
+        if (machine_spend_key(m, a->entries[i].key))
+            other = dict_find(b, m->key, a->entries[i].key);
         if (other == NULL || !value_equal(m, a->entries[i].value, other->value))
             return false;
     }
     return true;
+}
+
+/* Whether they have the same numbers. */
+static bool equal_ranges(const range *a, const range *b)
+{
+    return a->count == b->count && (a->count == 0 || a->start == b->start) &&
+           (a->count < 2 || a->step == b->step);
 }
 
 bool value_equal(machine *m, value a, value b)
@@ -275,7 +284,7 @@ bool value_equal(machine *m, value a, value b)
     if (a.kind == VALUE_BIG)
         return gufo_str_equal(bytes_of(a.as.string), bytes_of(b.as.string));
     if (a.kind == VALUE_RANGE)
-        return memcmp(a.as.range, b.as.range, sizeof(range)) == 0;
+        return equal_ranges(a.as.range, b.as.range);
     if (!machine_enter(m))
         return false;
     equal = a.kind == VALUE_DICT ? equal_dicts(m, a.as.dict, b.as.dict)
@@ -330,6 +339,8 @@ static bool contains_key(machine *m, const dict *d, value item)
 {
     uint64_t hash;
 
+    if (!machine_spend_key(m, item))
+        return false;
     if (!value_hash(m->key, item, &hash)) {
         (void)fail_type(m, "a value of type '%s' cannot be a key", value_type(item));
         return false;
@@ -348,7 +359,7 @@ static bool contains_text(machine *m, const string *text, value item)
             (void)fail_type(m, "a text contains texts alone, not '%s'", value_type(item));
         return false;
     }
-    return machine_spend_bytes(m, text->len) &&
+    return machine_spend_bytes(m, part->len < 2 ? text->len : text->len * 4) &&
            (part->len == 0 || (part->len <= text->len &&
                                memmem(text->data, text->len, part->data, part->len) != NULL));
 }

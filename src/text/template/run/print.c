@@ -95,8 +95,11 @@ static bool print_range(machine *m, const range *r)
 {
     char line[100];
     /* Where it ends was not kept: the first number that is not in it will do. */
-    int64_t end = r->start + (int64_t)r->count * r->step;
+    int64_t end;
 
+    if (__builtin_mul_overflow((int64_t)r->count, r->step, &end) ||
+        __builtin_add_overflow(r->start, end, &end))
+        end = r->step > 0 ? INT64_MAX : INT64_MIN;
     (void)snprintf(line, sizeof(line),
                    r->step == 1 ? "range(%" PRId64 ", %" PRId64 ")"
                                 : "range(%" PRId64 ", %" PRId64 ", %" PRId64 ")",

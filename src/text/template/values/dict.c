@@ -8,9 +8,12 @@
 
 enum { SMALL = 8, KEY_DEPTH = 50 };
 
-static uint64_t mix(uint64_t hash, uint64_t more)
+/* Keyed, as for texts: numbers in a row of equal distances do not fall into one slot. */
+static uint64_t mix(hash_key key, uint64_t first, uint64_t second)
 {
-    return (hash ^ more) * 0x9E3779B97F4A7C15u + (hash >> 29);
+    const uint64_t both[2] = {first, second};
+
+    return hash_text(key, (gufo_str){(const char *)both, sizeof(both)});
 }
 
 /* Numbers that are equal hash equal: 1, 1.0 and true are one key. */
@@ -21,11 +24,11 @@ static uint64_t hash_number(hash_key key, value v)
     int64_t integer;
 
     if (v.kind == VALUE_FLOAT && real >= -9.2e18 && real <= 9.2e18 && real == (double)(int64_t)real)
-        return mix(key.k0, (uint64_t)(int64_t)real);
+        return mix(key, VALUE_INT, (uint64_t)(int64_t)real);
     if (value_integer(v, &integer))
-        return mix(key.k0, (uint64_t)integer);
+        return mix(key, VALUE_INT, (uint64_t)integer);
     memcpy(&bits, &real, sizeof(bits));
-    return mix(key.k1, bits);
+    return mix(key, VALUE_FLOAT, bits);
 }
 
 static bool hash_at(hash_key key, value v, uint64_t *hash, int depth)
@@ -42,21 +45,45 @@ static bool hash_at(hash_key key, value v, uint64_t *hash, int depth)
         *hash = hash_number(key, v);
         return true;
     case VALUE_TUPLE:
-        *hash = key.k1 + 7;
+        *hash = VALUE_TUPLE;
         for (size_t i = 0; i < v.as.list->count; i++) {
             if (depth == 0 || !hash_at(key, v.as.list->items[i], &part, depth - 1))
                 return false;
-            *hash = mix(*hash, part);
+            *hash = mix(key, *hash, part);
         }
         return true;
     case VALUE_LIST:
     case VALUE_DICT:
     case VALUE_BIG:
         return false;
-    default: /* by kind: what is compared by identity is rarely a key */
-        *hash = mix(key.k1, (uint64_t)v.kind);
+    case VALUE_NONE:
+    case VALUE_UNDEFINED:
+        *hash = mix(key, (uint64_t)v.kind, 0);
+        return true;
+    default: /* what is compared by identity */
+        *hash = mix(key, (uint64_t)v.kind, (uint64_t)(uintptr_t)v.as.loop);
         return true;
     }
+}
+
+static void count_cost(value v, uint64_t most, uint64_t *cost, int depth)
+{
+    if (v.kind == VALUE_STRING)
+        *cost += v.as.string->len / 256;
+    if (v.kind != VALUE_TUPLE || depth == 0)
+        return;
+    for (size_t i = 0; i < v.as.list->count && *cost < most; i++) {
+        *cost += 1;
+        count_cost(v.as.list->items[i], most, cost, depth - 1);
+    }
+}
+
+uint64_t value_key_cost(value v, uint64_t most)
+{
+    uint64_t cost = 0;
+
+    count_cost(v, most, &cost, KEY_DEPTH);
+    return cost;
 }
 
 bool value_hash(hash_key key, value v, uint64_t *hash)

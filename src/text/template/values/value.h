@@ -221,6 +221,9 @@ dict *dict_copy(heap *memory, const dict *d);
 void dict_clear(dict *d);
 /* False for what cannot be a key: lists, dicts ... */
 bool value_hash(hash_key key, value v, uint64_t *hash);
+/* The steps that hashing and comparing a key count for: tuples that share parts are as large as what
+ * they are written as.  Counting ends at `most`. */
+uint64_t value_key_cost(value v, uint64_t most);
 /* Equality of keys: of hashable values. */
 bool value_same_key(value a, value b);
 
