@@ -44,7 +44,7 @@ static gufo_status reserve_texts(gufo_vocab *v, const gufo_array *texts, gufo_er
     bytes = texts->size + texts->count * EMPTY_NAME;
     v->size = (uint32_t)texts->count;
     v->starts = mem_array(&v->allocator, texts->count + 1, sizeof *v->starts);
-    v->bytes = mem_alloc(&v->allocator, bytes + 1);
+    v->bytes = mem_alloc(&v->allocator, (size_t)bytes + 1);
     v->attributes = mem_array(&v->allocator, texts->count + 1, sizeof *v->attributes);
     if (v->starts == NULL || v->bytes == NULL || v->attributes == NULL)
         return fail_memory(error);
