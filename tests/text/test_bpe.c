@@ -295,7 +295,7 @@ static void test_definition(void **state)
         vocab = open_small(&(small_vocabulary){"gpt2", "gpt-2", r.tokens, r.merges});
         for (int n = 0; n < 20; n++) {
             char text[256], expected[1024], tokens[1024];
-            size_t len = 1 + random_next(&random) % (n % 4 == 0 ? 200 : 30);
+            size_t len = 1 + (size_t)random_next(&random) % (n % 4 == 0 ? 200 : 30);
 
             for (size_t k = 0; k < len; k++)
                 text[k] = LETTERS[random_next(&random) % (n % 2 == 0 ? 2 : 5)];
@@ -355,7 +355,8 @@ static void test_raw_cuts(void **state)
 
         for (uint64_t k = random_next(&random) % 10 + 1; k > 0; k--)
             (void)strcat(text, characters[random_next(&random) % COUNT_OF(characters)]);
-        at = algorithm_bpe.cut(vocab, (gufo_str){text, random_next(&random) % strlen(text) + 1});
+        at = algorithm_bpe.cut(vocab,
+                               (gufo_str){text, (unsigned)random_next(&random) % strlen(text) + 1});
         if (at == 0)
             continue;
         cuts++;

@@ -393,7 +393,7 @@ static void test_clean_up(void **state)
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         add(&m, texts[i], USER);
     for (unsigned round = 0; round < 3000; round++) {
-        size_t count = random_next(&random) % 30;
+        size_t count = (size_t)random_next(&random) % 30;
         char expected[200] = "";
         uint32_t ids[30];
 

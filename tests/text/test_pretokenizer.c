@@ -262,7 +262,7 @@ static unsigned check_cuts(cutter *c, gufo_str text, const char *name)
 
 static size_t random_text(char *out, uint64_t *random, size_t most)
 {
-    size_t count = random_next(random) % most + 2, len = 0;
+    size_t count = (size_t)random_next(random) % most + 2, len = 0;
 
     for (size_t i = 0; i < count; i++) {
         const char *letter = letters[random_next(random) % COUNT_OF(letters)];

@@ -129,7 +129,7 @@ static void feed_in_parts(gufo_tokenizer *tokenizer, const char *text, size_t le
     gufo_error error;
 
     for (size_t at = 0; at < len;) {
-        size_t size = 1 + random_next(state) % 7;
+        size_t size = 1 + (size_t)random_next(state) % 7;
 
         size = size < len - at ? size : len - at;
         assert_int_equal(gufo_tokenizer_feed(tokenizer, (gufo_str){text + at, size}, ids, &error),
@@ -166,7 +166,7 @@ static void check_vocab(const char *name, bool parse)
 
     assert_true(f != NULL && expected.ids != NULL && tokenizer != NULL);
     for (unsigned round = 0; round < 600; round++) {
-        size_t len = random_next(&state) % (round < 500 ? 12 : BYTES);
+        size_t len = (size_t)random_next(&state) % (round < 500 ? 12 : BYTES);
 
         random_text(text, len, &state);
         divide(f, vocab, text, len, parse);
