@@ -18,8 +18,9 @@
 extern "C" {
 #endif
 
-/* The template `name` of a model (tokenizer.chat_template.NAME), or the one without a name for NULL:
- * a view into the model.  GUFO_E_NOT_FOUND, GUFO_E_TYPE. */
+/* Finds the template `name` of a model (tokenizer.chat_template.NAME), or the one without a name for
+ * NULL.  *out is a view into the model, and lives as long.  GUFO_E_NOT_FOUND; GUFO_E_TYPE for a key
+ * that is not a string.  Any thread. */
 GUFO_API gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_str *out,
                                         gufo_error *error);
 
@@ -33,11 +34,12 @@ typedef struct gufo_template gufo_template;
 /* Parses a template, which is copied.  A template does not change: any number of threads may render
  * it.  Freed with gufo_template_free.  NULL on failure: GUFO_E_MALFORMED for a fault of its syntax,
  * whose place is in *place (if not NULL) and in the message, and whose byte is the error's offset;
- * GUFO_E_LIMIT, GUFO_E_MEMORY. */
+ * GUFO_E_LIMIT, GUFO_E_MEMORY.  `allocator` is copied; NULL: malloc. */
 GUFO_MUST_USE GUFO_API gufo_template *gufo_template_parse(gufo_str source,
                                                           const gufo_allocator *allocator,
                                                           gufo_template_place *place,
                                                           gufo_error *error);
+/* NULL is allowed. */
 GUFO_API void gufo_template_free(gufo_template *parsed);
 
 /* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
@@ -47,24 +49,32 @@ GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *a
                                         gufo_template_found *found, void *context,
                                         gufo_error *error);
 
-/* The variables of a rendering. */
+/* The variables of a rendering: what the template sees, and nothing else.  One thread at a time may
+ * set them; between these calls, any number of threads may render with them. */
 typedef struct gufo_template_values gufo_template_values;
 
+/* Makes a set without variables, freed with gufo_template_values_free.  `allocator` is copied; NULL:
+ * malloc.  NULL on failure: GUFO_E_MEMORY. */
 GUFO_MUST_USE GUFO_API gufo_template_values *gufo_template_values_new(
     const gufo_allocator *allocator, gufo_error *error);
+/* NULL is allowed. */
 GUFO_API void gufo_template_values_free(gufo_template_values *values);
-/* Sets a variable to a JSON value.  GUFO_E_MALFORMED with the byte of `json`, GUFO_E_LIMIT,
- * GUFO_E_MEMORY. */
+/* Sets a variable to a JSON value; name and value are copied.  On failure it is as it was:
+ * GUFO_E_MALFORMED with the byte of `json`, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name,
                                               gufo_str json, gufo_error *error);
-/* Sets a variable for each member of a JSON object. */
+/* Sets a variable to a text, such as bos_token to that of a vocabulary (gufo_vocab_token).
+ * GUFO_E_MALFORMED with the byte that is not UTF-8, GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_template_values_set_text(gufo_template_values *values, gufo_str name,
+                                                   gufo_str text, gufo_error *error);
+/* Sets a variable for each member of a JSON object.  Fails as gufo_template_values_set. */
 GUFO_API gufo_status gufo_template_values_set_all(gufo_template_values *values, gufo_str json,
                                                   gufo_error *error);
 /* Whether a variable is set. */
 GUFO_API bool gufo_template_values_has(const gufo_template_values *values, gufo_str name);
 
 typedef struct gufo_template_options {
-    int64_t now;                     /* seconds since 1970 (UTC): what strftime_now tells */
+    int64_t now;                     /* seconds since 1970 (UTC): what strftime_now formats */
     uint64_t steps;                  /* at most; 0: 10 million */
     uint64_t output;                 /* bytes of output, and of each text, at most; 0: 64 MiB */
     uint64_t memory;                 /* bytes of values at most; 0: 512 MiB */
@@ -73,10 +83,11 @@ typedef struct gufo_template_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_template_options;
 
-/* Renders: appends to `out`.  On failure `out` is as it was:
+/* Renders a template: appends to `out`.  `values` may be NULL: no variables; `options` may be NULL.
+ * Any number of threads, each with its own `out`.  On failure `out` is as it was:
  *   GUFO_E_STOPPED    the template called raise_exception; the message is its own
- *   GUFO_E_TYPE       an operation that its values do not have, an unknown filter, what the sandbox
- *                     refuses
+ *   GUFO_E_TYPE       an undefined variable, an operation that its values do not have, an unknown
+ *                     filter, what the sandbox refuses
  *   GUFO_E_LIMIT      too many steps, too much output or memory, too deep
  *   GUFO_E_MEMORY, GUFO_E_ARGUMENT
  * *place (if not NULL) is where. */

@@ -346,6 +346,14 @@ static void test_values(void **state)
     check_u64(gufo_template_values_set_all(values, gufo_str_of("{\"x\": \"a\\u0000b\"}"), &error),
               GUFO_OK, "NUL");
     check(gufo_template_values_has(values, gufo_str_of("x")), "x is set");
+    check_u64(gufo_template_values_set_text(values, gufo_str_of("y"), gufo_str_of("a\xff"), &error),
+              GUFO_E_MALFORMED, "a text that is not UTF-8");
+    check_u64(error.offset, 1, "its byte");
+    check(!gufo_template_values_has(values, gufo_str_of("y")), "y is not set");
+    check_u64(
+        gufo_template_values_set_text(values, gufo_str_of("y"), gufo_str_of("\"{\xc3\xa9"), &error),
+        GUFO_OK, "a text that is not JSON");
+    check(gufo_template_values_has(values, gufo_str_of("y")), "y is set");
     gufo_template_values_free(values);
     gufo_template_values_free(NULL);
     gufo_template_free(NULL);

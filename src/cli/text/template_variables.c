@@ -1,7 +1,6 @@
 /* The variables of a rendering, from files, from options and from the model's vocabulary. */
 #include "cli/text/template.h"
 
-#include "cli/core/json.h"
 #include "cli/core/small_file.h"
 
 #include <stdlib.h>
@@ -55,25 +54,6 @@ static const struct {
     {"mask_token", "tokenizer.ggml.mask_token_id", GUFO_SPECIAL_MASK},
 };
 
-/* Sets a variable to a text. */
-static int set_text(templating *t, const char *name, gufo_str text)
-{
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-    json_writer j;
-    int code;
-
-    if (out == NULL)
-        return report_memory(t->path);
-    j = json_writer_start(out);
-    json_write_str(&j, NULL, text);
-    code =
-        fclose(out) == 0 ? set(t, name, (gufo_str){bytes, size}, t->path) : report_memory(t->path);
-    free(bytes);
-    return code;
-}
-
 /* The text of a special token: of the vocabulary, which knows what the file leaves out, or where it
  * cannot be opened, of the key. */
 static bool find_token(const templating *t, const gufo_vocab *vocab, size_t i, gufo_str *text)
@@ -107,10 +87,12 @@ static int set_special_tokens(templating *t)
     for (size_t i = 0;
          t->model != NULL && code == CODE_OK && i < sizeof special_tokens / sizeof *special_tokens;
          i++) {
-        gufo_str text;
+        gufo_str name = gufo_str_of(special_tokens[i].variable), text;
+        gufo_error error;
 
-        if (find_token(t, vocab, i, &text) && gufo_utf8_valid_prefix(text) == text.len)
-            code = set_text(t, special_tokens[i].variable, text);
+        if (find_token(t, vocab, i, &text) && gufo_utf8_valid_prefix(text) == text.len &&
+            gufo_template_values_set_text(t->values, name, text, &error) != GUFO_OK)
+            code = report_error(t->path, &error);
     }
     gufo_vocab_close(vocab);
     return code;

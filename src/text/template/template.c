@@ -188,16 +188,31 @@ static gufo_status end_setting(gufo_template_values *values, bool done)
     return done ? GUFO_OK : status != GUFO_OK ? status : GUFO_E_MEMORY;
 }
 
+/* `v` is FAILED if it could not be made. */
+static gufo_status set_value(gufo_template_values *values, gufo_str name, value v)
+{
+    value key = is_failed(v) ? v : string_new(&values->memory, name);
+
+    return end_setting(values, !is_failed(key) &&
+                                   dict_set(&values->memory, values->names, values->key, key, v));
+}
+
 gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name, gufo_str json,
                                      gufo_error *error)
 {
-    value v, key;
-
     values->memory.error = error;
-    v = json_read(&values->memory, values->key, json);
-    key = is_failed(v) ? v : string_new(&values->memory, name);
-    return end_setting(values, !is_failed(key) &&
-                                   dict_set(&values->memory, values->names, values->key, key, v));
+    return set_value(values, name, json_read(&values->memory, values->key, json));
+}
+
+gufo_status gufo_template_values_set_text(gufo_template_values *values, gufo_str name,
+                                          gufo_str text, gufo_error *error)
+{
+    size_t valid = gufo_utf8_valid_prefix(text);
+
+    if (valid != text.len)
+        return fail_with(error, GUFO_E_MALFORMED, valid, "the text is not UTF-8");
+    values->memory.error = error;
+    return set_value(values, name, string_new(&values->memory, text));
 }
 
 gufo_status gufo_template_values_set_all(gufo_template_values *values, gufo_str json,
