@@ -1,4 +1,6 @@
 /* The text of a token as a tokenizer.json has it. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "text/formats/json_writing.h"
 #include "text/formats/wordpiece_text.h"
@@ -14,7 +16,7 @@ json_t *json_token_text(const json_export *e, uint32_t id)
     if (strcmp(e->vocab->model, "bert") == 0)
         word = wordpiece_text_of(e->vocab, id);
     joined = mem_join(allocator, gufo_str_of(word.prefix), word.rest);
-    text = joined != NULL ? json_string(joined) : NULL;
+    text = joined != NULL ? json_stringn(joined, strlen(word.prefix) + word.rest.len) : NULL;
     mem_free(allocator, joined);
     return text;
 }
