@@ -27,7 +27,7 @@ static const command_option template_table[] = {
     {0},
 };
 
-/* Reads `count` digits and what stands behind them; false if something else is there. */
+/* Reads `count` digits and the character behind them; false if something else is there. */
 static bool read_part(const char **text, int count, char behind, int *out)
 {
     *out = 0;

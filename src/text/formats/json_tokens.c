@@ -1,5 +1,5 @@
 /* The tokens of a tokenizer.json: the vocabulary of its model, and added tokens, which may repeat
- * entries of it.  Ids that nobody has become padding. */
+ * entries of it.  Ids without a token become padding. */
 #include "text/formats/json_reading.h"
 
 #include <inttypes.h>

@@ -25,7 +25,7 @@ gufo_status json_make_pieces(json_export *e);
 gufo_status json_make_wordpiece(json_export *e);
 gufo_status json_make_unigram(json_export *e);
 
-/* The merges of the keys; those that scores stand for (json_write_merges.c). */
+/* The merges of the keys; those that scores imply (json_write_merges.c). */
 gufo_status json_copy_merges(json_export *e, json_t *merges);
 gufo_status json_derive_merges(json_export *e, json_t *merges);
 /* The pre-tokenizer of a byte-level vocabulary (json_write_pre.c). */

@@ -17,7 +17,7 @@ typedef struct parser {
 
 enum { PARSE_DEPTH = 200 };
 
-/* Failures are node 0, and are final: whoever gets a 0 returns 0. */
+/* Failures are node 0, and are final: a function that gets a 0 returns 0. */
 __attribute__((format(printf, 3, 4))) uint32_t parse_fault(parser *p, uint32_t at,
                                                            const char *format, ...);
 /* One level deeper; false at the limit.  parse_leave goes back. */
