@@ -195,10 +195,46 @@ static void test_definition(void **state)
     }
 }
 
+/* ---- threads -------------------------------------------------------------------------------- */
+
+static void tokenize(const gufo_vocab *vocab, gufo_str text, unsigned threads, gufo_ids *ids)
+{
+    const gufo_run run = {.threads = threads};
+    const gufo_tokenize_options options = {
+        .flags = GUFO_TOKENIZE_ADD_SPECIAL | GUFO_TOKENIZE_PARSE_SPECIAL, .run = &run};
+    gufo_error error;
+
+    if (gufo_tokenize(vocab, text, &options, ids, &error) != GUFO_OK)
+        fail_msg("%s", error.message);
+}
+
+/* Long texts are shared among threads; the ids are those of one. */
+static void test_threads(void **state)
+{
+    enum { LONG = 900000 };
+    gufo_vocab *vocab = make("plain");
+    char *text = malloc(LONG);
+    gufo_ids one = {0}, several = {0};
+    uint64_t random = 5;
+
+    (void)state;
+    assert_non_null(text);
+    random_text(text, LONG, &random);
+    tokenize(vocab, (gufo_str){text, LONG}, 1, &one);
+    tokenize(vocab, (gufo_str){text, LONG}, 4, &several);
+    assert_true(one.count > LONG / 8 && one.count == several.count);
+    assert_memory_equal(one.ids, several.ids, one.count * sizeof *one.ids);
+    gufo_ids_free(&one);
+    gufo_ids_free(&several);
+    free(text);
+    gufo_vocab_close(vocab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

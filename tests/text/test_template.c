@@ -1,6 +1,7 @@
 /* Chat templates: every construct of the language, limits, places, and shared use. */
 #include "../support/allocator.h"
 #include "../support/check.h"
+#include "../support/pace.h"
 #include "template_cases.h"
 
 #include "gufo/template.h"
@@ -443,15 +444,63 @@ static void test_threads(void **state)
     gufo_template_free(parsed);
 }
 
+/* ---- failure everywhere --------------------------------------------------------------------- */
+
+/* A place where rendering can fail: `limit` grows until it does not. */
+static void check_failures(const gufo_template *parsed, const gufo_template_values *values,
+                           const char *source, gufo_template_options *options, uint64_t *limit,
+                           uint64_t by)
+{
+    for (*limit = by;; *limit += by) {
+        gufo_text out = {0};
+        gufo_error error;
+        gufo_status status = gufo_template_render(parsed, values, options, &out, NULL, &error);
+        size_t len = out.len;
+
+        gufo_text_free(&out);
+        if (status == GUFO_OK)
+            return;
+        check(status == GUFO_E_LIMIT && len == 0, "%s: %s", source, error.message);
+    }
+}
+
+/* Whatever runs out, and wherever: the rendering fails cleanly. */
+static void test_every_limit(void **state)
+{
+    gufo_template_options options = {.now = 1767312000};
+    const uint64_t bytes = all_or_few(112, 2000), steps = all_or_few(1, 20);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(template_cases); i++) {
+        const char *source = template_cases[i].source;
+        gufo_error error;
+        gufo_template *parsed = gufo_template_parse(gufo_str_of(source), NULL, NULL, &error);
+        gufo_template_values *values = gufo_template_values_new(NULL, &error);
+
+        assert_true(parsed != NULL && values != NULL);
+        assert_int_equal(gufo_template_values_set_all(values, gufo_str_of(case_variables), &error),
+                         GUFO_OK);
+        check_failures(parsed, values, source, &options, &options.memory, bytes);
+        options.memory = 0;
+        check_failures(parsed, values, source, &options, &options.steps, steps);
+        options.steps = 0;
+        check_failures(parsed, values, source, &options, &options.output, 3);
+        options.output = 0;
+        gufo_template_values_free(values);
+        gufo_template_free(parsed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),  cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_keys_and_scans),
-        cmocka_unit_test(test_depth),  cmocka_unit_test(test_fair_depth),
-        cmocka_unit_test(test_linear), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_source),
-        cmocka_unit_test(test_append), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_cases),       cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_keys_and_scans),
+        cmocka_unit_test(test_depth),       cmocka_unit_test(test_fair_depth),
+        cmocka_unit_test(test_linear),      cmocka_unit_test(test_places),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_source),
+        cmocka_unit_test(test_append),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_every_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
