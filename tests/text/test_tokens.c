@@ -75,8 +75,9 @@ static void check_folder(const char *kind, reference_line *one)
         (void)snprintf(file, sizeof file, "data/text/%s/%s.jsonl", kind, c.name);
         path = need_shared(file);
         c.vocab = open_reference(c.name, NULL);
-        c.original = open_reference(c.name, &original);
         c.compares_original = one == check_text_line;
+        if (c.compares_original)
+            c.original = open_reference(c.name, &original);
         each_line(path.text, one, &c);
         assert_true(c.lines > 50);
         gufo_vocab_close(c.vocab);
