@@ -197,6 +197,43 @@ static void test_long(void **state)
     texts_free(&t);
 }
 
+/* Passing a chain in blocks leads where its bytes one by one lead, wherever the text differs. */
+static void test_skip(void **state)
+{
+    enum { LONG = 200 };
+    texts t = texts_new(2, 2 * LONG);
+    char text[LONG];
+
+    (void)state;
+    memset(text, 'x', LONG);
+    texts_add(&t, text, LONG);
+    texts_add(&t, text, 3);
+    trie *made = trie_new(NULL, &(trie_texts){t.bytes, t.starts}, NULL, t.count, NULL);
+    assert_non_null(made);
+    for (size_t wrong = 0; wrong <= LONG; wrong++) {
+        uint32_t id = TRIE_NO_ID;
+
+        memset(text, 'x', LONG);
+        if (wrong < LONG)
+            text[wrong] = 'y';
+        for (size_t len = 0; len <= LONG; len++) {
+            uint64_t node = made->root;
+            size_t longest = wrong >= LONG && len == LONG ? LONG : wrong >= 3 && len >= 3 ? 3 : 0;
+
+            for (size_t at = 0; at < len && node != TRIE_NONE; at++) {
+                at += trie_skip(made, &node, text + at, len - at);
+                assert_true(at < len);
+                node = trie_step(made, node, (uint8_t)text[at]);
+            }
+            assert_true(node == trie_walk(made, made->root, text, len));
+            check_u64(trie_longest(made, (gufo_str){text, len}, &id), longest, "%zu of %zu", wrong,
+                      len);
+        }
+    }
+    trie_free(made);
+    texts_free(&t);
+}
+
 static void test_some_ids(void **state)
 {
     texts t = texts_new(4, 10);
@@ -253,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few),  cmocka_unit_test(test_random),   cmocka_unit_test(test_wide),
         cmocka_unit_test(test_long), cmocka_unit_test(test_some_ids), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_skip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,6 +317,31 @@ static void test_refused_ids(void **state)
     refused(&m, GUFO_E_MALFORMED, "add_bos_token");
 }
 
+/* A token of 64 KiB; tokens are not longer. */
+static void test_long_token(void **state)
+{
+    enum { LONGEST = 65535 };
+    char *text = calloc(LONGEST + 2, 1);
+
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'a', LONGEST);
+    for (int longer = 0; longer < 2; longer++) {
+        const token_row rows[] = {{"a", 1, 0}, {text, 1, 0}};
+        vocab_maker m = vocab_maker_new("rwkv");
+        gufo_vocab *vocab;
+        gufo_error error = {0};
+
+        text[LONGEST] = longer != 0 ? 'a' : '\0';
+        vocab_maker_tokens(&m, rows, 2);
+        vocab = vocab_maker_open(&m, NULL, &error);
+        assert_int_equal(vocab != NULL, longer == 0);
+        assert_int_equal(error.code, longer != 0 ? GUFO_E_LIMIT : GUFO_OK);
+        gufo_vocab_close(vocab);
+    }
+    free(text);
+}
+
 static void test_pre(void **state)
 {
     static const struct {
@@ -393,7 +418,7 @@ int main(void)
         cmocka_unit_test(test_known_texts),      cmocka_unit_test(test_strip_rules),
         cmocka_unit_test(test_refused_models),   cmocka_unit_test(test_refused_lists),
         cmocka_unit_test(test_refused_ids),      cmocka_unit_test(test_pre),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),           cmocka_unit_test(test_long_token),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

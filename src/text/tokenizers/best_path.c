@@ -56,6 +56,7 @@ static void find(const gufo_vocab *v, const path_rules *rules, gufo_str text, pa
 
         next = at + (uint32_t)length_by_first_byte(text.data + at, len - at);
         for (uint32_t end = at; end < len;) {
+            end += (uint32_t)trie_skip(tokens, &node, text.data + end, len - end);
             node = trie_step(tokens, node, (uint8_t)text.data[end++]);
             if (node == TRIE_NONE)
                 break;
@@ -104,6 +105,7 @@ static void find_original(const gufo_vocab *v, const path_rules *rules, gufo_str
 
         next = at + (uint32_t)length_by_first_byte(text.data + at, len - at);
         for (uint32_t end = at; end < len;) {
+            end += (uint32_t)trie_skip(tokens, &node, text.data + end, len - end);
             node = trie_step(tokens, node, (uint8_t)text.data[end++]);
             if (node == TRIE_NONE)
                 break;

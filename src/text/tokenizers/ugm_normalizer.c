@@ -52,6 +52,7 @@ static size_t user_defined(const ugm_normalizer *n, gufo_str text)
     size_t len = 0, whole = 0;
 
     while (len < text.len) {
+        len += trie_skip(n->user_defined, &node, text.data + len, text.len - len);
         node = trie_step(n->user_defined, node, (uint8_t)text.data[len]);
         if (node == TRIE_NONE)
             break;

@@ -14,6 +14,10 @@
 /* Ids and places of texts have 32 bits, and tables of twice as many slots are made of them. */
 enum { MOST_TOKENS = 1 << 27 };
 
+/* Many times what the longest tokens have.  Encoding looks as far ahead as tokens reach: a longer one
+ * would make the time quadratic, of a text that repeats its begin. */
+enum { LONGEST_TEXT = 65535 };
+
 /* "[EMPTY_134217728]" */
 enum { EMPTY_NAME = 20 };
 
@@ -77,8 +81,12 @@ static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error
     if (status != GUFO_OK)
         return status;
     for (iter = gufo_array_start(&array); id < v->size && gufo_array_next(&iter, &text); id++) {
-        uint32_t len = copy_text(v->bytes + at, text.as.str, id);
+        uint32_t len;
 
+        if (text.as.str.len > LONGEST_TEXT)
+            return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %zu bytes, of at most %d", id,
+                          text.as.str.len, LONGEST_TEXT);
+        len = copy_text(v->bytes + at, text.as.str, id);
         v->longest = len > v->longest ? len : v->longest;
         at += len;
         v->starts[id + 1] = at;

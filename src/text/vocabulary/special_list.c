@@ -191,6 +191,7 @@ static gufo_status look_at(special_scan *s, token_group *group, size_t at, gufo_
     while (status == GUFO_OK && i < s->text.len && node != TRIE_NONE) {
         uint32_t id;
 
+        i += trie_skip(texts, &node, s->text.data + i, s->text.len - i);
         node = trie_step(texts, node, (uint8_t)s->text.data[i++]);
         id = node != TRIE_NONE ? trie_value(texts, node) : TRIE_NO_ID;
         if (id != TRIE_NO_ID)

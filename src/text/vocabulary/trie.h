@@ -13,6 +13,8 @@
 #ifndef TEXT_TRIE_H
 #define TEXT_TRIE_H
 
+#include <string.h>
+
 #include "gufo/base.h"
 
 #define TRIE_NONE ((uint64_t)0) /* not a node */
@@ -70,6 +72,25 @@ static inline uint64_t trie_step(const trie *t, uint64_t node, uint8_t byte)
     return (child & (TRIE_USED | 0xff)) == (TRIE_USED | (uint64_t)byte) ? child : TRIE_NONE;
 }
 
+/* Moves along a chain while its bytes are those of `text`, but for its last byte: how many were
+ * passed.  No text ends at one of them.  Long tokens are compared in blocks this way. */
+static inline size_t trie_skip(const trie *t, uint64_t *node, const char *text, size_t len)
+{
+    enum { BLOCK = 32 };
+    const char *chained;
+    size_t left, skipped = 0;
+
+    if ((*node & (TRIE_CHAIN | TRIE_LEAF)) != TRIE_CHAIN)
+        return 0;
+    left = t->chains[(uint32_t)*node >> 12].end - (uint32_t)(*node >> 32);
+    chained = t->texts.bytes + (uint32_t)(*node >> 32);
+    len = len < left ? len : left;
+    while (len - skipped > BLOCK && memcmp(chained + skipped, text + skipped, BLOCK) == 0)
+        skipped += BLOCK;
+    *node += (uint64_t)skipped << 32;
+    return skipped;
+}
+
 /* The id of the text that ends at a node; TRIE_NO_ID if none does. */
 static inline uint32_t trie_value(const trie *t, uint64_t node)
 {
@@ -102,6 +123,7 @@ static inline size_t trie_longest(const trie *t, gufo_str text, uint32_t *id)
     for (size_t i = 0; i < text.len; i++) {
         uint32_t found;
 
+        i += trie_skip(t, &node, text.data + i, text.len - i);
         node = trie_step(t, node, (uint8_t)text.data[i]);
         if (node == TRIE_NONE)
             break;
