@@ -172,6 +172,40 @@ static void test_random_damage(void **state)
     free(m);
 }
 
+/* A replacement has a limit, and so has a key, which leads in a circle here. */
+static void test_bombs(void **state)
+{
+    enum { LONGEST = 255, TEXT = 100000 };
+    char text[TEXT + 1];
+    gufo_error error = no_error();
+    gufo_str replacement;
+    charsmap map;
+
+    (void)state;
+    memset(text, 'a', TEXT);
+    text[TEXT] = '\0';
+    for (size_t longer = 0; longer < 2; longer++) {
+        made_map *m = make_map();
+        builder b;
+
+        map_add(m, (map_row){"B", text + TEXT - LONGEST - longer});
+        m->words[2 * MAP_BLOCK ^ 'a'] = 'a' << 10 | 'a' | 0x100;
+        m->words[0] = 2 * MAP_BLOCK << 10;
+        m->words[2 * MAP_BLOCK] = 0x80000000u;
+        b = map_bytes(m);
+        if (longer == 0) {
+            check_ok(read_bytes(b.data, b.len, GUFO_VALUE_UINT8, &map, &error), &error, "map");
+            check_u64(charsmap_match(&map, gufo_str_of(text), &replacement), LONGEST, "a circle");
+        } else {
+            check(read_bytes(b.data, b.len, GUFO_VALUE_UINT8, &map, &error) == GUFO_E_LIMIT, "%s",
+                  error.message);
+        }
+        charsmap_free(&map, &default_allocator);
+        builder_free(&b);
+        free(m);
+    }
+}
+
 static void test_wrong_type(void **state)
 {
     gufo_error error = no_error();
@@ -187,7 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_match),      cmocka_unit_test(test_facts),
         cmocka_unit_test(test_damaged),    cmocka_unit_test(test_random_damage),
-        cmocka_unit_test(test_wrong_type),
+        cmocka_unit_test(test_wrong_type), cmocka_unit_test(test_bombs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,9 @@
 #include "text/tokenizers/byte_pairs.h"
 
 enum { HEAD = 4, HAS_VALUE = 0x100 };
+
+/* Those of SentencePiece have about 40 bytes.  A trie may lead in a circle: keys need a limit. */
+enum { LONGEST_KEY = 255, LONGEST_REPLACEMENT = 255 };
 #define IS_VALUE 0x80000000u
 
 static inline uint32_t offset_of(uint32_t word)
@@ -48,9 +51,9 @@ static inline uint32_t root_children(const charsmap *map)
 size_t charsmap_match(const charsmap *map, gufo_str text, gufo_str *replacement)
 {
     uint32_t at = root_children(map), word, found = 0;
-    size_t len = 0;
+    size_t len = 0, most = text.len < LONGEST_KEY ? text.len : LONGEST_KEY;
 
-    for (size_t i = 0; i < text.len && step(map, &at, (uint8_t)text.data[i], &word); i++)
+    for (size_t i = 0; i < most && step(map, &at, (uint8_t)text.data[i], &word); i++)
         if ((word & HAS_VALUE) != 0 && at < map->word_count) {
             found = map->words[at] & ~IS_VALUE;
             len = i + 1;
@@ -82,6 +85,11 @@ static gufo_status check_values(const charsmap *map, gufo_error *error)
                 "precompiled_charsmap: the replacement of word %u would begin at byte %u, "
                 "but all have %u bytes",
                 (unsigned)i, (unsigned)(map->words[value] & ~IS_VALUE), (unsigned)map->text_size);
+        if (memchr(map->texts + (map->words[value] & ~IS_VALUE), '\0', LONGEST_REPLACEMENT + 1) ==
+            NULL)
+            return refuse(error, GUFO_E_LIMIT,
+                          "precompiled_charsmap: the replacement of word %u has more than %d bytes",
+                          (unsigned)i, LONGEST_REPLACEMENT);
     }
     return GUFO_OK;
 }
