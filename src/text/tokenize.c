@@ -23,7 +23,7 @@
 #include "text/work.h"
 
 enum { FIRST_WINDOW = 2 * WORK_PART };
-#define MOST_WINDOW ((size_t)256 << 20)
+#define MOST_WINDOW ((size_t)32 << 20)
 
 struct gufo_tokenizer {
     gufo_allocator allocator;
