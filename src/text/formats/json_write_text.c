@@ -13,7 +13,7 @@ json_t *json_token_text(const json_export *e, uint32_t id)
     json_t *text;
     char *joined;
 
-    if (strcmp(e->vocab->model, "bert") == 0)
+    if (e->vocab->algorithm == &algorithm_wpm)
         word = wordpiece_text_of(e->vocab, id);
     joined = mem_join(allocator, gufo_str_of(word.prefix), word.rest);
     text = joined != NULL ? json_stringn(joined, strlen(word.prefix) + word.rest.len) : NULL;

@@ -39,7 +39,7 @@ static bool append(buffer *out, gufo_str text)
 
 gufo_status vocab_txt_write(const gufo_vocab *vocab, buffer *out, gufo_error *error)
 {
-    bool wordpiece = strcmp(vocab->model, "bert") == 0, memory = true;
+    bool wordpiece = vocab->algorithm == &algorithm_wpm, memory = true;
 
     for (uint32_t id = 0; memory && id < vocab->size; id++) {
         gufo_str text = vocab_text(vocab, id);
