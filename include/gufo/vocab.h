@@ -46,7 +46,8 @@ typedef struct gufo_vocab_options {
  *   GUFO_E_NOT_FOUND  the model has no vocabulary
  *   GUFO_E_TYPE       a tokenizer that is not supported, by name
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT
- *                     what is wrong with it: merges of unknown parts, too few scores ...
+ *                     what is wrong with it: merges of unknown parts, too few scores, a token of
+ *                     more than 64 KiB ...
  *   GUFO_E_CHANGED    the file changed meanwhile
  *   GUFO_E_ARGUMENT   options: no pre-tokenizer has this name, or the algorithm has none
  *   GUFO_E_MEMORY
