@@ -14,7 +14,8 @@ typedef struct charsmap {
     uint64_t pairs[65536 / 64]; /* bytes with which a key begins; (c, 00): key c */
 } charsmap;
 
-/* Copies the map from the metadata into *map, which is {0} before, and is freed whatever is returned.  GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_MEMORY. */
+/* Copies the map from the metadata into *map, which is {0} before and is to be freed whatever is
+ * returned.  GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 gufo_status charsmap_read(charsmap *map, const gufo_value *value, const gufo_allocator *allocator,
                           gufo_error *error);
 void charsmap_free(charsmap *map, const gufo_allocator *allocator);
