@@ -25,6 +25,12 @@ static digest_library digest_library_at(size_t index)
 #define JANSSON_VERSION NULL
 #endif
 
+#ifdef GUFO_HAS_TEXT
+#include <utf8proc.h>
+#else
+#define utf8proc_version() NULL
+#endif
+
 /* Writes a line with the libraries that this build has, or with those that it lacks. */
 static void put_line(FILE *out, const char *before, const digest_library *libraries, size_t count,
                      bool there)
@@ -44,13 +50,14 @@ static void put_line(FILE *out, const char *before, const digest_library *librar
 
 void built_in_print(FILE *out)
 {
-    enum { LIBRARIES = DIGEST_LIBRARIES + 2 };
+    enum { LIBRARIES = DIGEST_LIBRARIES + 3 };
     digest_library libraries[LIBRARIES];
 
     for (size_t i = 0; i < DIGEST_LIBRARIES; i++)
         libraries[i] = digest_library_at(i);
     libraries[DIGEST_LIBRARIES] = (digest_library){"PCRE2", pattern_version()};
     libraries[DIGEST_LIBRARIES + 1] = (digest_library){"Jansson", JANSSON_VERSION};
+    libraries[DIGEST_LIBRARIES + 2] = (digest_library){"utf8proc", utf8proc_version()};
     put_line(out, "with: ", libraries, LIBRARIES, true);
     put_line(out, "without: ", libraries, LIBRARIES, false);
 }
