@@ -10,7 +10,7 @@ load common
     run -0 --separate-stderr gufo --version
     version=$(sed -n 's/^#define GUFO_VERSION_STRING "\(.*\)"/\1/p' "$GUFO_SOURCE/include/gufo/base.h")
     [ "${lines[0]}" = "gufo $version" ]
-    for library in xxHash libcrypto libsodium PCRE2 Jansson; do has "$library"; done
+    for library in xxHash libcrypto libsodium PCRE2 Jansson utf8proc; do has "$library"; done
     [ "${#lines[@]}" -le 3 ]
     same_error ''
 }
