@@ -157,7 +157,7 @@ static void measure(const char *path, gufo_str text, gufo_str long_text, int run
     if (model == NULL)
         die(path, error.message);
     for (int i = 0; i < runs; i++) {
-        double start = now(CLOCK_MONOTONIC), seconds;
+        double start, seconds;
 
         gufo_vocab_close(vocab);
         start = now(CLOCK_MONOTONIC);

@@ -1,5 +1,6 @@
 /* Byte-pair encoding: its rules on vocabularies that are made for them, and compared with their
  * definition. */
+#include "support/pace.h"
 #include "support/allocator.h"
 #include "support/json.h"
 #include "support/shared.h"
@@ -348,7 +349,7 @@ static void test_raw_cuts(void **state)
     unsigned cuts = 0;
 
     (void)state;
-    for (int n = 0; n < 3000; n++) {
+    for (int n = 0; n < (int)all_some_or_few(3000, 600, 600); n++) {
         char text[64] = "";
         gufo_ids whole = {0}, halves = {0};
         size_t at;

@@ -1,4 +1,5 @@
 /* Ids to text: pieces, first space, BOS and EOS, clean-up, characters in parts; real vocabularies. */
+#include "support/pace.h"
 #include "reference.h"
 
 #include "support/allocator.h"
@@ -308,7 +309,7 @@ static void test_characters(void **state)
         (void)snprintf(text, sizeof text, "<0x%02X>", byte);
         add(&m, text, BYTE);
     }
-    for (unsigned round = 0; round < 500; round++) {
+    for (unsigned round = 0; round < all_some_or_few(500, 200, 100); round++) {
         uint32_t ids[24];
         char bytes[24];
 
@@ -392,7 +393,7 @@ static void test_clean_up(void **state)
     m.vocab.clean_spaces = true;
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         add(&m, texts[i], USER);
-    for (unsigned round = 0; round < 3000; round++) {
+    for (unsigned round = 0; round < all_some_or_few(3000, 600, 600); round++) {
         size_t count = (size_t)random_next(&random) % 30;
         char expected[200] = "";
         uint32_t ids[30];

@@ -1,4 +1,5 @@
 /* Pre-tokenizers: the pieces of texts, and where a text may be cut. */
+#include "support/pace.h"
 #include "../support/builder.h"
 #include "../support/check.h"
 #include "../support/json.h"
@@ -278,7 +279,7 @@ static void check_random_cuts(cutter *c, const char *name)
     uint64_t random = 1;
     unsigned found = 0;
 
-    for (int n = 0; n < 300; n++) {
+    for (int n = 0; n < (int)all_some_or_few(300, 60, 60); n++) {
         char text[256];
         size_t len = random_text(text, &random, n % 2 == 0 ? 4 : 20);
 
@@ -287,12 +288,12 @@ static void check_random_cuts(cutter *c, const char *name)
     check(found > 0, "%s: texts are never cut", name);
 }
 
-/* All texts of three characters. */
+/* All texts of three characters; with sanitizers some, the plain build tries all. */
 static void check_short_cuts(cutter *c, const char *name)
 {
-    const size_t count = COUNT_OF(letters);
+    const size_t count = COUNT_OF(letters), step = all_some_or_few(1, 7, 7);
 
-    for (size_t n = 0; n < count * count * count; n++) {
+    for (size_t n = 0; n < count * count * count; n += step) {
         char text[32];
         int len = snprintf(text, sizeof text, "%s%s%s", letters[n % count],
                            letters[n / count % count], letters[n / count / count]);

@@ -1,4 +1,5 @@
 /* Special tokens in texts: which occurrences count, compared with the definition. */
+#include "support/pace.h"
 #include "support/vocab_maker.h"
 
 #include <stdlib.h>
@@ -165,7 +166,7 @@ static void check_vocab(const char *name, bool parse)
     char text[BYTES];
 
     assert_true(f != NULL && expected.ids != NULL && tokenizer != NULL);
-    for (unsigned round = 0; round < 600; round++) {
+    for (unsigned round = 0; round < all_some_or_few(600, 200, 200); round++) {
         size_t len = (size_t)random_next(&state) % (round < 500 ? 12 : BYTES);
 
         random_text(text, len, &state);
