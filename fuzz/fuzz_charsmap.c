@@ -7,7 +7,8 @@
 #include "text/tokenizers/charsmap.h"
 #include "walk.h"
 
-/* Matches lie in the text, replacements in the map; the table of first bytes misses none. */
+/* Every match is inside the text, every replacement inside the map, and the table of first bytes
+ * knows each key. */
 static void look(const charsmap *map, gufo_str text)
 {
     for (size_t at = 0; at < text.len; at++) {

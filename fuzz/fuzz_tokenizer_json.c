@@ -103,7 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status[0] = tokenizer_json_read(text, NULL, documents[0], &error);
     status[1] = tokenizer_json_read(text, &lenient, documents[1], &error);
     status[2] = rwkv_world_document(text, 0, NULL, documents[2], &error);
-    must(status[0] != GUFO_OK || status[1] == GUFO_OK, "notes are no failures");
+    must(status[0] != GUFO_OK || status[1] == GUFO_OK,
+         "a document that is read without notes is read with them");
     for (int i = 0; i < 3; i++) {
         if (status[i] != GUFO_OK) {
             gufo_document_free(documents[i]);

@@ -24,6 +24,21 @@ bool str_is_word(gufo_str word, const char *words)
     return false;
 }
 
+const char *str_search(gufo_str text, gufo_str part)
+{
+    const char *at = text.data, *end = text.data + text.len;
+
+    if (part.len == 0)
+        return text.data;
+    while (at != NULL && (size_t)(end - at) >= part.len) {
+        at = memchr(at, part.data[0], (size_t)(end - at) - part.len + 1);
+        if (at == NULL || memcmp(at, part.data, part.len) == 0)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
 bool str_is_plain(gufo_str text, const char *marks)
 {
     for (size_t i = 0; i < text.len; i++)

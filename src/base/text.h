@@ -67,6 +67,8 @@ gufo_str str_piece(const char **at, char separator);
 /* Whether `word` is one of those in `words`, which blanks divide. */
 bool str_is_word(gufo_str word, const char *words);
 
+/* Where `part` is in a text for the first time; NULL if it is not.  An empty part is at its start. */
+const char *str_search(gufo_str text, gufo_str part);
 /* Whether the text has letters, digits and these marks alone, and at least one of them. */
 bool str_is_plain(gufo_str text, const char *marks);
 

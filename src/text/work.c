@@ -1,3 +1,8 @@
+/* Encoding a list of items, by one thread or by several.
+ *
+ * Each thread takes runs of items of about WORK_PART bytes, and the ids of the runs are joined in
+ * their order: so ids do not depend on threads.  What the items are is decided in tokenize.c; how a
+ * part is encoded, in tokenizers/. */
 #include "text/work.h"
 
 #include <string.h>

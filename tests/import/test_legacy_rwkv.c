@@ -283,7 +283,7 @@ static void test_names_stay(void **state)
     close_subject(&s);
 }
 
-/* Blocks lie in rows: other dimensions would cut them. */
+/* A block is part of one row: rows of another length would cut it. */
 static void test_quantized_rows_of_another_length(void **state)
 {
     static subject s = {.arch = "rwkv7"};

@@ -222,8 +222,7 @@ static void on_finding(void *context, const gufo_finding *finding)
     check_fix(row, &finding->fix);
 }
 
-/* Stands in for the parser of templates, which is in another library: it knows one name and one
- * tag. */
+/* Replaces the parser of templates, which is in another library: it knows one name and one tag. */
 static gufo_status judge_words(gufo_str source, const gufo_allocator *allocator,
                                gufo_template_found *found, void *context, gufo_error *error)
 {

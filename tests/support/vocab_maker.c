@@ -1,5 +1,7 @@
 #include "vocab_maker.h"
 
+#include "allocator.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,4 +111,39 @@ gufo_vocab *vocab_maker_open(vocab_maker *m, const gufo_vocab_options *options, 
     gufo_close(model);
     builder_free(&m->b);
     return vocab;
+}
+
+static gufo_status encode_with(const gufo_model *model, const char *text,
+                               const gufo_allocator *allocator)
+{
+    const gufo_vocab_options options = {.allocator = allocator};
+    gufo_ids ids = {.allocator = allocator};
+    gufo_error error;
+    gufo_vocab *vocab = gufo_vocab_open(model, &options, &error);
+    gufo_status status =
+        vocab == NULL ? error.code : gufo_tokenize(vocab, gufo_str_of(text), NULL, &ids, &error);
+
+    gufo_ids_free(&ids);
+    gufo_vocab_close(vocab);
+    return status;
+}
+
+void vocab_maker_fail_memory(vocab_maker *m, const char *text)
+{
+    gufo_model *model = vocab_maker_model(m);
+    gufo_status status = GUFO_E_MEMORY;
+
+    for (size_t fail_at = 1; status != GUFO_OK; fail_at++) {
+        counter memory;
+        gufo_allocator allocator;
+
+        counter_init(&memory);
+        memory.fail_at = fail_at;
+        allocator = counter_allocator(&memory);
+        status = encode_with(model, text, &allocator);
+        assert_int_equal(memory.in_use, 0);
+        assert_true(status == GUFO_OK || status == GUFO_E_MEMORY);
+    }
+    gufo_close(model);
+    builder_free(&m->b);
 }

@@ -39,5 +39,8 @@ void vocab_maker_key(vocab_maker *m, const char *key, const char *text);
 gufo_model *vocab_maker_model(vocab_maker *m);
 /* Opens the vocabulary, and frees what was made. */
 gufo_vocab *vocab_maker_open(vocab_maker *m, const gufo_vocab_options *options, gufo_error *error);
+/* Opens the vocabulary and encodes a text, while each request for memory fails in turn: fails the
+ * test unless these failures are GUFO_E_MEMORY and keep nothing.  Frees what was made. */
+void vocab_maker_fail_memory(vocab_maker *m, const char *text);
 
 #endif

@@ -1,7 +1,6 @@
 /* Byte-pair encoding: its rules on vocabularies that are made for them, and compared with their
  * definition. */
 #include "support/pace.h"
-#include "support/allocator.h"
 #include "support/json.h"
 #include "support/shared.h"
 #include "support/vocab_maker.h"
@@ -528,34 +527,9 @@ static void test_expected_ids(void **state)
 static void check_memory(const small_vocabulary *small, const char *text)
 {
     vocab_maker m;
-    gufo_model *model;
 
     fill(&m, small);
-    model = vocab_maker_model(&m);
-    for (size_t fail_at = 1;; fail_at++) {
-        counter memory;
-        gufo_allocator allocator;
-        const gufo_vocab_options options = {.allocator = &allocator};
-        gufo_ids ids = {.allocator = &allocator};
-        gufo_error error;
-        gufo_vocab *vocab;
-        gufo_status status;
-
-        counter_init(&memory);
-        memory.fail_at = fail_at;
-        allocator = counter_allocator(&memory);
-        vocab = gufo_vocab_open(model, &options, &error);
-        status = vocab == NULL ? error.code
-                               : gufo_tokenize(vocab, gufo_str_of(text), NULL, &ids, &error);
-        gufo_ids_free(&ids);
-        gufo_vocab_close(vocab);
-        assert_int_equal(memory.in_use, 0);
-        if (status == GUFO_OK)
-            break;
-        assert_int_equal(status, GUFO_E_MEMORY);
-    }
-    gufo_close(model);
-    builder_free(&m.b);
+    vocab_maker_fail_memory(&m, text);
 }
 
 static void test_memory(void **state)

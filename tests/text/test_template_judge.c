@@ -313,7 +313,7 @@ static void test_stop(void **state)
 
     (void)state;
     check_u64(lint(text, "all", 0).dangers, 3, "all");
-    check_u64(lint(text, "some", 2).dangers, 2, "who is told to stop stops");
+    check_u64(lint(text, "some", 2).dangers, 2, "the judge stops when its caller says so");
 }
 
 /* A fault is found at its byte where lines end with \r\n, too. */

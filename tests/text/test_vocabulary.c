@@ -1,5 +1,4 @@
 /* Opening vocabularies: defaults, keys, known texts, and what is refused. */
-#include "support/allocator.h"
 #include "support/vocab_maker.h"
 
 #include <stdlib.h>
@@ -377,36 +376,11 @@ static void test_pre(void **state)
 static void test_memory(void **state)
 {
     vocab_maker m = vocab_maker_new("llama");
-    gufo_model *model;
 
     (void)state;
     vocab_maker_with_bytes(&m, few, FEW);
     vocab_maker_bool(&m, "add_bos_token", true);
-    model = vocab_maker_model(&m);
-    for (size_t fail_at = 1;; fail_at++) {
-        counter memory;
-        gufo_allocator allocator;
-        const gufo_vocab_options options = {.allocator = &allocator};
-        gufo_ids ids = {.allocator = &allocator};
-        gufo_error error;
-        gufo_vocab *vocab;
-        gufo_status status;
-
-        counter_init(&memory);
-        memory.fail_at = fail_at;
-        allocator = counter_allocator(&memory);
-        vocab = gufo_vocab_open(model, &options, &error);
-        status = vocab == NULL ? error.code
-                               : gufo_tokenize(vocab, gufo_str_of("a</s>b  a"), NULL, &ids, &error);
-        gufo_ids_free(&ids);
-        gufo_vocab_close(vocab);
-        assert_int_equal(memory.in_use, 0);
-        if (status == GUFO_OK)
-            break;
-        assert_int_equal(status, GUFO_E_MEMORY);
-    }
-    gufo_close(model);
-    builder_free(&m.b);
+    vocab_maker_fail_memory(&m, "a</s>b  a");
 }
 
 int main(void)

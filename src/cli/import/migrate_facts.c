@@ -21,7 +21,7 @@ static bool is_replaced(const migration *m, gufo_str key)
             gufo_str_equal(key, gufo_str_of("general.quantization_version")));
 }
 
-/* A key that is no setting is in the old file, unless options or --known give it. */
+/* The old file has every key that is not a setting, unless options or --known give it. */
 static gufo_import_setting fact_of(const migration *m, const gufo_entry *entry)
 {
     bool given = gufo_document_find_str(m->given, entry->key, NULL) ||

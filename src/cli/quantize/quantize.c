@@ -2,7 +2,6 @@
  *
  * The library plans and works; this file has the options, opens what they name, watches for
  * signals, and reports failures. */
-#define _GNU_SOURCE /* memmem */
 
 #include "cli/quantize/quantize.h"
 
@@ -148,20 +147,15 @@ static const gufo_element_type *type_in_model(void *other, gufo_str name)
     return gufo_tensor_find_str(other, name, &tensor) ? gufo_element_type_by_id(tensor.type) : NULL;
 }
 
-static bool contains(gufo_str text, const char *part)
-{
-    return memmem(text.data, text.len, part, strlen(part)) != NULL;
-}
-
 static bool is_included(void *context, gufo_str name)
 {
     const quantize_options *o = context;
     bool included = o->included.count == 0;
 
     for (size_t i = 0; i < o->included.count; i++)
-        included = included || contains(name, o->included.items[i]);
+        included = included || str_search(name, gufo_str_of(o->included.items[i])) != NULL;
     for (size_t i = 0; i < o->excluded.count; i++)
-        included = included && !contains(name, o->excluded.items[i]);
+        included = included && str_search(name, gufo_str_of(o->excluded.items[i])) == NULL;
     return included;
 }
 

@@ -3,32 +3,17 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "gufo/quant.h"
 
 /* ---- matching ------------------------------------------------------------------------------- */
 
 typedef enum match { PART, WHOLE } match;
 
-static bool ends_with(gufo_str text, const char *end)
-{
-    size_t len = strlen(end);
-
-    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
-}
-
-static bool contains(gufo_str text, const char *part)
-{
-    size_t len = strlen(part);
-
-    for (size_t at = 0; at + len <= text.len; at++)
-        if (memcmp(text.data + at, part, len) == 0)
-            return true;
-    return false;
-}
-
 static bool matches(gufo_str name, const char *text, match how)
 {
-    return how == WHOLE ? gufo_str_equal(name, gufo_str_of(text)) : contains(name, text);
+    return how == WHOLE ? gufo_str_equal(name, gufo_str_of(text))
+                        : str_search(name, gufo_str_of(text)) != NULL;
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
@@ -139,5 +124,5 @@ const char *recipe_kept_name(gufo_str name)
 
 bool recipe_is_weight(gufo_str name)
 {
-    return ends_with(name, "weight");
+    return str_ends(name, "weight");
 }

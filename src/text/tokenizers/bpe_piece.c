@@ -197,11 +197,13 @@ static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id
     return GUFO_OK;
 }
 
-static gufo_status encode_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
+static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
 {
+    algorithm_scratch *s = t->scratch;
     uint32_t id;
     gufo_status status;
 
+    s->out = out;
     if (s->vocab->escape_spaces) {
         s->escaped.len = 0;
         if (!add_escaped(&s->escaped, piece))
@@ -220,20 +222,7 @@ static gufo_status encode_piece(algorithm_scratch *s, gufo_str piece, gufo_error
 /* The same for a piece that may be in the cache. */
 static gufo_status add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *error)
 {
-    size_t before = s->out->count;
-    cached_piece *place;
-    bool found;
-    gufo_status status;
-
-    if (piece.len > CACHED_BYTES || s->work->watch != NULL)
-        return encode_piece(s, piece, error);
-    place = piece_cache_at(&s->cache, piece, &found);
-    if (found)
-        return piece_cache_add(place, s->out) ? GUFO_OK : fail_memory(error);
-    status = encode_piece(s, piece, error);
-    if (status == GUFO_OK && s->out->count > before)
-        piece_cache_keep(place, piece.len, s->out, before);
-    return status;
+    return piece_cache_encode(&s->cache, encode_piece, s->work, piece, s->out, error);
 }
 
 /* Raw text comes in long pieces: parts that no merge leaves are looked up on their own. */

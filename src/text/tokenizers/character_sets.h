@@ -26,8 +26,8 @@ typedef struct character_sets {
 
 void character_sets_free(character_sets *sets);
 
-/* The next element of an expression (not empty): a set, or bytes that are no set of characters
- * beyond ASCII. */
+/* The next element of an expression (not empty): a set that goes beyond ASCII, or other
+ * bytes. */
 gufo_str expression_element(gufo_str expression, bool *is_set);
 
 /* The number of the set that is spelt so; equal texts are one set.  GUFO_E_ARGUMENT if it cannot

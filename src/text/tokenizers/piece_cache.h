@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 
 enum { CACHED_BYTES = 24, CACHED_IDS = 9, CACHED_PIECES = 8192 };
 
@@ -80,6 +81,30 @@ static inline bool piece_cache_add(const cached_piece *place, gufo_ids *out)
     memcpy(out->ids + out->count, place->ids, sizeof place->ids);
     out->count += place->count;
     return true;
+}
+
+/* How an algorithm encodes a piece that is not in the cache. */
+typedef gufo_status piece_encoder(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error);
+
+/* Encodes a piece, with what the cache knows; who watches sees all steps. */
+static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *encode,
+                                             tokenizing *t, gufo_str piece, gufo_ids *out,
+                                             gufo_error *error)
+{
+    size_t before = out->count;
+    cached_piece *place;
+    bool found;
+    gufo_status status;
+
+    if (piece.len > CACHED_BYTES || t->watch != NULL)
+        return encode(t, piece, out, error);
+    place = piece_cache_at(cache, piece, &found);
+    if (found)
+        return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
+    status = encode(t, piece, out, error);
+    if (status == GUFO_OK && out->count > before)
+        piece_cache_keep(place, piece.len, out, before);
+    return status;
 }
 
 #endif

@@ -304,27 +304,15 @@ static bool can_keep(const tokenizing *t, gufo_str piece)
     const ugm_tables *u = t->vocab->tables;
     const ugm_normalizer *n = &u->normalizer;
 
-    return u->can_cut && t->watch == NULL && piece.len <= CACHED_BYTES &&
-           (!n->extra_spaces || !n->space_prefix || t->scratch->state.prefixed) &&
+    return u->can_cut && (!n->extra_spaces || !n->space_prefix || t->scratch->state.prefixed) &&
            *piece.data == ' ';
 }
 
 static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
 {
-    size_t before = out->count;
-    cached_piece *place;
-    bool found;
-    gufo_status status;
-
     if (!can_keep(t, piece))
         return search_piece(t, piece, out, error);
-    place = piece_cache_at(&t->scratch->cache, piece, &found);
-    if (found)
-        return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
-    status = search_piece(t, piece, out, error);
-    if (status == GUFO_OK)
-        piece_cache_keep(place, piece.len, out, before);
-    return status;
+    return piece_cache_encode(&t->scratch->cache, search_piece, t, piece, out, error);
 }
 
 static inline bool is_cut(const ugm_tables *u, const char *at)

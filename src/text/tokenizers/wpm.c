@@ -185,20 +185,7 @@ static gufo_status split_piece(tokenizing *t, gufo_str piece, gufo_ids *out, guf
 
 static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
 {
-    size_t before = out->count;
-    cached_piece *place;
-    bool found;
-    gufo_status status;
-
-    if (piece.len > CACHED_BYTES || t->watch != NULL)
-        return split_piece(t, piece, out, error);
-    place = piece_cache_at(&t->scratch->cache, piece, &found);
-    if (found)
-        return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
-    status = split_piece(t, piece, out, error);
-    if (status == GUFO_OK)
-        piece_cache_keep(place, piece.len, out, before);
-    return status;
+    return piece_cache_encode(&t->scratch->cache, split_piece, t, piece, out, error);
 }
 
 static gufo_status wpm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)

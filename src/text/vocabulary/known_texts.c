@@ -30,14 +30,6 @@ typedef struct applying {
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 
-static bool contains(gufo_str text, gufo_str part)
-{
-    for (size_t at = 0; at + part.len <= text.len; at++)
-        if (memcmp(text.data + at, part.data, part.len) == 0)
-            return true;
-    return false;
-}
-
 /* The text of metadata that a condition such as "name~phi3" is about; false for other conditions. */
 static bool metadata_part(const applying *a, const char *condition, gufo_str *text, gufo_str *part)
 {
@@ -72,7 +64,7 @@ static bool holds(applying *a, const known_text *row)
         return all_end(a, row->condition + strlen("eog:"));
     if (!metadata_part(a, row->condition, &text, &part))
         return true;
-    if (!contains(text, part) || (a->strip != NULL && strcmp(a->strip, row->group) != 0))
+    if (str_search(text, part) == NULL || (a->strip != NULL && strcmp(a->strip, row->group) != 0))
         return false;
     a->strip = row->group;
     return true;
@@ -128,7 +120,7 @@ static void apply_to_many(applying *a, const known_text *row)
     uint16_t wanted = len == 1 ? VOCAB_SPECIAL : GUFO_TOKEN_CONTROL;
 
     for (uint32_t id = 0; id < v->size; id++)
-        if ((v->attributes[id] & wanted) != 0 && contains(vocab_text(v, id), part))
+        if ((v->attributes[id] & wanted) != 0 && str_search(vocab_text(v, id), part) != NULL)
             apply_effect(a, id, row->effect);
 }
 
@@ -154,11 +146,9 @@ static void apply_row(applying *a, const known_text *row)
 
 static gufo_str find_text(const gufo_model *model, const char *key)
 {
-    gufo_entry entry;
     gufo_str text = {0};
 
-    if (gufo_metadata_find(model, key, &entry))
-        (void)gufo_value_str(&entry.value, &text, NULL);
+    (void)gufo_get_str(model, key, &text, NULL);
     return text;
 }
 

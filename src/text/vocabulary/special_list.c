@@ -257,25 +257,12 @@ static gufo_status add_range(special_scan *s, range_list *list, special_range ra
     return GUFO_OK;
 }
 
-static const char *find_text(gufo_str text, gufo_str wanted)
-{
-    const char *at = text.data, *end = text.data + text.len;
-
-    while ((size_t)(end - at) >= wanted.len) {
-        at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1);
-        if (at == NULL || memcmp(at, wanted.data, wanted.len) == 0)
-            return at;
-        at++;
-    }
-    return NULL;
-}
-
 /* The first occurrence of a token in a free range; false if it has none. */
 static bool find_in_range(const special_scan *s, special_range free, uint32_t id,
                           special_range *token)
 {
     gufo_str wanted = vocab_text(s->vocab, id), stretch = {s->text.data, free.end};
-    const char *found = find_text(str_from(stretch, free.begin), wanted);
+    const char *found = str_search(str_from(stretch, free.begin), wanted);
     uint16_t attributes = s->vocab->attributes[id];
 
     if (found == NULL)

@@ -309,7 +309,7 @@ static uint32_t parse_jump(parser *p, uint32_t at)
     return statement(p, leaves ? NODE_BREAK : NODE_CONTINUE, at, 0, 0, 0);
 }
 
-/* What asks for another template is refused where it is run, as there are no others. */
+/* A chat template has no other templates: rendering refuses a statement that asks for one. */
 static uint32_t parse_other_template(parser *p, uint32_t at)
 {
     uint32_t tag = constant_text(p, token_text(p, p->next - 1));
