@@ -26,15 +26,15 @@ bool str_is_word(gufo_str word, const char *words)
 
 const char *str_search(gufo_str text, gufo_str part)
 {
-    const char *at = text.data, *end = text.data + text.len;
+    const char *last;
 
-    if (part.len == 0)
-        return text.data;
-    while (at != NULL && (size_t)(end - at) >= part.len) {
-        at = memchr(at, part.data[0], (size_t)(end - at) - part.len + 1);
+    if (part.len == 0 || text.len < part.len)
+        return part.len == 0 ? text.data : NULL;
+    last = text.data + (text.len - part.len);
+    for (const char *at = text.data; at <= last; at++) {
+        at = memchr(at, part.data[0], (size_t)(last - at) + 1);
         if (at == NULL || memcmp(at, part.data, part.len) == 0)
             return at;
-        at++;
     }
     return NULL;
 }

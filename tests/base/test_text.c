@@ -1,6 +1,8 @@
 /* Strings, UTF-8, names of statuses, the version. */
 #include "../support/check.h"
 
+#include "base/text.h"
+
 #define VIEW(literal)                \
     {                                \
         literal, sizeof(literal) - 1 \
@@ -23,6 +25,27 @@ static void test_equal(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         check(gufo_str_equal(rows[i].a, rows[i].b) == rows[i].equal, "row %zu", i);
         check(gufo_str_equal(rows[i].b, rows[i].a) == rows[i].equal, "row %zu, swapped", i);
+    }
+}
+
+static void test_search(void **state)
+{
+    static const struct {
+        gufo_str text, part;
+        int at; /* -1: not there */
+    } rows[] = {
+        {VIEW("abcab"), VIEW("ab"), 0}, {VIEW("abcab"), VIEW("cab"), 2},
+        {VIEW("aab"), VIEW("ab"), 1},   {VIEW("ab"), VIEW("abc"), -1},
+        {VIEW("aaaa"), VIEW("b"), -1},  {VIEW("a\0b"), VIEW("\0b"), 1},
+        {VIEW("ab"), VIEW(""), 0},      {{NULL, 0}, VIEW("a"), -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *found = str_search(rows[i].text, rows[i].part);
+
+        check(rows[i].at < 0 ? found == NULL : found == rows[i].text.data + rows[i].at, "row %zu",
+              i);
     }
 }
 
@@ -141,9 +164,10 @@ static void test_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),        cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_utf8_all),     cmocka_unit_test(test_utf8_places),
-        cmocka_unit_test(test_status_names), cmocka_unit_test(test_version),
+        cmocka_unit_test(test_equal),       cmocka_unit_test(test_search),
+        cmocka_unit_test(test_utf8),        cmocka_unit_test(test_utf8_all),
+        cmocka_unit_test(test_utf8_places), cmocka_unit_test(test_status_names),
+        cmocka_unit_test(test_version),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
