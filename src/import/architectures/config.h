@@ -1,0 +1,43 @@
+/* What the files of a model folder say about the model: config.json and those beside it.
+ *
+ * `fields` is the configuration that the tables of registry/ speak of: the fields of the text model
+ * are laid over those of the whole. */
+#ifndef IMPORT_ARCHITECTURES_CONFIG_H
+#define IMPORT_ARCHITECTURES_CONFIG_H
+
+#include <jansson.h>
+
+#include "gufo/base.h"
+
+typedef struct model_config {
+    const gufo_allocator *allocator;
+    char *folder;             /* where the files are */
+    json_t *raw;              /* config.json, or params.json, as it is */
+    json_t *fields;           /* with the text model's fields over it */
+    json_t *edited;           /* and with the changes that the architecture's keys want */
+    json_t *ropes;            /* parameters of rotary positions, complete */
+    json_t *tokenizer;        /* tokenizer_config.json; NULL: none */
+    json_t *generation;       /* generation_config.json; NULL: none, or unreadable */
+    bool is_mistral;          /* Mistral's own layout: params.json */
+    const char *class_name;   /* "LlamaForCausalLM" */
+    const char *architecture; /* "llama": the name of the rules, and general.architecture */
+} model_config;
+
+/* Reads the files of a folder and finds the class and the architecture.  `arch`: the one that the
+ * caller says; NULL: as the class says.  With `generic` an unknown class is no failure, and config.json
+ * may be missing.
+ *   GUFO_E_TYPE       a class without rules: its name, and what can be done
+ *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY */
+gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
+                        const gufo_allocator *allocator, gufo_error *error);
+void config_close(model_config *config);
+
+/* The value of an expression of the tables, over the fields as the tensors see them ("fields"), not
+ * as the keys do ("edited"): a whole number that fits.  GUFO_E_MALFORMED names what is missing. */
+gufo_status config_number(const model_config *config, const char *expression, uint64_t *out,
+                          gufo_error *error);
+/* Whether a condition of the tables holds. */
+gufo_status config_holds(const model_config *config, const char *condition, bool *out,
+                         gufo_error *error);
+
+#endif

@@ -1,0 +1,22 @@
+/* The keys of an architecture, from its configuration: rows of registry/convert_keys.tsv. */
+#ifndef IMPORT_ARCHITECTURES_KEYS_H
+#define IMPORT_ARCHITECTURES_KEYS_H
+
+#include "import/architectures/config.h"
+#include "import/import.h"
+
+typedef enum keys_phase { KEYS_TENSORS, KEYS_PARAMETERS, KEYS_VOCABULARY } keys_phase;
+
+typedef struct keys_request {
+    const model_config *config;
+    uint32_t file_type; /* general.file_type */
+    /* Reads the vocabulary: `readers` are the names of those to try in order ("spm, hf, bpe"). */
+    gufo_status (*read_vocabulary)(void *context, const char *readers, gufo_error *error);
+    void *context;
+} keys_request;
+
+/* Sets the keys of one phase in the document of the import, in the order of the rows. */
+gufo_status keys_write(gufo_import *import, const keys_request *request, keys_phase phase,
+                       gufo_error *error);
+
+#endif

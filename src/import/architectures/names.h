@@ -1,0 +1,11 @@
+/* Names of tensors: of a checkpoint, and in a GGUF file (registry/hf_tensor_names.tsv). */
+#ifndef IMPORT_ARCHITECTURES_NAMES_H
+#define IMPORT_ARCHITECTURES_NAMES_H
+
+#include "gufo/format.h"
+
+/* The GGUF name of a tensor of a checkpoint, with its suffix (.weight, .bias); false: no rule has the
+ * name.  Constant time. */
+bool names_map(const char *architecture, gufo_str source, char out[GUFO_MAX_NAME + 1]);
+
+#endif

@@ -1,0 +1,45 @@
+/* The tensors of a model in GGUF, made of those of a checkpoint by the operations of its
+ * architecture (registry/convert_ops.tsv). */
+#ifndef IMPORT_ARCHITECTURES_TENSORS_H
+#define IMPORT_ARCHITECTURES_TENSORS_H
+
+#include "import/architectures/config.h"
+#include "import/containers/checkpoint.h"
+#include "import/import.h"
+#include "produce/produce.h"
+
+typedef struct planned_tensor {
+    char name[GUFO_MAX_NAME + 1];
+    gufo_str source; /* the name of the first tensor that it is made of */
+    uint32_t n_dims;
+    uint64_t dims[GUFO_MAX_DIMS]; /* the contiguous one first */
+    /* The type whose numbers it has: that of the checkpoint, or F32. */
+    const gufo_element_type *type;
+    bool keeps_type; /* whatever type is asked for */
+    /* Sources (whose input is the number of the file in the checkpoint), segments, operations and
+     * shape.  What becomes of the rows (`made`) is for others to say. */
+    piece piece;
+} planned_tensor;
+
+typedef struct tensor_plan {
+    const gufo_allocator *allocator;
+    planned_tensor *tensors;
+    uint64_t count, room;
+    const gufo_element_type *first_type; /* F16 or BF16: what TYPE "auto" is */
+    /* What the pieces refer to: numbers that are made, side tables. */
+    void **blocks;
+    uint64_t block_count, block_room;
+} tensor_plan;
+
+/* Plans all tensors.  `tokens`: length of the vocabulary; 0: none was read.  Warnings go to the
+ * import. */
+gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *checkpoint,
+                         const model_config *config, uint64_t tokens, gufo_error *error);
+/* All tensors under their own names (--generic); keys about what had to be changed go to the
+ * document. */
+gufo_status tensors_plan_generic(tensor_plan *plan, gufo_import *import,
+                                 const checkpoint *checkpoint, const model_config *config,
+                                 gufo_error *error);
+void tensor_plan_free(tensor_plan *plan);
+
+#endif
