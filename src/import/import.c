@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/model/model.h"
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
@@ -128,7 +129,10 @@ gufo_status import_open_model(gufo_import *im, gufo_error *error)
     if (im->peeked == NULL)
         return fail_as(error, &reason);
     im->opened = gufo_open_provider(&provider, &options, &reason);
-    return im->opened != NULL ? GUFO_OK : fail_as(error, &reason);
+    if (im->opened == NULL)
+        return fail_as(error, &reason);
+    model_set_maker(im->opened, im->peeked);
+    return GUFO_OK;
 }
 
 const gufo_model *gufo_import_model(const gufo_import *im)

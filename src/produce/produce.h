@@ -11,7 +11,8 @@
  *     piece     | unit 0 | unit 1 | unit 2 |   the work of one thread at a time
  *     target    | header | piece | piece | ...
  *
- *     plan/    job.c        making, filling and freeing; ask.c: queries
+ *     plan/    tensor.c     tensors of models as pieces
+ *              job.c        making, filling and freeing; ask.c: queries
  *              inputs.c     the files that are read; planned.c: the end of a plan
  *              document.c   the planner for documents whose tensors were copied
  *     units/   rows.c       from a row of a piece to bytes of a file
@@ -173,6 +174,7 @@ typedef struct job_input {
     const source *source;    /* NULL: not a file */
     uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
+    uint32_t first_file;     /* of a model that an import made: the first of the files it reads */
     bool replaceable;        /* by an output */
     bool released;           /* its data was needed no more, and is deleted (run/release.h) */
     bool planned; /* what is read of it is part of gufo_job.identity; else file and time count */
@@ -275,6 +277,10 @@ gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint
 /* The rows of tensor `index` of the model that is input `input`. */
 rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor,
                      uint64_t index);
+/* Adds what is made of tensor `index` of the model that is input `input`; row_bytes of the results is
+ * set here. */
+gufo_status job_add_tensor(gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index,
+                           made *results, uint32_t count, uint64_t slices, gufo_error *error);
 /* The number of a shard of a model among the inputs, which it becomes if it is not one yet. */
 gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
                           gufo_error *error);
@@ -292,8 +298,8 @@ gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
  * in place of gufo_job_run, and with its errors. */
 gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
 
-/* Rows [row, row + count) of piece `index`, which passes the bytes of its sources: what a run would write,
- * without one.  A transposed piece has plain numbers of one type, and one slice.  Any thread. */
+/* Rows [row, row + count) of piece `index`, which has one result without importance: what a run would
+ * write, without one.  Any thread. */
 gufo_status job_peek(const gufo_job *job, uint64_t index, uint64_t row, uint64_t count, void *out,
                      gufo_error *error);
 /* GUFO_E_CHANGED if an input was written to since it was opened. */

@@ -142,7 +142,7 @@ static gufo_status begin(void *context, gufo_error *error)
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 /* Whether the rows of a tensor are read: for any target, or from a model that is made. */
-static bool is_made(const gufo_quantizer *q, uint64_t index)
+static bool is_read(const gufo_quantizer *q, uint64_t index)
 {
     bool reads = gufo_model_facts(q->input).is_made;
 
@@ -160,8 +160,7 @@ static bool is_converted(const gufo_quantizer *q, uint64_t index)
 }
 
 /* The result of a tensor for target `number`, whose file has it at `place`. */
-static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, uint64_t place,
-                      uint64_t row_count)
+static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, uint64_t place)
 {
     const quant_tensor *t = &q->tensors[index];
     const quant_result *r = quant_result_of(q, number, index);
@@ -170,7 +169,6 @@ static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, ui
 
     return (made){.target = (uint32_t)(number * q->output_count + t->output),
                   .place = place,
-                  .row_bytes = r->choice.size / row_count,
                   .type = r->to,
                   .encode = converts,
                   .weighs =
@@ -179,28 +177,42 @@ static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, ui
                   .measure = converts};
 }
 
+/* Bytes that stay as they are, in all targets. */
+static gufo_status add_copy(gufo_quantizer *q, const quant_tensor *t, const uint64_t *places,
+                            gufo_error *error)
+{
+    const rows from = job_byte_rows(q->job, (uint32_t)t->shard, t->source.offset, t->source.size);
+    made results[GUFO_QUANTIZE_TARGETS];
+
+    for (size_t i = 0; i < q->target_count; i++)
+        results[i] = (made){.target = (uint32_t)(i * q->output_count + t->output),
+                            .place = places[i],
+                            .row_bytes = 1};
+    return job_add_results(q->job, PIECE_MOVE, t->source.name, &from, results,
+                           (uint32_t)q->target_count, 1, error);
+}
+
 /* Tensor `index` is the one of number `place` in its outputs. */
 static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place, gufo_error *error)
 {
     const quant_tensor *t = &q->tensors[index];
-    bool makes = is_made(q, index), weighs = is_converted(q, index) && t->has_importance;
-    uint64_t slices = weighs ? t->source.dims[2] * t->source.dims[3] : 1;
-    uint32_t input = (uint32_t)t->shard;
-    rows from = makes ? job_tensor_rows(q->job, input, &t->source, t->index)
-                      : job_byte_rows(q->job, input, t->source.offset, t->source.size);
+    bool weighs = is_converted(q, index) && t->has_importance;
+    uint64_t places[GUFO_QUANTIZE_TARGETS];
     made results[GUFO_QUANTIZE_TARGETS];
 
     for (size_t i = 0; i < q->target_count; i++) {
         gufo_document_tensor planned;
 
         (void)gufo_document_tensor_at(quant_document_of(q, i, t->output), place, &planned);
-        results[i] = makes ? result_of(q, i, index, planned.offset, from.count)
-                           : (made){.target = (uint32_t)(i * q->output_count + t->output),
-                                    .place = planned.offset,
-                                    .row_bytes = 1};
+        places[i] = planned.offset;
     }
-    return job_add_results(q->job, makes ? PIECE_MAKE : PIECE_MOVE, t->source.name, &from, results,
-                           (uint32_t)q->target_count, slices, error);
+    if (!is_read(q, index))
+        return add_copy(q, t, places, error);
+    for (size_t i = 0; i < q->target_count; i++)
+        results[i] = result_of(q, i, index, places[i]);
+    return job_add_tensor(q->job, (uint32_t)t->shard, &t->source, t->index, results,
+                          (uint32_t)q->target_count,
+                          weighs ? t->source.dims[2] * t->source.dims[3] : 1, error);
 }
 
 /* Tensors of one output follow each other. */

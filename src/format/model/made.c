@@ -21,6 +21,16 @@ void made_close(made *m, const gufo_allocator *allocator)
     mem_free(allocator, m);
 }
 
+void model_set_maker(gufo_model *model, const struct gufo_job *maker)
+{
+    model->made->maker = maker;
+}
+
+const struct gufo_job *model_maker(const gufo_model *model)
+{
+    return model->made != NULL ? model->made->maker : NULL;
+}
+
 /* ---- entries and tensors -------------------------------------------------------------------- */
 
 static bool has_text(gufo_str text)

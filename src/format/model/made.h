@@ -6,6 +6,7 @@
 
 typedef struct made {
     gufo_provider provider;
+    const struct gufo_job *maker; /* see model_maker */
     uint32_t alignment;
     name_index keys, names;
 } made;

@@ -78,6 +78,13 @@ bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index);
 /* The model of one file that has a tensor; NULL if there is no such shard. */
 const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tensor);
 
+struct gufo_job;
+
+/* The job that an import has made a model with: piece i makes the rows of tensor i, for those who
+ * want them in other ways than rows of the tensor (produce/).  NULL: none. */
+void model_set_maker(gufo_model *model, const struct gufo_job *maker);
+const struct gufo_job *model_maker(const gufo_model *model);
+
 /* Names the file in *error, unless an error names one already.  Returns `status`. */
 gufo_status model_fail(const gufo_model *model, gufo_status status, gufo_error *error);
 

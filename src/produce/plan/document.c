@@ -17,60 +17,6 @@ typedef struct planned {
     uint32_t input, target;
 } planned;
 
-/* Rows of a made model. */
-static gufo_status read_made(const struct rows *r, uint64_t first, uint64_t count, void *out,
-                             gufo_error *error)
-{
-    const gufo_model *model = r->context;
-    gufo_tensor tensor;
-
-    gufo_status status = model_tensor_at(model, r->offset, &tensor, error);
-
-    if (status != GUFO_OK)
-        return status;
-    /* Buffers have the size that was planned. */
-    if (r->type == NULL || tensor.type != r->type->id || tensor.dims[0] != r->columns ||
-        tensor.size != r->row_bytes * r->count)
-        return refuse(error, GUFO_E_CHANGED,
-                      "tensor %s has another type or shape than it had when the job was planned",
-                      QUOTED(tensor.name));
-    return gufo_tensor_read_rows(model, &tensor, first, count, out, error);
-}
-
-/* The bytes of a row, which an empty tensor has too, if only its type says so. */
-static uint64_t row_bytes(const gufo_tensor *tensor, uint64_t count)
-{
-    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
-
-    if (count > 0)
-        return tensor->size / count;
-    return type != NULL && type->block_elements != 0
-               ? tensor->dims[0] / type->block_elements * type->block_bytes
-               : 0;
-}
-
-rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index)
-{
-    const job_input *in = &job->inputs[input];
-    uint64_t columns = tensor->dims[0], count = columns == 0 ? 0 : tensor->elements / columns;
-    rows r = {.input = input,
-              .source = in->source,
-              .offset = tensor->offset,
-              .columns = columns,
-              .count = count,
-              .row_bytes = row_bytes(tensor, count),
-              .type = gufo_element_type_by_id(tensor->type),
-              .swapped = gufo_model_facts(in->model).byte_order == GUFO_BIG_ENDIAN};
-
-    if (in->source == NULL) {
-        r.read = read_made;
-        r.context = (void *)in->model;
-        r.offset = index;
-        r.swapped = false;
-    }
-    return r;
-}
-
 /* Rows do not matter here: each one is a group of blocks. */
 gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
                             uint32_t target, uint64_t place, gufo_error *error)
@@ -132,27 +78,28 @@ static const char *not_encoded(const planned *p)
     return NULL;
 }
 
+static bool is_big(const gufo_job *job, uint32_t input)
+{
+    return gufo_model_facts(job->inputs[input].model).byte_order == GUFO_BIG_ENDIAN;
+}
+
 /* Rows that are made: of a made model as they are; of a tensor with another type than its source
  * decoded and encoded, or repacked. */
 static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
 {
     const gufo_element_type *to = gufo_element_type_by_id(p->tensor.type);
     const interleaved *merged = interleaved_find(p->source.type);
-    const rows from = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
     bool retyped = p->source.type != p->tensor.type;
     const char *reason = retyped ? not_encoded(p) : NULL;
     made result = {.target = p->target,
                    .place = p->tensor.offset,
-                   .row_bytes = from.row_bytes,
                    .type = to,
                    .encode = retyped && (merged == NULL || merged->plain != p->tensor.type),
-                   .swap = from.swapped != p->tensor.swapped};
+                   .swap = p->tensor.swapped != is_big(job, p->input)};
 
     if (reason != NULL)
         return fail_retyped(p, reason, error);
-    if (retyped)
-        result.row_bytes = from.columns / to->block_elements * to->block_bytes;
-    return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
+    return job_add_tensor(job, p->input, &p->source, p->tensor.origin, &result, 1, 1, error);
 }
 
 /* How the data of a tensor whose input is known comes about. */

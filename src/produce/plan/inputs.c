@@ -28,8 +28,15 @@ static gufo_status add_part(gufo_job *job, const gufo_model *part, uint32_t shar
                        .source = source_of(part),
                        .head = facts.data_offset < facts.size ? facts.data_offset : facts.size,
                        .model = part};
+    const gufo_job *maker = model_maker(part);
+    uint32_t ignored;
+    gufo_status status;
 
-    return job_add_input(job, &input, number, error);
+    input.first_file = (uint32_t)job->input_count + 1;
+    status = job_add_input(job, &input, number, error);
+    for (uint64_t i = 0; maker != NULL && i < maker->input_count && status == GUFO_OK; i++)
+        status = job_add_input(job, &maker->inputs[i], &ignored, error);
+    return status;
 }
 
 gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
