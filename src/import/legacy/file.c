@@ -5,7 +5,6 @@
  * that came farthest. */
 #include <errno.h>
 #include <string.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include "codec/half.h"
 #include "gufo/import.h"
 #include "import/legacy/file.h"
+#include "import/open_regular.h"
 
 /* ---- magics --------------------------------------------------------------------------------- */
 
@@ -71,23 +71,6 @@ static bool fits(const legacy_form *form, legacy_container container, uint32_t v
 }
 
 /* ---- one file ------------------------------------------------------------------------------- */
-
-/* An old file is read several times, and its other parts are found by their names, so that anything
- * may be there.  Opening a device, or a pipe, may have effects. */
-static int open_regular(const char *path, gufo_error *error)
-{
-    struct stat info;
-    int fd;
-
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        (void)refuse(error, GUFO_E_IO, "is not a regular file");
-        return -1;
-    }
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        (void)fail_io(error, errno, "cannot open");
-    return fd;
-}
 
 static gufo_status open_part(legacy_file *file, legacy_part *part, const char *path,
                              gufo_error *error)

@@ -1,0 +1,81 @@
+/* A checkpoint: the tensors of a model as a framework saved them, in one file or several.
+ *
+ *     checkpoint.c    which container a file is; opening, closing, looking up
+ *     folder.c        which files of a folder are a model's, and what an index says of them
+ *     safetensors.c   a file of safetensors
+ *     torch.c         a file of PyTorch: zip_members.c or legacy, pickle.c, torch_objects.c
+ *
+ * Nothing but names, shapes and places is read.  Data stay in the files: `offset` is where the first
+ * element of a tensor is, and the engine moves or makes them from there. */
+#ifndef IMPORT_CONTAINERS_CHECKPOINT_H
+#define IMPORT_CONTAINERS_CHECKPOINT_H
+
+#include "base/files/source.h"
+#include "format/file/name_index.h"
+#include "import/containers/number_type.h"
+
+enum { CHECKPOINT_MAX_DIMS = 8 };
+
+typedef struct checkpoint_tensor {
+    gufo_str name;
+    const number_type *number;
+    uint32_t n_dims;                      /* 0: a scalar */
+    uint64_t shape[CHECKPOINT_MAX_DIMS];  /* slowest first; 1 beyond n_dims */
+    uint64_t stride[CHECKPOINT_MAX_DIMS]; /* in elements; 1 beyond n_dims */
+    bool contiguous; /* the elements follow each other in the order of the shape */
+    bool swapped;    /* numbers are big-endian */
+    uint32_t file;   /* of checkpoint.files */
+    uint64_t offset; /* of the first element, in the file */
+    uint64_t elements;
+    uint64_t size; /* bytes of all elements, without what is between them */
+} checkpoint_tensor;
+
+typedef struct checkpoint_file {
+    char *path;
+    source source;
+    uint64_t
+        head; /* the bytes that say what is in it: those before the data, where they come first */
+} checkpoint_file;
+
+typedef enum checkpoint_layout {
+    CHECKPOINT_HUGGINGFACE, /* model*.safetensors, pytorch_model*.bin, or a file that was named */
+    CHECKPOINT_MISTRAL,     /* consolidated*.safetensors */
+} checkpoint_layout;
+
+typedef struct checkpoint {
+    const gufo_allocator *allocator;
+    char *folder;          /* where the files are, without a slash at its end */
+    const char *container; /* "safetensors", "PyTorch", "PyTorch (legacy)": of the first file */
+    checkpoint_layout layout;
+    checkpoint_file *files; /* in the order of their tensors */
+    uint32_t file_count;
+    checkpoint_tensor *tensors; /* of all files, file by file */
+    uint64_t tensor_count;
+    uint64_t skipped; /* entries that are not tensors: counters of steps and the like */
+    uint64_t file_room, tensor_room;
+    void **texts; /* the names of tensors, in blocks */
+    uint64_t text_count, text_room;
+    name_index by_name;
+} checkpoint;
+
+/* Opens the checkpoint in a folder, or that of one file: of safetensors, of PyTorch, or an index
+ * (model.safetensors.index.json), which means the files that it lists.  A file of tensors that is named
+ * is that file alone, also where it is one of several.  Closed with checkpoint_close, also after a
+ * failure.  Errors name the file.
+ *   GUFO_E_NOT_FOUND  a folder without files of tensors
+ *   GUFO_E_SHARDS     a file that the index lists is missing, or the index and the files disagree
+ *   GUFO_E_TYPE       a file of a kind that is not read: TorchScript, the tar files of old
+ *   GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY */
+gufo_status checkpoint_open(checkpoint *c, const char *path, const gufo_allocator *allocator,
+                            gufo_error *error);
+void checkpoint_close(checkpoint *c);
+
+/* The tensor with this name; NULL: none has it.  Constant time. */
+const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name);
+
+/* What a file is by its first bytes, or a folder by the names of its files: "safetensors",
+ * "PyTorch", "PyTorch (legacy)", "Hugging Face model", "Mistral model"; NULL: none of these.  Says
+ * nothing about whether it can be read. */
+const char *checkpoint_recognise(const char *path);
+
+#endif

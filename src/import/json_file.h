@@ -1,0 +1,22 @@
+/* JSON of strangers: files beside a model's tensors, and texts inside others. */
+#ifndef IMPORT_JSON_FILE_H
+#define IMPORT_JSON_FILE_H
+
+#include <jansson.h>
+
+#include "gufo/base.h"
+
+/* Reads FOLDER/NAME, or NAME where `folder` is NULL: at most `limit` bytes, with at most one value
+ * for every 16 bytes of the limit.  *json is the caller's (json_decref); NULL, with GUFO_OK, if no such
+ * file exists.  Refused: names that occur twice in an object, NaN and infinities, more than 64 objects
+ * and arrays inside one another, what follows the value.  Whole numbers beyond 64 bits become reals.
+ * Errors name the file, with the byte offset. */
+gufo_status json_file_read(const char *folder, const char *name, uint64_t limit, json_t **json,
+                           gufo_error *error);
+
+/* The same for a text.  `name`: what errors call it; NULL: nothing, the caller names it.
+ * `base_offset`: where the text begins in the file of that name. */
+gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset, json_t **json,
+                           gufo_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* Opening a file that may be anything: files of an import are read several times, and found by
+ * their names.  Opening a device, or a pipe, may have effects. */
+#include "import/open_regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+int open_regular(const char *path, gufo_error *error)
+{
+    struct stat info;
+    int fd;
+
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        (void)refuse(error, GUFO_E_IO, "is not a regular file");
+        return -1;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        (void)fail_io(error, errno, "cannot open");
+    return fd;
+}

@@ -1,0 +1,11 @@
+/* Opening a file that may be anything. */
+#ifndef IMPORT_OPEN_REGULAR_H
+#define IMPORT_OPEN_REGULAR_H
+
+#include "gufo/base.h"
+
+/* Opens a regular file for reading; its descriptor, or -1 with a failure.  A folder is opened, too:
+ * reading says what it is. */
+int open_regular(const char *path, gufo_error *error);
+
+#endif
