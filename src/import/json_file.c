@@ -237,18 +237,15 @@ static gufo_status read_path(const char *path, uint64_t limit, json_t **json, gu
 gufo_status json_file_read(const char *folder, const char *name, uint64_t limit, json_t **json,
                            gufo_error *error)
 {
-    char *start, *path;
+    char *path = path_in(folder, name, &default_allocator);
     gufo_status status;
 
     *json = NULL;
-    start = mem_join(&default_allocator, gufo_str_of(folder != NULL ? folder : ""),
-                     gufo_str_of(folder != NULL ? "/" : ""));
-    path =
-        start == NULL ? NULL : mem_join(&default_allocator, gufo_str_of(start), gufo_str_of(name));
-    status = path == NULL ? fail_memory(error) : read_path(path, limit, json, error);
-    if (status != GUFO_OK && path != NULL)
+    if (path == NULL)
+        return fail_memory(error);
+    status = read_path(path, limit, json, error);
+    if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
-    mem_free(&default_allocator, start);
     mem_free(&default_allocator, path);
     return status;
 }

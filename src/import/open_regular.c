@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 int open_regular(const char *path, gufo_error *error)
 {
@@ -21,4 +23,20 @@ int open_regular(const char *path, gufo_error *error)
     if (fd < 0)
         (void)fail_io(error, errno, "cannot open");
     return fd;
+}
+
+char *path_in(const char *folder, const char *name, const gufo_allocator *allocator)
+{
+    size_t len = folder != NULL ? strlen(folder) : 0, rest = strlen(name);
+    char *path = mem_alloc(allocator, len + 1 + rest + 1), *end = path;
+
+    if (path == NULL)
+        return NULL;
+    if (folder != NULL) {
+        memcpy(end, folder, len);
+        end += len;
+        *end++ = '/';
+    }
+    memcpy(end, name, rest + 1);
+    return path;
 }

@@ -1,4 +1,4 @@
-/* Opening a file that may be anything. */
+/* Opening a file that may be anything, and the paths of files in a folder. */
 #ifndef IMPORT_OPEN_REGULAR_H
 #define IMPORT_OPEN_REGULAR_H
 
@@ -7,5 +7,8 @@
 /* Opens a regular file for reading; its descriptor, or -1 with a failure.  A folder is opened, too:
  * reading says what it is. */
 int open_regular(const char *path, gufo_error *error);
+
+/* FOLDER/NAME, or NAME where `folder` is NULL; NULL without memory. */
+char *path_in(const char *folder, const char *name, const gufo_allocator *allocator);
 
 #endif

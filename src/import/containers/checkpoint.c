@@ -1,0 +1,250 @@
+/* Checkpoints: the containers that are known, opening, closing, looking up. */
+#include "import/containers/checkpoint.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/containers/parts.h"
+#include "import/containers/safetensors.h"
+#include "import/open_regular.h"
+
+enum { START_SIZE = 512 }; /* enough to recognise any container */
+
+/* ---- containers ----------------------------------------------------------------------------- */
+
+static const struct container_row {
+    const char *name;
+    bool (*recognise)(const uint8_t *bytes, size_t size);
+    gufo_status (*read)(checkpoint *c, uint32_t file, gufo_error *error);
+} containers[] = {
+    {"safetensors", safetensors_recognise, safetensors_read},
+};
+
+static const struct container_row *container_of(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
+        if (containers[i].recognise(bytes, size))
+            return &containers[i];
+    return NULL;
+}
+
+/* Files that are none of these, but well known. */
+static const struct stranger_row {
+    size_t at;
+    const char *bytes, *what;
+} strangers[] = {
+    {0, "GGUF", "a GGUF file"},
+    {0, "version https://git-lfs", "a pointer of git-lfs: the file itself was not fetched"},
+    {0, "\x89HDF", "an HDF5 file, of TensorFlow or Keras"},
+    {257, "ustar", "a tar file, which PyTorch wrote before version 0.1.10"},
+    {0, "<!DOCTYPE html", "a page of HTML"},
+};
+
+static gufo_status fail_unknown(const uint8_t *bytes, size_t size, gufo_error *error)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        const struct stranger_row *row = &strangers[i];
+        size_t len = strlen(row->bytes);
+
+        if (size >= row->at + len && memcmp(bytes + row->at, row->bytes, len) == 0)
+            return fail_with(error, GUFO_E_TYPE, row->at, "this is %s", row->what);
+    }
+    return fail_with(error, GUFO_E_TYPE, 0, "neither a file of safetensors nor one of PyTorch");
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static gufo_status read_file(checkpoint *c, uint32_t number, gufo_error *error)
+{
+    const checkpoint_file *file = &c->files[number];
+    size_t size = file->source.size < START_SIZE ? (size_t)file->source.size : START_SIZE;
+    const struct container_row *container;
+    uint8_t start[START_SIZE];
+    gufo_status status = source_read(&file->source, 0, start, size, error);
+
+    if (status != GUFO_OK)
+        return status;
+    container = container_of(start, size);
+    /* A damaged header says more than an unknown file. */
+    if (container == NULL && str_ends(gufo_str_of(file->path), ".safetensors") &&
+        (size < 4 || memcmp(start, "vers", 4) != 0))
+        container = &containers[0];
+    if (container == NULL)
+        return fail_unknown(start, size, error);
+    if (number == 0)
+        c->container = container->name;
+    return container->read(c, number, error);
+}
+
+static gufo_status open_file(checkpoint *c, const char *path, gufo_error *error)
+{
+    checkpoint_file *files =
+        mem_grow(c->allocator, c->files, c->file_count, &c->file_room, sizeof *c->files);
+    checkpoint_file *file;
+    int fd;
+
+    if (files == NULL)
+        return fail_memory(error);
+    c->files = files;
+    file = &files[c->file_count];
+    *file = (checkpoint_file){.path = mem_text(c->allocator, gufo_str_of(path))};
+    file->source.fd = -1;
+    if (file->path == NULL)
+        return fail_memory(error);
+    c->file_count++;
+    fd = open_regular(path, error);
+    if (fd < 0)
+        return GUFO_E_IO;
+    return source_open_fd(&file->source, fd, false, 0, c->allocator, error);
+}
+
+static gufo_status add_file(checkpoint *c, const char *path, gufo_error *error)
+{
+    const uint32_t number = c->file_count;
+    gufo_status status = open_file(c, path, error);
+
+    if (status == GUFO_OK)
+        status = read_file(c, number, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, number, path);
+    return status;
+}
+
+static gufo_status add_parts(checkpoint *c, const part_list *parts, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < parts->count && status == GUFO_OK; i++) {
+        char *path = path_in(parts->folder, parts->names[i], c->allocator);
+
+        status = path == NULL ? fail_memory(error) : add_file(c, path, error);
+        mem_free(c->allocator, path);
+    }
+    return status;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static gufo_str name_of_tensor(const void *owner, uint64_t index)
+{
+    const checkpoint *c = owner;
+
+    return c->tensors[index].name;
+}
+
+static gufo_status index_names(checkpoint *c, gufo_error *error)
+{
+    gufo_status status =
+        name_index_new(&c->by_name, c->tensor_count, name_of_tensor, c, c->allocator, error);
+    uint64_t first;
+
+    for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++) {
+        if (name_index_add(&c->by_name, i, &first))
+            continue;
+        status =
+            refuse(error, GUFO_E_MALFORMED, "tensor %s is in %s, too", QUOTED(c->tensors[i].name),
+                   QUOTED(gufo_str_of(c->files[c->tensors[first].file].path)));
+        fail_in(error, GUFO_FILE_INPUT, c->tensors[i].file, c->files[c->tensors[i].file].path);
+    }
+    return status;
+}
+
+const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name)
+{
+    name_index by_name = c->by_name;
+    uint64_t number;
+
+    by_name.owner = c; /* which may have been moved since it was opened */
+    return name_index_find(&by_name, name, &number) ? &c->tensors[number] : NULL;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* One file, and the folder that it is in. */
+static gufo_status open_single(checkpoint *c, part_list *parts, const char *path, gufo_error *error)
+{
+    gufo_status status = parts_beside(parts, path, error);
+
+    return status == GUFO_OK ? add_file(c, path, error) : status;
+}
+
+static gufo_status open_path(checkpoint *c, part_list *parts, const char *path, gufo_error *error)
+{
+    gufo_status status;
+
+    if (!is_folder(path) && !str_ends(gufo_str_of(path), ".index.json"))
+        return open_single(c, parts, path, error);
+    status =
+        is_folder(path) ? parts_in_folder(parts, path, error) : parts_of_index(parts, path, error);
+    return status == GUFO_OK ? add_parts(c, parts, error) : status;
+}
+
+gufo_status checkpoint_open(checkpoint *c, const char *path, const gufo_allocator *allocator,
+                            gufo_error *error)
+{
+    part_list parts = {.allocator = mem_allocator(allocator)};
+    gufo_status status;
+
+    *c = (checkpoint){.allocator = parts.allocator};
+    status = open_path(c, &parts, path, error);
+    if (status == GUFO_OK)
+        status = index_names(c, error);
+    if (status == GUFO_OK && parts.index != NULL)
+        status = parts_compare(&parts, c, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, 0, path);
+    c->layout = parts.layout;
+    c->folder = parts.folder;
+    parts.folder = NULL;
+    parts_free(&parts);
+    return status;
+}
+
+void checkpoint_close(checkpoint *c)
+{
+    for (uint32_t i = 0; i < c->file_count; i++) {
+        source_close(&c->files[i].source);
+        mem_free(c->allocator, c->files[i].path);
+    }
+    for (uint64_t i = 0; i < c->text_count; i++)
+        mem_free(c->allocator, c->texts[i]);
+    name_index_free(&c->by_name, c->allocator);
+    mem_free(c->allocator, c->files);
+    mem_free(c->allocator, c->tensors);
+    mem_free(c->allocator, c->texts);
+    mem_free(c->allocator, c->folder);
+    *c = (checkpoint){.allocator = c->allocator};
+}
+
+const char *checkpoint_recognise(const char *path)
+{
+    static const char *const layouts[] = {
+        [CHECKPOINT_HUGGINGFACE] = "Hugging Face model", [CHECKPOINT_MISTRAL] = "Mistral model"};
+    const struct container_row *container = NULL;
+    checkpoint_layout layout;
+    uint8_t start[START_SIZE];
+    size_t size;
+    int fd;
+
+    if (is_folder(path))
+        return parts_recognise(path, &layout) ? layouts[layout] : NULL;
+    if (str_ends(gufo_str_of(path), ".index.json"))
+        return "Hugging Face model";
+    fd = open_regular(path, NULL);
+    if (fd >= 0 && source_read_fd(fd, 0, start, sizeof start, &size, NULL) == GUFO_OK)
+        container = container_of(start, size);
+    if (fd >= 0)
+        (void)close(fd);
+    return container != NULL ? container->name : NULL;
+}

@@ -1,0 +1,387 @@
+/* Which files of a folder are a model's.
+ *
+ * Files are known by their names.  An index beside them, model.safetensors.index.json, lists the
+ * files and says which tensors each one has:
+ *
+ *     {"metadata": {...}, "weight_map": {"lm_head.weight": "model-00002-of-00002.safetensors", ...}}
+ *
+ * Then the index rules: its files have to be there, with these tensors and no others. */
+#include "import/containers/parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files/folder.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "import/json_file.h"
+#include "import/open_regular.h"
+
+enum { MAX_PARTS = 1 << 16, MAX_INDEX = 256 << 20, NAMED_TENSORS = 3 };
+
+#define INDEX_END ".index.json"
+
+/* In falling priority. */
+static const struct part_row {
+    const char *start, *end; /* of the names of files */
+    checkpoint_layout layout;
+} rows[] = {
+    {"model", ".safetensors", CHECKPOINT_HUGGINGFACE},
+    {"pytorch_model", ".bin", CHECKPOINT_HUGGINGFACE},
+    {"consolidated", ".safetensors", CHECKPOINT_MISTRAL},
+    {"diffusion_pytorch_model", ".safetensors", CHECKPOINT_HUGGINGFACE},
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof *rows, MISTRAL_ROW = 2 };
+
+static bool is_part(const struct part_row *row, gufo_str name)
+{
+    return str_begins(name, row->start) && str_ends(name, row->end);
+}
+
+/* ---- files of a folder ---------------------------------------------------------------------- */
+
+static gufo_status add_name(part_list *parts, gufo_str name, gufo_error *error)
+{
+    char **names;
+
+    if (parts->count == MAX_PARTS)
+        return refuse(error, GUFO_E_LIMIT, "more than %d files of tensors", MAX_PARTS);
+    names = mem_grow(parts->allocator, parts->names, parts->count, &parts->room, sizeof *names);
+    if (names == NULL)
+        return fail_memory(error);
+    parts->names = names;
+    names[parts->count] = mem_text(parts->allocator, name);
+    return names[parts->count++] != NULL ? GUFO_OK : fail_memory(error);
+}
+
+/* Which rows have files in a folder, as bits; with `parts`, adds the names of those of one row. */
+static gufo_status list_folder(const char *folder, const struct part_row *row, part_list *parts,
+                               unsigned *found, gufo_error *error)
+{
+    DIR *listing = opendir(folder);
+    gufo_status status = GUFO_OK;
+    const struct dirent *entry;
+
+    if (listing == NULL)
+        return fail_io(error, errno, "cannot list the folder");
+    while (status == GUFO_OK && (errno = 0, (entry = readdir(listing)) != NULL)) {
+        gufo_str name = gufo_str_of(entry->d_name);
+
+        for (size_t i = 0; i < ROW_COUNT; i++)
+            *found |= is_part(&rows[i], name) ? 1U << i : 0;
+        if (row != NULL && is_part(row, name))
+            status = add_name(parts, name, error);
+    }
+    if (status == GUFO_OK && errno != 0)
+        status = fail_io(error, errno, "cannot list the folder");
+    (void)closedir(listing);
+    return status;
+}
+
+static bool has_file(const char *folder, const char *name)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool has = fd >= 0 && faccessat(fd, name, F_OK, 0) == 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return has;
+}
+
+enum { INDEX_NAME = 64 };
+
+static const char *index_name(const struct part_row *row, char out[INDEX_NAME])
+{
+    (void)snprintf(out, INDEX_NAME, "%s%s" INDEX_END, row->start, row->end);
+    return out;
+}
+
+/* Mistral's own layout rules where only it has a configuration. */
+static bool is_mistral(const char *folder)
+{
+    return !has_file(folder, "config.json") && has_file(folder, "params.json");
+}
+
+/* Files come before an index whose files are missing; NULL: neither exists. */
+static const struct part_row *choose_row(const char *folder, unsigned found)
+{
+    char name[INDEX_NAME];
+
+    if ((found & 1U << MISTRAL_ROW) != 0 && is_mistral(folder))
+        return &rows[MISTRAL_ROW];
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if ((found & 1U << i) != 0)
+            return &rows[i];
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (has_file(folder, index_name(&rows[i], name)))
+            return &rows[i];
+    return NULL;
+}
+
+bool parts_recognise(const char *folder, checkpoint_layout *layout)
+{
+    const struct part_row *row;
+    unsigned found = 0;
+
+    if (list_folder(folder, NULL, NULL, &found, NULL) != GUFO_OK)
+        return false;
+    row = choose_row(folder, found);
+    if (row != NULL)
+        *layout = row->layout;
+    return row != NULL;
+}
+
+static bool is_name_before(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+
+    return strcmp(*x, *y) < 0;
+}
+
+/* ---- the index ------------------------------------------------------------------------------ */
+
+/* A plain name, so that nothing beyond the folder is opened. */
+static bool is_plain(gufo_str name)
+{
+    return name.len > 0 && name.len <= NAME_MAX && memchr(name.data, '/', name.len) == NULL &&
+           memchr(name.data, '\0', name.len) == NULL && !gufo_str_equal(name, gufo_str_of(".")) &&
+           !gufo_str_equal(name, gufo_str_of(".."));
+}
+
+static gufo_str text_of(const json_t *string)
+{
+    return (gufo_str){json_string_value(string), json_string_length(string)};
+}
+
+/* All files that the index lists, once each, in order.  The names are those of the JSON value until
+ * they are known to differ: as many as there are tensors. */
+static gufo_status list_files(part_list *parts, json_t *map, gufo_error *error)
+{
+    const uint64_t count = json_object_size(map);
+    const char **files = mem_array(parts->allocator, count, sizeof *files);
+    gufo_status status = files == NULL ? fail_memory(error) : GUFO_OK;
+    uint64_t listed = 0;
+    const char *tensor;
+    json_t *file;
+
+    if (status != GUFO_OK)
+        return status;
+    json_object_foreach(map, tensor, file)
+    {
+        if (status == GUFO_OK && (!json_is_string(file) || !is_plain(text_of(file))))
+            status = refuse(error, GUFO_E_MALFORMED,
+                            "the file of tensor %s is %s, which is not a plain name",
+                            QUOTED(gufo_str_of(tensor)),
+                            json_is_string(file) ? QUOTED(text_of(file)) : "not a text");
+        files[listed++] = json_string_value(file);
+    }
+    if (status == GUFO_OK)
+        sort_items(files, (size_t)count, sizeof *files, is_name_before);
+    for (uint64_t i = 0; status == GUFO_OK && i < count; i++)
+        if (i == 0 || strcmp(files[i], files[i - 1]) != 0)
+            status = add_name(parts, gufo_str_of(files[i]), error);
+    mem_free(parts->allocator, files);
+    return status;
+}
+
+static json_t *weight_map(const part_list *parts)
+{
+    return json_object_get(parts->index, "weight_map");
+}
+
+/* Names of some tensors, for a message. */
+typedef struct sample {
+    uint64_t count;
+    char text[NAMED_TENSORS * 110];
+} sample;
+
+static void sample_add(sample *s, gufo_str name)
+{
+    size_t len = strlen(s->text);
+
+    if (s->count++ < NAMED_TENSORS)
+        (void)snprintf(s->text + len, sizeof s->text - len, "%s%.100s", len > 0 ? ", " : "",
+                       QUOTED(name));
+    else if (s->count == NAMED_TENSORS + 1 && len + 5 < sizeof s->text)
+        memcpy(s->text + len, " ...", 5);
+}
+
+static gufo_status fail_missing(const part_list *parts, const char *file, uint64_t others,
+                                gufo_error *error)
+{
+    sample tensors = {0};
+    char also[64] = "";
+    const char *tensor;
+    json_t *value;
+
+    json_object_foreach(weight_map(parts), tensor, value)
+    {
+        if (strcmp(json_string_value(value), file) == 0)
+            sample_add(&tensors, gufo_str_of(tensor));
+    }
+    if (others > 0)
+        (void)snprintf(also, sizeof also, " (and %" PRIu64 " more files)", others);
+    return refuse(error, GUFO_E_SHARDS,
+                  "the shard %s%s is missing: the index lists %" PRIu64 " tensors in it: %s",
+                  QUOTED(gufo_str_of(file)), also, tensors.count, tensors.text);
+}
+
+static gufo_status check_present(const part_list *parts, gufo_error *error)
+{
+    const char *missing = NULL;
+    uint64_t others = 0;
+
+    for (uint64_t i = 0; i < parts->count; i++) {
+        if (has_file(parts->folder, parts->names[i]))
+            continue;
+        if (missing == NULL)
+            missing = parts->names[i];
+        else
+            others++;
+    }
+    return missing == NULL ? GUFO_OK : fail_missing(parts, missing, others, error);
+}
+
+/* Reads the index at parts->index_path; GUFO_OK if no such file exists. */
+static gufo_status read_index(part_list *parts, gufo_error *error)
+{
+    gufo_status status = json_file_read(NULL, parts->index_path, MAX_INDEX, &parts->index, error);
+
+    if (status == GUFO_OK && parts->index != NULL && !json_is_object(weight_map(parts)))
+        status = refuse(error, GUFO_E_MALFORMED, "the index has no object \"weight_map\"");
+    else if (status == GUFO_OK && parts->index != NULL && json_object_size(weight_map(parts)) == 0)
+        status = refuse(error, GUFO_E_MALFORMED, "the index lists no tensors");
+    if (status == GUFO_OK && parts->index != NULL)
+        status = list_files(parts, weight_map(parts), error);
+    if (status == GUFO_OK && parts->index != NULL)
+        status = check_present(parts, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, 0, parts->index_path);
+    return status;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+static gufo_status set_folder(part_list *parts, const char *folder, gufo_error *error)
+{
+    size_t len = strlen(folder);
+
+    while (len > 1 && folder[len - 1] == '/')
+        len--;
+    parts->folder = mem_text(parts->allocator, (gufo_str){folder, len});
+    return parts->folder != NULL ? GUFO_OK : fail_memory(error);
+}
+
+gufo_status parts_in_folder(part_list *parts, const char *folder, gufo_error *error)
+{
+    gufo_status status = set_folder(parts, folder, error);
+    const struct part_row *row;
+    char name[INDEX_NAME];
+    unsigned found = 0;
+
+    if (status == GUFO_OK)
+        status = list_folder(folder, NULL, NULL, &found, error);
+    if (status != GUFO_OK)
+        return status;
+    row = choose_row(folder, found);
+    if (row == NULL)
+        return refuse(error, GUFO_E_NOT_FOUND,
+                      "the folder has no file model*.safetensors, pytorch_model*.bin or "
+                      "consolidated*.safetensors");
+    parts->layout = row->layout;
+    parts->index_path = path_in(parts->folder, index_name(row, name), parts->allocator);
+    if (parts->index_path == NULL)
+        return fail_memory(error);
+    status = read_index(parts, error);
+    if (status != GUFO_OK || parts->index != NULL)
+        return status;
+    status = list_folder(folder, row, parts, &found, error);
+    if (parts->count > 0)
+        sort_items(parts->names, (size_t)parts->count, sizeof *parts->names, is_name_before);
+    return status;
+}
+
+gufo_status parts_beside(part_list *parts, const char *path, gufo_error *error)
+{
+    char folder[PATH_MAX];
+
+    if (!folder_of(path, folder))
+        return fail_io(error, errno, "cannot open");
+    if (str_begins(gufo_str_of(path + folder_len(path)), rows[MISTRAL_ROW].start))
+        parts->layout = CHECKPOINT_MISTRAL;
+    return set_folder(parts, folder, error);
+}
+
+gufo_status parts_of_index(part_list *parts, const char *path, gufo_error *error)
+{
+    gufo_status status = parts_beside(parts, path, error);
+
+    if (status != GUFO_OK)
+        return status;
+    parts->index_path = mem_text(parts->allocator, gufo_str_of(path));
+    if (parts->index_path == NULL)
+        return fail_memory(error);
+    status = read_index(parts, error);
+    return status == GUFO_OK && parts->index == NULL ? fail_io(error, ENOENT, "cannot open")
+                                                     : status;
+}
+
+void parts_free(part_list *parts)
+{
+    for (uint64_t i = 0; i < parts->count; i++)
+        mem_free(parts->allocator, parts->names[i]);
+    mem_free(parts->allocator, parts->names);
+    mem_free(parts->allocator, parts->folder);
+    mem_free(parts->allocator, parts->index_path);
+    json_decref(parts->index);
+    *parts = (part_list){.allocator = parts->allocator};
+}
+
+/* ---- what the index says of tensors --------------------------------------------------------- */
+
+static const char *name_of_file(const checkpoint *c, const checkpoint_tensor *t)
+{
+    const char *path = c->files[t->file].path;
+
+    return path + folder_len(path);
+}
+
+gufo_status parts_compare(const part_list *parts, const checkpoint *c, gufo_error *error)
+{
+    sample missing = {0}, moved = {0}, unlisted = {0};
+    json_t *map = weight_map(parts), *file;
+    const char *name;
+
+    json_object_foreach(map, name, file)
+    {
+        const checkpoint_tensor *t = checkpoint_find(c, gufo_str_of(name));
+
+        if (t == NULL)
+            sample_add(&missing, gufo_str_of(name));
+        else if (strcmp(name_of_file(c, t), json_string_value(file)) != 0)
+            sample_add(&moved, gufo_str_of(name));
+    }
+    for (uint64_t i = 0; i < c->tensor_count; i++) {
+        gufo_str tensor = c->tensors[i].name;
+
+        if (memchr(tensor.data, '\0', tensor.len) != NULL ||
+            json_object_getn(map, tensor.data, tensor.len) == NULL)
+            sample_add(&unlisted, tensor);
+    }
+    if (missing.count + moved.count + unlisted.count == 0)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_SHARDS,
+                  "the index and its files disagree: %" PRIu64 " tensors are in no file%s%s; "
+                  "%" PRIu64 " in another file%s%s; %" PRIu64 " not in the index%s%s",
+                  missing.count, missing.count > 0 ? ": " : "", missing.text, moved.count,
+                  moved.count > 0 ? ": " : "", moved.text, unlisted.count,
+                  unlisted.count > 0 ? ": " : "", unlisted.text);
+}

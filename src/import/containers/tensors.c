@@ -1,0 +1,71 @@
+/* What the readers of containers share: adding tensors to a checkpoint. */
+#include "import/containers/tensors.h"
+
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+char *checkpoint_text(checkpoint *c, uint64_t size)
+{
+    void **texts = mem_grow(c->allocator, c->texts, c->text_count, &c->text_room, sizeof *c->texts);
+    char *text;
+
+    if (texts == NULL)
+        return NULL;
+    c->texts = texts;
+    text = mem_array(c->allocator, size, 1);
+    if (text != NULL)
+        c->texts[c->text_count++] = text;
+    return text;
+}
+
+gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_error *error)
+{
+    checkpoint_tensor *tensors;
+
+    if (c->tensor_count >= CHECKPOINT_MAX_TENSORS)
+        return refuse(error, GUFO_E_LIMIT, "more than %d tensors", CHECKPOINT_MAX_TENSORS);
+    tensors =
+        mem_grow(c->allocator, c->tensors, c->tensor_count, &c->tensor_room, sizeof *c->tensors);
+    if (tensors == NULL)
+        return fail_memory(error);
+    c->tensors = tensors;
+    c->tensors[c->tensor_count++] = *tensor;
+    return GUFO_OK;
+}
+
+/* Where a dimension is 0 there are no elements, whatever the others are. */
+static bool count_elements(const checkpoint_tensor *t, uint64_t *elements)
+{
+    *elements = 1;
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        if (t->shape[i] == 0)
+            *elements = 0;
+    for (uint32_t i = 0; i<t->n_dims && * elements> 0; i++)
+        if (!checked_mul(*elements, t->shape[i], elements))
+            return false;
+    return true;
+}
+
+gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)
+{
+    uint64_t bits, stride = 1;
+
+    if (!count_elements(t, &t->elements) || !checked_mul(t->elements, t->number->bits, &bits))
+        return fail_with(error, GUFO_E_RANGE, at,
+                         "the elements of tensor %s do not fit into 64 bits of bytes",
+                         QUOTED(t->name));
+    if (bits % 8 != 0)
+        return fail_with(error, GUFO_E_MALFORMED, at,
+                         "tensor %s has %" PRIu64 " elements of %s, which are not whole bytes",
+                         QUOTED(t->name), t->elements, t->number->name);
+    t->size = bits / 8;
+    t->contiguous = true;
+    for (uint32_t i = CHECKPOINT_MAX_DIMS; i-- > t->n_dims;)
+        t->shape[i] = t->stride[i] = 1;
+    for (uint32_t i = t->n_dims; i-- > 0; stride *= t->elements > 0 ? t->shape[i] : 1)
+        t->stride[i] = stride;
+    return GUFO_OK;
+}
