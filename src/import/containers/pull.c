@@ -149,7 +149,7 @@ static bool take_escape(pull *p, char **to)
     const char *letter;
 
     if (p->len - p->at < 2)
-        return fail_expected(p, "the end of an escape");
+        return pull_fail(p, GUFO_E_TRUNCATED, p->len, "the JSON ends inside an escape");
     if (p->text[p->at + 1] == 'u')
         return take_code(p, to);
     letter = memchr(letters, p->text[p->at + 1], sizeof letters - 1);
