@@ -358,6 +358,7 @@ gufo_status parts_compare(const part_list *parts, const checkpoint *c, gufo_erro
 {
     sample missing = {0}, moved = {0}, unlisted = {0};
     json_t *map = weight_map(parts), *file;
+    gufo_status status;
     const char *name;
 
     json_object_foreach(map, name, file)
@@ -378,10 +379,12 @@ gufo_status parts_compare(const part_list *parts, const checkpoint *c, gufo_erro
     }
     if (missing.count + moved.count + unlisted.count == 0)
         return GUFO_OK;
-    return refuse(error, GUFO_E_SHARDS,
-                  "the index and its files disagree: %" PRIu64 " tensors are in no file%s%s; "
-                  "%" PRIu64 " in another file%s%s; %" PRIu64 " not in the index%s%s",
-                  missing.count, missing.count > 0 ? ": " : "", missing.text, moved.count,
-                  moved.count > 0 ? ": " : "", moved.text, unlisted.count,
-                  unlisted.count > 0 ? ": " : "", unlisted.text);
+    status = refuse(error, GUFO_E_SHARDS,
+                    "the index and its files disagree: %" PRIu64 " tensors are in no file%s%s; "
+                    "%" PRIu64 " in another file%s%s; %" PRIu64 " not in the index%s%s",
+                    missing.count, missing.count > 0 ? ": " : "", missing.text, moved.count,
+                    moved.count > 0 ? ": " : "", moved.text, unlisted.count,
+                    unlisted.count > 0 ? ": " : "", unlisted.text);
+    fail_in(error, GUFO_FILE_INPUT, 0, parts->index_path);
+    return status;
 }
