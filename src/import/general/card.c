@@ -1,0 +1,175 @@
+/* The model card of Hugging Face: a README.md that begins with YAML between two lines "---". */
+#include "import/general/card.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/files/source.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/general/yaml.h"
+#include "import/open_regular.h"
+
+/* Cards with long tables of results have half a megabyte. */
+enum { CARD_LIMIT = 4 << 20 };
+
+#define CARD_NAME "README.md"
+
+/* ---- the text ------------------------------------------------------------------------------- */
+
+/* The next line, without its end; *at moves behind it. */
+static gufo_str next_line(gufo_str text, size_t *at)
+{
+    const char *end = memchr(text.data + *at, '\n', text.len - *at);
+    gufo_str line = {text.data + *at, (end != NULL ? (size_t)(end - text.data) : text.len) - *at};
+
+    *at = end != NULL ? *at + line.len + 1 : text.len;
+    if (line.len > 0 && line.data[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}
+
+static bool is_fence(gufo_str line)
+{
+    return gufo_str_equal(line, gufo_str_of("---"));
+}
+
+/* Whether a text begins with front matter. */
+static bool has_front_matter(gufo_str text)
+{
+    size_t at = 0;
+
+    return text.len > 0 && is_fence(next_line(text, &at));
+}
+
+/* Copies the front matter with LF at the end of its lines and two spaces for a tab: at most twice as
+ * many bytes.  False if it does not end where the text was cut. */
+static bool copy_front_matter(gufo_str text, bool cut, char *out, size_t *len)
+{
+    size_t at = 0;
+
+    *len = 0;
+    for ((void)next_line(text, &at); at < text.len;) {
+        gufo_str line = next_line(text, &at);
+
+        if (is_fence(line))
+            return true;
+        for (size_t i = 0; i < line.len; i++) {
+            if (line.data[i] == '\t')
+                out[(*len)++] = ' ';
+            out[(*len)++] = line.data[i] == '\t' ? ' ' : line.data[i];
+        }
+        out[(*len)++] = '\n';
+    }
+    return !cut;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* No card, for this reason. */
+static gufo_status ignore(gufo_import *im, const char *reason, gufo_error *error)
+{
+    return import_warn(im, error, "%s: %s; nothing of it is used", CARD_NAME, reason);
+}
+
+static gufo_status read_values(gufo_import *im, gufo_str text, json_t **card, gufo_error *error)
+{
+    uint64_t line = 2; /* the first one is the fence */
+    yaml_fault fault;
+
+    if (gufo_utf8_valid_prefix(text) != text.len)
+        return ignore(im, "its front matter is not UTF-8", error);
+    if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL)
+        return ignore(im, "its front matter has a NUL byte", error);
+    *card = yaml_read(text, &fault);
+    if (*card == NULL && fault.reason == NULL)
+        return fail_memory(error);
+    if (*card == NULL) {
+        for (size_t i = 0; i < fault.at; i++)
+            line += text.data[i] == '\n';
+        return import_warn(im, error, "%s: line %" PRIu64 ": %s; nothing of it is used", CARD_NAME,
+                           line, fault.reason);
+    }
+    if (json_is_object(*card))
+        return GUFO_OK;
+    json_decref(*card);
+    *card = NULL;
+    return ignore(im, "its front matter is not a mapping", error);
+}
+
+static gufo_status read_text(gufo_import *im, gufo_str text, json_t **card, gufo_error *error)
+{
+    bool cut = text.len > CARD_LIMIT;
+    gufo_status status;
+    size_t len;
+    char *copy;
+
+    if (!has_front_matter(text))
+        return GUFO_OK;
+    copy = mem_alloc(&im->allocator, 2 * text.len + 1);
+    if (copy == NULL)
+        return fail_memory(error);
+    status = copy_front_matter(text, cut, copy, &len)
+                 ? read_values(im, (gufo_str){copy, len}, card, error)
+                 : ignore(im, "its front matter has more than 4 MiB", error);
+    mem_free(&im->allocator, copy);
+    return status;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static gufo_status read_file(gufo_import *im, int fd, json_t **card, gufo_error *error)
+{
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_status status;
+    struct stat info;
+    size_t most, got;
+    char *bytes;
+
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return ignore(im, "is not a regular file", error);
+    most = (size_t)smaller((uint64_t)info.st_size, CARD_LIMIT + 1);
+    bytes = mem_alloc(&im->allocator, most + 1);
+    if (bytes == NULL)
+        return fail_memory(error);
+    status = source_read_fd(fd, 0, bytes, most, &got, &reason) != GUFO_OK
+                 ? ignore(im, reason.message, error)
+                 : read_text(im, (gufo_str){bytes, got}, card, error);
+    mem_free(&im->allocator, bytes);
+    return status;
+}
+
+static gufo_status read_path(gufo_import *im, const char *path, json_t **card, gufo_error *error)
+{
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_status status;
+    struct stat info;
+    int fd;
+
+    if (lstat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return GUFO_OK;
+    fd = open_regular(path, &reason);
+    if (fd < 0)
+        return ignore(im, reason.message, error);
+    status = read_file(im, fd, card, error);
+    (void)close(fd);
+    return status;
+}
+
+gufo_status card_read(gufo_import *im, const char *folder, json_t **card, gufo_error *error)
+{
+    char *path = mem_join(&im->allocator, gufo_str_of(folder), gufo_str_of("/" CARD_NAME));
+    gufo_status status;
+
+    *card = NULL;
+    if (path == NULL)
+        return fail_memory(error);
+    status = read_path(im, path, card, error);
+    mem_free(&im->allocator, path);
+    return status;
+}

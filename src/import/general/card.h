@@ -1,0 +1,13 @@
+/* The model card: README.md, whose front matter says what a model is. */
+#ifndef IMPORT_GENERAL_CARD_H
+#define IMPORT_GENERAL_CARD_H
+
+#include <jansson.h>
+
+#include "import/import.h"
+
+/* The front matter of FOLDER/README.md as an object, the caller's (json_decref); NULL, with GUFO_OK,
+ * if there is none.  One that cannot be read is none, too, with a warning. */
+gufo_status card_read(gufo_import *import, const char *folder, json_t **card, gufo_error *error);
+
+#endif

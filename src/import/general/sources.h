@@ -1,0 +1,36 @@
+/* Where the values of general.* come from. */
+#ifndef IMPORT_GENERAL_SOURCES_H
+#define IMPORT_GENERAL_SOURCES_H
+
+#include "import/general/folder_name.h"
+#include "import/general/general.h"
+#include "import/general/model_id.h"
+#include "import/general/size_label.h"
+
+typedef struct general_sources {
+    gufo_import *import;
+    json_t *metadata;         /* the caller's; NULL: none */
+    const json_t *generation; /* generation_config.json; NULL: none */
+    json_t *card;             /* front matter of README.md; NULL: none */
+    folder_name folder;
+    parameter_count count;
+    id_scale scale;
+    model_id ids[2];       /* of config.json, and of the folder */
+    const char *odd_field; /* a field of the card whose value is of no use; NULL: none */
+} general_sources;
+
+static inline gufo_str json_str(const json_t *value)
+{
+    return json_is_string(value) ? (gufo_str){json_string_value(value), json_string_length(value)}
+                                 : (gufo_str){0};
+}
+
+/* The value of a key in the caller's metadata.  *decided: the key is there, so that other sources do
+ * not count; null says that the model has no such key. */
+const json_t *sources_metadata(const general_sources *s, const char *key, bool *decided);
+
+/* The first of these fields of the card (blanks divide them) that is present; `set`: and not null, nor an
+ * empty text. */
+const json_t *sources_card(const general_sources *s, const char *fields, bool set);
+
+#endif
