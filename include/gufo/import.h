@@ -4,15 +4,17 @@
  * the places of its tensors; data is read when it is asked for:
  *
  *     open     gufo_import_legacy                   GGML, GGMF, GGJT ... files
+ *              gufo_import_checkpoint               model folders, safetensors, PyTorch files
  *     look     gufo_import_facts, _setting_at ...   what the file is, what it lacks
  *     use      gufo_import_model                    everything that takes a gufo_model
  *     write    gufo_import_job, gufo_job_run        the GGUF file
  *
- * docs/legacy.md tells of the formats. */
+ * docs/legacy.md and docs/convert.md describe the formats. */
 #ifndef GUFO_IMPORT_H
 #define GUFO_IMPORT_H
 
 #include "produce.h"
+#include "quant.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +71,63 @@ typedef struct gufo_legacy_options {
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
                                                        const gufo_legacy_options *options,
                                                        gufo_error *error);
+/* ---- checkpoints ---------------------------------------------------------------------------- */
+
+typedef enum gufo_checkpoint_flags {
+    /* An architecture without rules: tensors keep their names, and the fields of config.json become
+     * keys below `arch`, which must be given. */
+    GUFO_CHECKPOINT_GENERIC = 1,
+    GUFO_CHECKPOINT_NO_VOCABULARY = 2,   /* no tokenizer.* keys, nor the files for them */
+    GUFO_CHECKPOINT_VOCABULARY_ONLY = 4, /* no tensors, nor the files for them */
+    GUFO_CHECKPOINT_KEEP_TOKENIZER = 8,  /* tokenizer.json becomes tokenizer.huggingface.json */
+} gufo_checkpoint_flags;
+
+typedef struct gufo_checkpoint_options {
+    uint32_t flags;   /* of gufo_checkpoint_flags */
+    const char *arch; /* "llama" ...: what the model is; NULL: its configuration says so */
+    const char *pre;  /* tokenizer.ggml.pre of a pre-tokenizer that is not recognised; NULL: none */
+    /* A JSON file of the caller's with GGUF keys, which come before what the model's files say
+     * (docs/convert.md); NULL: none. */
+    const char *metadata;
+    /* Entries that replace, or are added to, all others; NULL: none. */
+    const gufo_document *known;
+    /* A model whose tokenizer.* keys are taken instead of the folder's; must outlive the import. */
+    const gufo_model *vocabulary;
+    const gufo_allocator *allocator; /* NULL: malloc; Jansson's own memory is always malloc's */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_checkpoint_options;
+
+/* Opens a model as a training framework saved it: a folder with config.json (or Mistral's
+ * params.json) and *.safetensors or pytorch_model*.bin files, or one such file, beside which the
+ * others are.  Data is read when it is asked for.  Tensors of the model (gufo_import_model) keep the
+ * element type that they have in the checkpoint, as far as GGUF has it; norms, biases and what
+ * readers want exactly become F32.  `options` may be NULL.  Freed with gufo_import_close.  NULL on
+ * failure:
+ *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer
+ *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
+ *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
+ *                     quantized source; a file of a kind that is not read
+ *   GUFO_E_ARGUMENT   options that do not go together
+ *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
+ *                     what is wrong with a file, and where
+ *   GUFO_E_IO, GUFO_E_MEMORY */
+GUFO_MUST_USE GUFO_API gufo_import *
+gufo_import_checkpoint(const char *path, const gufo_checkpoint_options *options, gufo_error *error);
+
+/* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
+ * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */
+GUFO_API const char *gufo_checkpoint_recognise(const char *path);
+
+/* What a tensor becomes when the model is converted to F32, F16, BF16, Q8_0, TQ1_0 or TQ2_0 as
+ * converters do; NULL for other targets, where recipes decide.  For
+ * gufo_recipe_options.model_type, with the import as its context. */
+GUFO_API const gufo_element_type *gufo_import_type(void *import,
+                                                   const gufo_quantize_target *target,
+                                                   gufo_str name);
+/* F16 or BF16, whichever most of the checkpoint is meant to have: the type of its first matrix of
+ * either; F16 without one. */
+GUFO_API const gufo_element_type *gufo_import_main_type(const gufo_import *import);
+
 /* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
 GUFO_API void gufo_import_close(gufo_import *import);
 
@@ -137,6 +196,13 @@ GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t 
 
 /* The model that the file becomes (of a GGUF file: that itself); lives as long as the import. */
 GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
+/* The same model as one of its own, named by `name` in errors: gufo_close frees it with the import,
+ * which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is closed. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_import_take_model(gufo_import *import, const char *name,
+                                                          gufo_error *error);
+
+/* The import whose model was taken; NULL for any other model. */
+GUFO_API const gufo_import *gufo_import_of(const gufo_model *model);
 
 /* Plans the GGUF file; the import must outlive the job. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_import_job(gufo_import *import, gufo_error *error);

@@ -77,7 +77,8 @@ typedef struct gufo_recipe_options {
      * model lacks the tensor: the target then decides.  Called before any other rule, whatever
      * shape and name the tensor has, for every tensor that can be decoded and does not hold
      * integers.  May be NULL. */
-    const gufo_element_type *(*model_type)(void *context, gufo_str name);
+    const gufo_element_type *(*model_type)(void *context, const gufo_quantize_target *target,
+                                           gufo_str name);
     void *model_context;
     uint64_t reserved[2]; /* must be zero */
 } gufo_recipe_options;

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/core/array.h"
 #include "cli/core/input.h"
-#include "cli/core/old_file.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/progress.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
@@ -236,7 +236,7 @@ static int edit_file(edit_options *o)
         code = save_check_dry(o->target.output, o->path, o->target.replace);
     if (code != CODE_OK)
         return code;
-    if (old_file_refuse(o->path))
+    if (foreign_file_refuse(o->path))
         return CODE_FAILED;
     signals_reading(o->path);
     edit = gufo_edit_open(o->path, &options, &error);

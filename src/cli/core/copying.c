@@ -4,7 +4,7 @@
 #include "cli/core/human.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
-#include "cli/core/old_file.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/text.h"
@@ -197,7 +197,7 @@ int copying_run(copying *job, copying_planner *plan)
     int code;
 
     job->input = job->base.shared->args[0];
-    code = old_file_refuse(job->input) ? CODE_FAILED : open_input(job, &done);
+    code = foreign_file_refuse(job->input) ? CODE_FAILED : open_input(job, &done);
     if (code == CODE_OK && !done) {
         job->plan = plan(job, &error);
         if (job->plan == NULL)

@@ -1,7 +1,7 @@
 /* Opening what the user named. */
 #include "cli/core/input.h"
 
-#include "cli/core/old_file.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -122,15 +122,15 @@ static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *
 {
     gufo_open_options options = {
         .flags = open_flags, .name = path, .max_depth = options_max_depth()};
-    const char *kind = old_file_kind(path);
+    foreign_kind kind;
 
     if (path_is_standard(path))
         return gufo_open_fd(STDIN_FILENO, &options, error);
-    if (kind == NULL)
+    if (!foreign_file_find(path, &kind))
         return gufo_open(path, &options, error);
-    report_warning(path, "this is a %s file, seen as the GGUF file that 'gufo migrate' makes of it",
-                   kind);
-    return old_file_open(path, NULL, error);
+    report_warning(path, "this is a %s%s, seen as the GGUF file that 'gufo %s' makes of it",
+                   kind.name, kind.noun, kind.command);
+    return foreign_file_open(path, NULL, error);
 }
 
 static gufo_model *open_model(const char *path, uint32_t open_flags)
@@ -215,7 +215,7 @@ const char *input_file_at(const gufo_model *model, size_t index)
     size_t shards = gufo_model_shard_count(model);
 
     return index < shards ? gufo_model_name(gufo_model_shard(model, index))
-                          : old_file_part_at(model, (uint32_t)(index - shards) + 1);
+                          : foreign_file_part_at(model, (uint32_t)(index - shards) + 1);
 }
 
 bool input_guard(const input *in, output_guard *guard)

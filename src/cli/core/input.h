@@ -1,5 +1,5 @@
-/* A FILE argument that is read: a path, "-" for standard input, or the first shard of a set; a file
- * of a format before GGUF is seen as the GGUF file that it becomes (old_file.h). */
+/* A FILE argument that is read: a path, "-" for standard input, or the first shard of a set; a model
+ * in another format is seen as the GGUF file that it becomes (foreign_file.h). */
 #ifndef CLI_CORE_INPUT_H
 #define CLI_CORE_INPUT_H
 

@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "base/threads.h"
 #include "cli/core/input.h"
-#include "cli/core/old_file.h"
+#include "cli/core/foreign_file.h"
 #include "cli/inspect/overview.h"
 
 #include "gufo/edit.h"
@@ -244,12 +244,12 @@ static void take_facts(ls_file *file, const gufo_model *model)
     (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
-/* Opens a file of a format before GGUF as the model that it becomes. */
-static gufo_model *open_old(ls_file *file)
+/* Opens a model in another format as the one that it becomes. */
+static gufo_model *open_foreign(ls_file *file)
 {
     uint64_t size = file->size;
     gufo_error error;
-    gufo_model *model = old_file_open(file->path, &size, &error);
+    gufo_model *model = foreign_file_open(file->path, &size, &error);
 
     if (model == NULL)
         set_fault(file, error.file[0] != '\0' ? error.file : file->path, error.offset,
@@ -262,8 +262,8 @@ static gufo_model *open_old(ls_file *file)
 static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options *options,
                                const gufo_error *error)
 {
-    if (error->code == GUFO_E_NOT_GGUF && old_file_kind(file->path) != NULL)
-        return open_old(file);
+    if (error->code == GUFO_E_NOT_GGUF && foreign_file_find(file->path, NULL))
+        return open_foreign(file);
     file->left_out = error->code == GUFO_E_NOT_GGUF && file->guessed;
     if (file->left_out)
         return NULL;

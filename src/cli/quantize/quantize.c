@@ -140,10 +140,12 @@ static int match_rules(const quantize_options *o, const gufo_model *model)
                      "no tensor matches a --tensor-type pattern; nothing was written");
 }
 
-static const gufo_element_type *type_in_model(void *other, gufo_str name)
+static const gufo_element_type *type_in_model(void *other, const gufo_quantize_target *target,
+                                              gufo_str name)
 {
     gufo_tensor tensor;
 
+    (void)target;
     return gufo_tensor_find_str(other, name, &tensor) ? gufo_element_type_by_id(tensor.type) : NULL;
 }
 

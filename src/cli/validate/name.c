@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
-#include "cli/core/old_file.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
@@ -258,7 +258,7 @@ static int suggest(const char *path, const name_options *options, output_guard *
 
     if (options->rename && path_is_standard(path))
         return report_usage("standard input has no name that could be changed");
-    if (options->rename && old_file_refuse(path))
+    if (options->rename && foreign_file_refuse(path))
         return CODE_FAILED;
     code = (options->rename ? input_open_whole : input_open)(&in, path, &options->input);
     if (code != CODE_OK)

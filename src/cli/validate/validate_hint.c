@@ -9,7 +9,7 @@
 #include "cli/validate/validate.h"
 
 #include "base/text.h"
-#include "cli/core/old_file.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 
@@ -134,19 +134,20 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
 
 /* ---- advice --------------------------------------------------------------------------------- */
 
-/* What a file of a format before GGUF is; NULL for other findings. */
-static const char *old_kind(const report *r, const gufo_finding *finding)
+/* Whether the finding is that the file is of another format that gufo knows. */
+static bool is_foreign(const report *r, const gufo_finding *finding, foreign_kind *kind)
 {
-    return strcmp(finding->rule->name, "magic") == 0 ? old_file_kind(r->shard_path) : NULL;
+    return strcmp(finding->rule->name, "magic") == 0 && foreign_file_find(r->shard_path, kind);
 }
 
 /* --fix takes one file: --single is for one that has the name of a shard. */
 static void put_command(FILE *out, const report *r, const gufo_finding *finding)
 {
     const gufo_fix *fix = &finding->fix;
+    foreign_kind kind;
 
-    if (old_kind(r, finding) != NULL) {
-        fputs("gufo migrate", out);
+    if (is_foreign(r, finding, &kind)) {
+        fprintf(out, "gufo %s", kind.command);
         put_file(out, r->shard_path);
     }
     if (fix->kind == GUFO_FIX_NONE || !r->usable || path_is_standard(r->shard_path))
@@ -167,12 +168,13 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
     const gufo_fix *fix = &finding->fix;
     bool proposes = fix->kind == GUFO_FIX_SET || fix->kind == GUFO_FIX_RENAME ||
                     fix->kind == GUFO_FIX_RENAME_TENSOR;
+    foreign_kind kind;
 
     if (finding->hint != NULL)
         fputs(finding->hint, out);
-    else if (old_kind(r, finding) != NULL)
-        fprintf(out, "this is a %s file; 'gufo migrate' makes a GGUF file of it",
-                old_kind(r, finding));
+    else if (is_foreign(r, finding, &kind))
+        fprintf(out, "this is a %s%s; 'gufo %s' makes a GGUF file of it", kind.name, kind.noun,
+                kind.command);
     else if (proposes && !fix->certain && fix->value.type == GUFO_VALUE_STRING) {
         fputs("did you mean '", out);
         fwrite(fix->value.as.str.data, 1, fix->value.as.str.len, out);

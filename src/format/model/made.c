@@ -21,6 +21,11 @@ void made_close(made *m, const gufo_allocator *allocator)
     mem_free(allocator, m);
 }
 
+const gufo_provider *model_provider(const gufo_model *model)
+{
+    return model->made != NULL ? &model->made->provider : NULL;
+}
+
 void model_set_maker(gufo_model *model, const struct gufo_job *maker)
 {
     model->made->maker = maker;

@@ -78,6 +78,9 @@ bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index);
 /* The model of one file that has a tensor; NULL if there is no such shard. */
 const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tensor);
 
+/* What makes a made model; NULL for any other. */
+const gufo_provider *model_provider(const gufo_model *model);
+
 struct gufo_job;
 
 /* The job that an import has made a model with: piece i makes the rows of tensor i, for those who

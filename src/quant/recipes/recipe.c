@@ -225,7 +225,7 @@ static const gufo_element_type *model_type(const recipe *r, const gufo_tensor *t
 {
     if (r->options->model_type == NULL || !is_decodable(tensor->type) || is_integer(tensor->type))
         return NULL;
-    return r->options->model_type(r->options->model_context, tensor->name);
+    return r->options->model_type(r->options->model_context, &r->options->target, tensor->name);
 }
 
 /* The type by override, target or mixture. */

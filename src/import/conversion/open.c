@@ -1,0 +1,175 @@
+/* gufo_import_checkpoint: from the files of a framework to the model that they become.
+ *
+ *     files --checkpoint--> tensors --operations--> tensor_plan --> document, job
+ *     config.json --config--> keys -------------------------------> document
+ *     tokenizer.* ----------> keys -------------------------------> document */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "import/conversion/conversion.h"
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+static bool tensor_at(const gufo_import *base, uint64_t index, gufo_import_tensor *out)
+{
+    const conversion *c = (const conversion *)base;
+    const planned_tensor *t;
+
+    if (index >= c->plan.count)
+        return false;
+    t = &c->plan.tensors[index];
+    *out = (gufo_import_tensor){.source = t->source,
+                                .name = gufo_str_of(t->name),
+                                .from = t->type->name,
+                                .to = t->type,
+                                .measured = true,
+                                .exact = true};
+    return true;
+}
+
+static const char *part_at(const gufo_import *base, uint32_t index)
+{
+    const conversion *c = (const conversion *)base;
+
+    return index < c->checkpoint.file_count ? c->checkpoint.files[index].path : NULL;
+}
+
+static void close_conversion(gufo_import *base)
+{
+    conversion *c = (conversion *)base;
+    gufo_allocator allocator = base->allocator;
+
+    tensor_plan_free(&c->plan);
+    config_close(&c->config);
+    checkpoint_close(&c->checkpoint);
+    gufo_document_free(c->vocabulary);
+    mem_free(&allocator, c);
+}
+
+static const import_kind conversion_kind = {conversion_plan, tensor_at, part_at, close_conversion};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool is_generic(const conversion *c)
+{
+    return (c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0;
+}
+
+/* The files: tensors, and the configuration beside them. */
+static gufo_status open_files(conversion *c, const char *path, gufo_error *error)
+{
+    const gufo_checkpoint_options *o = &c->options;
+    const char *folder = path;
+    gufo_status status = GUFO_OK;
+
+    if (c->has_tensors) {
+        status = checkpoint_open(&c->checkpoint, path, &c->base.allocator, error);
+        folder = c->checkpoint.folder;
+    }
+    if (status == GUFO_OK)
+        status = config_open(&c->config, folder, o->arch, is_generic(c), &c->base.allocator, error);
+    return status;
+}
+
+static gufo_status make_documents(conversion *c, gufo_error *error)
+{
+    const gufo_document_options options = {.allocator = &c->base.allocator};
+
+    c->base.document = gufo_document_new(&options, error);
+    if (c->base.document != NULL)
+        c->vocabulary = gufo_document_new(&options, error);
+    if (c->vocabulary == NULL)
+        return GUFO_E_MEMORY;
+    return gufo_document_set_text(c->base.document, "general.architecture", c->config.architecture,
+                                  error);
+}
+
+static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *error)
+{
+    gufo_status status;
+
+    c->plan.allocator = &c->base.allocator;
+    if (!c->has_tensors)
+        return GUFO_OK;
+    status = is_generic(c)
+                 ? tensors_plan_generic(&c->plan, &c->base, &c->checkpoint, &c->config, error)
+                 : tensors_plan(&c->plan, &c->base, &c->checkpoint, &c->config, tokens, error);
+    return status == GUFO_OK ? conversion_add_tensors(c, error) : status;
+}
+
+static void set_facts(conversion *c, uint64_t tokens)
+{
+    gufo_import_facts *facts = &c->base.facts;
+
+    facts->family = c->config.architecture;
+    facts->container = c->checkpoint.container;
+    facts->parts = c->checkpoint.file_count;
+    facts->vocabulary = tokens;
+    for (uint32_t i = 0; i < c->checkpoint.file_count; i++)
+        facts->size += c->checkpoint.files[i].source.size;
+}
+
+static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *error)
+{
+    uint64_t tokens = 0;
+    gufo_status status = open_files(c, path, error);
+
+    if (status == GUFO_OK)
+        status = make_documents(c, error);
+    if (status == GUFO_OK)
+        status = conversion_read_vocabulary(c, &tokens, error);
+    if (status == GUFO_OK)
+        status = plan_tensors(c, tokens, error);
+    if (status == GUFO_OK)
+        status = conversion_set_keys(c, error);
+    if (status == GUFO_OK)
+        set_facts(c, tokens);
+    return status == GUFO_OK ? import_open_model(&c->base, error) : status;
+}
+
+static gufo_status check_options(const char *path, const gufo_checkpoint_options *o,
+                                 gufo_error *error)
+{
+    const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY;
+
+    if (path == NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "the path is missing");
+    if (flags_check(o->flags, 2 * GUFO_CHECKPOINT_KEEP_TOKENIZER - 1, "gufo_checkpoint_options",
+                    error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
+    if ((o->flags & both) == both)
+        return refuse(error, GUFO_E_ARGUMENT, "neither tensors nor a vocabulary are wanted");
+    if ((o->flags & GUFO_CHECKPOINT_GENERIC) != 0 && o->arch == NULL)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "an architecture without rules needs a name: gufo_checkpoint_options.arch");
+    return reserved_check(o->reserved, "gufo_checkpoint_options", error);
+}
+
+gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_options *options,
+                                    gufo_error *error)
+{
+    static const gufo_checkpoint_options none = {0};
+    conversion *c;
+
+    if (options == NULL)
+        options = &none;
+    if (check_options(path, options, error) != GUFO_OK)
+        return NULL;
+    c = mem_object(options->allocator, sizeof *c, error);
+    if (c == NULL)
+        return NULL;
+    c->base.kind = &conversion_kind;
+    c->options = *options;
+    c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
+    if (open_checkpoint(c, path, error) == GUFO_OK)
+        return &c->base;
+    fail_in(error, GUFO_FILE_INPUT, 0, path);
+    gufo_import_close(&c->base);
+    return NULL;
+}
+
+const char *gufo_checkpoint_recognise(const char *path)
+{
+    return checkpoint_recognise(path);
+}

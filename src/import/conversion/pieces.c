@@ -1,0 +1,67 @@
+/* The tensors of the document, and the job that makes them: a piece for each one, whose rows come
+ * from the files of the checkpoint.  What only moves keeps its bytes. */
+#include "base/error.h"
+#include "import/conversion/conversion.h"
+
+gufo_status conversion_add_tensors(conversion *c, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < c->plan.count && status == GUFO_OK; i++) {
+        const planned_tensor *t = &c->plan.tensors[i];
+
+        status = gufo_document_add_tensor(c->base.document, gufo_str_of(t->name), t->type,
+                                          t->n_dims, t->dims, error);
+    }
+    return status;
+}
+
+/* Whether numbers change, or their type does. */
+static bool is_encoded(const planned_tensor *t)
+{
+    for (uint32_t i = 0; i < t->piece.n_sources; i++)
+        if (t->piece.sources[i].type != t->type || t->piece.sources[i].unpack != NULL)
+            return true;
+    return t->piece.n_ops > 0;
+}
+
+static gufo_status add_piece(gufo_job *job, const planned_tensor *t, uint64_t place,
+                             gufo_error *error)
+{
+    piece p = t->piece;
+    made result = {.place = place, .type = t->type, .encode = is_encoded(t)};
+    gufo_status status = gufo_element_row_size(t->type, p.columns, &result.row_bytes, error);
+
+    if (result.encode)
+        p.how = PIECE_MAKE;
+    p.name = gufo_str_of(t->name);
+    p.made = &result;
+    p.n_made = 1;
+    return status == GUFO_OK ? job_add_piece(job, &p, error) : status;
+}
+
+gufo_status conversion_plan(const gufo_import *base, gufo_job *job, gufo_error *error)
+{
+    const conversion *c = (const conversion *)base;
+    gufo_status status = GUFO_OK;
+    gufo_document_tensor tensor;
+    uint32_t number;
+
+    for (uint32_t i = 0; i < c->checkpoint.file_count && status == GUFO_OK; i++) {
+        const checkpoint_file *file = &c->checkpoint.files[i];
+        const job_input input = {.role = GUFO_FILE_INPUT,
+                                 .index = i,
+                                 .name = file->path,
+                                 .source = &file->source,
+                                 .head = file->head};
+
+        status = job_add_input(job, &input, &number, error);
+    }
+    if (status == GUFO_OK)
+        status = job_add_document_target(job, base->document, &number, error);
+    for (uint64_t i = 0; i < c->plan.count && status == GUFO_OK; i++) {
+        (void)gufo_document_tensor_at(base->document, i, &tensor);
+        status = add_piece(job, &c->plan.tensors[i], tensor.offset, error);
+    }
+    return status;
+}

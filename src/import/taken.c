@@ -1,0 +1,57 @@
+/* The model of an import as one of its own: it shows that model, and closes the import. */
+#include "base/error.h"
+#include "format/model/model.h"
+#include "import/import.h"
+
+static bool entry_at(void *import, uint64_t index, gufo_entry *out)
+{
+    return gufo_metadata_at(gufo_import_model(import), index, out);
+}
+
+static bool tensor_at(void *import, uint64_t index, gufo_tensor *out)
+{
+    return gufo_tensor_at(gufo_import_model(import), index, out);
+}
+
+static gufo_status read_rows(void *import, uint64_t tensor, uint64_t first_row, uint64_t rows,
+                             void *out, gufo_error *error)
+{
+    const gufo_model *model = gufo_import_model(import);
+    uint64_t row_size;
+    gufo_tensor info;
+
+    (void)gufo_tensor_at(model, tensor, &info);
+    row_size = info.size / (info.elements / info.dims[0]);
+    return gufo_tensor_read_raw(model, &info, first_row * row_size, out, (size_t)(rows * row_size),
+                                error);
+}
+
+static void close_import(void *import)
+{
+    gufo_import_close(import);
+}
+
+gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_error *error)
+{
+    const gufo_model *inner = gufo_import_model(import);
+    const gufo_open_options options = {.name = name, .allocator = &import->allocator};
+    const gufo_provider provider = {.context = import,
+                                    .entry_count = gufo_metadata_count(inner),
+                                    .tensor_count = gufo_tensor_count(inner),
+                                    .entry_at = entry_at,
+                                    .tensor_at = tensor_at,
+                                    .read_rows = read_rows,
+                                    .close = close_import};
+    gufo_model *model = gufo_open_provider(&provider, &options, error);
+
+    if (model != NULL)
+        model_set_maker(model, import->peeked);
+    return model;
+}
+
+const gufo_import *gufo_import_of(const gufo_model *model)
+{
+    const gufo_provider *provider = model_provider(model);
+
+    return provider != NULL && provider->close == close_import ? provider->context : NULL;
+}
