@@ -17,7 +17,11 @@ if(NOT GUFO_IMPORT)
 endif()
 
 file(GLOB_RECURSE import_sources CONFIGURE_DEPENDS src/import/*.c)
-add_library(gufo_import_objects OBJECT ${import_sources})
+set(table_files "")
+gufo_table(hf_classes 5)
+gufo_table(hf_tensor_names 3)
+gufo_table(convert_keys 7)
+add_library(gufo_import_objects OBJECT ${import_sources} ${table_files})
 set_target_properties(gufo_import_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(gufo_import_objects PRIVATE include src ${table_folder})
 # Those of the room text, which reads tokenizers, and those that it needs itself.

@@ -11,23 +11,29 @@
 
 typedef struct model_config {
     const gufo_allocator *allocator;
-    char *folder;             /* where the files are */
-    json_t *raw;              /* config.json, or params.json, as it is */
-    json_t *fields;           /* with the text model's fields over it */
-    json_t *edited;           /* and with the changes that the architecture's keys want */
-    json_t *ropes;            /* parameters of rotary positions, complete */
-    json_t *tokenizer;        /* tokenizer_config.json; NULL: none */
-    json_t *generation;       /* generation_config.json; NULL: none, or unreadable */
-    bool is_mistral;          /* Mistral's own layout: params.json */
-    const char *class_name;   /* "LlamaForCausalLM" */
-    const char *architecture; /* "llama": the name of the rules, and general.architecture */
+    char *folder;       /* where the files are */
+    json_t *raw;        /* config.json, or params.json, as it is */
+    json_t *fields;     /* with the text model's fields over it */
+    json_t *edited;     /* and with the changes that the keys (vocab_size: the tokenizer) want */
+    json_t *ropes;      /* parameters of rotary positions, complete */
+    json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
+    json_t *generation; /* generation_config.json; NULL: none, or unreadable */
+    bool is_mistral;    /* Mistral's own layout: params.json */
+    /* "LlamaForCausalLM"; "params.json" in Mistral's own layout; "" if the configuration names none,
+     * and the caller an architecture */
+    char *class_name;
+    char *architecture; /* "llama": the name of the rules, and general.architecture */
+    bool is_generic;    /* no rules are used */
 } model_config;
 
 /* Reads the files of a folder and finds the class and the architecture.  `arch`: the one that the
- * caller says; NULL: as the class says.  With `generic` an unknown class is no failure, and config.json
- * may be missing.
+ * caller says; NULL: as the class says.  With `generic` no rules are used: an unknown class is no
+ * failure, and config.json may be missing.
  *   GUFO_E_TYPE       a class without rules: its name, and what can be done
- *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY */
+ *   GUFO_E_NOT_FOUND  neither config.json nor params.json
+ *   GUFO_E_ARGUMENT   `generic` without `arch`, an `arch` that cannot be part of a key
+ *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY
+ * Nothing is left to close after a failure. */
 gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
                         const gufo_allocator *allocator, gufo_error *error);
 void config_close(model_config *config);
@@ -36,8 +42,11 @@ void config_close(model_config *config);
  * as the keys do ("edited"): a whole number that fits.  GUFO_E_MALFORMED names what is missing. */
 gufo_status config_number(const model_config *config, const char *expression, uint64_t *out,
                           gufo_error *error);
-/* Whether a condition of the tables holds. */
+/* Whether a condition of the tables holds; an empty one does. */
 gufo_status config_holds(const model_config *config, const char *condition, bool *out,
                          gufo_error *error);
+
+/* Names config.json, or params.json, as the file of a failure, unless it names one already. */
+gufo_status config_failed(const model_config *config, gufo_status status, gufo_error *error);
 
 #endif

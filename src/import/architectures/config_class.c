@@ -1,0 +1,172 @@
+/* The class and the architecture of a model.
+ *
+ * The class is what config.json names first; a model of several parts has one for its text, too,
+ * which counts then.  registry/hf_classes.tsv gives the architecture, which may depend on other
+ * fields. */
+#include "import/architectures/config_parts.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/architectures/classes.h"
+#include "import/architectures/expression.h"
+#include "import/architectures/rules.h"
+
+/* ---- the class ------------------------------------------------------------------------------- */
+
+/* The first name in "architectures"; an empty one if that is missing or empty. */
+static gufo_status named_class(const json_t *object, gufo_str *out, gufo_error *error)
+{
+    const json_t *list = json_object_get(object, "architectures"), *first = NULL;
+
+    *out = (gufo_str){"", 0};
+    if (json_is_array(list))
+        first = json_array_get(list, 0);
+    else if (list != NULL && !json_is_null(list))
+        return refuse(error, GUFO_E_MALFORMED, "architectures is not a list");
+    if (first != NULL && !json_is_string(first))
+        return refuse(error, GUFO_E_MALFORMED, "architectures is not a list of names");
+    if (first != NULL)
+        *out = (gufo_str){json_string_value(first), json_string_length(first)};
+    return GUFO_OK;
+}
+
+/* Whether the class of the whole model counts, whatever its text part says. */
+static bool is_whole(gufo_str name)
+{
+    size_t count;
+    const class_row *rows = class_rows(name.data, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].kind, "whole") == 0)
+            return true;
+    return false;
+}
+
+/* Models of Mamba that were not made for Hugging Face name a layer instead of a class. */
+static gufo_str layer_of(const json_t *raw)
+{
+    const json_t *settings = json_object_get(raw, "ssm_cfg");
+    const json_t *layer = json_object_get(settings, "layer");
+
+    if (json_is_string(layer))
+        return (gufo_str){json_string_value(layer), json_string_length(layer)};
+    return gufo_str_of(json_is_object(settings) ? "Mamba" : "");
+}
+
+static gufo_status find_class(model_config *c, gufo_error *error)
+{
+    gufo_str name, of_text, ending = {"", 0};
+    gufo_status status = named_class(c->raw, &name, error);
+
+    if (status == GUFO_OK)
+        status = named_class(config_text_part(c), &of_text, error);
+    if (status != GUFO_OK)
+        return status;
+    if (c->is_mistral)
+        name = gufo_str_of("params.json");
+    else if (of_text.len > 0 && !is_whole(name))
+        name = of_text;
+    if (name.len == 0) {
+        name = layer_of(c->raw);
+        ending = gufo_str_of(name.len > 0 ? "ForCausalLM" : "");
+    }
+    c->class_name = mem_join(c->allocator, name, ending);
+    return c->class_name != NULL ? GUFO_OK : fail_memory(error);
+}
+
+/* ---- the architecture ------------------------------------------------------------------------ */
+
+#define GENERIC_HINT \
+    "--arch NAME --generic keeps the names of its tensors and of the fields of its configuration"
+
+static gufo_status fail_class(const model_config *c, gufo_error *error)
+{
+    gufo_str name = gufo_str_of(c->class_name);
+    const char *near = class_nearest(name);
+
+    if (name.len == 0)
+        return refuse(error, GUFO_E_TYPE,
+                      "the configuration names no class (architectures); --arch NAME says which "
+                      "rules apply");
+    if (near == NULL)
+        return refuse(error, GUFO_E_TYPE, "no rules for the class %s; " GENERIC_HINT, QUOTED(name));
+    return refuse(error, GUFO_E_TYPE,
+                  "no rules for the class %s (did you mean \"%s\"?); " GENERIC_HINT, QUOTED(name),
+                  near);
+}
+
+static gufo_status fail_architecture(const model_config *c, const class_row *row, gufo_error *error)
+{
+    if (strcmp(row->kind, "projector") == 0)
+        return refuse(error, GUFO_E_TYPE,
+                      "no rules for the class %s, which has no text model (architecture \"%s\"); "
+                      "--arch NAME --generic keeps the names of its tensors",
+                      QUOTED(gufo_str_of(c->class_name)), row->architecture);
+    return refuse(error, GUFO_E_TYPE,
+                  "no rules for the architecture \"%s\" of the class %s; --arch %s --generic keeps "
+                  "the names of its tensors and of the fields of its configuration",
+                  row->architecture, QUOTED(gufo_str_of(c->class_name)), row->architecture);
+}
+
+/* The first row of the class whose condition holds; NULL: none. */
+static gufo_status choose_row(const model_config *c, const class_row **out, gufo_error *error)
+{
+    const expression_scope scope = {.config = c, .fields = c->fields};
+    size_t count;
+    const class_row *rows = class_rows(c->class_name, &count);
+    gufo_status status = GUFO_OK;
+    bool holds = false;
+
+    *out = NULL;
+    for (size_t i = 0; i < count && !holds && status == GUFO_OK; i++) {
+        status = expression_holds(&scope, rows[i].condition, &holds, error);
+        if (holds)
+            *out = &rows[i];
+    }
+    return status;
+}
+
+static gufo_status architecture_of_class(const model_config *c, const char **out, gufo_error *error)
+{
+    const class_row *row;
+    gufo_status status = choose_row(c, &row, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (row == NULL && c->is_generic)
+        return refuse(error, GUFO_E_ARGUMENT, "--generic needs --arch NAME");
+    if (row == NULL)
+        return fail_class(c, error);
+    if (!c->is_generic && !rules_know(row->architecture))
+        return fail_architecture(c, row, error);
+    *out = row->architecture;
+    return GUFO_OK;
+}
+
+static gufo_status check_given(const model_config *c, const char *arch, gufo_error *error)
+{
+    if (!str_is_plain(gufo_str_of(arch), "_-"))
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the architecture %s cannot begin a key: letters, digits, _ and - can",
+                      QUOTED(gufo_str_of(arch)));
+    if (!c->is_generic && !rules_know(arch))
+        return refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\"; " GENERIC_HINT,
+                      arch);
+    return GUFO_OK;
+}
+
+gufo_status config_find_class(model_config *config, const char *arch, gufo_error *error)
+{
+    gufo_status status = find_class(config, error);
+
+    if (status == GUFO_OK)
+        status = arch != NULL ? check_given(config, arch, error)
+                              : architecture_of_class(config, &arch, error);
+    if (status != GUFO_OK)
+        return status;
+    config->architecture = mem_text(config->allocator, gufo_str_of(arch));
+    return config->architecture != NULL ? GUFO_OK : fail_memory(error);
+}

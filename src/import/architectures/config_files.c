@@ -1,0 +1,197 @@
+/* Files of a model folder that few architectures ask for: modules.json of sentence-transformers, and
+ * the model card of rerankers. */
+#include "import/architectures/config_files.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/json_file.h"
+
+enum { MODULES_LIMIT = 1 << 20, CARD_LIMIT = 4 << 20, NAME_SIZE = 256 };
+
+/* The name of a file or folder in the folder of the model. */
+static bool is_plain_name(gufo_str name)
+{
+    return name.len > 0 && name.len < NAME_SIZE && memchr(name.data, '/', name.len) == NULL &&
+           memchr(name.data, '\0', name.len) == NULL && !gufo_str_equal(name, gufo_str_of("..")) &&
+           !gufo_str_equal(name, gufo_str_of("."));
+}
+
+/* FOLDER/NAME; NULL without memory. */
+static char *path_of(const model_config *c, gufo_str name)
+{
+    char *folder = mem_join(c->allocator, gufo_str_of(c->folder), gufo_str_of("/"));
+    char *path = folder != NULL ? mem_join(c->allocator, gufo_str_of(folder), name) : NULL;
+
+    mem_free(c->allocator, folder);
+    return path;
+}
+
+bool config_has_file(const model_config *config, gufo_str name)
+{
+    char *path = is_plain_name(name) ? path_of(config, name) : NULL;
+    struct stat info;
+    bool found = path != NULL && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+
+    mem_free(config->allocator, path);
+    return found;
+}
+
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+/* A flag of the module, or its mode. */
+static const struct pooling_row {
+    const char *flag, *mode;
+    uint32_t number;
+} poolings[] = {
+    {"pooling_mode_mean_tokens", "mean", 1},
+    {"pooling_mode_cls_token", "cls", 2},
+    {"pooling_mode_lasttoken", "lasttoken", 3},
+};
+
+static gufo_status pooling_of(const json_t *module, uint32_t *out, gufo_error *error)
+{
+    const char *mode = json_string_value(json_object_get(module, "pooling_mode"));
+    const size_t count = sizeof poolings / sizeof *poolings;
+
+    for (size_t i = 0; i < count; i++)
+        if (json_is_true(json_object_get(module, poolings[i].flag))) {
+            *out = poolings[i].number;
+            return GUFO_OK;
+        }
+    for (size_t i = 0; i < count && mode != NULL; i++)
+        if (strcmp(mode, poolings[i].mode) == 0) {
+            *out = poolings[i].number;
+            return GUFO_OK;
+        }
+    return refuse(error, GUFO_E_MALFORMED,
+                  "the pooling is none of mean, cls and last token, which GGUF has");
+}
+
+/* The folder of the first module that pools; an empty one if none does. */
+static gufo_str pooling_folder(const json_t *modules)
+{
+    for (size_t i = 0; i < json_array_size(modules); i++) {
+        const json_t *module = json_array_get(modules, i);
+        const json_t *type = json_object_get(module, "type");
+        const json_t *path = json_object_get(module, "path");
+        gufo_str name = {json_string_value(type), json_string_length(type)};
+
+        if (name.data != NULL && str_ends(name, "Pooling") && json_is_string(path))
+            return (gufo_str){json_string_value(path), json_string_length(path)};
+    }
+    return (gufo_str){"", 0};
+}
+
+static gufo_status read_pooling(const model_config *c, gufo_str folder, uint32_t *out,
+                                gufo_error *error)
+{
+    char name[NAME_SIZE + sizeof "/config.json"];
+    json_t *module = NULL;
+    gufo_status status;
+
+    if (!is_plain_name(folder))
+        return refuse(error, GUFO_E_MALFORMED,
+                      "modules.json names the folder %s outside the model's", QUOTED(folder));
+    (void)snprintf(name, sizeof name, "%.*s/config.json", (int)folder.len, folder.data);
+    status = json_file_read(c->folder, name, MODULES_LIMIT, &module, error);
+    if (status == GUFO_OK && module == NULL)
+        status = refuse(error, GUFO_E_NOT_FOUND, "modules.json names %s, which is missing",
+                        QUOTED(gufo_str_of(name)));
+    if (status == GUFO_OK)
+        status = pooling_of(module, out, error);
+    json_decref(module);
+    return status;
+}
+
+gufo_status config_pooling(const model_config *config, bool *found, uint32_t *pooling,
+                           gufo_error *error)
+{
+    json_t *modules = NULL;
+    gufo_status status =
+        json_file_read(config->folder, "modules.json", MODULES_LIMIT, &modules, error);
+    gufo_str folder = pooling_folder(modules);
+
+    *found = folder.len > 0;
+    if (status == GUFO_OK && *found)
+        status = read_pooling(config, folder, pooling, error);
+    json_decref(modules);
+    return status;
+}
+
+/* ---- rerankers ------------------------------------------------------------------------------- */
+
+static const char *const reranker_names[] = {"qwen3-reranker", "qwen3-vl-reranker"};
+
+/* Whether a text has a part, in any case. */
+static bool has_folded(gufo_str text, const char *part)
+{
+    for (size_t at = 0; at < text.len; at++)
+        if (str_begins_folded(str_from(text, at), part))
+            return true;
+    return false;
+}
+
+static bool names_reranker(gufo_str text, const char *mark)
+{
+    char part[32];
+
+    for (size_t i = 0; i < sizeof reranker_names / sizeof *reranker_names; i++) {
+        (void)snprintf(part, sizeof part, "%s%s", mark, reranker_names[i]);
+        if (has_folded(text, part))
+            return true;
+    }
+    return false;
+}
+
+/* The last part of a path. */
+static gufo_str base_name(const char *path)
+{
+    gufo_str name = gufo_str_of(path);
+    size_t start;
+
+    while (name.len > 1 && name.data[name.len - 1] == '/')
+        name.len--;
+    for (start = name.len; start > 0 && name.data[start - 1] != '/';)
+        start--;
+    return str_from(name, start);
+}
+
+/* A card that is missing, or too long to be one, says nothing. */
+static gufo_status card_names_reranker(const model_config *c, bool *out, gufo_error *error)
+{
+    char *path = path_of(c, gufo_str_of("README.md"));
+    char *text = mem_alloc(c->allocator, CARD_LIMIT);
+    FILE *file = NULL;
+    gufo_status status = path != NULL && text != NULL ? GUFO_OK : fail_memory(error);
+
+    if (status == GUFO_OK && config_has_file(c, gufo_str_of("README.md")))
+        file = fopen(path, "rb");
+    if (file != NULL) {
+        *out = names_reranker((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, "# ");
+        (void)fclose(file);
+    }
+    mem_free(c->allocator, text);
+    mem_free(c->allocator, path);
+    return status;
+}
+
+gufo_status config_is_reranker(const model_config *config, bool *out, gufo_error *error)
+{
+    static const char *const fields[] = {"_name_or_path", "model_type"};
+    gufo_str class_name = gufo_str_of(config->class_name);
+
+    *out = names_reranker(base_name(config->folder), "") || names_reranker(class_name, "") ||
+           has_folded(class_name, "SequenceClassification");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const json_t *field = json_object_get(config->fields, fields[i]);
+
+        *out |= json_is_string(field) &&
+                names_reranker((gufo_str){json_string_value(field), json_string_length(field)}, "");
+    }
+    return *out ? GUFO_OK : card_names_reranker(config, out, error);
+}

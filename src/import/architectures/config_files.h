@@ -1,0 +1,18 @@
+/* Files of a model folder that few architectures ask for. */
+#ifndef IMPORT_ARCHITECTURES_CONFIG_FILES_H
+#define IMPORT_ARCHITECTURES_CONFIG_FILES_H
+
+#include "import/architectures/config.h"
+
+/* Whether the folder has a file with this name. */
+bool config_has_file(const model_config *config, gufo_str name);
+
+/* Pooling of an embedding model, as modules.json says (sentence-transformers): the number that
+ * {arch}.pooling_type stores.  *found: false without that file, or without pooling in it. */
+gufo_status config_pooling(const model_config *config, bool *found, uint32_t *pooling,
+                           gufo_error *error);
+
+/* Whether the model is a reranker of the family Qwen3, which only its card and names say. */
+gufo_status config_is_reranker(const model_config *config, bool *out, gufo_error *error);
+
+#endif

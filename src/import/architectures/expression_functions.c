@@ -1,0 +1,494 @@
+/* The functions of expressions whose arguments are all evaluated: a table, and one function for
+ * each.  Forms that evaluate only some of their arguments are in expression.c. */
+#include "import/architectures/expression_functions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/architectures/config_files.h"
+#include "import/architectures/pattern.h"
+
+gufo_status call_keep(json_t *made, json_t *json, term *out, gufo_error *error)
+{
+    /* It takes `json` over, also where it fails. */
+    if (json_array_append_new(made, json) != 0)
+        return fail_memory(error);
+    *out = term_of_json(json);
+    return GUFO_OK;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static gufo_status check_number(const term *t, gufo_error *error)
+{
+    return term_is_number(t) ? GUFO_OK : term_wrong(t, "a number", error);
+}
+
+static gufo_status check_text(const term *t, gufo_error *error)
+{
+    return t->kind == TERM_TEXT ? GUFO_OK : term_wrong(t, "a text", error);
+}
+
+static gufo_status check_list(const term *t, gufo_error *error)
+{
+    return t->kind == TERM_LIST ? GUFO_OK : term_wrong(t, "a list", error);
+}
+
+/* A real that is whole becomes a whole number. */
+static gufo_status whole(const term *argument, double value, term *out, gufo_error *error)
+{
+    if (!(value >= -0x1p63 && value < 0x1p63))
+        return term_too_large(argument, error);
+    *out = term_of_integer((int64_t)value);
+    return GUFO_OK;
+}
+
+static gufo_status compute_int(expression_call *c, term *out, gufo_error *error)
+{
+    const term *a = &c->arguments[0];
+    gufo_status status = check_number(a, error);
+
+    *out = *a;
+    if (status != GUFO_OK || a->kind == TERM_INTEGER)
+        return status;
+    return whole(a, trunc(a->real), out, error);
+}
+
+/* Halves become even numbers. */
+static gufo_status compute_round(expression_call *c, term *out, gufo_error *error)
+{
+    const term *a = &c->arguments[0];
+    gufo_status status = check_number(a, error);
+    double below, rest;
+
+    *out = *a;
+    if (status != GUFO_OK || a->kind == TERM_INTEGER)
+        return status;
+    below = floor(a->real);
+    rest = a->real - below;
+    return whole(a, rest > 0.5 || (rest == 0.5 && fmod(below, 2) != 0) ? below + 1 : below, out,
+                 error);
+}
+
+static gufo_status of_real(const expression_call *c, double (*function)(double), term *out,
+                           gufo_error *error)
+{
+    const term *a = &c->arguments[0];
+    gufo_status status = check_number(a, error);
+
+    if (status != GUFO_OK)
+        return status;
+    *out = term_of_real(function(term_as_real(a)));
+    return isfinite(out->real) ? GUFO_OK : term_too_large(a, error);
+}
+
+static gufo_status compute_sqrt(expression_call *c, term *out, gufo_error *error)
+{
+    return of_real(c, sqrt, out, error);
+}
+
+static gufo_status compute_ln(expression_call *c, term *out, gufo_error *error)
+{
+    return of_real(c, log, out, error);
+}
+
+static gufo_status extreme(const expression_call *c, int sign, term *out, gufo_error *error)
+{
+    *out = c->arguments[0];
+    for (size_t i = 0; i < c->count; i++) {
+        const term *a = &c->arguments[i];
+        gufo_status status = check_number(a, error);
+        int order;
+
+        if (status != GUFO_OK)
+            return status;
+        if (term_compare(a, out, &order) && order * sign > 0)
+            *out = *a;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status compute_min(expression_call *c, term *out, gufo_error *error)
+{
+    return extreme(c, -1, out, error);
+}
+
+static gufo_status compute_max(expression_call *c, term *out, gufo_error *error)
+{
+    return extreme(c, 1, out, error);
+}
+
+/* Two whole numbers from 0 on, and the second not 0, below 2^62. */
+static gufo_status two_counts(const expression_call *c, uint64_t *a, uint64_t *b, gufo_error *error)
+{
+    const uint64_t largest = (uint64_t)1 << 62;
+    gufo_status status = term_count(&c->arguments[0], largest, a, error);
+
+    if (status == GUFO_OK)
+        status = term_count(&c->arguments[1], largest, b, error);
+    if (status == GUFO_OK && *b == 0)
+        return refuse(error, GUFO_E_RANGE, "division by 0");
+    return status;
+}
+
+static gufo_status compute_ceildiv(expression_call *c, term *out, gufo_error *error)
+{
+    uint64_t a, b;
+    gufo_status status = two_counts(c, &a, &b, error);
+
+    if (status == GUFO_OK)
+        *out = term_of_integer((int64_t)(a / b + (a % b != 0)));
+    return status;
+}
+
+static gufo_status compute_roundup(expression_call *c, term *out, gufo_error *error)
+{
+    uint64_t a, b;
+    gufo_status status = two_counts(c, &a, &b, error);
+
+    if (status == GUFO_OK) /* both are at most 2^62 */
+        *out = term_of_integer((int64_t)(a % b == 0 ? a : a - a % b + b));
+    return status;
+}
+
+/* Ranks of RWKV-7 where the configuration has none: lora(exponent, factor). */
+static gufo_status compute_lora(expression_call *c, term *out, gufo_error *error)
+{
+    uint64_t width;
+    term hidden = term_of_json(json_object_get(c->scope->fields, "hidden_size"));
+    gufo_status status;
+    double rank;
+
+    hidden.source = gufo_str_of("hidden_size");
+    status = term_count(&hidden, UINT32_MAX, &width, error);
+    if (status == GUFO_OK)
+        status = check_number(&c->arguments[0], error);
+    if (status == GUFO_OK)
+        status = check_number(&c->arguments[1], error);
+    if (status != GUFO_OK)
+        return status;
+    rank = rint(pow((double)width, term_as_real(&c->arguments[0])) *
+                term_as_real(&c->arguments[1]) / 32);
+    return whole(&hidden, 32 * fmax(1, rank), out, error);
+}
+
+/* ---- values and their absence ---------------------------------------------------------------- */
+
+static gufo_status compute_has(expression_call *c, term *out, gufo_error *error)
+{
+    (void)error;
+    *out = term_of_bool(term_has_value(&c->arguments[0]));
+    return GUFO_OK;
+}
+
+static gufo_status compute_present(expression_call *c, term *out, gufo_error *error)
+{
+    (void)error;
+    *out = term_of_bool(c->arguments[0].kind != TERM_ABSENT);
+    return GUFO_OK;
+}
+
+static gufo_status compute_nonzero(expression_call *c, term *out, gufo_error *error)
+{
+    (void)error;
+    *out = term_is_true(&c->arguments[0]) ? c->arguments[0] : (term){.kind = TERM_ABSENT};
+    return GUFO_OK;
+}
+
+static gufo_status compute_number(expression_call *c, term *out, gufo_error *error)
+{
+    (void)error;
+    *out = term_is_number(&c->arguments[0]) ? c->arguments[0] : (term){.kind = TERM_ABSENT};
+    return GUFO_OK;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static gufo_status compute_contains(expression_call *c, term *out, gufo_error *error)
+{
+    const term *text = &c->arguments[0], *part = &c->arguments[1];
+
+    *out = term_of_bool(false);
+    if (text->kind == TERM_LIST)
+        for (size_t i = 0; i < json_array_size(text->json); i++) {
+            term element = term_of_json(json_array_get(text->json, i));
+
+            out->truth |= term_equal(&element, part);
+        }
+    else if (text->kind == TERM_TEXT && part->kind == TERM_TEXT)
+        out->truth = str_search(text->text, part->text) != NULL;
+    (void)error;
+    return GUFO_OK;
+}
+
+static gufo_status matches(const expression_call *c, const char *name, term *out, gufo_error *error)
+{
+    *out = term_of_bool(false);
+    for (size_t i = 0; i < c->count; i++) {
+        gufo_status status = check_text(&c->arguments[i], error);
+
+        if (status != GUFO_OK)
+            return status;
+        out->truth |= pattern_matches(c->arguments[i].text, gufo_str_of(name));
+    }
+    return GUFO_OK;
+}
+
+static gufo_status compute_class(expression_call *c, term *out, gufo_error *error)
+{
+    return matches(c, c->scope->config->class_name, out, error);
+}
+
+static gufo_status compute_arch(expression_call *c, term *out, gufo_error *error)
+{
+    return matches(c, c->scope->config->architecture, out, error);
+}
+
+static gufo_status compute_file(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    if (status == GUFO_OK)
+        *out = term_of_bool(config_has_file(c->scope->config, c->arguments[0].text));
+    return status;
+}
+
+/* The functions that choose the router of experts, as {arch}.expert_gating_func counts them. */
+static const struct gating_row {
+    const char *name;
+    int64_t number;
+} gatings[] = {{"softmax", 1}, {"sigmoid", 2}, {"sqrtsoftplus", 4}};
+
+static gufo_status compute_gating(expression_call *c, term *out, gufo_error *error)
+{
+    const term *name = &c->arguments[0];
+    gufo_status status = check_text(name, error);
+
+    if (status != GUFO_OK)
+        return status;
+    for (size_t i = 0; i < sizeof gatings / sizeof *gatings; i++)
+        if (gufo_str_equal(name->text, gufo_str_of(gatings[i].name))) {
+            *out = term_of_integer(gatings[i].number);
+            return GUFO_OK;
+        }
+    return refuse(error, GUFO_E_MALFORMED,
+                  "the router of experts is %s; known are softmax, sigmoid and sqrtsoftplus",
+                  QUOTED(name->text));
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static gufo_status compute_length(expression_call *c, term *out, gufo_error *error)
+{
+    const term *a = &c->arguments[0];
+
+    if (a->kind == TERM_TEXT) {
+        *out = term_of_integer((int64_t)a->text.len);
+        return GUFO_OK;
+    }
+    *out = term_of_integer((int64_t)json_array_size(a->json));
+    return check_list(a, error);
+}
+
+/* Element i of a list, counted from 0, or from its end for a negative i; absent past the end. */
+static gufo_status compute_at(expression_call *c, term *out, gufo_error *error)
+{
+    const term *list = &c->arguments[0];
+    int64_t index;
+    gufo_status status = check_list(list, error);
+
+    if (status == GUFO_OK)
+        status = term_integer(&c->arguments[1], &index, error);
+    if (status != GUFO_OK)
+        return status;
+    if (index < 0)
+        index += (int64_t)json_array_size(list->json);
+    *out = term_of_json(index >= 0 ? json_array_get(list->json, (size_t)index) : NULL);
+    return GUFO_OK;
+}
+
+/* The list, filled with 0 or cut to n elements. */
+static gufo_status compute_pad0(expression_call *c, term *out, gufo_error *error)
+{
+    const term *list = &c->arguments[0];
+    uint64_t count;
+    json_t *padded;
+    gufo_status status = check_list(list, error);
+
+    if (status == GUFO_OK)
+        status = term_count(&c->arguments[1], EXPRESSION_MAX_ELEMENTS, &count, error);
+    if (status != GUFO_OK)
+        return status;
+    status = call_keep(c->made, padded = json_array(), out, error);
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        json_t *element = json_array_get(list->json, i);
+
+        element = element != NULL ? json_incref(element) : json_integer(0);
+        if (json_array_append_new(padded, element) != 0)
+            status = fail_memory(error);
+    }
+    return status;
+}
+
+/* letters("LLLG", "L", n): for each of n blocks whether the text, repeated, has that letter. */
+static gufo_status compute_letters(expression_call *c, term *out, gufo_error *error)
+{
+    const term *text = &c->arguments[0], *letter = &c->arguments[1];
+    uint64_t count;
+    json_t *list;
+    gufo_status status = term_count(&c->arguments[2], EXPRESSION_MAX_ELEMENTS, &count, error);
+
+    *out = (term){.kind = TERM_ABSENT};
+    if (status != GUFO_OK || text->kind != TERM_TEXT || text->text.len == 0)
+        return status;
+    status = check_text(letter, error);
+    if (status == GUFO_OK)
+        status = call_keep(c->made, list = json_array(), out, error);
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        bool same =
+            letter->text.len == 1 && text->text.data[i % text->text.len] == letter->text.data[0];
+
+        if (json_array_append_new(list, json_boolean(same)) != 0)
+            status = fail_memory(error);
+    }
+    return status;
+}
+
+typedef struct label {
+    const char *key;
+    json_t *text;
+} label;
+
+static int compare_labels(const void *a, const void *b)
+{
+    return strcmp(((const label *)a)->key, ((const label *)b)->key);
+}
+
+/* The values of id2label in the order of its keys as texts; absent where they are those that the
+ * frameworks make for two classes without names. */
+static gufo_status compute_labels(expression_call *c, term *out, gufo_error *error)
+{
+    const term *map = &c->arguments[0];
+    label *labels;
+    json_t *list, *value;
+    const char *key;
+    size_t count = json_object_size(map->json), i = 0;
+    bool dummies = false;
+    gufo_status status;
+
+    if (map->kind != TERM_OBJECT)
+        return term_wrong(map, "an object", error);
+    labels = mem_array(c->scope->config->allocator, count, sizeof *labels);
+    if (labels == NULL)
+        return fail_memory(error);
+    json_object_foreach(map->json, key, value)
+    {
+        labels[i++] = (label){key, value};
+        dummies |= json_is_string(value) && strcmp(json_string_value(value), "LABEL_0") == 0;
+    }
+    qsort(labels, count, sizeof *labels, compare_labels);
+    status = call_keep(c->made, list = json_array(), out, error);
+    for (i = 0; i < count && status == GUFO_OK; i++)
+        if (json_array_append(list, labels[i].text) != 0)
+            status = fail_memory(error);
+    if (dummies && count == 2)
+        *out = (term){.kind = TERM_ABSENT};
+    mem_free(c->scope->config->allocator, labels);
+    return status;
+}
+
+/* ---- keys that are written already ----------------------------------------------------------- */
+
+/* The value of a key in the file, if it is a number, a text or true or false; true for others. */
+static term term_of_entry(const gufo_value *value)
+{
+    int64_t integer;
+    double real;
+    bool truth;
+    gufo_str text;
+
+    if (gufo_value_i64(value, &integer, NULL) == GUFO_OK)
+        return term_of_integer(integer);
+    if (gufo_value_f64(value, &real, NULL) == GUFO_OK)
+        return term_of_real(real);
+    if (gufo_value_str(value, &text, NULL) == GUFO_OK)
+        return (term){.kind = TERM_TEXT, .text = text};
+    return term_of_bool(gufo_value_bool(value, &truth, NULL) != GUFO_OK || truth);
+}
+
+static gufo_status compute_written(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_document_entry entry;
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    *out = (term){.kind = TERM_ABSENT};
+    if (status == GUFO_OK && c->scope->document != NULL &&
+        gufo_document_find_str(c->scope->document, c->arguments[0].text, &entry))
+        *out = term_of_entry(&entry.value);
+    return status;
+}
+
+/* The id of a token of the vocabulary that was read, absent without one. */
+static gufo_status compute_token(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_document_entry entry;
+    gufo_array array;
+    gufo_array_iter iter;
+    gufo_value token;
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    *out = (term){.kind = TERM_ABSENT};
+    if (status != GUFO_OK || c->scope->document == NULL ||
+        !gufo_document_find(c->scope->document, "tokenizer.ggml.tokens", &entry) ||
+        gufo_value_array(&entry.value, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+        return status;
+    iter = gufo_array_start(&array);
+    for (int64_t id = 0; gufo_array_next(&iter, &token); id++)
+        if (gufo_str_equal(token.as.str, c->arguments[0].text)) {
+            *out = term_of_integer(id);
+            break;
+        }
+    return GUFO_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static const expression_function functions[] = {
+    {"int", 1, 1, false, compute_int},
+    {"round", 1, 1, false, compute_round},
+    {"sqrt", 1, 1, false, compute_sqrt},
+    {"ln", 1, 1, false, compute_ln},
+    {"min", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_min},
+    {"max", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_max},
+    {"ceildiv", 2, 2, false, compute_ceildiv},
+    {"roundup", 2, 2, false, compute_roundup},
+    {"lora", 2, 2, false, compute_lora},
+    {"has", 1, 1, true, compute_has},
+    {"present", 1, 1, true, compute_present},
+    {"nonzero", 1, 1, true, compute_nonzero},
+    {"number", 1, 1, true, compute_number},
+    {"contains", 2, 2, true, compute_contains},
+    {"class", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_class},
+    {"arch", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_arch},
+    {"file", 1, 1, false, compute_file},
+    {"gating", 1, 1, false, compute_gating},
+    {"length", 1, 1, false, compute_length},
+    {"at", 2, 2, false, compute_at},
+    {"pad0", 2, 2, false, compute_pad0},
+    {"letters", 3, 3, false, compute_letters},
+    {"labels", 1, 1, false, compute_labels},
+    {"written", 1, 1, false, compute_written},
+    {"token", 1, 1, false, compute_token},
+};
+
+const expression_function *expression_function_find(gufo_str name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (gufo_str_equal(name, gufo_str_of(functions[i].name)))
+            return &functions[i];
+    return NULL;
+}

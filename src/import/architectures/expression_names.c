@@ -1,0 +1,191 @@
+/* The names in expressions: fields of the configuration, and those that are not fields: blocks,
+ * ftype, pooling, reranker ...  A path "a.b" is a field of an object. */
+#include "import/architectures/expression_scope.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "import/architectures/config_files.h"
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static json_t *field_of(json_t *object, gufo_str name)
+{
+    char key[128];
+
+    /* Names of tables are shorter; jansson's look-up by length is newer than what we build with. */
+    if (object == NULL || name.len >= sizeof key)
+        return NULL;
+    memcpy(key, name.data, name.len);
+    key[name.len] = '\0';
+    return json_object_get(object, key);
+}
+
+static json_t *fields_of(const expression_scope *s)
+{
+    return s->fields;
+}
+
+static json_t *raw_of(const expression_scope *s)
+{
+    return s->config->raw;
+}
+
+static json_t *tokenizer_of(const expression_scope *s)
+{
+    return s->config->tokenizer;
+}
+
+static json_t *ropes_of(const expression_scope *s)
+{
+    return s->config->ropes;
+}
+
+static json_t *rope_of(const expression_scope *s)
+{
+    json_t *full = json_object_get(s->config->ropes, "full_attention");
+
+    return full != NULL ? full : s->config->ropes;
+}
+
+static json_t *rope_of_windows(const expression_scope *s)
+{
+    return json_object_get(s->config->ropes, "sliding_attention");
+}
+
+/* What a path may begin with. */
+static const struct object_row {
+    const char *name;
+    json_t *(*get)(const expression_scope *scope);
+} objects[] = {
+    {"raw", raw_of},   {"tokcfg", tokenizer_of}, {"ropes", ropes_of},
+    {"rope", rope_of}, {"swa", rope_of_windows},
+};
+
+/* ---- single names ---------------------------------------------------------------------------- */
+
+static gufo_status find_blocks(const expression_scope *s, term *out, gufo_error *error)
+{
+    static const char *const names[] = {"n_layers", "num_hidden_layers", "n_layer", "num_layers"};
+    static const char source[] = "n_layers|num_hidden_layers|n_layer|num_layers";
+    json_t *found = NULL;
+
+    (void)error;
+    for (size_t i = 0; i < sizeof names / sizeof *names && found == NULL; i++)
+        found = json_object_get(s->fields, names[i]);
+    *out = term_of_json(found);
+    if (found == NULL)
+        out->source = gufo_str_of(source);
+    return GUFO_OK;
+}
+
+static gufo_status find_file_type(const expression_scope *s, term *out, gufo_error *error)
+{
+    (void)error;
+    *out = term_of_integer(s->file_type);
+    return GUFO_OK;
+}
+
+static gufo_status find_mistral(const expression_scope *s, term *out, gufo_error *error)
+{
+    (void)error;
+    *out = term_of_bool(s->config->is_mistral);
+    return GUFO_OK;
+}
+
+static gufo_status find_pooling(const expression_scope *s, term *out, gufo_error *error)
+{
+    uint32_t pooling = 0;
+    bool found = false;
+    gufo_status status = config_pooling(s->config, &found, &pooling, error);
+
+    *out = found ? term_of_integer(pooling) : (term){.kind = TERM_ABSENT};
+    return status;
+}
+
+static gufo_status find_reranker(const expression_scope *s, term *out, gufo_error *error)
+{
+    bool is_one = false;
+    gufo_status status = config_is_reranker(s->config, &is_one, error);
+
+    *out = term_of_bool(is_one);
+    return status;
+}
+
+/* Words of the language. */
+static const struct word_row {
+    const char *name;
+    term value;
+} words[] = {
+    {"true", {.kind = TERM_BOOL, .truth = true}},
+    {"false", {.kind = TERM_BOOL, .truth = false}},
+    {"null", {.kind = TERM_NULL}},
+};
+
+static const struct name_row {
+    const char *name;
+    gufo_status (*find)(const expression_scope *scope, term *out, gufo_error *error);
+} names[] = {
+    {"blocks", find_blocks},   {"ftype", find_file_type},   {"is_mistral", find_mistral},
+    {"pooling", find_pooling}, {"reranker", find_reranker},
+};
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static gufo_str next_part(gufo_str *path)
+{
+    const char *dot = memchr(path->data, '.', path->len);
+    gufo_str part = {path->data, dot != NULL ? (size_t)(dot - path->data) : path->len};
+
+    *path = str_from(*path, dot != NULL ? part.len + 1 : part.len);
+    return part;
+}
+
+static json_t *first_object(const expression_scope *s, const expression_element *e, gufo_str *path)
+{
+    gufo_str rest = *path, first = next_part(&rest);
+
+    if (rest.len > 0 && e->is_there && gufo_str_equal(first, gufo_str_of("x"))) {
+        *path = rest;
+        return e->value.json;
+    }
+    for (size_t i = 0; rest.len > 0 && i < sizeof objects / sizeof *objects; i++)
+        if (gufo_str_equal(first, gufo_str_of(objects[i].name))) {
+            *path = rest;
+            return objects[i].get(s);
+        }
+    return fields_of(s);
+}
+
+static term find_path(const expression_scope *s, const expression_element *e, gufo_str path)
+{
+    json_t *json = first_object(s, e, &path);
+
+    while (path.len > 0 && json != NULL)
+        json = field_of(json, next_part(&path));
+    return term_of_json(json);
+}
+
+gufo_status scope_find(const expression_scope *scope, const expression_element *element,
+                       gufo_str name, term *out, gufo_error *error)
+{
+    if (element->is_there && gufo_str_equal(name, gufo_str_of("i"))) {
+        *out = term_of_integer(element->index);
+        return GUFO_OK;
+    }
+    if (element->is_there && gufo_str_equal(name, gufo_str_of("x"))) {
+        *out = element->value;
+        return GUFO_OK;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (gufo_str_equal(name, gufo_str_of(words[i].name))) {
+            *out = words[i].value;
+            return GUFO_OK;
+        }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (gufo_str_equal(name, gufo_str_of(names[i].name)))
+            return names[i].find(scope, out, error);
+    *out = find_path(scope, element, name);
+    return GUFO_OK;
+}

@@ -1,0 +1,99 @@
+/* The keys of an architecture: rows of registry/convert_keys.tsv, in order.
+ *
+ * A row's value is an expression over the configuration; its type is that of the key, except that a
+ * list where one number is usual becomes one number for each block. */
+#include "import/architectures/keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "gufo/schema.h"
+#include "import/architectures/key_values.h"
+#include "import/architectures/rules_apply.h"
+
+typedef struct writing {
+    gufo_import *import;
+    const keys_request *request;
+    expression_scope scope;
+} writing;
+
+static const char *const phase_names[] = {
+    [KEYS_TENSORS] = "tensors", [KEYS_PARAMETERS] = "params", [KEYS_VOCABULARY] = "vocab"};
+
+/* The key of a row in the file; an empty text if it is too long. */
+static gufo_str full_key(const model_config *config, const char *key, char out[GUFO_KEY_NAME_SIZE])
+{
+    gufo_str name = gufo_str_of(key);
+    bool own = !str_begins(name, "general.") && !str_begins(name, "tokenizer.");
+    int len = snprintf(out, GUFO_KEY_NAME_SIZE, "%s%s%s", own ? config->architecture : "",
+                       own ? "." : "", key);
+
+    return (gufo_str){out, len > 0 && len < GUFO_KEY_NAME_SIZE ? (size_t)len : 0};
+}
+
+/* Says which key a failure is about, unless the sentence is about the table itself. */
+static gufo_status about_key(gufo_status status, const char *key, gufo_error *error)
+{
+    char message[sizeof error->message];
+
+    if (status != GUFO_OK && status != GUFO_E_ARGUMENT && status != GUFO_E_MEMORY &&
+        error != NULL && error->file[0] == '\0') {
+        memcpy(message, error->message, sizeof message);
+        return refuse(error, status, "%s, for %s", message, key);
+    }
+    return status;
+}
+
+static gufo_status write_value(const writing *w, const rule *row, const term *value,
+                               gufo_error *error)
+{
+    char name[GUFO_KEY_NAME_SIZE];
+    gufo_str key = full_key(w->request->config, row->key, name);
+
+    if (value->kind == TERM_ABSENT && value->optional)
+        return GUFO_OK;
+    if (!term_has_value(value))
+        return about_key(term_missing(value, error), name, error);
+    return about_key(key_value_set(w->import->document, key, row->type, value,
+                                   w->request->config->allocator, error),
+                     name, error);
+}
+
+static gufo_status write_row(void *context, const rule *row, gufo_error *error)
+{
+    const writing *w = context;
+    expression_result result = {.made = NULL};
+    gufo_status status;
+
+    if (strcmp(row->key, "@vocab") == 0)
+        return w->request->read_vocabulary == NULL
+                   ? GUFO_OK
+                   : w->request->read_vocabulary(w->request->context, row->value, error);
+    status = expression_evaluate(&w->scope, row->value, &result, error);
+    if (status == GUFO_OK)
+        status = write_value(w, row, &result.value, error);
+    else
+        status = about_key(status, row->key, error);
+    expression_free(&result);
+    return status;
+}
+
+gufo_status keys_write(gufo_import *import, const keys_request *request, keys_phase phase,
+                       gufo_error *error)
+{
+    const model_config *config = request->config;
+    writing w = {.import = import,
+                 .request = request,
+                 .scope = {.config = config,
+                           .fields = config->edited,
+                           .document = import->document,
+                           .file_type = request->file_type}};
+
+    return config_failed(
+        config,
+        rules_apply(&w.scope, config->architecture, phase_names[phase], write_row, &w, error),
+        error);
+}
