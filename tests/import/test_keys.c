@@ -34,8 +34,8 @@ static gufo_status write_keys(written *w, const model_config *config, gufo_error
                             .context = w};
     gufo_status status = GUFO_OK;
 
-    *w = (written){.import = {.allocator = default_allocator,
-                              .document = gufo_document_new(NULL, error)}};
+    *w = (written){
+        .import = {.allocator = default_allocator, .document = gufo_document_new(NULL, error)}};
     assert_non_null(w->import.document);
     for (keys_phase phase = KEYS_TENSORS; phase <= KEYS_VOCABULARY && status == GUFO_OK; phase++)
         status = keys_write(&w->import, &request, phase, error);
@@ -117,9 +117,8 @@ static void check_keys(const gufo_document *document, const json_t *metadata)
     const char *key;
     json_t *expected;
 
-    json_object_foreach((json_t *)metadata, key, expected)
-        if (is_ours(key))
-            check_entry(document, key, expected);
+    json_object_foreach((json_t *)metadata, key, expected) if (is_ours(key))
+        check_entry(document, key, expected);
     for (uint64_t i = 0; gufo_document_entry_at(document, i, &entry); i++) {
         char name[256];
 
@@ -164,10 +163,14 @@ static void check_delivered(const char *name, const char *architecture)
 static void test_delivered(void **state)
 {
     static const char *const models[][2] = {
-        {"Mixtral-Tiny-4x", "llama"},      {"Qwen2-Tiny-Instruct", "qwen2"},
-        {"Qwen3-Tiny", "qwen3"},           {"TinyTest-Llama-GQA-Chat-v1.0", "llama"},
-        {"gemma-2-tiny", "gemma2"},        {"gpt2-tiny", "gpt2"},
-        {"gptneox-20Btok-trim", "gptneox"}, {"llama2-real-spm-tied", "llama"},
+        {"Mixtral-Tiny-4x", "llama"},
+        {"Qwen2-Tiny-Instruct", "qwen2"},
+        {"Qwen3-Tiny", "qwen3"},
+        {"TinyTest-Llama-GQA-Chat-v1.0", "llama"},
+        {"gemma-2-tiny", "gemma2"},
+        {"gpt2-tiny", "gpt2"},
+        {"gptneox-20Btok-trim", "gptneox"},
+        {"llama2-real-spm-tied", "llama"},
         {"phi3-tiny-128k", "phi3"},
     };
 

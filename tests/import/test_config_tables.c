@@ -1,0 +1,157 @@
+/* The tables of conversion agree with each other and with those of the schema. */
+#include "../support/check.h"
+
+#include "gufo/schema.h"
+#include "import/architectures/classes.h"
+#include "import/architectures/expression.h"
+#include "import/architectures/key_values.h"
+#include "import/architectures/rules.h"
+
+static void check_expression(const char *text, const char *where)
+{
+    gufo_error error = no_error();
+
+    check_ok(expression_check(text, &error), &error, "%s: %s", where, text);
+}
+
+/* Every value and condition is an expression. */
+static void test_expressions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rules_at(i) != NULL; i++) {
+        const rule *row = rules_at(i);
+        bool is_edit = strcmp(row->phase, "fields") == 0 || strcmp(row->phase, "config") == 0;
+
+        if (strcmp(row->key, "@refuse") == 0 || (row->key[0] != '@' && row->value[0] != '\0'))
+            check_expression(row->value, row->group);
+        check(row->value[0] != '\0' || row->key[0] == '@' || is_edit, "%s %s", row->group,
+              row->key);
+        if (row->condition[0] != '\0')
+            check_expression(row->condition, row->group);
+    }
+    for (size_t i = 0; class_at(i) != NULL; i++)
+        if (class_at(i)->condition[0] != '\0')
+            check_expression(class_at(i)->condition, class_at(i)->name);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static bool is_phase_of_keys(const rule *row)
+{
+    return strcmp(row->phase, "tensors") == 0 || strcmp(row->phase, "params") == 0 ||
+           strcmp(row->phase, "vocab") == 0;
+}
+
+/* Whether the schema takes a value of the row's type for its key. */
+static bool fits(const gufo_key_info *info, const rule *row)
+{
+    gufo_value_type elements;
+    gufo_value value = {.type = key_type_of(row->type, &elements)};
+
+    if (value.type == GUFO_VALUE_ARRAY)
+        value.as.array = (gufo_array){.type = elements, .count = 1};
+    return gufo_key_fit(info, &value) >= GUFO_FIT_TYPE;
+}
+
+static void check_key(const rule *row)
+{
+    char name[GUFO_KEY_NAME_SIZE];
+    bool own = strncmp(row->key, "general.", 8) != 0 && strncmp(row->key, "tokenizer.", 10) != 0;
+    const gufo_key_info *info;
+
+    (void)snprintf(name, sizeof name, "%s%s", own ? "llama." : "", row->key);
+    info = gufo_key_find(gufo_str_of(name), gufo_str_of("llama"));
+    check(info != NULL, "%s: keys.tsv has no %s", row->group, row->key);
+    check(fits(info, row), "%s: %s is not %s in keys.tsv, but %s", row->group, row->key, row->type,
+          info->type);
+}
+
+/* Keys are those of the schema, in its types. */
+static void test_keys(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rules_at(i) != NULL; i++)
+        if (is_phase_of_keys(rules_at(i)) && rules_at(i)->key[0] != '@') {
+            check(key_type_exists(rules_at(i)->type), "%s: %s", rules_at(i)->key,
+                  rules_at(i)->type);
+            check_key(rules_at(i));
+        }
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static void check_inclusions(const char *group, const char *phase, unsigned depth)
+{
+    size_t count, inner;
+    const rule *rows = rules_included(group, &count);
+
+    check(rows != NULL, "no group %s", group);
+    check(depth <= RULES_MAX_DEPTH, "%s includes itself", group);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].phase, phase) == 0 && rows[i].key[0] == '@' &&
+            strcmp(rows[i].key, "@vocab") != 0 && strcmp(rows[i].key, "@refuse") != 0) {
+            check(rules_included(rows[i].key, &inner) != NULL, "%s: no group %s", group,
+                  rows[i].key);
+            check_inclusions(rows[i].key, phase, depth + 1);
+        }
+}
+
+/* Rows are sorted by group; inclusions end; groups are architectures or begin with @. */
+static void test_groups(void **state)
+{
+    static const char *const phases[] = {"fields", "config", "tensors", "params", "vocab"};
+
+    (void)state;
+    for (size_t i = 0; rules_at(i) != NULL; i++) {
+        const rule *row = rules_at(i);
+        bool known = false;
+
+        for (size_t j = 0; j < COUNT_OF(phases); j++)
+            known |= strcmp(row->phase, phases[j]) == 0;
+        check(known, "%s: %s", row->group, row->phase);
+        check(row->group[0] == '@' || gufo_arch_find(gufo_str_of(row->group)) != NULL,
+              "%s is not an architecture", row->group);
+        if (i > 0 && strcmp(rules_at(i - 1)->group, row->group) == 0)
+            continue;
+        check(i == 0 || strcmp(rules_at(i - 1)->group, row->group) < 0, "%s: not sorted",
+              row->group);
+        for (size_t j = 0; j < COUNT_OF(phases); j++)
+            check_inclusions(row->group, phases[j], 0);
+    }
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+static bool is_kind(const char *kind)
+{
+    return strcmp(kind, "text") == 0 || strcmp(kind, "whole") == 0 ||
+           strcmp(kind, "projector") == 0;
+}
+
+/* Classes are sorted, their architectures exist, and the last row of a text model holds. */
+static void test_classes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; class_at(i) != NULL; i++) {
+        const class_row *row = class_at(i), *next = class_at(i + 1);
+
+        check(next == NULL || strcmp(row->name, next->name) <= 0, "%s: not sorted", next->name);
+        check(is_kind(row->kind), "%s: %s", row->name, row->kind);
+        check(gufo_arch_find(gufo_str_of(row->architecture)) != NULL, "%s: %s", row->name,
+              row->architecture);
+        check(row->condition[0] == '\0' || (next != NULL && strcmp(row->name, next->name) == 0),
+              "%s: no row without a condition", row->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_classes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
