@@ -13,7 +13,7 @@ static bool tensor_at(void *import, uint64_t index, gufo_tensor *out)
     return gufo_tensor_at(gufo_import_model(import), index, out);
 }
 
-static gufo_status read_rows(void *import, uint64_t tensor, uint64_t first_row, uint64_t rows,
+static gufo_status read_rows(void *import, uint64_t tensor, uint64_t first, uint64_t count,
                              void *out, gufo_error *error)
 {
     const gufo_model *model = gufo_import_model(import);
@@ -22,7 +22,7 @@ static gufo_status read_rows(void *import, uint64_t tensor, uint64_t first_row, 
 
     (void)gufo_tensor_at(model, tensor, &info);
     row_size = info.size / (info.elements / info.dims[0]);
-    return gufo_tensor_read_raw(model, &info, first_row * row_size, out, (size_t)(rows * row_size),
+    return gufo_tensor_read_raw(model, &info, first * row_size, out, (size_t)(count * row_size),
                                 error);
 }
 

@@ -282,6 +282,14 @@ static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
     return GUFO_OK;
 }
 
+static void free_documents(gufo_quantizer *q, size_t output_count)
+{
+    for (size_t i = 0; q->documents != NULL && i < q->target_count * output_count; i++)
+        gufo_document_free(q->documents[i]);
+    mem_free(&q->allocator, q->documents);
+    q->documents = NULL;
+}
+
 static gufo_status make_documents(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
@@ -324,6 +332,12 @@ static gufo_status plan(planning *p, gufo_error *error)
     (void)model_fail(q->input, status, error);
     if (status == GUFO_OK)
         status = make_documents(p, error);
+    if (status == GUFO_OK && shards_wanted(q)) {
+        status = shards_divide(q, error);
+        free_documents(q, 1);
+        if (status == GUFO_OK)
+            status = make_documents(p, error);
+    }
     return status == GUFO_OK ? pieces_make_job(q, error) : status;
 }
 
@@ -345,8 +359,11 @@ static gufo_status check_options(const gufo_quantize_options *options, gufo_erro
         return refuse(error, GUFO_E_ARGUMENT, "effort %d does not exist", (int)options->effort);
     if (recipe_check_options(&options->recipe, error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
-    return reserved_check((const uint64_t[4]){options->reserved[0], options->reserved[1]},
-                          "gufo_quantize_options", error);
+    if ((options->split_size > 0 || options->split_tensors > 0) &&
+        (options->flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "new shards and those of the input exclude each other");
+    return reserved_check(options->reserved, "gufo_quantize_options", error);
 }
 
 static gufo_status list_targets(gufo_quantizer *q, gufo_error *error)
@@ -418,10 +435,9 @@ void gufo_quantizer_free(gufo_quantizer *q)
         return;
     allocator = q->allocator;
     gufo_job_free(q->job);
-    for (size_t i = 0; q->documents != NULL && i < q->target_count * q->output_count; i++)
-        gufo_document_free(q->documents[i]);
+    free_documents(q, q->output_count);
+    mem_free(&allocator, q->shard_ids);
     mem_free(&allocator, q->importance_path);
-    mem_free(&allocator, q->documents);
     mem_free(&allocator, q->results);
     mem_free(&allocator, q->targets);
     mem_free(&allocator, q->tensors);

@@ -3,6 +3,7 @@
  *     plan.c         which tensors there are, and what each becomes
  *     layers.c       layers that are left out, and the numbers of those after them
  *     weights.c      importance: the entry for each tensor
+ *     shards.c       which tensors share an output, where outputs have a largest size
  *     settings.c     the documents of the outputs
  *     pieces.c       the job: one piece for each tensor, and its measurements
  *     loss.c         the loss of encoding
@@ -50,7 +51,8 @@ struct gufo_quantizer {
     char *names;               /* of all tensors */
     gufo_document **documents; /* of all outputs of the first target, then of the next ... */
     size_t output_count;       /* of each target */
-    char *importance_path;     /* NULL: not known */
+    uint64_t *shard_ids; /* of each target, where its outputs are new shards; NULL: they are not */
+    char *importance_path; /* NULL: not known */
     gufo_job *job;
 };
 
@@ -63,6 +65,18 @@ static inline gufo_document *quant_document_of(const gufo_quantizer *q, size_t t
 {
     return q->documents[target * q->output_count + index];
 }
+
+/* ---- shards.c ------------------------------------------------------------------------------- */
+
+/* Whether the options have limits for outputs. */
+static inline bool shards_wanted(const gufo_quantizer *q)
+{
+    return q->options.split_size > 0 || q->options.split_tensors > 0;
+}
+
+/* Divides the tensors, all of which one document of each target has so far: sets their outputs and
+ * the number of outputs.  The documents are not those of the outputs any more. */
+gufo_status shards_divide(gufo_quantizer *q, gufo_error *error);
 
 /* ---- layers.c ------------------------------------------------------------------------------- */
 

@@ -247,10 +247,16 @@ static bool drop(void *context, gufo_str key)
     return is_dropped(d->q, d->target, key) && find_setting(d->settings, key) == NULL;
 }
 
+/* The file of the input that an output takes its entries from. */
+static const gufo_model *origin_of(const gufo_quantizer *q, size_t index)
+{
+    return gufo_model_shard(q->input, q->shard_ids != NULL ? 0 : index);
+}
+
 static gufo_status set_metadata(const gufo_quantizer *q, size_t target, size_t index,
                                 const layer_list *pruned, gufo_error *error)
 {
-    const gufo_model *file = gufo_model_shard(q->input, index);
+    const gufo_model *file = origin_of(q, index);
     gufo_document *document = quant_document_of(q, target, index);
     settings s = {0};
     dropping d = {q, &q->targets[target], &s};
@@ -297,9 +303,18 @@ static gufo_status finish_document(gufo_document *document, gufo_error *error)
     return status == GUFO_OK ? gufo_document_header(document, &header, &size, error) : status;
 }
 
-/* All entries as they are, also room that an edit has left: this is a copy. */
-static gufo_status copy_entries(gufo_document *document, const gufo_model *file, gufo_error *error)
+/* Only the first of new shards has all keys; readers look for the alignment in every one. */
+static bool is_carried(const gufo_quantizer *q, size_t index, gufo_str key)
 {
+    return q->shard_ids == NULL || index == 0 ||
+           gufo_str_equal(key, gufo_str_of(GUFO_ALIGNMENT_KEY));
+}
+
+/* All entries as they are, also room that an edit has left: this is a copy. */
+static gufo_status copy_entries(const gufo_quantizer *q, gufo_document *document, size_t index,
+                                gufo_error *error)
+{
+    const gufo_model *file = origin_of(q, index);
     gufo_status status = GUFO_OK;
     document_value value;
     gufo_entry entry;
@@ -308,6 +323,8 @@ static gufo_status copy_entries(gufo_document *document, const gufo_model *file,
         status = model_entry_at(file, i, &entry, error);
         if (status != GUFO_OK)
             return status;
+        if (!is_carried(q, index, entry.key))
+            continue;
         if (gufo_document_find_str(document, entry.key, NULL))
             return fail_with(error, GUFO_E_MALFORMED, entry.offset, "key %s occurs twice",
                              QUOTED(entry.key));
@@ -323,7 +340,7 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t inde
 {
     const gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ,
                                            .allocator = &q->allocator};
-    const gufo_model *file = gufo_model_shard(q->input, index);
+    const gufo_model *file = origin_of(q, index);
     gufo_document *document = gufo_document_new(&options, error);
     gufo_status status;
 
@@ -332,9 +349,12 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t inde
     q->documents[target * q->output_count + index] = document;
     status = gufo_document_set_encoding(document, 3, gufo_model_facts(file).byte_order, error);
     if (status == GUFO_OK)
-        status = model_fail(file, copy_entries(document, file, error), error);
+        status = model_fail(file, copy_entries(q, document, index, error), error);
     if (status == GUFO_OK)
         status = set_metadata(q, target, index, pruned, error);
+    if (status == GUFO_OK && q->shard_ids != NULL)
+        status = gufo_document_set_shard(document, index, q->output_count, q->tensor_count,
+                                         q->shard_ids[target], error);
     if (status == GUFO_OK)
         status = model_fail(file, add_tensors(q, target, index, error), error);
     return status == GUFO_OK ? finish_document(document, error) : status;

@@ -54,13 +54,6 @@ typedef struct migration {
 
 /* ---- migrate_settings.c --------------------------------------------------------------------- */
 
-enum { MIGRATE_MESSAGE = sizeof((gufo_error *)0)->message };
-
-/* Sets a key to a text of one of these types, the first that it fits; false with the reason in
- * `message`. */
-bool migrate_set(gufo_document *document, const char *key, const char *text, const key_types *types,
-                 char message[MIGRATE_MESSAGE]);
-
 /* Each returns the exit code.  What options say becomes settings: before the file is open, and what
  * can only be said about an open one. */
 int migrate_take_settings(migration *m);

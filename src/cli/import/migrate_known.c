@@ -7,6 +7,7 @@
  *
  * The file may be a stranger's.  docs/legacy.md has the format. */
 #include "cli/core/small_file.h"
+#include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 #include "digest/algorithm.h"
 #include "schema/registry/key.h"
@@ -127,7 +128,7 @@ static int take_setting(migration *m, const char *key, json_t *value)
 {
     const char *type = json_string_value(json_object_get(value, "type"));
     json_t *inner = type != NULL ? json_object_get(value, "value") : value;
-    char message[MIGRATE_MESSAGE] = "expected a value, or {\"type\": ..., \"value\": ...}";
+    char message[GIVEN_KEYS_MESSAGE] = "expected a value, or {\"type\": ..., \"value\": ...}";
     char *text = inner != NULL ? text_of(inner) : NULL;
     bool taken = gufo_document_find(m->given, key, NULL); /* options come first */
 
@@ -138,7 +139,7 @@ static int take_setting(migration *m, const char *key, json_t *value)
             snprintf(message, sizeof message,
                      "its type is not known: {\"type\": ..., \"value\": ...}");
         else
-            taken = migrate_set(m->given, key, text, &types, message);
+            taken = given_keys_set(m->given, key, text, &types, message);
     }
     free(text);
     return taken ? CODE_OK

@@ -2,6 +2,7 @@
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "cli/core/value_read.h"
+#include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 
 #include "base/text.h"
@@ -10,110 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- values --------------------------------------------------------------------------------- */
-
-/* Text that is a value of the type. */
-static bool read_one(const key_type *type, const char *text, gufo_value *out, encoder *to,
-                     char message[VALUE_JSON_MESSAGE])
-{
-    if (type->is_array)
-        return value_json_read(type->type, text, out, to, NULL, message);
-    snprintf(message, VALUE_JSON_MESSAGE, "not a value of type %s",
-             gufo_value_type_name(type->type));
-    return value_read(type->type, text, out);
-}
-
-/* What the model is, and that it is whole: the old file says so. */
-static bool may_be_set(const char *key, char message[MIGRATE_MESSAGE])
-{
-    bool is_arch = strcmp(key, "general.architecture") == 0;
-
-    if (is_arch || strncmp(key, "split.", strlen("split.")) == 0)
-        snprintf(message, MIGRATE_MESSAGE, "%s",
-                 is_arch ? "--arch says what the file is"
-                         : "the result is one file; 'gufo split' divides it");
-    else
-        return true;
-    return false;
-}
-
-bool migrate_set(gufo_document *document, const char *key, const char *text, const key_types *types,
-                 char message[MIGRATE_MESSAGE])
-{
-    key_types arrays = key_types_of_shape(types, true), fitting = arrays;
-    bool read = false;
-
-    if (!may_be_set(key, message))
-        return false;
-    if (*text != '[' || arrays.count == 0)
-        fitting = key_types_of_shape(types, false);
-
-    snprintf(message, MIGRATE_MESSAGE, "the key takes %s", key_types_name(types).text);
-    for (size_t i = 0; i < fitting.count && !read; i++) {
-        encoder bytes = {0};
-        gufo_value value;
-        gufo_error error;
-
-        read = read_one(&fitting.list[i], text, &value, &bytes, message);
-        if (read && gufo_document_set(document, gufo_str_of(key), &value, &error) != GUFO_OK) {
-            snprintf(message, MIGRATE_MESSAGE, "%s", error.message);
-            fitting.count = 0; /* another type would not help */
-            read = false;
-        }
-        buffer_free(&bytes.out);
-    }
-    return read;
-}
-
-/* [TYPE:]VALUE */
-static bool set_text(gufo_document *document, const char *key, const char *text,
-                     char message[MIGRATE_MESSAGE])
-{
-    key_types types = key_types_read(document, key, &text);
-
-    if (types.count == 0)
-        types = (key_types){{{key_type_guess(text), *text == '['}}, 1};
-    return migrate_set(document, key, text, &types, message);
-}
-
 /* ---- options -------------------------------------------------------------------------------- */
-
-/* The text up to "="; to be freed. */
-static char *key_of(const char *setting)
-{
-    return strndup(setting, strcspn(setting, "="));
-}
-
-static int take_setting(migration *m, const char *setting)
-{
-    size_t len = strcspn(setting, "=");
-    char message[MIGRATE_MESSAGE];
-    int code = CODE_OK;
-    char *key;
-
-    if (len == 0 || setting[len] == '\0')
-        return report_usage("--set needs KEY=VALUE, not '%s'", setting);
-    key = key_of(setting);
-    if (key == NULL)
-        return report_memory(NULL);
-    if (!set_text(m->given, key, setting + len + 1, message))
-        code = report_usage("--set %s: %s", setting, message);
-    free(key);
-    return code;
-}
 
 int migrate_take_settings(migration *m)
 {
-    const option_texts *settings = &m->options->settings;
-    gufo_error error;
-    int code = CODE_OK;
-
-    m->given = gufo_document_new(NULL, &error);
-    if (m->given == NULL)
-        return report_error(NULL, &error);
-    for (size_t i = 0; i < settings->count && code == CODE_OK; i++)
-        code = take_setting(m, settings->items[i]);
-    return code;
+    return given_keys_take(&m->given, &m->options->settings);
 }
 
 /* ---- options about an open file ------------------------------------------------------------- */
@@ -141,12 +43,12 @@ static bool find_key(const migration *m, const char *const *ends, char key[GUFO_
 
 static int set_number(migration *m, const char *option, const char *const *ends, const char *text)
 {
-    char message[MIGRATE_MESSAGE], key[GUFO_KEY_NAME_SIZE];
+    char message[GIVEN_KEYS_MESSAGE], key[GUFO_KEY_NAME_SIZE];
 
     if (!find_key(m, ends, key))
         return report_as(CODE_USAGE, m->options->input,
                          "%s: a model of this kind has no such setting", option);
-    return set_text(m->given, key, text, message)
+    return given_keys_set_text(m->given, key, text, message)
                ? CODE_OK
                : report_usage("%s %s: %s", option, text, message);
 }
@@ -268,7 +170,7 @@ static void put_question(const gufo_import_setting *setting)
 static int ask_for(migration *m, const gufo_import_setting *setting, char **line, size_t *room)
 {
     key_types types = {{{setting->value.type, false}}, 1};
-    char message[MIGRATE_MESSAGE], key[GUFO_KEY_NAME_SIZE];
+    char message[GIVEN_KEYS_MESSAGE], key[GUFO_KEY_NAME_SIZE];
     ssize_t len;
 
     snprintf(key, sizeof key, "%.*s", (int)setting->key.len, setting->key.data);
@@ -286,7 +188,7 @@ static int ask_for(migration *m, const gufo_import_setting *setting, char **line
         (*line)[strcspn(*line, "\r\n")] = '\0';
         if (**line == '\0' && !is_needed(setting))
             return CODE_OK;
-        if (**line != '\0' && migrate_set(m->given, key, *line, &types, message))
+        if (**line != '\0' && given_keys_set(m->given, key, *line, &types, message))
             return CODE_OK;
         fprintf(stderr, "%s\n", **line == '\0' ? "a value is needed" : message);
     }

@@ -18,55 +18,16 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-/* A file that an option names: no output may replace it. */
-static int read_file_name(void *options, const option_given *given)
-{
-    quantize_options *o = options;
-
-    *(const char **)(void *)((char *)options + given->option->place) = given->text;
-    return option_add(&o->read, given->text);
-}
-
-#define FILE_NAME(field) \
-    OPTION_READ(read_file_name), OPTION_PLACE(quantize_options, field, const char *)
-
-static const char *const efforts[] = {
-    [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high", NULL};
-
 static const command_option quantize_table[] = {
-    {"to", "DIR",
-     "Make several types, TYPE,TYPE,..., from one reading of IN, in DIR, which is made if it is "
-     "missing, with names by the naming convention",
-     OPTION_TEXT(quantize_options, folder)},
     {"types-from", "FILE",
      "Give every tensor the type that it has in FILE; TYPE is for tensors that FILE lacks, "
      "which otherwise stay as they are",
-     FILE_NAME(types_from)},
+     QUANTIZE_FILE(types_from)},
     {"allow-requantize", NULL,
      "Accept quantized tensors as a source; they lose more than the original does",
      OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
     {"leave-output-tensor", NULL, "Leave output.weight unchanged",
      OPTION_FLAG(quantize_options, plan.recipe.keep_output)},
-    {"pure", NULL, "No mixture: the same type for every tensor",
-     OPTION_FLAG(quantize_options, pure)},
-    {"imatrix", "FILE", "Importance matrix, in either format", FILE_NAME(imatrix)},
-    {"include-weights", "NAME",
-     "Use the importance matrix only for tensors with NAME in their names (repeatable)",
-     OPTION_TEXTS(quantize_options, included)},
-    {"exclude-weights", "NAME",
-     "Do not use the importance matrix for tensors with NAME in their names (repeatable)",
-     OPTION_TEXTS(quantize_options, excluded)},
-    {"output-tensor-type", "TYPE", "Element type of output.weight", OPTION_READ(quantize_read_type),
-     .place = offsetof(quantize_options, plan.recipe.output_type)},
-    {"token-embedding-type", "TYPE", "Element type of the token embeddings",
-     OPTION_READ(quantize_read_type),
-     .place = offsetof(quantize_options, plan.recipe.token_embedding_type)},
-    {"tensor-type", "PATTERN=TYPE",
-     "Element type of tensors whose names match a regular expression; the first match counts "
-     "(repeatable)",
-     OPTION_READ(quantize_read_rule)},
-    {"tensor-type-file", "FILE", "A file of PATTERN=TYPE items, separated by white space",
-     OPTION_READ(quantize_read_rule_file)},
     {"prune-layers", "N,N,...", "Leave layers out and renumber the others",
      OPTION_READ(quantize_read_layers)},
     {"keep-split", NULL, "Write one file per shard of the input",
@@ -75,22 +36,7 @@ static const command_option quantize_table[] = {
      "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
      OPTION_READ(quantize_read_override)},
     {"output", "OUT", "The file to write", OPTION_OUTPUT},
-    {"dry-run", NULL, "Show what every tensor would become, but write nothing",
-     OPTION_FLAG(quantize_options, dry_run)},
-    {"no-fallback", NULL,
-     "Fail where rows do not fill blocks, instead of falling back to another type",
-     OPTION_FLAG(quantize_options, plan.recipe.no_fallback), .group = 2},
-    {"effort", "WORD",
-     "reference (the bytes that llama-quantize makes) or high (slower, smaller errors)",
-     OPTION_CHOICE(quantize_options, plan.effort, efforts, 0), .group = 2},
-    {"keep-nonfinite", NULL, "Accept values that are infinite or NaN",
-     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_NONFINITE), .group = 2},
-    {"memory", "SIZE", "Use at most SIZE of memory, such as 2G or 512Mi (default: 512Mi)",
-     OPTION_SIZE(quantize_options, memory, 1, "512Mi or 2G"), .group = 2},
-    {"resume", NULL, "Continue an interrupted run, or start if none was interrupted",
-     OPTION_FLAG(quantize_options, resume), .group = 2},
-    {"report", "FILE.csv", "Write a row for every tensor", OPTION_TEXT(quantize_options, report),
-     .group = 2},
+#include "cli/quantize/quantize_options.def"
     {0},
 };
 
@@ -188,9 +134,15 @@ static int add_files(quantize_options *o, const gufo_model *model)
 
 static int open_input(work *w)
 {
-    w->input = input_open_model(w->options->input, 0);
-    if (w->input == NULL)
-        return CODE_FAILED;
+    quantize_options *o = w->options;
+    int code = CODE_OK;
+
+    if (o->open != NULL)
+        code = o->open(o, &w->input);
+    else if ((w->input = input_open_model(o->input, 0)) == NULL)
+        code = CODE_FAILED;
+    if (code != CODE_OK)
+        return code;
     /* The job does not know the files of a model that is made. */
     if (add_files(w->options, w->input) != CODE_OK)
         return CODE_FAILED;
@@ -423,7 +375,7 @@ static int quantize(quantize_options *options)
     return code;
 }
 
-static void release(void *context)
+void quantize_release(void *context)
 {
     quantize_options *o = context;
 
@@ -441,7 +393,7 @@ static void release(void *context)
         free(o->paths[i]);
 }
 
-static int quantize_named(void *context)
+int quantize_run(void *context)
 {
     quantize_options *o = context;
     int code = quantize_read_arguments(o);
@@ -477,6 +429,6 @@ const command_line command_quantize = {
                  {"gufo quantize --imatrix=imatrix.gguf model-f16.gguf IQ4_XS",
                   "Weighs errors by an importance matrix."}},
     COMMAND_OPTIONS(quantize_table, quantize_options),
-    .run = quantize_named,
-    .release = release,
+    .run = quantize_run,
+    .release = quantize_release,
 };

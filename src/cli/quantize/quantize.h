@@ -29,6 +29,12 @@ typedef struct override_text {
 typedef struct quantize_options {
     command_input base;
     const char *input;
+    /* Opens a model that is not a GGUF file (gufo convert); NULL: `input` is one.  Returns the exit
+     * code. */
+    int (*open)(struct quantize_options *options, gufo_model **model);
+    const char
+        *auto_type;     /* of TYPE "auto": NULL where it does not exist, "" until `open` sets it */
+    bool needs_no_type; /* without TYPE, tensors stay as they are */
     const char *folder, *types_from;                     /* NULL if not given */
     bool made_folder;                                    /* by us: goes with a failure */
     gufo_quantize_target targets[GUFO_QUANTIZE_TARGETS]; /* the TYPEs, */
@@ -48,6 +54,12 @@ typedef struct quantize_options {
     uint64_t memory;
 } quantize_options;
 
+/* ---- quantize.c ----------------------------------------------------------------------------- */
+
+/* The command, for others whose options begin with these; release frees what they own. */
+int quantize_run(void *options);
+void quantize_release(void *options);
+
 /* ---- quantize_arguments.c ------------------------------------------------------------------- */
 
 /* Reads the operands into the options, and refuses visible mistakes before anything is opened;
@@ -58,6 +70,12 @@ int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 /* ---- quantize_values.c: each returns the exit code ------------------------------------------ */
 
 option_reader quantize_read_type;
+/* The path of a file that is read: no output may replace it. */
+option_reader quantize_read_file;
+#define QUANTIZE_FILE(field) \
+    OPTION_READ(quantize_read_file), OPTION_PLACE(quantize_options, field, const char *)
+/* The words of --effort. */
+extern const char *const quantize_efforts[];
 /* "1,2,3", added to the list. */
 option_reader quantize_read_layers;
 /* "PATTERN=TYPE", and a file of such texts. */

@@ -32,13 +32,19 @@ static size_t first_type(const char *text, char out[TYPE_SIZE])
     return len;
 }
 
+/* Whether it means the type that the model is meant to have. */
+static bool is_auto(const quantize_options *o, const char *type)
+{
+    return o->auto_type != NULL && strcasecmp(type, "auto") == 0;
+}
+
 static bool is_type(const quantize_options *o, const char *text)
 {
     gufo_quantize_target target;
     char type[TYPE_SIZE];
 
     (void)first_type(text, type);
-    return gufo_quantize_target_by_name(type, o->pure, &target);
+    return is_auto(o, type) || gufo_quantize_target_by_name(type, o->pure, &target);
 }
 
 /* Whether it can only be a file: it has a folder, or the suffix. */
@@ -53,7 +59,7 @@ static bool is_file(const char *text)
 static int read_types(quantize_options *o, const char *text)
 {
     char type[TYPE_SIZE];
-    int code;
+    int code = CODE_OK;
 
     if (text == NULL)
         o->targets[o->output_count++].name = "COPY";
@@ -61,7 +67,10 @@ static int read_types(quantize_options *o, const char *text)
         if (o->output_count == GUFO_QUANTIZE_TARGETS)
             return report_usage("more than %d types", GUFO_QUANTIZE_TARGETS);
         text += first_type(text, type);
-        code = quantize_read_target(type, o->pure, &o->targets[o->output_count++]);
+        if (is_auto(o, type)) /* `open` finds it */
+            o->targets[o->output_count++].name = o->auto_type;
+        else
+            code = quantize_read_target(type, o->pure, &o->targets[o->output_count++]);
         if (code != CODE_OK)
             return code;
     }
@@ -81,7 +90,7 @@ static operands find_operands(const quantize_options *o, int *at)
     operands found = {NULL, NULL};
 
     if (*at < count && !is_type(o, args[*at]) &&
-        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL))
+        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL || o->needs_no_type))
         found.out = args[(*at)++];
     if (*at < count && (o->types_from == NULL || is_type(o, args[*at])))
         found.types = args[(*at)++];
@@ -126,7 +135,11 @@ static int read_operands(quantize_options *o, operands *given)
         return code;
     if (at < shared->arg_count)
         return report_usage("'%s' is an extra argument", shared->args[at]);
-    if (given->types == NULL && o->types_from == NULL)
+    if (given->out != NULL && o->folder == NULL && path_is_folder(given->out)) {
+        o->folder = given->out;
+        given->out = NULL;
+    }
+    if (given->types == NULL && o->types_from == NULL && !o->needs_no_type)
         return report_usage("TYPE is missing: 'gufo list filetypes' lists the types");
     return CODE_OK;
 }

@@ -13,6 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const quantize_efforts[] = {
+    [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high", NULL};
+
+int quantize_read_file(void *options, const option_given *given)
+{
+    quantize_options *o = options;
+
+    *(const char **)(void *)((char *)options + given->option->place) = given->text;
+    return option_add(&o->read, given->text);
+}
+
 /* ---- types ---------------------------------------------------------------------------------- */
 
 enum { NAME_SIZE = 32 };

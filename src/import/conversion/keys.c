@@ -94,13 +94,14 @@ static gufo_status copy_entries(gufo_document *to, const gufo_document *from, gu
 
 static gufo_status set_general(conversion *c, gufo_error *error)
 {
-    general_request request = {
-        .config = &c->config,
-        .vocabulary_only = (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0};
+    general_request request = {.config = &c->config,
+                               .vocabulary_only =
+                                   (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0};
     gufo_status status = GUFO_OK;
 
     if (c->options.metadata != NULL)
-        status = json_file_read(NULL, c->options.metadata, METADATA_LIMIT, &request.metadata, error);
+        status =
+            json_file_read(NULL, c->options.metadata, METADATA_LIMIT, &request.metadata, error);
     if (status == GUFO_OK && c->options.metadata != NULL && request.metadata == NULL) {
         status = refuse(error, GUFO_E_IO, "the metadata file does not exist");
         fail_in(error, GUFO_FILE_INPUT, 0, c->options.metadata);

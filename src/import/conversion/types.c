@@ -10,8 +10,8 @@
 /* The targets, and the parts of names of tensors that they leave to F16. */
 static const uint32_t targets[] = {GUFO_TYPE_F32,  GUFO_TYPE_F16,   GUFO_TYPE_BF16,
                                    GUFO_TYPE_Q8_0, GUFO_TYPE_TQ1_0, GUFO_TYPE_TQ2_0};
-static const char *const kept_from_ternary[] = {"token_embd.", "per_layer_token_embd.", "output.",
-                                                "altup_router.", "laurel_l.", "laurel_r."};
+static const char *const kept_from_ternary[] = {
+    "token_embd.", "per_layer_token_embd.", "output.", "altup_router.", "laurel_l.", "laurel_r."};
 
 static bool is_target(const gufo_quantize_target *target)
 {
@@ -51,8 +51,7 @@ const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_targ
     const conversion *c = import;
     uint64_t index;
 
-    if (!is_target(target) ||
-        !gufo_document_tensor_find(c->base.document, name, &index, NULL))
+    if (!is_target(target) || !gufo_document_tensor_find(c->base.document, name, &index, NULL))
         return NULL;
     return type_for(&c->plan.tensors[index], target->base_type);
 }
@@ -61,6 +60,5 @@ const gufo_element_type *gufo_import_main_type(const gufo_import *import)
 {
     const conversion *c = (const conversion *)import;
 
-    return c->plan.first_type != NULL ? c->plan.first_type
-                                      : gufo_element_type_by_id(GUFO_TYPE_F16);
+    return c->plan.first_type != NULL ? c->plan.first_type : gufo_element_type_by_id(GUFO_TYPE_F16);
 }

@@ -1,0 +1,116 @@
+/* Keys that the user gives with --set, for a model that is made of one in another format. */
+#include "cli/import/given_keys.h"
+
+#include "cli/core/report.h"
+#include "cli/core/text.h"
+#include "cli/core/value.h"
+#include "cli/core/value_json.h"
+#include "cli/core/value_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* Text that is a value of the type. */
+static bool read_one(const key_type *type, const char *text, gufo_value *out, encoder *to,
+                     char message[VALUE_JSON_MESSAGE])
+{
+    if (type->is_array)
+        return value_json_read(type->type, text, out, to, NULL, message);
+    snprintf(message, VALUE_JSON_MESSAGE, "not a value of type %s",
+             gufo_value_type_name(type->type));
+    return value_read(type->type, text, out);
+}
+
+/* What the model is, and that it is whole: the old file says so. */
+static bool may_be_set(const char *key, char message[GIVEN_KEYS_MESSAGE])
+{
+    bool is_arch = strcmp(key, "general.architecture") == 0;
+
+    if (is_arch || strncmp(key, "split.", strlen("split.")) == 0)
+        snprintf(message, GIVEN_KEYS_MESSAGE, "%s",
+                 is_arch ? "--arch says what the file is"
+                         : "the result is one file; 'gufo split' divides it");
+    else
+        return true;
+    return false;
+}
+
+bool given_keys_set(gufo_document *document, const char *key, const char *text,
+                    const key_types *types, char message[GIVEN_KEYS_MESSAGE])
+{
+    key_types arrays = key_types_of_shape(types, true), fitting = arrays;
+    bool read = false;
+
+    if (!may_be_set(key, message))
+        return false;
+    if (*text != '[' || arrays.count == 0)
+        fitting = key_types_of_shape(types, false);
+
+    snprintf(message, GIVEN_KEYS_MESSAGE, "the key takes %s", key_types_name(types).text);
+    for (size_t i = 0; i < fitting.count && !read; i++) {
+        encoder bytes = {0};
+        gufo_value value;
+        gufo_error error;
+
+        read = read_one(&fitting.list[i], text, &value, &bytes, message);
+        if (read && gufo_document_set(document, gufo_str_of(key), &value, &error) != GUFO_OK) {
+            snprintf(message, GIVEN_KEYS_MESSAGE, "%s", error.message);
+            fitting.count = 0; /* another type would not help */
+            read = false;
+        }
+        buffer_free(&bytes.out);
+    }
+    return read;
+}
+
+/* [TYPE:]VALUE */
+bool given_keys_set_text(gufo_document *document, const char *key, const char *text,
+                         char message[GIVEN_KEYS_MESSAGE])
+{
+    key_types types = key_types_read(document, key, &text);
+
+    if (types.count == 0)
+        types = (key_types){{{key_type_guess(text), *text == '['}}, 1};
+    return given_keys_set(document, key, text, &types, message);
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* The text up to "="; to be freed. */
+static char *key_of(const char *setting)
+{
+    return strndup(setting, strcspn(setting, "="));
+}
+
+static int take_setting(gufo_document *document, const char *setting)
+{
+    size_t len = strcspn(setting, "=");
+    char message[GIVEN_KEYS_MESSAGE];
+    int code = CODE_OK;
+    char *key;
+
+    if (len == 0 || setting[len] == '\0')
+        return report_usage("--set needs KEY=VALUE, not '%s'", setting);
+    key = key_of(setting);
+    if (key == NULL)
+        return report_memory(NULL);
+    if (!given_keys_set_text(document, key, setting + len + 1, message))
+        code = report_usage("--set %s: %s", setting, message);
+    free(key);
+    return code;
+}
+
+int given_keys_take(gufo_document **document, const option_texts *settings)
+{
+    gufo_error error;
+    int code = CODE_OK;
+
+    *document = gufo_document_new(NULL, &error);
+    if (*document == NULL)
+        return report_error(NULL, &error);
+    for (size_t i = 0; i < settings->count && code == CODE_OK; i++)
+        code = take_setting(*document, settings->items[i]);
+    return code;
+}
