@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "import/architectures/expression_functions.h"
 
-enum { MAX_DEPTH = 48, MAX_STEPS = 1 << 22 };
+enum { MAX_DEPTH = 48, MAX_STEPS = 1 << 20 };
 
 typedef struct reader {
     const expression_scope *scope;
@@ -403,6 +403,7 @@ static gufo_status read_alternatives(reader *r, term *out)
 {
     const char *start = r->at;
     gufo_status status = read_primary(r, out);
+    bool several = false;
 
     while (status == GUFO_OK && take(r, "|")) {
         bool before = r->skip, present = out->kind != TERM_ABSENT;
@@ -411,10 +412,11 @@ static gufo_status read_alternatives(reader *r, term *out)
         r->skip = before || present;
         status = read_primary(r, &next);
         r->skip = before;
+        several = true;
         if (!present)
             *out = next;
     }
-    if (status == GUFO_OK && out->kind == TERM_ABSENT)
+    if (several && out->kind == TERM_ABSENT)
         out->source = since(r, start);
     if (status == GUFO_OK && take(r, "?") && !term_has_value(out))
         *out = (term){.kind = TERM_ABSENT, .optional = true, .source = out->source};

@@ -132,37 +132,55 @@ static const char *const kind_names[] = {
     "absent", "null",   "true or false", "a whole number", "not a whole number",
     "a text", "a list", "an object"};
 
+/* Of words, numbers included. */
 static bool is_of_name(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_' || c == '.';
 }
 
+/* Where the next word from *at on begins, and its end; texts and signs are skipped.  False: none. */
+static bool next_word(gufo_str source, size_t *at, size_t *end)
+{
+    while (*at < source.len) {
+        *end = *at + str_span(source, *at, is_of_name);
+        if (*end > *at)
+            return true;
+        if (source.data[*at] == '"')
+            for ((*at)++; *at < source.len && source.data[*at] != '"'; (*at)++)
+                *at += source.data[*at] == '\\';
+        (*at)++;
+    }
+    return false;
+}
+
+/* Whether a word is a field, and comes for the first time. */
+static bool is_new_field(gufo_str source, size_t start, size_t end)
+{
+    gufo_str word = {source.data + start, end - start};
+    size_t at = 0, other_end;
+
+    if (is_digit(word.data[0]) || (end < source.len && source.data[end] == '('))
+        return false;
+    while (next_word(source, &at, &other_end) && at < start) {
+        if (gufo_str_equal((gufo_str){source.data + at, other_end - at}, word))
+            return false;
+        at = other_end;
+    }
+    return true;
+}
+
 /* Writes the fields that an expression names into `out`, with commas between; their number. */
 static size_t list_fields(gufo_str source, char *out, size_t size)
 {
-    size_t count = 0, len = 0;
+    size_t count = 0, len = 0, end;
 
     out[0] = '\0';
-    for (size_t at = 0; at < source.len;) {
-        size_t end = at + str_span(source, at, is_of_name);
-
-        if (end == at && source.data[at] == '"') {
-            for (at++; at < source.len && source.data[at] != '"'; at++)
-                at += source.data[at] == '\\';
-            at++;
-        } else if (end == at) {
-            at++;
-        } else {
-            bool is_field = is_letter(source.data[at]) || source.data[at] == '_';
-
-            if (is_field && (end == source.len || source.data[end] != '(') && len < size) {
-                len += (size_t)snprintf(out + len, size - len, "%s%.*s", count > 0 ? ", " : "",
-                                        (int)(end - at), source.data + at);
-                count++;
-            }
-            at = end;
+    for (size_t at = 0; next_word(source, &at, &end); at = end)
+        if (len < size && is_new_field(source, at, end)) {
+            len += (size_t)snprintf(out + len, size - len, "%s%.*s", count > 0 ? ", " : "",
+                                    (int)(end - at), source.data + at);
+            count++;
         }
-    }
     return count;
 }
 
