@@ -50,6 +50,28 @@ static void neg_exp(const row_op *op, const float *const *sides, op_row *row)
         row->values[i] = -exp(row->values[i]);
 }
 
+/* The nearest number of F16, ties to even.  Numbers of one exponent are multiples of 2^(exponent - 11),
+ * the smallest ones of 2^-24. */
+static double nearest_half(double value)
+{
+    double unit;
+    int exponent;
+
+    if (!isfinite(value) || value == 0)
+        return value;
+    (void)frexp(value, &exponent);
+    unit = ldexp(1, exponent - 11 < -24 ? -24 : exponent - 11);
+    value = rint(value / unit) * unit;
+    return fabs(value) > 65504 ? copysign(HUGE_VAL, value) : value;
+}
+
+static void round_f16(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)op, (void)sides;
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = nearest_half(row->values[i]);
+}
+
 static bool fits_product(const row_op *op, uint64_t piece_rows, uint64_t columns)
 {
     return op->side[0]->count == piece_rows && op->side[1]->columns == columns &&
@@ -99,5 +121,6 @@ static void gather(const row_op *op, const float *const *sides, op_row *row)
 const row_op_kind row_op_add = {"add", 0, fits_each, NULL, add};
 const row_op_kind row_op_scale = {"scale", 0, fits_each, NULL, scale};
 const row_op_kind row_op_neg_exp = {"negative exponential", 0, fits_any, NULL, neg_exp};
+const row_op_kind row_op_round_f16 = {"round to F16", 0, fits_any, NULL, round_f16};
 const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, product};
 const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather};
