@@ -1,0 +1,261 @@
+/* Rows whose numbers are anywhere.
+ *
+ * Numbers that are wanted are a box: counts, with a stride in the file and one in the result for each.
+ * Where the bytes from the first number to the last are few compared with those that are wanted, they
+ * are read at once, and the numbers are picked from them.  Otherwise the box is divided along its
+ * longest stride in the file. */
+#include "import/architectures/gather.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    SPAN_BYTES = 1 << 20, /* that are read at once */
+    SPAN_WASTE = 4,       /* bytes read for each that is wanted, where they are more than a page */
+    PAGE_BYTES = 4096
+};
+
+typedef struct box {
+    uint64_t count[VIEW_DIMS], from[VIEW_DIMS], to[VIEW_DIMS]; /* strides in numbers */
+    uint64_t offset;                                           /* of the first, in the file */
+    uint8_t *out;
+    uint32_t n;
+} box;
+
+typedef struct pick {
+    const gathering *gathering;
+    const chunk *chunk;
+    uint8_t *span; /* SPAN_BYTES */
+} pick;
+
+/* ---- boxes ---------------------------------------------------------------------------------- */
+
+static void copy_number(uint8_t *to, const uint8_t *from, uint64_t width)
+{
+    switch (width) { /* known sizes are single moves */
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    default:
+        memcpy(to, from, (size_t)width);
+    }
+}
+
+/* Spreads numbers of a span over the result, from axis `axis` of the box on. */
+static void spread(const box *b, uint32_t axis, uint64_t width, const uint8_t *from, uint8_t *to)
+{
+    if (axis == b->n) {
+        copy_number(to, from, width);
+        return;
+    }
+    if (axis + 1 == b->n && b->from[axis] == 1 && b->to[axis] == 1) {
+        memcpy(to, from, (size_t)(b->count[axis] * width));
+        return;
+    }
+    for (uint64_t i = 0; i < b->count[axis]; i++) {
+        if (axis + 1 == b->n)
+            copy_number(to, from, width);
+        else
+            spread(b, axis + 1, width, from, to);
+        from += b->from[axis] * width;
+        to += b->to[axis] * width;
+    }
+}
+
+static gufo_status read_span(const pick *p, const box *b, uint64_t size, gufo_error *error)
+{
+    const gathering *g = p->gathering;
+    gufo_status status = source_read(p->chunk->source, b->offset, p->span, (size_t)size, error);
+
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, p->chunk->file, g->checkpoint->files[p->chunk->file].path);
+    else
+        spread(b, 0, g->width, p->span, b->out);
+    return status;
+}
+
+/* The bytes from the first number of a box to the end of its last one, and those of its numbers. */
+static void measure(const box *b, uint64_t width, uint64_t *span, uint64_t *wanted)
+{
+    uint64_t last = 0, numbers = 1;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        last += (b->count[i] - 1) * b->from[i];
+        numbers *= b->count[i];
+    }
+    *span = (last + 1) * width;
+    *wanted = numbers * width;
+}
+
+/* The axis with the longest way in the file. */
+static uint32_t longest_axis(const box *b)
+{
+    uint32_t longest = 0;
+
+    for (uint32_t i = 1; i < b->n; i++)
+        if (b->from[i] > b->from[longest] ||
+            (b->from[i] == b->from[longest] && b->count[i] > b->count[longest]))
+            longest = i;
+    return longest;
+}
+
+static void remove_axis(box *b, uint32_t axis)
+{
+    for (b->n--; axis < b->n; axis++) {
+        b->count[axis] = b->count[axis + 1];
+        b->from[axis] = b->from[axis + 1];
+        b->to[axis] = b->to[axis + 1];
+    }
+}
+
+/* A box with the longest axis cut into pieces whose span fits, or into single entries. */
+static gufo_status fill_box(const pick *p, box b, gufo_error *error)
+{
+    uint64_t width = p->gathering->width, span, wanted, step = 1, end;
+    uint32_t axis;
+    gufo_status status = GUFO_OK;
+
+    measure(&b, width, &span, &wanted);
+    if (span <= SPAN_BYTES && (span <= PAGE_BYTES || span / SPAN_WASTE <= wanted))
+        return read_span(p, &b, span, error);
+    axis = longest_axis(&b); /* more than one number: it has an axis */
+    end = b.count[axis];
+    if (span / SPAN_WASTE <= wanted) /* dense, but too long for one reading */
+        step = larger(end / divide_up(span, SPAN_BYTES / 2), 1);
+    for (uint64_t i = 0; i < end && status == GUFO_OK; i += step) {
+        box part = b;
+
+        part.offset += i * b.from[axis] * width;
+        part.out += i * b.to[axis] * width;
+        part.count[axis] = smaller(step, end - i);
+        if (part.count[axis] == 1)
+            remove_axis(&part, axis);
+        status = fill_box(p, part, error);
+    }
+    return status;
+}
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+/* Numbers [first, first + count) of the chunk inside axes before `axis`: whole entries of that axis
+ * are one box, and what is before and behind them is divided further. */
+static gufo_status fill_range(const pick *p, uint32_t axis, uint64_t offset, uint64_t first,
+                              uint64_t count, uint8_t *out, gufo_error *error)
+{
+    const chunk *c = p->chunk;
+    uint64_t width = p->gathering->width, entry = 1, end = first + count, from, upto;
+    box b = {.out = out, .n = c->n_dims - axis};
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = c->n_dims; i > axis + 1; i--) {
+        b.count[i - 1 - axis] = c->count[i - 1];
+        b.from[i - 1 - axis] = c->stride[i - 1];
+        b.to[i - 1 - axis] = entry;
+        entry *= c->count[i - 1];
+    }
+    from = divide_up(first, entry);
+    upto = end / entry;
+    if (c->n_dims == axis) { /* a single number */
+        b.offset = offset;
+        return fill_box(p, b, error);
+    }
+    if (from > upto) /* all in one entry */
+        return fill_range(p, axis + 1, offset + first / entry * c->stride[axis] * width,
+                          first % entry, count, out, error);
+    if (first % entry != 0)
+        status = fill_range(p, axis + 1, offset + first / entry * c->stride[axis] * width,
+                            first % entry, entry - first % entry, out, error);
+    b.count[0] = upto - from;
+    b.from[0] = c->stride[axis];
+    b.to[0] = entry;
+    b.offset = offset + from * c->stride[axis] * width;
+    b.out = out + (from * entry - first) * width;
+    if (status == GUFO_OK && b.count[0] > 0)
+        status = fill_box(p, b, error);
+    if (status == GUFO_OK && end % entry != 0)
+        status = fill_range(p, axis + 1, offset + upto * c->stride[axis] * width, 0, end % entry,
+                            out + (upto * entry - first) * width, error);
+    return status;
+}
+
+/* The last chunk that begins at or before a number. */
+static uint64_t chunk_of(const gathering *g, uint64_t number)
+{
+    uint64_t low = 0, high = g->count;
+
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (g->begins[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                        gufo_error *error)
+{
+    const gathering *g = r->context;
+    uint64_t number = first * g->columns, end = (first + count) * g->columns;
+    pick p = {.gathering = g, .span = mem_alloc(g->allocator, SPAN_BYTES)};
+    uint8_t *to = out;
+    gufo_status status = p.span != NULL ? GUFO_OK : fail_memory(error);
+
+    for (uint64_t i = chunk_of(g, number); number < end && status == GUFO_OK; i++) {
+        const chunk *c = &g->chunks[i];
+        uint64_t inside = number - g->begins[i], some = smaller(end - number, c->numbers - inside);
+
+        p.chunk = c;
+        if (c->source == NULL)
+            memset(to, 0, (size_t)(some * g->width));
+        else
+            status = fill_range(&p, 0, c->offset, inside, some, to, error);
+        to += some * g->width;
+        number += some;
+    }
+    mem_free(g->allocator, p.span);
+    return status;
+}
+
+gufo_status gather_zeros(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                         gufo_error *error)
+{
+    (void)first, (void)error;
+    memset(out, 0, (size_t)(count * r->row_bytes));
+    return GUFO_OK;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
+{
+    uint64_t each = sizeof(chunk) + sizeof(uint64_t), number = 0;
+    gathering *g;
+
+    if (v->count > (SIZE_MAX - sizeof *g) / each)
+        return NULL;
+    g = mem_alloc(v->allocator, sizeof *g + (size_t)(v->count * each));
+    if (g == NULL)
+        return NULL;
+    *g = (gathering){.allocator = v->allocator,
+                     .checkpoint = c,
+                     .chunks = (chunk *)(void *)(g + 1),
+                     .count = v->count,
+                     .columns = columns,
+                     .width = v->chunks[0].number->bits / 8};
+    g->begins = (uint64_t *)(void *)(g->chunks + v->count);
+    for (uint64_t i = 0; i < v->count; i++) {
+        g->chunks[i] = v->chunks[i];
+        g->begins[i] = number;
+        number += v->chunks[i].numbers;
+    }
+    return g;
+}

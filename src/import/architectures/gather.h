@@ -1,0 +1,28 @@
+/* Rows whose numbers are anywhere: for orders that the segments of the engine do not describe. */
+#ifndef IMPORT_ARCHITECTURES_GATHER_H
+#define IMPORT_ARCHITECTURES_GATHER_H
+
+#include "import/architectures/views.h"
+
+/* Rows of a view; their context, one block of memory. */
+typedef struct gathering {
+    const gufo_allocator *allocator;
+    const checkpoint *checkpoint;
+    chunk *chunks;
+    uint64_t *begins; /* the first number of each chunk in the view */
+    uint64_t count;
+    uint64_t columns; /* numbers in a row */
+    uint64_t width;   /* bytes of a number */
+} gathering;
+
+/* Makes what `rows.read` reads from: one block of memory.  NULL without it. */
+gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns);
+
+/* rows.read, with a gathering as context.  Any thread. */
+gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                        gufo_error *error);
+/* rows.read of rows that are zeros. */
+gufo_status gather_zeros(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                         gufo_error *error);
+
+#endif

@@ -1,0 +1,159 @@
+/* Tensors that are computed from the configuration: factors of the frequencies of rotary positions.
+ *
+ * The factors of Llama 3.1 leave short waves as they are, make long ones longer by one factor, and pass
+ * from one to the other between.  All steps are rounded to F32, as the models were trained. */
+#include "import/architectures/generated.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/half.h"
+
+/* ---- numbers that are made ------------------------------------------------------------------ */
+
+/* Numbers in memory, as a source. */
+typedef struct made_numbers {
+    source source;
+    uint8_t bytes[];
+} made_numbers;
+
+/* A view on `count` numbers, which are in the plan then. */
+static gufo_status make_view(const operation_call *c, const float *values, uint64_t count,
+                             gufo_error *error)
+{
+    tensor_plan *plan = c->planner->grown.plan;
+    made_numbers *numbers =
+        mem_zero(plan->allocator, sizeof *numbers + (size_t)count * sizeof(float));
+    view *v = &c->item->views[0];
+    gufo_status status;
+
+    if (numbers == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < count; i++)
+        store_u32(numbers->bytes + 4 * i, float_to_bits(values[i]), bytes_swapped(false));
+    source_open_memory(&numbers->source, numbers->bytes, (size_t)count * sizeof(float));
+    status = plan_keep(plan, numbers, error);
+    if (status != GUFO_OK)
+        return status;
+    *v = (view){.allocator = plan->allocator, .n_dims = 1, .shape = {count}, .numbers = count};
+    v->chunks = mem_zero(plan->allocator, sizeof *v->chunks);
+    if (v->chunks == NULL)
+        return fail_memory(error);
+    v->count = v->room = 1;
+    v->chunks[0] = (chunk){.source = &numbers->source,
+                           .number = number_by_name(gufo_str_of("F32")),
+                           .count = {count},
+                           .stride = {1},
+                           .numbers = count,
+                           .n_dims = 1};
+    c->item->n_views = 1;
+    return GUFO_OK;
+}
+
+/* ---- the configuration ---------------------------------------------------------------------- */
+
+enum { MOST_FACTORS = 1 << 16 };
+
+/* A parameter of rotary positions; NULL: it has none. */
+static json_t *parameter(const model_config *config, const char *name)
+{
+    json_t *all = config->ropes, *full = json_object_get(all, "full_attention");
+    json_t *value = json_object_get(full != NULL ? full : all, name);
+
+    return json_is_null(value) ? NULL : value;
+}
+
+static float real_or(const model_config *config, const char *name, double otherwise)
+{
+    json_t *value = parameter(config, name);
+
+    return (float)(json_is_number(value) ? json_number_value(value) : otherwise);
+}
+
+/* ---- llama3 --------------------------------------------------------------------------------- */
+
+typedef struct llama3 {
+    float base, factor, low, high, context, size;
+} llama3;
+
+static float llama3_factor(const llama3 *l, uint64_t index)
+{
+    float power = (float)pow((double)l->base, (double)((float)(2 * index) / l->size));
+    float frequency = 1.0f / power, wave = 1.0f / frequency * 6.28318531f, smooth;
+
+    if (wave < l->context / l->high)
+        return 1.0f;
+    if (wave > l->context / l->low)
+        return l->factor;
+    smooth = (1.0f / wave * l->context - l->low) / (l->high - l->low);
+    return 1.0f / ((1.0f - smooth) / l->factor + smooth);
+}
+
+gufo_status generate_llama3(const operation_call *c, gufo_error *error)
+{
+    const model_config *config = c->planner->config;
+    const gufo_allocator *a = c->planner->grown.plan->allocator;
+    llama3 l = {.base = real_or(config, "rope_theta", 10000),
+                .factor = real_or(config, "factor", (double)c->numbers[0]),
+                .low = real_or(config, "low_freq_factor", 1),
+                .high = real_or(config, "high_freq_factor", 4),
+                .context = real_or(config, "original_max_position_embeddings", 8192)};
+    uint64_t size;
+    gufo_status status =
+        config_number(config, "else(head_dim, hidden_size // num_attention_heads)", &size, error);
+    float *values;
+
+    if (status != GUFO_OK)
+        return status;
+    if (size < 2 || size % 2 != 0 || size / 2 > MOST_FACTORS || !(l.high > l.low) || !(l.low > 0) ||
+        !(l.factor > 0) || !(l.base > 0))
+        return refuse(error, GUFO_E_MALFORMED,
+                      "config.json: the parameters of rope_type llama3 make no sense");
+    l.size = (float)size;
+    values = mem_array(a, size / 2, sizeof *values);
+    if (values == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < size / 2; i++)
+        values[i] = llama3_factor(&l, i);
+    status = make_view(c, values, size / 2, error);
+    mem_free(a, values);
+    return status;
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+gufo_status generate_factors(const operation_call *c, gufo_error *error)
+{
+    const gufo_allocator *a = c->planner->grown.plan->allocator;
+    char name[64] = "";
+    json_t *list;
+    size_t count;
+    float *values;
+    gufo_status status = GUFO_OK;
+
+    memcpy(name, c->texts[0].data, c->texts[0].len < sizeof name ? c->texts[0].len : 0);
+    list = parameter(c->planner->config, name);
+    count = json_array_size(list);
+    if (count != c->numbers[1] || count == 0 || count > MOST_FACTORS)
+        return refuse(error, GUFO_E_MALFORMED,
+                      "config.json: %s must be a list of %" PRIu64 " numbers", name, c->numbers[1]);
+    values = mem_array(a, count, sizeof *values);
+    if (values == NULL)
+        return fail_memory(error);
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        json_t *number = json_array_get(list, i);
+
+        values[i] = (float)json_number_value(number);
+        if (!json_is_number(number))
+            status = refuse(error, GUFO_E_MALFORMED, "config.json: entry %zu of %s is not a number",
+                            i, name);
+    }
+    if (status == GUFO_OK)
+        status = make_view(c, values, count, error);
+    mem_free(a, values);
+    return status;
+}

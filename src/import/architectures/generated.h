@@ -1,0 +1,12 @@
+/* Tensors that are computed from the configuration. */
+#ifndef IMPORT_ARCHITECTURES_GENERATED_H
+#define IMPORT_ARCHITECTURES_GENERATED_H
+
+#include "import/architectures/operation.h"
+
+/* Argument: the factor where the configuration has none. */
+gufo_status generate_llama3(const operation_call *c, gufo_error *error);
+/* Arguments: a field of the rotary parameters that is a list, and how many numbers it has. */
+gufo_status generate_factors(const operation_call *c, gufo_error *error);
+
+#endif

@@ -1,0 +1,355 @@
+/* Pieces of views.  A row of the result is a row of its sources in one of three ways:
+ *
+ *     rows        all its numbers are side by side: segments say where the rows are, and the bytes
+ *                 can be moved
+ *     transpose   it is a column of a matrix whose rows are side by side
+ *     gathered    its numbers are anywhere: gather.c reads them */
+#include "import/architectures/pieces.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "import/architectures/gather.h"
+#include "import/architectures/plan.h"
+#include "import/architectures/unpack.h"
+
+enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };
+
+/* What a piece is made of, while it grows. */
+typedef struct making {
+    const gufo_allocator *allocator;
+    piece *piece;
+    uint64_t source_room, segment_room;
+    uint64_t columns; /* of a row of the sources */
+} making;
+
+/* ---- sources -------------------------------------------------------------------------------- */
+
+static void set_number(rows *r, const number_type *number, bool swapped)
+{
+    r->type = number_element_type(number);
+    r->unpack = r->type == NULL ? unpack_find(number) : NULL;
+    r->swapped = swapped && number->bits > 8;
+}
+
+static gufo_status add_source(making *m, const rows *r, uint32_t *number, gufo_error *error)
+{
+    piece *p = m->piece;
+    rows *list = mem_grow(m->allocator, p->sources, p->n_sources, &m->source_room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    p->sources = list;
+    *number = p->n_sources;
+    list[p->n_sources++] = *r;
+    return GUFO_OK;
+}
+
+/* Rows of m->columns numbers that begin where a chunk does; those of the chunk before it, if both
+ * are rows of one tensor.  *first is the chunk's first row in them. */
+static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t *number,
+                             uint64_t *first, gufo_error *error)
+{
+    piece *p = m->piece;
+    rows r = {.input = c->file,
+              .source = c->source,
+              .offset = c->offset,
+              .read = c->source == NULL ? gather_zeros : NULL,
+              .row_bytes = m->columns * (c->number->bits / 8),
+              .count = reach + 1,
+              .columns = m->columns};
+
+    set_number(&r, c->number, c->swapped);
+    for (uint32_t i = p->n_sources; i > 0 && i + 2 > p->n_sources; i--) {
+        rows *last = &p->sources[i - 1];
+
+        if (last->source != r.source || last->type != r.type || last->unpack != r.unpack ||
+            last->swapped != r.swapped || r.offset < last->offset ||
+            (r.offset - last->offset) % r.row_bytes != 0)
+            continue;
+        *number = i - 1;
+        *first = c->source == NULL ? 0 : (r.offset - last->offset) / r.row_bytes;
+        last->count = larger(last->count, *first + reach + 1);
+        return GUFO_OK;
+    }
+    *first = 0;
+    return add_source(m, &r, number, error);
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+static gufo_status add_segment(making *m, const segment *s, gufo_error *error)
+{
+    piece *p = m->piece;
+    segment *list =
+        mem_grow(m->allocator, p->segments, p->n_segments, &m->segment_room, sizeof *list);
+
+    if (p->n_segments == MOST_SEGMENTS)
+        return refuse(error, GUFO_E_LIMIT, "its rows are scattered over too many places");
+    if (list == NULL)
+        return fail_memory(error);
+    p->segments = list;
+    list[p->n_segments++] = *s;
+    return GUFO_OK;
+}
+
+/* Counts and strides in rows, fastest first; more than a segment has become several segments. */
+typedef struct steps {
+    uint64_t count[VIEW_DIMS], stride[VIEW_DIMS];
+    uint32_t n;
+} steps;
+
+static gufo_status add_steps(making *m, const steps *s, uint32_t n, uint32_t number, uint64_t first,
+                             gufo_error *error)
+{
+    segment part = {.source = number, .first = first, .count = {1, 1, 1}};
+    gufo_status status = GUFO_OK;
+
+    if (n <= SEGMENT_DIMS) {
+        memcpy(part.count, s->count, n * sizeof *part.count);
+        memcpy(part.stride, s->stride, n * sizeof *part.stride);
+        return add_segment(m, &part, error);
+    }
+    for (uint64_t i = 0; i < s->count[n - 1] && status == GUFO_OK; i++)
+        status = add_steps(m, s, n - 1, number, first + i * s->stride[n - 1], error);
+    return status;
+}
+
+static gufo_status add_rows(making *m, const chunk *c, const steps *s, gufo_error *error)
+{
+    uint64_t reach = 0, first;
+    uint32_t number;
+    gufo_status status;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        reach += (s->count[i] - 1) * s->stride[i];
+    status = source_of(m, c, reach, &number, &first, error);
+    return status == GUFO_OK ? add_steps(m, s, s->n, number, first, error) : status;
+}
+
+/* The steps from row to row of a chunk whose rows have `columns` numbers side by side; false if it
+ * does not have such rows. */
+static bool row_steps(const chunk *c, uint64_t columns, steps *s)
+{
+    uint64_t run = 1;
+    uint32_t outer = c->n_dims;
+
+    if (c->n_dims > 0 && c->stride[c->n_dims - 1] == 1)
+        run = c->count[--outer];
+    if (run % columns != 0)
+        return false;
+    s->n = 0;
+    if (run > columns) {
+        s->count[0] = run / columns;
+        s->stride[s->n++] = 1;
+    }
+    for (; outer > 0; outer--) {
+        if (c->stride[outer - 1] % columns != 0)
+            return false;
+        s->count[s->n] = c->count[outer - 1];
+        s->stride[s->n++] = c->stride[outer - 1] / columns;
+    }
+    return true;
+}
+
+/* Whether all chunks have rows of so many numbers. */
+static bool has_rows(const view *v, uint64_t columns)
+{
+    steps s;
+
+    for (uint64_t i = 0; i < v->count; i++)
+        if (!row_steps(&v->chunks[i], columns, &s))
+            return false;
+    return true;
+}
+
+static gufo_status make_rows(making *m, const view *v, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    steps s;
+
+    for (uint64_t i = 0; i < v->count && status == GUFO_OK; i++)
+        if (row_steps(&v->chunks[i], m->columns, &s))
+            status = add_rows(m, &v->chunks[i], &s, error);
+    return status;
+}
+
+/* ---- transposes ----------------------------------------------------------------------------- */
+
+/* The steps from column to column of a chunk of whole slices, each `height` numbers high. */
+static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, steps *s)
+{
+    chunk c = *from;
+    uint32_t groups[VIEW_DIMS + 1];
+    uint64_t dims[3] = {0, height, columns};
+
+    if (c.source == NULL || number_element_type(c.number) == NULL || height < 2 ||
+        c.numbers % height != 0 || c.numbers / height % columns != 0)
+        return false;
+    dims[0] = c.numbers / height / columns;
+    if (!chunk_align(&c, 3, dims, groups) || groups[2] != groups[1] + 1 || c.stride[groups[1]] != 1)
+        return false;
+    s->n = 0;
+    for (uint32_t i = c.n_dims; i > 0; i--) {
+        if (i - 1 == groups[1])
+            continue;
+        if (c.stride[i - 1] % height != 0)
+            return false;
+        s->count[s->n] = c.count[i - 1];
+        s->stride[s->n++] = c.stride[i - 1] / height;
+    }
+    return true;
+}
+
+static bool has_columns(const view *v, uint64_t height, uint64_t columns)
+{
+    steps s;
+
+    for (uint64_t i = 0; i < v->count; i++)
+        if (v->chunks[i].number != v->chunks[0].number ||
+            !column_steps(&v->chunks[i], height, columns, &s))
+            return false;
+    return true;
+}
+
+static gufo_status make_columns(making *m, const view *v, gufo_error *error)
+{
+    const piece *p = m->piece;
+    gufo_status status = GUFO_OK;
+    steps s;
+
+    for (uint64_t i = 0; i < v->count && status == GUFO_OK; i++)
+        if (column_steps(&v->chunks[i], p->slice_rows, p->columns, &s))
+            status = add_rows(m, &v->chunks[i], &s, error);
+    return status;
+}
+
+/* ---- gathered ------------------------------------------------------------------------------- */
+
+static gufo_status make_gathered(making *m, const view *v, tensor_plan *plan, const checkpoint *c,
+                                 gufo_error *error)
+{
+    const segment all = {.count = {v->numbers / m->columns, 1, 1}, .stride = {1, 0, 0}};
+    const chunk one = v->chunks[0];
+    rows r = {.input = one.file,
+              .read = gather_rows,
+              .row_bytes = m->columns * (one.number->bits / 8),
+              .count = v->numbers / m->columns,
+              .columns = m->columns};
+    uint32_t number;
+    gufo_status status;
+
+    for (uint64_t i = 1; i < v->count; i++)
+        if (v->chunks[i].number != one.number || v->chunks[i].swapped != one.swapped)
+            return refuse(error, GUFO_E_TYPE, "its parts have several types");
+    set_number(&r, one.number, one.swapped);
+    r.context = gather_new(v, c, m->columns);
+    if (r.context == NULL)
+        return fail_memory(error);
+    status = plan_keep(plan, r.context, error);
+    if (status == GUFO_OK)
+        status = add_source(m, &r, &number, error);
+    return status == GUFO_OK ? add_segment(m, &all, error) : status;
+}
+
+/* ---- the piece ------------------------------------------------------------------------------ */
+
+static gufo_status set_dims(planned_tensor *t, const view *v, gufo_error *error)
+{
+    if (v->n_dims > GUFO_MAX_DIMS)
+        return refuse(error, GUFO_E_LIMIT, "it has %" PRIu32 " dimensions, and GGUF allows %d",
+                      v->n_dims, GUFO_MAX_DIMS);
+    t->n_dims = v->n_dims > 0 ? v->n_dims : 1;
+    for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
+        t->dims[i] = i < v->n_dims ? v->shape[v->n_dims - 1 - i] : 1;
+    return GUFO_OK;
+}
+
+/* The type that the numbers have: that of the checkpoint if GGUF models have it, and nothing is
+ * computed. */
+static const gufo_element_type *type_of(const view *v)
+{
+    const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32), *type;
+
+    if (v->count == 0 || v->n_ops > 0)
+        return f32;
+    type = number_element_type(v->chunks[0].number);
+    for (uint64_t i = 1; i < v->count; i++)
+        if (v->chunks[i].number != v->chunks[0].number)
+            return f32;
+    return type != NULL && (type->id == GUFO_TYPE_F16 || type->id == GUFO_TYPE_BF16) ? type : f32;
+}
+
+/* Whether the bytes of all sources are those of the tensor. */
+static bool is_moved(const planned_tensor *t)
+{
+    const piece *p = &t->piece;
+
+    if (p->n_ops > 0 || p->transpose)
+        return false;
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].type != t->type || p->sources[i].swapped)
+            return false;
+    return true;
+}
+
+static gufo_status set_ops(planned_tensor *t, const view *v, const gufo_allocator *a,
+                           gufo_error *error)
+{
+    if (v->n_ops == 0)
+        return GUFO_OK;
+    t->piece.ops = mem_array(a, v->n_ops, sizeof *t->piece.ops);
+    if (t->piece.ops == NULL)
+        return fail_memory(error);
+    memcpy(t->piece.ops, v->ops, v->n_ops * sizeof *v->ops);
+    t->piece.n_ops = v->n_ops;
+    return GUFO_OK;
+}
+
+/* Matrices, each with an importance of its own. */
+static void set_slices(planned_tensor *t)
+{
+    piece *p = &t->piece;
+
+    p->columns = t->dims[0];
+    p->slices = t->dims[2] * t->dims[3];
+    p->slice_rows = t->dims[1];
+}
+
+gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
+                          gufo_error *error)
+{
+    making m = {.allocator = plan->allocator, .piece = &t->piece};
+    gufo_status status = set_dims(t, v, error);
+
+    if (status != GUFO_OK)
+        return status;
+    t->type = type_of(v);
+    set_slices(t);
+    m.columns = t->dims[0];
+    if (v->numbers > 0) {
+        if (has_rows(v, t->dims[0])) {
+            status = make_rows(&m, v, error);
+        } else if (has_columns(v, t->dims[1], t->dims[0])) {
+            m.columns = t->dims[1];
+            t->piece.transpose = true;
+            status = make_columns(&m, v, error);
+        } else {
+            status = make_gathered(&m, v, plan, c, error);
+        }
+    }
+    if (status == GUFO_OK)
+        status = set_ops(t, v, plan->allocator, error);
+    t->piece.how = is_moved(t) ? PIECE_MOVE : PIECE_MAKE;
+    return status;
+}
+
+void piece_release(planned_tensor *t, const gufo_allocator *a)
+{
+    mem_free(a, t->piece.sources);
+    mem_free(a, t->piece.segments);
+    mem_free(a, t->piece.ops);
+}

@@ -1,0 +1,14 @@
+/* From a view to a piece for the engine: rows, segments, a transpose. */
+#ifndef IMPORT_ARCHITECTURES_PIECES_H
+#define IMPORT_ARCHITECTURES_PIECES_H
+
+#include "import/architectures/tensors.h"
+#include "import/architectures/views.h"
+
+/* Sets dimensions, type and piece of a tensor; the piece is freed with piece_release.  What it reads
+ * through is the plan's. */
+gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
+                          gufo_error *error);
+void piece_release(planned_tensor *t, const gufo_allocator *a);
+
+#endif

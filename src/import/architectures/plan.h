@@ -1,0 +1,47 @@
+/* Filling a plan of tensors. */
+#ifndef IMPORT_ARCHITECTURES_PLAN_H
+#define IMPORT_ARCHITECTURES_PLAN_H
+
+#include "format/file/name_index.h"
+#include "import/architectures/tensors.h"
+#include "import/architectures/views.h"
+
+/* A plan while it grows. */
+typedef struct growing_plan {
+    tensor_plan *plan;
+    const checkpoint *checkpoint;
+    name_index by_name; /* of the planned tensors; its owner is the plan */
+} growing_plan;
+
+gufo_status growing_plan_open(growing_plan *g, tensor_plan *plan, const checkpoint *c,
+                              const gufo_allocator *allocator, gufo_error *error);
+void growing_plan_close(growing_plan *g);
+
+/* Keeps a block of memory, which the plan frees; without memory it is freed at once. */
+gufo_status plan_keep(tensor_plan *plan, void *block, gufo_error *error);
+
+/* The type that a tensor is to have. */
+typedef enum plan_type {
+    PLAN_TYPE_BY_NAME, /* F32 where readers want it for the name, or with one dimension */
+    PLAN_TYPE_F32,
+    PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
+} plan_type;
+
+/* Adds a tensor with the numbers of a view.  `from`: the tensor of the checkpoint that errors are about;
+ * NULL: none. */
+gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
+                     plan_type type, gufo_error *error);
+
+/* The planned tensor with this name; NULL: none. */
+const planned_tensor *plan_find(const growing_plan *g, gufo_str name);
+
+/* Fails about a tensor of the checkpoint: its file and the offset of its data. */
+__attribute__((format(printf, 5, 6))) gufo_status plan_refuse(const checkpoint *c,
+                                                              const checkpoint_tensor *t,
+                                                              gufo_status code, gufo_error *error,
+                                                              const char *format, ...);
+/* Says about which tensor a failure is: puts its name in front of the sentence. */
+gufo_status plan_fail(const checkpoint *c, const checkpoint_tensor *t, gufo_status status,
+                      gufo_error *error);
+
+#endif

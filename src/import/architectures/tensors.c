@@ -1,0 +1,388 @@
+/* The tensors of a model in GGUF.
+ *
+ *     names       rows that change names, and drop what no rule is about
+ *     generated   tensors of the configuration come first
+ *     source      each tensor, in the order of the checkpoint: the first row that matches says what it
+ *     mapped      becomes; where none does, the name map alone
+ *     stacks      come where the last of their tensors is */
+#include "import/architectures/tensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/architectures/names.h"
+#include "import/architectures/operations_names.h"
+#include "import/architectures/stacks.h"
+#include "import/architectures/steps.h"
+
+typedef struct planning {
+    planner planner;
+    tensor_rules rules;
+    stacks stacks;
+} planning;
+
+static void free_views(item *it)
+{
+    for (uint32_t i = 0; i < it->n_views; i++)
+        view_free(&it->views[i]);
+    it->n_views = 0;
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+static gufo_status fail_without_rule(const planning *pl, const item *it, gufo_error *error)
+{
+    const model_config *config = pl->planner.config;
+
+    return plan_refuse(pl->planner.checkpoint, it->from, GUFO_E_TYPE, error,
+                       "no rule for tensor %s: neither the operations nor the names of %s (class "
+                       "%s) know it; --arch NAME --generic keeps all tensors under their own names",
+                       QUOTED(it->from->name), config->architecture,
+                       config->class_name != NULL ? config->class_name : "unknown");
+}
+
+/* What rows of the phase "type" say of a tensor with this name. */
+static plan_type type_of(const planning *pl, const char *name)
+{
+    rule_match ignored;
+
+    for (uint64_t i = 0; i < pl->rules.count; i++) {
+        const tensor_rule *rule = &pl->rules.list[i];
+
+        if (rule->phase == RULE_TYPE && rules_match(rule, gufo_str_of(name), &ignored))
+            return strcmp(rule->steps[0].operation->name, "F32") == 0 ? PLAN_TYPE_F32
+                                                                      : PLAN_TYPE_ANY;
+    }
+    return PLAN_TYPE_BY_NAME;
+}
+
+static gufo_status name_result(const planning *pl, const item *it, const tensor_rule *rule,
+                               uint32_t index, char *out, size_t size, gufo_error *error)
+{
+    char mapped[GUFO_MAX_NAME + 1];
+
+    if (rule != NULL && rule->n_targets > 0) {
+        if (rule->n_targets != it->n_views)
+            return refuse(error, GUFO_E_ARGUMENT, "it becomes %" PRIu32 " tensors, not %" PRIu32,
+                          it->n_views, rule->n_targets);
+        return steps_expand(&pl->planner, it, rule->targets[index], out, size, error);
+    }
+    if (it->n_views != 1 ||
+        !names_map(pl->planner.config->architecture, gufo_str_of(it->name), mapped))
+        return fail_without_rule(pl, it, error);
+    (void)snprintf(out, size, "%s", mapped);
+    return GUFO_OK;
+}
+
+static gufo_status add_results(planning *pl, item *it, const tensor_rule *rule, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < it->n_views && status == GUFO_OK; i++) {
+        char name[2 * GUFO_MAX_NAME];
+
+        status = name_result(pl, it, rule, i, name, sizeof name, error);
+        if (status == GUFO_OK)
+            status = plan_add(&pl->planner.grown, gufo_str_of(name), &it->views[i], it->from,
+                              type_of(pl, name), error);
+    }
+    return status;
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+/* The step of a rule that stacks; n_steps: none does. */
+static uint32_t stacking_step(const tensor_rule *rule)
+{
+    uint32_t i = 0;
+
+    while (i < rule->n_steps && rule->steps[i].operation->scope != OPERATION_STACKS)
+        i++;
+    return i;
+}
+
+/* Whether a rule stacks into a group. */
+static bool is_in_group(const tensor_rule *rule, gufo_str group)
+{
+    uint32_t step = stacking_step(rule);
+
+    return step < rule->n_steps && gufo_str_equal(rule->steps[step].arguments[0], group);
+}
+
+static gufo_status find_place(planning *pl, const item *it, const tensor_rule *rule,
+                              const rule_step *step, stack_place *place, gufo_error *error)
+{
+    *place = (stack_place){.group = step->arguments[0],
+                           .suffix = steps_suffix(it->name),
+                           .rule = (uint64_t)(rule - pl->rules.list),
+                           .block = it->block,
+                           .entry = it->entry};
+    for (uint64_t i = 0; i < pl->rules.count; i++) {
+        if (!is_in_group(&pl->rules.list[i], place->group))
+            continue;
+        if (i < place->rule)
+            place->rank++;
+        place->rules++;
+    }
+    if (step->n_arguments > 1)
+        return steps_number(&pl->planner, it, step->arguments[1], &place->entries, error);
+    for (uint32_t i = 0; i < rule->n_names; i++)
+        place->entries += *rule->names[i].data != '!';
+    return GUFO_OK;
+}
+
+/* One result of a full stack, with the steps that follow. */
+static gufo_status add_stacked(planning *pl, const item *last, const tensor_rule *rule,
+                               uint64_t number, uint32_t rank, gufo_error *error)
+{
+    uint32_t step = stacking_step(rule), next;
+    bool new_axis = strcmp(rule->steps[step].operation->name, "stack") == 0;
+    item it = *last;
+    gufo_status status;
+
+    memset(it.views, 0, sizeof it.views);
+    it.fate = ITEM_PLANNED;
+    it.n_views = 1;
+    status = stacks_take(&pl->stacks, number, rank, new_axis, &it.views[0], &it.from, error);
+    if (status == GUFO_OK)
+        status = steps_take(&pl->planner, &it, rule, step + 1, &next, error);
+    if (status == GUFO_OK)
+        status = add_results(pl, &it, rule, error);
+    free_views(&it);
+    return plan_fail(pl->planner.checkpoint, it.from, status, error);
+}
+
+/* Puts a tensor on its stack; the last one brings all results. */
+static gufo_status stack_item(planning *pl, item *it, const tensor_rule *rule, uint32_t step,
+                              gufo_error *error)
+{
+    stack_place place;
+    uint64_t full = UINT64_MAX;
+    uint32_t rank = 0;
+    gufo_status status = find_place(pl, it, rule, &rule->steps[step], &place, error);
+
+    if (status == GUFO_OK)
+        status = stacks_add(&pl->stacks, it, &place, &full, error);
+    for (uint64_t i = 0; i < pl->rules.count && full != UINT64_MAX && status == GUFO_OK; i++)
+        if (is_in_group(&pl->rules.list[i], place.group))
+            status = add_stacked(pl, it, &pl->rules.list[i], full, rank++, error);
+    return status;
+}
+
+/* ---- one tensor ----------------------------------------------------------------------------- */
+
+/* Whether a rule is for a tensor; the numbers in its name go to the item. */
+static gufo_status check_rule(planning *pl, tensor_rule *rule, const char *name, item *it,
+                              bool *holds, gufo_error *error)
+{
+    rule_match match;
+    item with = {0};
+
+    *holds = false;
+    if (!rules_match(rule, gufo_str_of(name), &match))
+        return GUFO_OK;
+    with.block = it->block;
+    with.entry = it->entry;
+    it->block = match.block != UINT64_MAX ? match.block : names_block(name);
+    it->entry = match.entry != UINT64_MAX ? match.entry : match.name;
+    gufo_status status = steps_hold(&pl->planner, rule, it, holds, error);
+    if (!*holds) {
+        it->block = with.block;
+        it->entry = with.entry;
+    }
+    return status;
+}
+
+/* All rows about names, in their order. */
+static gufo_status change_name(planning *pl, item *it, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++) {
+        tensor_rule *rule = &pl->rules.list[i];
+        bool holds = false;
+        uint32_t next;
+
+        if (rule->phase != RULE_NAMES || it->fate != ITEM_PLANNED)
+            continue;
+        status = check_rule(pl, rule, it->name, it, &holds, error);
+        if (status == GUFO_OK && holds)
+            status = steps_take(&pl->planner, it, rule, 0, &next, error);
+    }
+    return status;
+}
+
+/* The first row for a tensor; NULL: none is for it. */
+static gufo_status find_rule(planning *pl, item *it, const tensor_rule **out, gufo_error *error)
+{
+    char mapped[GUFO_MAX_NAME + 1] = "";
+    bool is_mapped = false, asked = false, holds = false;
+    gufo_status status = GUFO_OK;
+
+    *out = NULL;
+    for (uint64_t i = 0; i < pl->rules.count && *out == NULL && status == GUFO_OK; i++) {
+        tensor_rule *rule = &pl->rules.list[i];
+
+        if (rule->phase != RULE_SOURCE && rule->phase != RULE_MAPPED)
+            continue;
+        if (rule->phase == RULE_MAPPED && !asked) {
+            asked = true;
+            is_mapped = names_map(pl->planner.config->architecture, gufo_str_of(it->name), mapped);
+        }
+        if (rule->phase == RULE_MAPPED && !is_mapped)
+            continue;
+        status =
+            check_rule(pl, rule, rule->phase == RULE_MAPPED ? mapped : it->name, it, &holds, error);
+        if (holds)
+            *out = rule;
+    }
+    return status;
+}
+
+/* The first tensor of 16-bit numbers says what the type "auto" is. */
+static void note_first_type(planning *pl, const item *it)
+{
+    tensor_plan *plan = pl->planner.grown.plan;
+    const gufo_element_type *type = number_element_type(it->from->number);
+
+    if (plan->first_type == NULL && type != NULL && it->from->n_dims >= 2 &&
+        (type->id == GUFO_TYPE_F16 || type->id == GUFO_TYPE_BF16))
+        plan->first_type = type;
+}
+
+static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
+{
+    const tensor_rule *rule;
+    uint32_t next = 0;
+    gufo_status status = change_name(pl, it, error);
+
+    if (status != GUFO_OK)
+        return status;
+    pl->planner.skipped += it->skipped;
+    if (!it->skipped)
+        note_first_type(pl, it);
+    if (it->fate == ITEM_DROPPED)
+        return GUFO_OK;
+    status = find_rule(pl, it, &rule, error);
+    if (status != GUFO_OK)
+        return status;
+    it->n_views = 1;
+    status = view_open(&it->views[0], pl->planner.checkpoint, it->from,
+                       pl->planner.grown.plan->allocator, error);
+    if (status == GUFO_OK && rule != NULL)
+        status = steps_take(&pl->planner, it, rule, 0, &next, error);
+    if (status != GUFO_OK || it->fate == ITEM_DROPPED)
+        return status;
+    return rule != NULL && next < rule->n_steps ? stack_item(pl, it, rule, next, error)
+                                                : add_results(pl, it, rule, error);
+}
+
+/* Names that sources with quantized numbers have. */
+static const char *const quantized_names[] = {
+    ".qweight",       ".qzeros",       ".scales",           ".g_idx",
+    ".weight_packed", ".weight_scale", ".weight_scale_inv", ".weight_scale_2",
+    ".weight_blocks", "_blocks",       "_scales",           ".qscale_weight",
+};
+
+static gufo_status check_quantized(const planning *pl, const checkpoint_tensor *t,
+                                   gufo_error *error)
+{
+    json_t *how = json_object_get(pl->planner.config->fields, "quantization_config");
+    const char *method = json_string_value(json_object_get(how, "quant_method"));
+
+    if (!json_is_object(how))
+        how = json_object_get(pl->planner.config->raw, "quantization");
+    if (!json_is_object(how))
+        return GUFO_OK;
+    for (size_t i = 0; i < sizeof quantized_names / sizeof *quantized_names; i++)
+        if (str_ends(t->name, quantized_names[i]))
+            return plan_refuse(pl->planner.checkpoint, t, GUFO_E_TYPE, error,
+                               "quantized source (%s): tensor %s is part of a weight that is not "
+                               "read yet",
+                               QUOTED(gufo_str_of(method != NULL ? method : "unknown method")),
+                               QUOTED(t->name));
+    return GUFO_OK;
+}
+
+static gufo_status convert_tensor(planning *pl, const checkpoint_tensor *t, gufo_error *error)
+{
+    item it = {.from = t, .block = UINT64_MAX, .entry = UINT64_MAX};
+    gufo_status status = check_quantized(pl, t, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (t->name.len > ITEM_NAME || memchr(t->name.data, '\0', t->name.len) != NULL)
+        return fail_without_rule(pl, &it, error);
+    memcpy(it.name, t->name.data, t->name.len);
+    status = convert_item(pl, &it, error);
+    free_views(&it);
+    return plan_fail(pl->planner.checkpoint, t, status, error);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static gufo_status add_generated(planning *pl, tensor_rule *rule, gufo_error *error)
+{
+    item it = {.block = UINT64_MAX, .entry = UINT64_MAX};
+    bool holds;
+    uint32_t next;
+    gufo_status status = steps_hold(&pl->planner, rule, &it, &holds, error);
+
+    if (status != GUFO_OK || !holds)
+        return status;
+    status = steps_take(&pl->planner, &it, rule, 0, &next, error);
+    if (status == GUFO_OK)
+        status = add_results(pl, &it, rule, error);
+    free_views(&it);
+    return status;
+}
+
+static gufo_status plan_all(planning *pl, gufo_error *error)
+{
+    const checkpoint *c = pl->planner.checkpoint;
+    tensor_plan *plan = pl->planner.grown.plan;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++)
+        if (pl->rules.list[i].phase == RULE_GENERATED)
+            status = add_generated(pl, &pl->rules.list[i], error);
+    for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
+        status = convert_tensor(pl, &c->tensors[i], error);
+    if (status == GUFO_OK)
+        status = stacks_check(&pl->stacks, c, &pl->rules, error);
+    if (status == GUFO_OK && pl->planner.skipped > 0)
+        status = import_warn(pl->planner.import, error,
+                             "%" PRIu64 " tensors of a vision or audio tower are skipped: the text "
+                             "model alone is converted",
+                             pl->planner.skipped);
+    if (plan->first_type == NULL)
+        plan->first_type = gufo_element_type_by_id(GUFO_TYPE_F16);
+    return status;
+}
+
+gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,
+                         const model_config *config, uint64_t tokens, gufo_error *error)
+{
+    const gufo_allocator *a = &import->allocator;
+    planning pl = {
+        .planner = {.import = import, .checkpoint = c, .config = config, .tokens = tokens}};
+    gufo_status status = growing_plan_open(&pl.planner.grown, plan, c, a, error);
+
+    if (status == GUFO_OK)
+        status = rules_open(&pl.rules, config->architecture, a, error);
+    if (status == GUFO_OK)
+        status = stacks_open(&pl.stacks, a, error);
+    if (status == GUFO_OK)
+        status = plan_all(&pl, error);
+    stacks_close(&pl.stacks);
+    rules_close(&pl.rules);
+    mem_free(a, pl.planner.firsts);
+    growing_plan_close(&pl.planner.grown);
+    if (status != GUFO_OK)
+        tensor_plan_free(plan);
+    return status;
+}
