@@ -78,6 +78,38 @@ static gufo_status keep(json_reading *r, const json_t *list, size_t count)
     return status;
 }
 
+static bool is_token(const json_reading *r, gufo_str text)
+{
+    return json_object_getn(r->vocab, text.data, text.len) != NULL;
+}
+
+gufo_status json_check_merges(json_reading *r)
+{
+    const json_t *list = json_member(r->model, "merges");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        gufo_status status = GUFO_OK;
+        char *whole;
+        parts p;
+
+        if (!split(json_array_get(list, i), &p))
+            return json_wrong(r, "merge %zu is not two parts", i);
+        if (!is_token(r, p.left) || !is_token(r, p.right))
+            return json_wrong(r, "merge %zu: %s is not a token", i,
+                              QUOTED(is_token(r, p.left) ? p.right : p.left));
+        whole = mem_join(&r->allocator, p.left, p.right);
+        if (whole == NULL)
+            return fail_memory(r->error);
+        if (json_object_get(r->vocab, whole) == NULL)
+            status = json_wrong(r, "merge %zu of %s and %s makes no token", i, QUOTED(p.left),
+                                QUOTED(p.right));
+        mem_free(&r->allocator, whole);
+        if (status != GUFO_OK)
+            return status;
+    }
+    return GUFO_OK;
+}
+
 static gufo_status score_merge(json_reading *r, const json_t *merge, size_t rank)
 {
     const json_t *id;

@@ -83,10 +83,15 @@ static gufo_status take(json_reading *r, const json_t *step, gufo_str type, void
     return r->status;
 }
 
+gufo_status json_spell_pre(json_reading *r, buffer *out)
+{
+    return json_each_step(r, "pre_tokenizer", "pretokenizers", take, out);
+}
+
 gufo_status json_read_pre(json_reading *r)
 {
     buffer steps = {.allocator = &r->allocator};
-    gufo_status status = json_each_step(r, "pre_tokenizer", "pretokenizers", take, &steps);
+    gufo_status status = json_spell_pre(r, &steps);
     const char *pre = r->options.pre;
     gufo_str found;
 

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "base/buffer.h"
 #include "text/formats/tokenizer_json.h"
 
 #define KEY(name) "tokenizer.ggml." name
@@ -75,9 +76,11 @@ gufo_status json_each_step(json_reading *r, const char *part, const char *list, 
 gufo_status json_read_tokens(json_reading *r); /* json_tokens.c */
 gufo_status json_set_tokens(json_reading *r);  /* after everything about them is known */
 uint32_t json_find_token(const json_reading *r, gufo_str text);
-gufo_status json_read_merges(json_reading *r);     /* json_merges.c */
-gufo_status json_read_normalizer(json_reading *r); /* json_normalizer.c */
-gufo_status json_read_pre(json_reading *r);        /* json_pre.c */
-gufo_status json_read_special(json_reading *r);    /* json_special.c */
+gufo_status json_read_merges(json_reading *r);            /* json_merges.c */
+gufo_status json_check_merges(json_reading *r);           /* that parts and results are tokens */
+gufo_status json_read_normalizer(json_reading *r);        /* json_normalizer.c */
+gufo_status json_read_pre(json_reading *r);               /* json_pre.c */
+gufo_status json_spell_pre(json_reading *r, buffer *out); /* its steps, a line for each */
+gufo_status json_read_special(json_reading *r);           /* json_special.c */
 
 #endif

@@ -24,3 +24,8 @@ const pre_rules *pre_rules_find(gufo_str name)
     }
     return NULL;
 }
+
+const pre_rules *pre_rules_at(size_t index)
+{
+    return index < sizeof rules / sizeof *rules ? &rules[index] : NULL;
+}

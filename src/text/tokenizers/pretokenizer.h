@@ -23,6 +23,8 @@ typedef struct pre_rules {
 
 /* NULL: no such name.  "default" exists. */
 const pre_rules *pre_rules_find(gufo_str name);
+/* Row `index`, in the order of the names; NULL past the end. */
+const pre_rules *pre_rules_at(size_t index);
 
 /* A shape, made ready.  It does not change: any number of threads may use it. */
 typedef struct pretokenizer pretokenizer;

@@ -1,0 +1,346 @@
+/* Vocabularies of tokenizer.json that have ids in a table: byte-level BPE and WordPiece.  Tokens are
+ * those of the model, and added ones, which may repeat them. Without tokenizer.json there are
+ * vocab.json and merges.txt, or vocab.txt. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/tokenizers/merges.h"
+#include "import/tokenizers/pre.h"
+#include "import/tokenizers/readers.h"
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+typedef struct id_reading {
+    tokenizer_reading *r;
+    const char *file;    /* of the vocabulary */
+    const json_t *vocab; /* text: id */
+    json_t *added;       /* text: id, of added tokens */
+    uint64_t count;      /* of different texts */
+    uint64_t largest;    /* the largest id */
+    token_list list;
+} id_reading;
+
+static gufo_status count_vocab(id_reading *v)
+{
+    const char *text;
+    json_t *value;
+    uint64_t id;
+
+    json_object_foreach((json_t *)v->vocab, text, value)
+    {
+        if (!reading_id(value, &id))
+            return reading_fail(v->r, GUFO_E_MALFORMED, v->file, "token %s has no id",
+                                QUOTED(gufo_str_of(text)));
+        v->largest = larger(v->largest, id);
+    }
+    v->count = json_object_size(v->vocab);
+    return GUFO_OK;
+}
+
+/* A text has one id, wherever it is named. */
+static gufo_status count_added(void *context, const added_token *token)
+{
+    id_reading *v = context;
+    const json_t *known = json_object_getn(v->vocab, token->text.data, token->text.len);
+
+    if (known == NULL)
+        known = json_object_getn(v->added, token->text.data, token->text.len);
+    if (known != NULL)
+        return (uint64_t)json_integer_value(known) == token->id
+                   ? GUFO_OK
+                   : reading_fail(v->r, GUFO_E_MALFORMED, token->file,
+                                  "token %s has two ids, %" JSON_INTEGER_FORMAT " and %" PRIu64,
+                                  QUOTED(token->text), json_integer_value(known), token->id);
+    v->count++;
+    v->largest = larger(v->largest, token->id);
+    return json_object_setn_new(v->added, token->text.data, token->text.len,
+                                json_integer((json_int_t)token->id)) == 0
+               ? GUFO_OK
+               : fail_memory(v->r->error);
+}
+
+static gufo_status count_tokens(id_reading *v)
+{
+    tokenizer_reading *r = v->r;
+    uint64_t size =
+        reading_size(r, gufo_str_equal(gufo_str_of(r->config->architecture), gufo_str_of("chatglm"))
+                            ? "padded_vocab_size vocab_size"
+                            : "vocab_size");
+    gufo_status status = count_vocab(v);
+
+    if (status == GUFO_OK)
+        status = reading_each_added(r, count_added, v);
+    if (status == GUFO_OK && r->json == NULL)
+        status = reading_each_listed(r, count_added, v);
+    if (status == GUFO_OK)
+        status = reading_each_decoded(r, count_added, v);
+    if (status != GUFO_OK)
+        return status;
+    if (v->count == 0)
+        return reading_fail(r, GUFO_E_MALFORMED, v->file, "the vocabulary is empty");
+    if (size == 0)
+        size = v->count;
+    if (v->largest >= size)
+        return reading_fail(r, GUFO_E_RANGE, v->file,
+                            "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
+                            v->largest, size);
+    return token_list_make(&v->list, size, v->count, 0, r->allocator, r->error);
+}
+
+static gufo_status place_text(id_reading *v, const char *file, uint64_t id, gufo_str text,
+                              int32_t type)
+{
+    listed_token *token = &v->list.tokens[id];
+
+    if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
+        return reading_fail(v->r, GUFO_E_MALFORMED, file,
+                            "tokens %s and %s have the same id %" PRIu64, QUOTED(token->text),
+                            QUOTED(text), id);
+    token->text = text;
+    token->type = type;
+    return GUFO_OK;
+}
+
+static gufo_status place_vocab(id_reading *v)
+{
+    gufo_status status = GUFO_OK;
+    const char *text;
+    json_t *value;
+
+    json_object_foreach((json_t *)v->vocab, text, value)
+    {
+        status = place_text(v, v->file, (uint64_t)json_integer_value(value), gufo_str_of(text),
+                            TOKEN_NORMAL);
+        if (status != GUFO_OK)
+            break;
+    }
+    return status;
+}
+
+static gufo_status place_added(void *context, const added_token *token)
+{
+    id_reading *v = context;
+    bool control = token->special || token_looks_special(token->text);
+
+    return place_text(v, token->file, token->id, token->text,
+                      control ? TOKEN_CONTROL : TOKEN_USER_DEFINED);
+}
+
+/* U+2581 is a space in tokens that users defined; texts are compared before. */
+static gufo_status finish_texts(id_reading *v)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t id = 0; status == GUFO_OK && id < v->list.count; id++) {
+        listed_token *token = &v->list.tokens[id];
+
+        if (token->type == TOKEN_USER_DEFINED)
+            status = token_list_with_spaces(&v->list, token->text, &token->text, v->r->error);
+    }
+    return status;
+}
+
+static gufo_status read_ids(id_reading *v)
+{
+    tokenizer_reading *r = v->r;
+    gufo_status status = v->added != NULL ? count_tokens(v) : fail_memory(r->error);
+
+    if (status == GUFO_OK)
+        status = place_vocab(v);
+    if (status == GUFO_OK)
+        status = reading_each_added(r, place_added, v);
+    if (status == GUFO_OK && r->json == NULL)
+        status = reading_each_listed(r, place_added, v);
+    if (status == GUFO_OK)
+        status = reading_each_decoded(r, place_added, v);
+    return status == GUFO_OK ? finish_texts(v) : status;
+}
+
+static void close_ids(id_reading *v)
+{
+    token_list_free(&v->list);
+    json_decref(v->added);
+}
+
+/* ---- byte-level BPE ------------------------------------------------------------------------- */
+
+static gufo_status set_bpe(id_reading *v)
+{
+    tokenizer_reading *r = v->r;
+    gufo_str pre = {"", 0};
+    gufo_status status = pre_choose(r, &v->list, &pre);
+
+    if (status == GUFO_OK)
+        status = reading_set_names(r, "gpt2", NULL);
+    if (status == GUFO_OK)
+        status = gufo_document_set_str(r->document, TOKENIZER_KEY("pre"), pre, r->error);
+    if (status == GUFO_OK)
+        status = token_list_write(&v->list, false, r->document, r->error);
+    return status == GUFO_OK ? merges_write(r, v->vocab) : status;
+}
+
+static gufo_status read_bpe_of(tokenizer_reading *r, const char *file, const json_t *vocab)
+{
+    id_reading v = {.r = r, .file = file, .vocab = vocab, .added = json_object()};
+    gufo_status status = !json_is_object(vocab)
+                             ? reading_fail(r, GUFO_E_MALFORMED, file, "the model has no \"vocab\"")
+                             : read_ids(&v);
+
+    if (status == GUFO_OK)
+        status = set_bpe(&v);
+    close_ids(&v);
+    return status;
+}
+
+/* vocab.json is an object of ids, without anything around it. */
+static gufo_status read_plain_bpe(tokenizer_reading *r)
+{
+    json_t *vocab;
+    gufo_status status = reading_json(r, "vocab.json", &vocab);
+
+    if (status == GUFO_OK)
+        status = vocab == NULL || !reading_has(r, "merges.txt")
+                     ? reading_pass(r, "vocab.json", NULL)
+                     : read_bpe_of(r, "vocab.json", vocab);
+    json_decref(vocab);
+    return status;
+}
+
+/* Files of old versions do not say the type; this member does. */
+static bool is_model(const json_t *model, const char *type, const char *member)
+{
+    gufo_str said = reading_content(reading_member(model, "type"));
+
+    return said.len > 0 ? gufo_str_equal(said, gufo_str_of(type))
+                        : json_object_get(model, member) != NULL;
+}
+
+gufo_status read_bpe(tokenizer_reading *r)
+{
+    if (r->json == NULL)
+        return read_plain_bpe(r);
+    if (!is_model(r->model, "BPE", "merges"))
+        return reading_pass(r, "tokenizer.json", "its model is not BPE");
+    return read_bpe_of(r, "tokenizer.json", reading_member(r->model, "vocab"));
+}
+
+/* ---- WordPiece ------------------------------------------------------------------------------ */
+
+/* GGUF marks the beginnings of words, WordPiece what continues them. */
+static gufo_status mark_words(id_reading *v)
+{
+    for (uint32_t id = 0; id < v->list.count; id++) {
+        listed_token *token = &v->list.tokens[id];
+        char *room;
+
+        if (token->type == TOKEN_CONTROL || token_is_padding(token))
+            continue;
+        if (str_begins(token->text, "##")) {
+            token->text = str_from(token->text, 2);
+            continue;
+        }
+        room = token_list_room(&v->list, token->text.len + strlen(WORD_START));
+        if (room == NULL)
+            return fail_memory(v->r->error);
+        memcpy(room, WORD_START, strlen(WORD_START));
+        memcpy(room + strlen(WORD_START), token->text.data, token->text.len);
+        token->text = (gufo_str){room, token->text.len + strlen(WORD_START)};
+    }
+    return GUFO_OK;
+}
+
+static gufo_status set_wordpiece(id_reading *v)
+{
+    tokenizer_reading *r = v->r;
+    uint64_t types = reading_size(r, "type_vocab_size");
+    gufo_status status = mark_words(v);
+
+    if (status == GUFO_OK)
+        status =
+            reading_set_names(r, "bert", r->request->pre != NULL ? r->request->pre : "bert-bge");
+    if (status == GUFO_OK)
+        status =
+            gufo_document_set_u32(r->document, TOKENIZER_KEY("token_type_count"),
+                                  types == 0 || types > UINT32_MAX ? 1 : (uint32_t)types, r->error);
+    return status == GUFO_OK ? token_list_write(&v->list, false, r->document, r->error) : status;
+}
+
+static gufo_status read_words_of(tokenizer_reading *r, const char *file, const json_t *vocab)
+{
+    id_reading v = {.r = r, .file = file, .vocab = vocab, .added = json_object()};
+    gufo_status status = !json_is_object(vocab)
+                             ? reading_fail(r, GUFO_E_MALFORMED, file, "the model has no \"vocab\"")
+                             : read_ids(&v);
+
+    for (uint32_t id = 0; status == GUFO_OK && r->json == NULL && id < v.list.count; id++)
+        if (!token_is_padding(&v.list.tokens[id]) &&
+            str_is_word(v.list.tokens[id].text, "[UNK] [SEP] [PAD] [CLS] [MASK]"))
+            v.list.tokens[id].type = TOKEN_CONTROL;
+    if (status == GUFO_OK)
+        status = set_wordpiece(&v);
+    close_ids(&v);
+    return status;
+}
+
+/* vocab.txt: the token of an id is the line of that number. */
+static gufo_status ids_of_lines(tokenizer_reading *r, gufo_str text, json_t *vocab)
+{
+    uint64_t id = 0;
+
+    for (size_t at = 0; at < text.len; id++) {
+        const char *end = memchr(text.data + at, '\n', text.len - at);
+        size_t len = (end != NULL ? (size_t)(end - text.data) : text.len) - at;
+        gufo_str line = {text.data + at, len};
+
+        at += len + 1;
+        if (line.len > 0 && line.data[line.len - 1] == '\r')
+            line.len--;
+        if (line.len == 0)
+            continue;
+        if (json_object_getn(vocab, line.data, line.len) != NULL)
+            return reading_fail(r, GUFO_E_MALFORMED, "vocab.txt",
+                                "line %" PRIu64 ": token %s occurs twice", id + 1, QUOTED(line));
+        if (json_object_setn_new(vocab, line.data, line.len, json_integer((json_int_t)id)) != 0)
+            return reading_fail(r, GUFO_E_MALFORMED, "vocab.txt",
+                                "line %" PRIu64 ": %s is not UTF-8", id + 1, QUOTED(line));
+    }
+    return GUFO_OK;
+}
+
+static gufo_status read_lines(tokenizer_reading *r)
+{
+    buffer bytes = {.allocator = r->allocator};
+    json_t *vocab = json_object();
+    bool found;
+    gufo_status status = reading_file(r, "vocab.txt", &bytes, &found);
+
+    if (status == GUFO_OK && !found)
+        status = reading_pass(r, "vocab.txt", NULL);
+    else if (status == GUFO_OK)
+        status = vocab == NULL
+                     ? fail_memory(r->error)
+                     : ids_of_lines(r, (gufo_str){(const char *)bytes.data, bytes.len}, vocab);
+    if (status == GUFO_OK)
+        status = read_words_of(r, "vocab.txt", vocab);
+    json_decref(vocab);
+    buffer_free(&bytes);
+    return status;
+}
+
+/* Models of the BERT family come with other vocabularies, too. */
+gufo_status read_wpm(tokenizer_reading *r)
+{
+    if (r->json == NULL)
+        return reading_has(r, "vocab.txt")                 ? read_lines(r)
+               : reading_has(r, "sentencepiece.bpe.model") ? read_xlmr(r)
+                                                           : read_plain_bpe(r);
+    if (is_model(r->model, "WordPiece", "max_input_chars_per_word"))
+        return read_words_of(r, "tokenizer.json", reading_member(r->model, "vocab"));
+    if (is_model(r->model, "Unigram", "unk_id"))
+        return read_xlmr(r);
+    return read_bpe(r);
+}

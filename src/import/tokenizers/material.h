@@ -1,0 +1,18 @@
+/* Which cuts of a text can make a difference for a vocabulary. */
+#ifndef IMPORT_TOKENIZERS_MATERIAL_H
+#define IMPORT_TOKENIZERS_MATERIAL_H
+
+#include "import/tokenizers/token_list.h"
+
+/* Bytes that follow each other in a token: no merge crosses a cut between others. */
+typedef struct byte_pairs {
+    uint8_t bits[256][32];
+} byte_pairs;
+
+/* Of the normal tokens of a byte-level vocabulary. */
+void byte_pairs_learn(byte_pairs *pairs, const token_list *tokens);
+
+/* Whether a cut before text[at], 0 < at < text.len, can make a difference. */
+bool cut_is_material(const byte_pairs *pairs, gufo_str text, size_t at);
+
+#endif

@@ -1,0 +1,11 @@
+/* The merges of a byte-level vocabulary. */
+#ifndef IMPORT_TOKENIZERS_MERGES_H
+#define IMPORT_TOKENIZERS_MERGES_H
+
+#include "import/tokenizers/reading.h"
+
+/* Sets tokenizer.ggml.merges from tokenizer.json, or from merges.txt where that has none.  Both parts
+ * and what they make must be in `vocab` (text: id). */
+gufo_status merges_write(tokenizer_reading *r, const json_t *vocab);
+
+#endif

@@ -1,0 +1,218 @@
+/* tokenizer.ggml.pre of a byte-level vocabulary: the name whose pre-tokenizer cuts texts as that of
+ * tokenizer.json does.  An edited vocabulary is recognised all the same.
+ *
+ * Several names cut alike.  Those are kept whose other rules agree with tokenizer.json; then the usual
+ * name of the architecture decides. */
+#include "import/tokenizers/pre.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/tokenizers/pre_known.h"
+#include "import/tokenizers/pre_reasons.h"
+#include "import/tokenizers/special.h"
+#include "text/formats/json_reading.h"
+#include "text/formats/pre_steps.h"
+
+static const struct {
+    const char *architecture, *names;
+} usual[] = {
+#define ROW(architecture, names) {architecture, names},
+#include "registry/usual_pre.inc"
+#undef ROW
+};
+
+static const char *usual_names(const char *architecture)
+{
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (architecture != NULL && strcmp(usual[i].architecture, architecture) == 0)
+            return usual[i].names;
+    return "";
+}
+
+/* ---- which names cut alike ------------------------------------------------------------------ */
+
+/* Names whose texts are in the byte alphabet. */
+static bool is_candidate(const pre_rules *rules)
+{
+    return !rules->raw_text && !rules->escape_spaces;
+}
+
+static gufo_status count_differences(const probe_list *probes, const byte_pairs *pairs,
+                                     known_names *known, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    const pre_rules *rules;
+
+    for (size_t i = 0; status == GUFO_OK && (rules = pre_rules_at(i)) != NULL; i++) {
+        size_t same = 0;
+
+        if (!is_candidate(rules) || known->count == MOST_NAMES)
+            continue;
+        while (same < known->count && strcmp(known->list[same].rules->shape, rules->shape) != 0)
+            same++;
+        known->list[known->count] = (known_name){.rules = rules};
+        if (same < known->count)
+            known->list[known->count].differences = known->list[same].differences;
+        else
+            status = known_compare(probes, pairs, rules->shape, NULL,
+                                   &known->list[known->count].differences, error);
+        known->count++;
+    }
+    return status;
+}
+
+/* ---- choosing among equals ------------------------------------------------------------------ */
+
+typedef struct wanted {
+    bool ignore_merges, add_bos;
+} wanted;
+
+typedef bool agree_with(const pre_rules *rules, const wanted *w);
+
+static bool agree_on_merges(const pre_rules *rules, const wanted *w)
+{
+    return rules->ignore_merges == w->ignore_merges;
+}
+
+static bool agree_on_bos(const pre_rules *rules, const wanted *w)
+{
+    return rules->add_bos == w->add_bos;
+}
+
+/* Keeps those that agree, if there are any. */
+static void keep(known_names *names, agree_with *agree, const wanted *w)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < names->count; i++)
+        count += agree(names->list[i].rules, w);
+    if (count == 0)
+        return;
+    count = 0;
+    for (size_t i = 0; i < names->count; i++)
+        if (agree(names->list[i].rules, w))
+            names->list[count++] = names->list[i];
+    names->count = count;
+}
+
+static const char *find_name(const known_names *names, gufo_str name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (gufo_str_equal(gufo_str_of(names->list[i].rules->name), name))
+            return names->list[i].rules->name;
+    return NULL;
+}
+
+/* The usual name; that of the steps of tokenizer.json; that of a shape; the first one. */
+static const char *choose_name(const tokenizer_reading *r, const known_names *names,
+                               const char *of_steps)
+{
+    const char *list = usual_names(r->config->architecture), *found = NULL;
+
+    for (gufo_str name = str_piece(&list, ' '); name.len > 0 && found == NULL;
+         name = str_piece(&list, ' '))
+        found = find_name(names, name);
+    if (found == NULL && of_steps != NULL)
+        found = find_name(names, gufo_str_of(of_steps));
+    for (size_t i = 0; found == NULL && i < names->count; i++)
+        found = find_name(names, gufo_str_of(names->list[i].rules->shape));
+    return found != NULL ? found : names->list[0].rules->name;
+}
+
+static gufo_status choose(tokenizer_reading *r, known_names *names, gufo_str *pre)
+{
+    buffer steps = {.allocator = r->allocator};
+    json_reading j = {.allocator = *r->allocator,
+                      .root = r->json,
+                      .error = r->error,
+                      .options = {.note = ignore_note}};
+    wanted w = {json_is_true(json_object_get(r->model, "ignore_merges")), special_adds_bos(r)};
+    gufo_status status = json_spell_pre(&j, &steps);
+
+    keep(names, agree_on_merges, &w);
+    keep(names, agree_on_bos, &w);
+    if (status == GUFO_OK)
+        *pre = gufo_str_of(choose_name(
+            r, names,
+            pre_of_steps((gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len},
+                         w.ignore_merges)));
+    buffer_free(&steps);
+    return status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static gufo_status recognise(tokenizer_reading *r, const probe_list *probes,
+                             const byte_pairs *pairs, gufo_str *pre)
+{
+    known_names known = {.count = 0}, equal = {.count = 0};
+    gufo_status status = count_differences(probes, pairs, &known, r->error);
+
+    if (status != GUFO_OK)
+        return status;
+    for (size_t i = 0; i < known.count; i++)
+        if (known.list[i].differences == 0)
+            equal.list[equal.count++] = known.list[i];
+    return equal.count > 0 ? choose(r, &equal, pre) : pre_reasons_fail(r, probes, pairs, &known);
+}
+
+static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_list *tokens,
+                          gufo_str *pre)
+{
+    byte_pairs *pairs = mem_zero(r->allocator, sizeof *pairs);
+    probe_list probes = {.allocator = NULL};
+    gufo_status status = pairs == NULL ? fail_memory(r->error)
+                                       : probe_list_make(&probes, cutter, r->allocator, r->error);
+
+    if (status == GUFO_OK) {
+        byte_pairs_learn(pairs, tokens);
+        status = recognise(r, &probes, pairs, pre);
+    }
+    probe_list_free(&probes);
+    mem_free(r->allocator, pairs);
+    return status;
+}
+
+/* Without tokenizer.json nothing says how to cut texts. */
+static gufo_status guess(tokenizer_reading *r, gufo_str *pre)
+{
+    const char *names = usual_names(r->config->architecture);
+
+    *pre = str_piece(&names, ' ');
+    if (pre->len == 0)
+        return refuse(r->error, GUFO_E_TYPE,
+                      "without tokenizer.json nothing says how the vocabulary cuts texts: --pre "
+                      "NAME does");
+    return import_warn(r->import, r->error,
+                       "without tokenizer.json nothing says how the vocabulary cuts texts: %.*s is "
+                       "usual for the architecture %s",
+                       (int)pre->len, pre->data, r->config->architecture);
+}
+
+gufo_status pre_choose(tokenizer_reading *r, const token_list *tokens, gufo_str *pre)
+{
+    pre_cutter *cutter;
+    gufo_status status;
+
+    if (r->request->pre != NULL) {
+        *pre = gufo_str_of(r->request->pre);
+        return GUFO_OK;
+    }
+    if (r->json == NULL)
+        return guess(r, pre);
+    cutter = pre_cutter_new(r);
+    if (cutter == NULL)
+        return r->error != NULL ? r->error->code : GUFO_E_TYPE;
+    status = pre_cutter_has_bytes(cutter)
+                 ? follow(r, cutter, tokens, pre)
+                 : reading_fail(r, GUFO_E_TYPE, "tokenizer.json",
+                                "the pre-tokenizer does not make bytes of texts (ByteLevel), as "
+                                "the tokenizer model \"gpt2\" needs: --pre says how to cut texts");
+    pre_cutter_free(cutter);
+    return status;
+}

@@ -1,0 +1,244 @@
+/* What the readers of vocabularies share. */
+#include "import/tokenizers/reading.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/files/source.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/json_file.h"
+#include "import/open_regular.h"
+
+enum { LARGEST_FILE = 256 << 20 };
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* FOLDER/NAME, which the caller frees; NULL without memory. */
+static char *path_of(const tokenizer_reading *r, const char *name)
+{
+    char *start = mem_join(r->allocator, gufo_str_of(r->config->folder), gufo_str_of("/"));
+    char *path =
+        start != NULL ? mem_join(r->allocator, gufo_str_of(start), gufo_str_of(name)) : NULL;
+
+    mem_free(r->allocator, start);
+    return path;
+}
+
+bool reading_has(const tokenizer_reading *r, const char *name)
+{
+    char *path = path_of(r, name);
+    struct stat info;
+    bool found = path != NULL && stat(path, &info) == 0;
+
+    mem_free(r->allocator, path);
+    return found;
+}
+
+static gufo_status read_all(const source *s, buffer *out, gufo_error *error)
+{
+    void *room;
+
+    if (s->size > LARGEST_FILE)
+        return refuse(error, GUFO_E_LIMIT, "%" PRIu64 " bytes, but at most %d are read", s->size,
+                      (int)LARGEST_FILE);
+    room = buffer_extend(out, s->size);
+    if (room == NULL)
+        return fail_memory(error);
+    return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
+}
+
+static gufo_status read_path(const char *path, const gufo_allocator *allocator, buffer *out,
+                             gufo_error *error)
+{
+    source s = {.fd = -1};
+    int fd = open_regular(path, error);
+    gufo_status status;
+
+    if (fd < 0)
+        return GUFO_E_IO;
+    status = source_open_fd(&s, fd, false, 0, allocator, error);
+    if (status == GUFO_OK)
+        status = read_all(&s, out, error);
+    source_close(&s);
+    return status;
+}
+
+gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found)
+{
+    char *path = path_of(r, name);
+    struct stat info;
+    gufo_status status = GUFO_OK;
+
+    *found = false;
+    if (path == NULL)
+        return fail_memory(r->error);
+    if (stat(path, &info) == 0) {
+        *found = true;
+        status = read_path(path, r->allocator, out, r->error);
+        if (status != GUFO_OK)
+            fail_in(r->error, GUFO_FILE_INPUT, 0, path);
+    }
+    mem_free(r->allocator, path);
+    return status;
+}
+
+gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)
+{
+    return json_file_read(r->config->folder, name, LARGEST_FILE, json, r->error);
+}
+
+gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why)
+{
+    if (why != NULL) {
+        r->unfit = file;
+        r->unfit_why = why;
+    }
+    return GUFO_E_NOT_FOUND;
+}
+
+gufo_status reading_fail(tokenizer_reading *r, gufo_status code, const char *file,
+                         const char *format, ...)
+{
+    char text[GUFO_MESSAGE_SIZE], *path = path_of(r, file);
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    code = refuse(r->error, code, "%s", text);
+    fail_in(r->error, GUFO_FILE_INPUT, 0, path != NULL ? path : file);
+    mem_free(r->allocator, path);
+    return code;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+const json_t *reading_member(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_null(value) ? NULL : value;
+}
+
+gufo_str reading_content(const json_t *value)
+{
+    if (json_is_object(value))
+        value = json_object_get(value, "content");
+    return json_is_string(value) ? reading_text(value) : (gufo_str){"", 0};
+}
+
+bool reading_id(const json_t *value, uint64_t *id)
+{
+    json_int_t number = json_integer_value(value);
+
+    *id = (uint64_t)number;
+    return json_is_integer(value) && number >= 0;
+}
+
+uint64_t reading_size(const tokenizer_reading *r, const char *names)
+{
+    const json_t *fields = r->config->edited != NULL ? r->config->edited : r->config->fields;
+    uint64_t size;
+
+    for (gufo_str name = str_piece(&names, ' '); name.len > 0; name = str_piece(&names, ' '))
+        if (reading_id(json_object_getn(fields, name.data, name.len), &size) && size > 0)
+            return size;
+    return 0;
+}
+
+static gufo_status take_listed(tokenizer_reading *r, const json_t *value, added_token *token,
+                               take_added *take, void *context)
+{
+    token->text = reading_content(value);
+    token->special = json_is_true(json_object_get(value, "special"));
+    if (!json_is_object(value) || token->text.len == 0)
+        return reading_fail(r, GUFO_E_MALFORMED, token->file, "added token %" PRIu64 " has no text",
+                            token->id);
+    return take(context, token);
+}
+
+gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *context)
+{
+    added_token token = {.file = "tokenizer_config.json"};
+    json_t *list = (json_t *)reading_member(r->config->tokenizer, "added_tokens_decoder");
+    gufo_status status = GUFO_OK;
+    const char *key;
+    json_t *value;
+
+    if (list != NULL && !json_is_object(list))
+        return reading_fail(r, GUFO_E_MALFORMED, token.file,
+                            "\"added_tokens_decoder\" is not an object");
+    json_object_foreach(list, key, value)
+    {
+        gufo_str digits = gufo_str_of(key);
+
+        if (digits.len == 0 || str_digits(digits, 0) != digits.len ||
+            !str_number(digits, &token.id))
+            return reading_fail(r, GUFO_E_MALFORMED, token.file,
+                                "\"added_tokens_decoder\": %s is not an id", QUOTED(digits));
+        status = take_listed(r, value, &token, take, context);
+        if (status != GUFO_OK)
+            break;
+    }
+    return status;
+}
+
+gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *context)
+{
+    added_token token = {.file = "tokenizer.json"};
+    json_t *list = (json_t *)reading_member(r->json, "added_tokens");
+    gufo_status status = GUFO_OK;
+    size_t index;
+    json_t *value;
+
+    if (list != NULL && !json_is_array(list))
+        return reading_fail(r, GUFO_E_MALFORMED, token.file, "\"added_tokens\" is not a list");
+    json_array_foreach(list, index, value)
+    {
+        if (!reading_id(json_object_get(value, "id"), &token.id))
+            return reading_fail(r, GUFO_E_MALFORMED, token.file, "added token %zu has no id",
+                                index);
+        status = take_listed(r, value, &token, take, context);
+        if (status != GUFO_OK)
+            break;
+    }
+    return status;
+}
+
+gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *context)
+{
+    added_token token = {.file = "added_tokens.json"};
+    gufo_status status = GUFO_OK;
+    const char *text;
+    json_t *value;
+
+    if (r->added != NULL && !json_is_object(r->added))
+        return reading_fail(r, GUFO_E_MALFORMED, token.file, "it is not an object");
+    json_object_foreach(r->added, text, value)
+    {
+        token.text = gufo_str_of(text);
+        if (!reading_id(value, &token.id) || token.text.len == 0)
+            return reading_fail(r, GUFO_E_MALFORMED, token.file, "token %s has no id",
+                                QUOTED(token.text));
+        status = take(context, &token);
+        if (status != GUFO_OK)
+            break;
+    }
+    return status;
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+gufo_status reading_set_names(tokenizer_reading *r, const char *model, const char *pre)
+{
+    gufo_status status =
+        gufo_document_set_text(r->document, TOKENIZER_KEY("model"), model, r->error);
+
+    return status == GUFO_OK && pre != NULL
+               ? gufo_document_set_text(r->document, TOKENIZER_KEY("pre"), pre, r->error)
+               : status;
+}

@@ -1,0 +1,79 @@
+/* What the readers of vocabularies share: the files of the folder, and where the keys go. */
+#ifndef IMPORT_TOKENIZERS_READING_H
+#define IMPORT_TOKENIZERS_READING_H
+
+#include <jansson.h>
+
+#include "base/buffer.h"
+#include "import/tokenizers/token_list.h"
+#include "import/tokenizers/tokenizers.h"
+
+typedef struct tokenizer_reading {
+    gufo_import *import;
+    gufo_document *document; /* of the import */
+    const tokenizer_request *request;
+    const model_config *config;
+    const gufo_allocator *allocator;
+    json_t *json;        /* tokenizer.json; NULL: none */
+    const json_t *model; /* its "model"; NULL: none */
+    json_t *added;       /* added_tokens.json; NULL: none */
+    json_t *special_map; /* special_tokens_map.json; NULL: none */
+    const char *unfit;   /* the last file that was there, but not one for its reader */
+    const char *unfit_why;
+    gufo_error *error;
+} tokenizer_reading;
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Reads a text file of the folder; *found is false, with GUFO_OK, if it does not exist. */
+gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found);
+/* Reads JSON of the folder; *json is NULL if it does not exist. */
+gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json);
+bool reading_has(const tokenizer_reading *r, const char *name);
+
+/* What a reader returns when the files that it needs are missing, or are not for it: the next one is
+ * tried. `why` is static; NULL: missing. */
+gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why);
+
+/* A failure in a file of the folder. */
+__attribute__((format(printf, 4, 5))) gufo_status reading_fail(tokenizer_reading *r,
+                                                               gufo_status code, const char *file,
+                                                               const char *format, ...);
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+/* The member of an object; NULL if it is missing or null. */
+const json_t *reading_member(const json_t *object, const char *name);
+/* A text, or the "content" of an object; empty: neither. */
+gufo_str reading_content(const json_t *value);
+static inline gufo_str reading_text(const json_t *string)
+{
+    return (gufo_str){json_string_value(string), json_string_length(string)};
+}
+/* The first of the configuration's fields (names divided by blanks) that is a whole number above 0;
+ * 0: none is. */
+uint64_t reading_size(const tokenizer_reading *r, const char *names);
+/* A whole number >= 0. */
+bool reading_id(const json_t *value, uint64_t *id);
+
+/* Visits `added_tokens_decoder` of tokenizer_config.json, or "added_tokens" of tokenizer.json. */
+typedef struct added_token {
+    uint64_t id;
+    gufo_str text;
+    bool special;
+    const char *file;
+} added_token;
+
+typedef gufo_status take_added(void *context, const added_token *token);
+
+/* In the order of the ids' spelling in the file. */
+gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *context);
+gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *context);
+/* added_tokens.json: text to id. */
+gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *context);
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+gufo_status reading_set_names(tokenizer_reading *r, const char *model, const char *pre);
+
+#endif

@@ -1,0 +1,326 @@
+/* Special tokens of a model folder.  tokenizer_config.json has their texts, and tokenizer.json the
+ * ids of these; what is left comes from config.json.  The post-processor of tokenizer.json puts some
+ * of them before and behind a text, which the flags say. */
+#include "import/tokenizers/special.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "text/formats/json_reading.h"
+
+typedef enum special_kind {
+    KIND_BOS,
+    KIND_EOS,
+    KIND_UNK,
+    KIND_SEP,
+    KIND_PAD,
+    KIND_CLS,
+    KIND_MASK,
+    KIND_EOT, /* these two exist only where the post-processor makes them */
+    KIND_EOM,
+    KIND_COUNT,
+} special_kind;
+
+static const struct {
+    const char *text, *id; /* in tokenizer_config.json, in config.json */
+    const char *key;       /* NULL: GGUF has none */
+} kinds[KIND_COUNT] = {
+    {"bos_token", "bos_token_id", TOKENIZER_KEY("bos_token_id")},
+    {"eos_token", "eos_token_id", TOKENIZER_KEY("eos_token_id")},
+    {"unk_token", "unk_token_id", TOKENIZER_KEY("unknown_token_id")},
+    {"sep_token", "sep_token_id", TOKENIZER_KEY("seperator_token_id")},
+    {"pad_token", "pad_token_id", TOKENIZER_KEY("padding_token_id")},
+    {"cls_token", "cls_token_id", NULL},
+    {"mask_token", "mask_token_id", TOKENIZER_KEY("mask_token_id")},
+    {"eot_token", "eot_token_id", TOKENIZER_KEY("eot_token_id")},
+    {"eom_token", "eom_token_id", TOKENIZER_KEY("eom_token_id")},
+};
+
+enum { FLAG_UNSET, FLAG_FALSE, FLAG_TRUE };
+
+static const struct {
+    special_kind kind;
+    const char *field, *key;
+} flags[] = {
+    {KIND_BOS, "add_bos_token", TOKENIZER_KEY("add_bos_token")},
+    {KIND_EOS, "add_eos_token", TOKENIZER_KEY("add_eos_token")},
+    {KIND_SEP, "add_sep_token", TOKENIZER_KEY("add_sep_token")},
+};
+
+typedef struct special_reading {
+    tokenizer_reading *r;
+    gufo_str texts[KIND_COUNT]; /* empty: none */
+    bool used[KIND_COUNT];
+    uint8_t add[KIND_COUNT];
+} special_reading;
+
+static void default_to(gufo_str *text, gufo_str otherwise)
+{
+    if (text->len == 0)
+        *text = otherwise;
+}
+
+/* ---- post-processor ------------------------------------------------------------------------- */
+
+/* {"sep": ["</s>", 2], "cls": ["<s>", 0]} */
+static void take_roberta(special_reading *s, const json_t *step)
+{
+    s->add[KIND_BOS] = s->add[KIND_EOS] = s->add[KIND_SEP] = FLAG_TRUE;
+    default_to(&s->texts[KIND_CLS],
+               reading_content(json_array_get(json_object_get(step, "cls"), 0)));
+    default_to(&s->texts[KIND_SEP],
+               reading_content(json_array_get(json_object_get(step, "sep"), 0)));
+}
+
+/* The text of a special token in a template; empty: another part. */
+static gufo_str special_of(const json_t *part)
+{
+    const json_t *id = json_object_get(json_object_get(part, "SpecialToken"), "id");
+
+    return json_is_string(id) ? reading_text(id) : (gufo_str){"", 0};
+}
+
+static bool is_text(const json_t *part, const char *name)
+{
+    const json_t *id = json_object_get(json_object_get(part, "Sequence"), "id");
+
+    return json_is_string(id) && gufo_str_equal(reading_text(id), gufo_str_of(name));
+}
+
+static bool is_one_of(gufo_str text, gufo_str a, gufo_str b)
+{
+    return text.len > 0 && (gufo_str_equal(text, a) || gufo_str_equal(text, b));
+}
+
+static void take_first(special_reading *s, gufo_str first)
+{
+    default_to(&s->texts[KIND_BOS], first);
+    default_to(&s->texts[KIND_CLS], first);
+    s->add[KIND_BOS] =
+        is_one_of(first, s->texts[KIND_BOS], s->texts[KIND_CLS]) ? FLAG_TRUE : FLAG_FALSE;
+}
+
+/* Another token than eos at the end ends texts; what eos was ends turns. */
+static void take_last(special_reading *s, gufo_str last)
+{
+    special_kind turn = s->used[KIND_EOT] ? KIND_EOM : KIND_EOT;
+
+    if (!gufo_str_equal(last, s->texts[KIND_EOS])) {
+        if (!s->used[turn]) {
+            s->texts[turn] = s->texts[KIND_EOS];
+            s->used[turn] = true;
+        }
+        s->texts[KIND_EOS] = last;
+    }
+    s->add[KIND_EOS] = FLAG_TRUE;
+}
+
+/* What is between the texts of a pair. */
+static void take_pair(special_reading *s, const json_t *pair, gufo_str first, gufo_str last)
+{
+    size_t begin = 0, end = json_array_size(pair);
+    bool separates;
+    gufo_str sep = s->texts[KIND_SEP], eos = s->texts[KIND_EOS];
+
+    if (end > 0 && first.len > 0 && gufo_str_equal(special_of(json_array_get(pair, 0)), first))
+        begin++;
+    if (end > begin && last.len > 0 &&
+        gufo_str_equal(special_of(json_array_get(pair, end - 1)), last))
+        end--;
+    if (end - begin < 3 || end - begin > 4 || !is_text(json_array_get(pair, begin), "A") ||
+        !is_text(json_array_get(pair, end - 1), "B"))
+        return;
+    separates = last.len == 0 && is_one_of(special_of(json_array_get(pair, begin + 1)), sep, eos);
+    if (end - begin == 4)
+        separates |= is_one_of(special_of(json_array_get(pair, begin + 2)), sep, eos);
+    s->add[KIND_SEP] = separates ? FLAG_TRUE : FLAG_FALSE;
+    if (separates)
+        default_to(&s->texts[KIND_SEP], eos);
+}
+
+static void take_template(special_reading *s, const json_t *step)
+{
+    const json_t *single = json_object_get(step, "single");
+    size_t count = json_array_size(single);
+    gufo_str first = {"", 0}, last = {"", 0};
+
+    if (count > 1) {
+        first = special_of(json_array_get(single, 0));
+        last = special_of(json_array_get(single, count - 1));
+    }
+    if (first.len > 0)
+        take_first(s, first);
+    if (last.len > 0)
+        take_last(s, last);
+    take_pair(s, json_object_get(step, "pair"), first, last);
+}
+
+static void take_processor(special_reading *s, const json_t *step)
+{
+    gufo_str type = reading_content(json_object_get(step, "type"));
+
+    if (str_is(type, "RobertaProcessing"))
+        take_roberta(s, step);
+    else if (str_is(type, "TemplateProcessing"))
+        take_template(s, step);
+}
+
+static void read_post_processor(special_reading *s)
+{
+    const json_t *whole = reading_member(s->r->json, "post_processor"),
+                 *list = json_object_get(whole, "processors");
+    size_t index;
+    json_t *step;
+
+    if (!json_is_array(list))
+        take_processor(s, whole);
+    json_array_foreach(list, index, step) take_processor(s, step);
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+static gufo_status set_id(special_reading *s, special_kind kind, const json_t *value)
+{
+    tokenizer_reading *r = s->r;
+    gufo_document_entry tokens;
+    uint64_t id;
+
+    if (kinds[kind].key == NULL || !reading_id(value, &id) ||
+        gufo_document_find(r->document, kinds[kind].key, NULL))
+        return GUFO_OK;
+    if (!gufo_document_find(r->document, TOKENIZER_KEY("tokens"), &tokens) ||
+        id >= tokens.value.as.array.count)
+        return import_warn(r->import, r->error,
+                           "%s is %" PRIu64 ", which is not the id of a token: it is ignored",
+                           kinds[kind].id, id);
+    return gufo_document_set_u32(r->document, kinds[kind].key, (uint32_t)id, r->error);
+}
+
+/* Ids of the texts, as tokenizer.json has them among its added tokens: the first of each text. */
+static gufo_status find_ids(special_reading *s)
+{
+    gufo_status status = GUFO_OK;
+    const json_t *list = reading_member(s->r->json, "added_tokens");
+
+    for (unsigned kind = 0; status == GUFO_OK && kind < KIND_COUNT; kind++) {
+        size_t index;
+        json_t *token;
+
+        if (!s->used[kind] || s->texts[kind].len == 0)
+            continue;
+        json_array_foreach(list, index, token)
+        {
+            const json_t *content = json_object_get(token, "content");
+
+            if (json_is_string(content) && gufo_str_equal(reading_text(content), s->texts[kind])) {
+                status = set_id(s, (special_kind)kind, json_object_get(token, "id"));
+                break;
+            }
+        }
+    }
+    return status;
+}
+
+static gufo_status take_configured(special_reading *s)
+{
+    const json_t *raw = s->r->config->raw, *text = json_object_get(raw, "text_config");
+    gufo_status status = GUFO_OK;
+
+    for (unsigned kind = 0; status == GUFO_OK && kind < KIND_COUNT; kind++) {
+        const json_t *value = reading_member(raw, kinds[kind].id);
+
+        if (s->used[kind])
+            status = set_id(s, (special_kind)kind,
+                            value != NULL ? value : reading_member(text, kinds[kind].id));
+    }
+    return status;
+}
+
+static gufo_status set_flags(const special_reading *s)
+{
+    tokenizer_reading *r = s->r;
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; status == GUFO_OK && i < sizeof flags / sizeof *flags; i++) {
+        uint8_t add = s->add[flags[i].kind];
+
+        if (add != FLAG_UNSET)
+            status = gufo_document_set_bool(r->document, flags[i].key, add == FLAG_TRUE, r->error);
+    }
+    return status;
+}
+
+/* ---- normalizer ----------------------------------------------------------------------------- */
+
+static gufo_status take_normalizer(json_reading *j, const json_t *step, gufo_str type,
+                                   void *context)
+{
+    static const struct {
+        const char *type, *field, *key; /* no field: the step alone says it */
+    } sayings[] = {
+        {"Lowercase", NULL, TOKENIZER_KEY("normalizer.lowercase")},
+        {"StripAccents", NULL, TOKENIZER_KEY("normalizer.strip_accents")},
+        {"BertNormalizer", "lowercase", TOKENIZER_KEY("normalizer.lowercase")},
+        {"BertNormalizer", "strip_accents", TOKENIZER_KEY("normalizer.strip_accents")},
+    };
+    gufo_status status = j->status;
+
+    (void)context;
+    for (size_t i = 0; status == GUFO_OK && i < sizeof sayings / sizeof *sayings; i++) {
+        const json_t *said =
+            sayings[i].field != NULL ? json_object_get(step, sayings[i].field) : NULL;
+
+        if (str_is(type, sayings[i].type) && (sayings[i].field == NULL || json_is_boolean(said)))
+            status =
+                gufo_document_set_bool(j->document, sayings[i].key,
+                                       sayings[i].field == NULL || json_is_true(said), j->error);
+    }
+    return status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static special_reading read_texts(tokenizer_reading *r)
+{
+    special_reading s = {.r = r};
+
+    for (unsigned kind = 0; kind < KIND_EOT; kind++) {
+        s.used[kind] = true;
+        s.texts[kind] = reading_content(reading_member(r->config->tokenizer, kinds[kind].text));
+    }
+    default_to(&s.texts[KIND_BOS], s.texts[KIND_CLS]);
+    default_to(&s.texts[KIND_EOS], s.texts[KIND_SEP]);
+    if (r->json != NULL && json_object_size(r->config->tokenizer) > 0)
+        read_post_processor(&s);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const json_t *said = json_object_get(r->config->tokenizer, flags[i].field);
+
+        if (json_is_boolean(said))
+            s.add[flags[i].kind] = json_is_true(said) ? FLAG_TRUE : FLAG_FALSE;
+    }
+    return s;
+}
+
+bool special_adds_bos(tokenizer_reading *r)
+{
+    return read_texts(r).add[KIND_BOS] == FLAG_TRUE;
+}
+
+gufo_status special_write(tokenizer_reading *r)
+{
+    json_reading normalizer = {
+        .allocator = *r->allocator, .document = r->document, .root = r->json, .error = r->error};
+    special_reading s = read_texts(r);
+    gufo_status status = GUFO_OK;
+
+    if (r->json != NULL && json_object_size(r->config->tokenizer) > 0)
+        status = find_ids(&s);
+    if (status == GUFO_OK)
+        status = take_configured(&s);
+    if (status == GUFO_OK)
+        status = set_flags(&s);
+    return status == GUFO_OK
+               ? json_each_step(&normalizer, "normalizer", "normalizers", take_normalizer, NULL)
+               : status;
+}

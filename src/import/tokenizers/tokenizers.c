@@ -1,0 +1,138 @@
+/* The vocabulary of a model folder: readers are tried in order, and the first whose files are there
+ * reads it.  What all vocabularies have in common (special ids, flags, chat templates) follows. */
+#include "import/tokenizers/tokenizers.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "import/tokenizers/readers.h"
+#include "import/tokenizers/special.h"
+
+/* In the order in which they are tried where none is asked for. */
+static const struct {
+    const char *name;
+    read_vocabulary *read;
+    bool is_specific; /* only on request: its files are those of another reader, too */
+} readers[] = {
+    {"ugm", read_ugm, false},      {"spm", read_spm, false},
+    {"phi3", read_phi3, true},     {"internlm2", read_internlm2, true},
+    {"arctic", read_arctic, true}, {"chatglm3", read_chatglm3, true},
+    {"gemma4", read_gemma4, true}, {"hf", read_hf, false},
+    {"llama-hf", read_hf, true},   {"bpe", read_bpe, false},
+    {"xlmr", read_xlmr, false},    {"wpm", read_wpm, false},
+    {"rwkv", read_rwkv, false},    {"mistral", read_mistral, false},
+    {"qwen", read_qwen, false},    {"tiktoken", read_tiktoken, false},
+};
+
+enum { READERS = sizeof readers / sizeof *readers };
+
+static gufo_status read_built_in(tokenizer_reading *r)
+{
+    return refuse(r->error, GUFO_E_NOT_FOUND,
+                  "the folder has no vocabulary: the model was trained with that of GPT-NeoX, "
+                  "which --vocab-from can take from another model");
+}
+
+static gufo_status read_named(tokenizer_reading *r, gufo_str name)
+{
+    for (size_t i = 0; i < READERS; i++)
+        if (gufo_str_equal(name, gufo_str_of(readers[i].name)))
+            return readers[i].read(r);
+    return refuse(r->error, GUFO_E_ARGUMENT, "no reader of vocabularies is called %s",
+                  QUOTED(name));
+}
+
+static gufo_status fail_without(tokenizer_reading *r)
+{
+    if (r->unfit != NULL)
+        return reading_fail(r, GUFO_E_TYPE, r->unfit, "%s", r->unfit_why);
+    return refuse(r->error, GUFO_E_NOT_FOUND,
+                  "no vocabulary (tokenizer.json, tokenizer.model ...) is in the folder");
+}
+
+static gufo_status read_any(tokenizer_reading *r)
+{
+    gufo_status status = GUFO_E_NOT_FOUND;
+
+    for (size_t i = 0; i < READERS && status == GUFO_E_NOT_FOUND; i++)
+        if (!readers[i].is_specific)
+            status = readers[i].read(r);
+    return status != GUFO_E_NOT_FOUND ? status : fail_without(r);
+}
+
+/* Mistral's own vocabulary comes before what is asked for if nothing else is there. */
+static bool is_tekken(const tokenizer_reading *r)
+{
+    return reading_has(r, "tekken.json") && (r->config->is_mistral || r->json == NULL) &&
+           !reading_has(r, "tokenizer.model");
+}
+
+static gufo_status read_listed(tokenizer_reading *r, const char *names)
+{
+    gufo_status status = is_tekken(r) ? read_mistral(r) : GUFO_E_NOT_FOUND;
+
+    for (gufo_str name = str_piece(&names, ','); name.len > 0 && status == GUFO_E_NOT_FOUND;
+         name = str_piece(&names, ',')) {
+        const char *space = memchr(name.data, ' ', name.len); /* a remark may follow */
+
+        if (str_begins(name, "built-in"))
+            return read_built_in(r);
+        if (space != NULL)
+            name.len = (size_t)(space - name.data);
+        status = read_named(r, name);
+    }
+    return status != GUFO_E_NOT_FOUND ? status : fail_without(r);
+}
+
+static gufo_status open_files(tokenizer_reading *r)
+{
+    gufo_status status = reading_json(r, "tokenizer.json", &r->json);
+
+    if (status == GUFO_OK)
+        status = reading_json(r, "added_tokens.json", &r->added);
+    if (status == GUFO_OK)
+        status = reading_json(r, "special_tokens_map.json", &r->special_map);
+    r->model = reading_member(r->json, "model");
+    if (status == GUFO_OK && r->json != NULL && !json_is_object(r->model))
+        return reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json", "it has no \"model\"");
+    return status;
+}
+
+static gufo_status keep_file(tokenizer_reading *r)
+{
+    buffer bytes = {.allocator = r->allocator};
+    bool found;
+    gufo_status status = reading_file(r, "tokenizer.json", &bytes, &found);
+
+    if (status == GUFO_OK && found)
+        status = gufo_document_set_str(r->document, "tokenizer.huggingface.json",
+                                       (gufo_str){(const char *)bytes.data, bytes.len}, r->error);
+    buffer_free(&bytes);
+    return status;
+}
+
+gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *request,
+                             gufo_error *error)
+{
+    tokenizer_reading r = {.import = import,
+                           .document = import->document,
+                           .request = request,
+                           .config = request->config,
+                           .allocator = &import->allocator,
+                           .error = error};
+    gufo_status status = open_files(&r);
+
+    if (status == GUFO_OK)
+        status = request->readers != NULL ? read_listed(&r, request->readers) : read_any(&r);
+    if (status == GUFO_OK)
+        status = special_write(&r);
+    if (status == GUFO_OK)
+        status = templates_write(&r);
+    if (status == GUFO_OK && request->keep_json)
+        status = keep_file(&r);
+    json_decref(r.json);
+    json_decref(r.added);
+    json_decref(r.special_map);
+    return status;
+}
