@@ -2,6 +2,7 @@
  * each.  Forms that evaluate only some of their arguments are in expression.c. */
 #include "import/architectures/expression_functions.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,74 @@ static gufo_status compute_sqrt(expression_call *c, term *out, gufo_error *error
 static gufo_status compute_ln(expression_call *c, term *out, gufo_error *error)
 {
     return of_real(c, log, out, error);
+}
+
+/* The function of two numbers. */
+static gufo_status of_reals(const expression_call *c, double (*function)(double, double), term *out,
+                            gufo_error *error)
+{
+    const term *a = &c->arguments[0], *b = &c->arguments[1];
+    gufo_status status = check_number(a, error);
+
+    if (status == GUFO_OK)
+        status = check_number(b, error);
+    if (status != GUFO_OK)
+        return status;
+    *out = term_of_real(function(term_as_real(a), term_as_real(b)));
+    return isfinite(out->real) ? GUFO_OK : term_too_large(a, error);
+}
+
+static gufo_status compute_power(expression_call *c, term *out, gufo_error *error)
+{
+    return of_reals(c, pow, out, error);
+}
+
+/* The multiple of n that is nearest to v, at least n, and at most a tenth smaller than v: how sizes
+ * of layers are made of multiples of the width. */
+static double divisible(double v, double n)
+{
+    double multiple = n > 0 ? fmax(n, floor(trunc(v + n / 2) / n) * n) : NAN;
+
+    return multiple < 0.9 * v ? multiple + n : multiple;
+}
+
+static gufo_status compute_divisible(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_status status = of_reals(c, divisible, out, error);
+
+    return status == GUFO_OK ? whole(&c->arguments[0], out->real, out, error) : status;
+}
+
+/* Where the normal distribution has that probability.  Its argument is a float, as the frameworks
+ * compute; Newton's method then doubles the digits with every step.  JSON, which lists are made of,
+ * has no infinite numbers: the largest stands for them (key_values.c). */
+static double normal_quantile(double probability)
+{
+    double y = (double)(2 * (float)probability - 1), x = 0;
+
+    if (y <= -1 || y >= 1)
+        return y < 0 ? -DBL_MAX : DBL_MAX;
+    for (int i = 0; i < 64; i++) {
+        double step = (erf(x) - y) * 0.5 * sqrt(acos(-1)) * exp(x * x);
+
+        x -= fmin(fmax(step, -0.5), 0.5);
+        if (fabs(step) < 1e-16)
+            break;
+    }
+    return x * sqrt(2);
+}
+
+static gufo_status compute_quantile(expression_call *c, term *out, gufo_error *error)
+{
+    const term *a = &c->arguments[0];
+    gufo_status status = check_number(a, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (!(term_as_real(a) >= 0 && term_as_real(a) <= 1))
+        return refuse(error, GUFO_E_RANGE, "a probability is not between 0 and 1");
+    *out = term_of_real(normal_quantile(term_as_real(a)));
+    return GUFO_OK;
 }
 
 static gufo_status extreme(const expression_call *c, int sign, term *out, gufo_error *error)
@@ -311,6 +380,24 @@ static gufo_status compute_at(expression_call *c, term *out, gufo_error *error)
     return GUFO_OK;
 }
 
+/* How many elements a list begins with that are equal to a value. */
+static gufo_status compute_leading(expression_call *c, term *out, gufo_error *error)
+{
+    const term *list = &c->arguments[0];
+    gufo_status status = check_list(list, error);
+    size_t count = 0;
+
+    for (size_t i = 0; status == GUFO_OK && i < json_array_size(list->json); i++) {
+        term element = term_of_json(json_array_get(list->json, i));
+
+        if (!term_equal(&element, &c->arguments[1]))
+            break;
+        count++;
+    }
+    *out = term_of_integer((int64_t)count);
+    return status;
+}
+
 /* The list, filled with 0 or cut to n elements. */
 static gufo_status compute_pad0(expression_call *c, term *out, gufo_error *error)
 {
@@ -467,6 +554,9 @@ static const expression_function functions[] = {
     {"ceildiv", 2, 2, false, compute_ceildiv},
     {"roundup", 2, 2, false, compute_roundup},
     {"lora", 2, 2, false, compute_lora},
+    {"power", 2, 2, false, compute_power},
+    {"divisible", 2, 2, false, compute_divisible},
+    {"quantile", 1, 1, false, compute_quantile},
     {"has", 1, 1, true, compute_has},
     {"present", 1, 1, true, compute_present},
     {"nonzero", 1, 1, true, compute_nonzero},
@@ -478,6 +568,7 @@ static const expression_function functions[] = {
     {"gating", 1, 1, false, compute_gating},
     {"length", 1, 1, false, compute_length},
     {"at", 2, 2, false, compute_at},
+    {"leading", 2, 2, false, compute_leading},
     {"pad0", 2, 2, false, compute_pad0},
     {"letters", 3, 3, false, compute_letters},
     {"labels", 1, 1, false, compute_labels},

@@ -1,6 +1,7 @@
 /* Values of expressions as values of keys: checked numbers of the types that GGUF has. */
 #include "import/architectures/key_values.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -82,6 +83,10 @@ static gufo_status real_number(const term *t, gufo_value *out, gufo_error *error
     if (!term_is_number(t))
         return term_wrong(t, "a number", error);
     out->as.f = term_as_real(t);
+    if (fabs(out->as.f) == DBL_MAX) { /* quantile(0) and quantile(1) */
+        out->as.f = copysign(INFINITY, out->as.f);
+        return GUFO_OK;
+    }
     return isfinite((float)out->as.f) ? GUFO_OK : term_too_large(t, error);
 }
 

@@ -23,11 +23,21 @@ typedef struct writing {
 static const char *const phase_names[] = {
     [KEYS_TENSORS] = "tensors", [KEYS_PARAMETERS] = "params", [KEYS_VOCABULARY] = "vocab"};
 
+/* Keys that begin so have the same name in files of all architectures. */
+static const char *const common[] = {"general.", "tokenizer.", "diffusion.", "xielu."};
+
+static bool is_common(gufo_str key)
+{
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (str_begins(key, common[i]))
+            return true;
+    return false;
+}
+
 /* The key of a row in the file; an empty text if it is too long. */
 static gufo_str full_key(const model_config *config, const char *key, char out[GUFO_KEY_NAME_SIZE])
 {
-    gufo_str name = gufo_str_of(key);
-    bool own = !str_begins(name, "general.") && !str_begins(name, "tokenizer.");
+    bool own = !is_common(gufo_str_of(key));
     int len = snprintf(out, GUFO_KEY_NAME_SIZE, "%s%s%s", own ? config->architecture : "",
                        own ? "." : "", key);
 
