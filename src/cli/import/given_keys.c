@@ -79,7 +79,7 @@ bool given_keys_set_text(gufo_document *document, const char *key, const char *t
 /* ---- options -------------------------------------------------------------------------------- */
 
 /* The text up to "="; to be freed. */
-static char *key_of(const char *setting)
+char *given_keys_name(const char *setting)
 {
     return strndup(setting, strcspn(setting, "="));
 }
@@ -93,7 +93,7 @@ static int take_setting(gufo_document *document, const char *setting)
 
     if (len == 0 || setting[len] == '\0')
         return report_usage("--set needs KEY=VALUE, not '%s'", setting);
-    key = key_of(setting);
+    key = given_keys_name(setting);
     if (key == NULL)
         return report_memory(NULL);
     if (!given_keys_set_text(document, key, setting + len + 1, message))

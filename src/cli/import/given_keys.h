@@ -17,6 +17,8 @@ bool given_keys_set(gufo_document *document, const char *key, const char *text,
 bool given_keys_set_text(gufo_document *document, const char *key, const char *text,
                          char message[GIVEN_KEYS_MESSAGE]);
 
+/* The key of a setting, KEY=[TYPE:]VALUE, which the caller frees; NULL without memory. */
+char *given_keys_name(const char *setting);
 /* A new document with the keys of all settings, KEY=[TYPE:]VALUE; the caller frees it, also after a
  * failure.  Returns the exit code. */
 int given_keys_take(gufo_document **document, const option_texts *settings);

@@ -1,14 +1,14 @@
-/* gufo migrate in a minimal build, which has no room import. */
+/* gufo migrate and gufo convert in a minimal build, which has no room import. */
 #include "cli/commands.h"
 #include "cli/core/report.h"
 
 static int missing(void *options)
 {
     (void)options;
-    return report_as(
-        CODE_USAGE, NULL,
-        "this is a minimal build of gufo, without formats before GGUF: build it without "
-        "-DGUFO_MINIMAL=ON");
+    return report_as(CODE_USAGE, NULL,
+                     "this is a minimal build of gufo, without other formats: build it without "
+                     "-DGUFO_MINIMAL=ON");
 }
 
 const command_line command_migrate = {.unread = true, .run = missing};
+const command_line command_convert = {.unread = true, .run = missing};

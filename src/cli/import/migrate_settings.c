@@ -110,7 +110,7 @@ int migrate_check_settings(migration *m)
     bool known = true;
 
     for (size_t i = 0; i < settings->count && known; i++) {
-        char *key = key_of(settings->items[i]);
+        char *key = given_keys_name(settings->items[i]);
 
         known = key != NULL && gufo_metadata_find(model, key, &entry);
         if (!known && key != NULL)

@@ -389,6 +389,7 @@ void quantize_release(void *context)
     free(o->overrides);
     free(o->pruned);
     free(o->read.items);
+    free(o->own_folder);
     for (size_t i = 0; i < o->output_count; i++)
         free(o->paths[i]);
 }

@@ -33,8 +33,9 @@ typedef struct quantize_options {
      * code. */
     int (*open)(struct quantize_options *options, gufo_model **model);
     const char
-        *auto_type;     /* of TYPE "auto": NULL where it does not exist, "" until `open` sets it */
-    bool needs_no_type; /* without TYPE, tensors stay as they are */
+        *auto_type;    /* of TYPE "auto": NULL where it does not exist, "" until `open` sets it */
+    bool beside_input; /* the output has a conforming name in the folder of the input */
+    char *own_folder;  /* that folder: owned */
     const char *folder, *types_from;                     /* NULL if not given */
     bool made_folder;                                    /* by us: goes with a failure */
     gufo_quantize_target targets[GUFO_QUANTIZE_TARGETS]; /* the TYPEs, */

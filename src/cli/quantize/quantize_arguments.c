@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ static int read_types(quantize_options *o, const char *text)
     int code = CODE_OK;
 
     if (text == NULL)
-        o->targets[o->output_count++].name = "COPY";
+        o->targets[o->output_count++].name = o->auto_type != NULL ? o->auto_type : "COPY";
     for (; text != NULL; text = *text != '\0' ? text + 1 : NULL) {
         if (o->output_count == GUFO_QUANTIZE_TARGETS)
             return report_usage("more than %d types", GUFO_QUANTIZE_TARGETS);
@@ -90,7 +91,7 @@ static operands find_operands(const quantize_options *o, int *at)
     operands found = {NULL, NULL};
 
     if (*at < count && !is_type(o, args[*at]) &&
-        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL || o->needs_no_type))
+        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL || o->auto_type != NULL))
         found.out = args[(*at)++];
     if (*at < count && (o->types_from == NULL || is_type(o, args[*at])))
         found.types = args[(*at)++];
@@ -135,12 +136,25 @@ static int read_operands(quantize_options *o, operands *given)
         return code;
     if (at < shared->arg_count)
         return report_usage("'%s' is an extra argument", shared->args[at]);
-    if (given->out != NULL && o->folder == NULL && path_is_folder(given->out)) {
+    if (given->types == NULL && o->types_from == NULL && o->auto_type == NULL)
+        return report_usage("TYPE is missing: 'gufo list filetypes' lists the types");
+    return CODE_OK;
+}
+
+/* OUT may be a folder, or that of IN. */
+static int find_folder(quantize_options *o, operands *given)
+{
+    if (o->folder != NULL)
+        return CODE_OK;
+    if (given->out != NULL && path_is_folder(given->out)) {
         o->folder = given->out;
         given->out = NULL;
+    } else if (given->out == NULL && o->beside_input) {
+        o->own_folder =
+            path_is_folder(o->input) ? path_with(o->input, "") : path_beside(o->input, ".");
+        o->folder = o->own_folder;
+        return o->folder != NULL ? CODE_OK : CODE_FAILED;
     }
-    if (given->types == NULL && o->types_from == NULL && !o->needs_no_type)
-        return report_usage("TYPE is missing: 'gufo list filetypes' lists the types");
     return CODE_OK;
 }
 
@@ -222,6 +236,8 @@ int quantize_read_arguments(quantize_options *o)
 
     o->input = o->base.shared->args[0];
     code = read_operands(o, &given);
+    if (code == CODE_OK)
+        code = find_folder(o, &given);
     if (code == CODE_OK)
         code = read_types(o, given.types);
     if (code == CODE_OK)

@@ -1,0 +1,169 @@
+/* gufo convert [OPTION...] DIR|FILE [OUT] [TYPE]: a model of a training framework as a GGUF file, of
+ * whatever type.
+ *
+ * The import is a model like any other: opening it is all that differs from gufo quantize. */
+#include "cli/commands.h"
+#include "cli/core/input.h"
+#include "cli/core/signals.h"
+#include "cli/import/given_keys.h"
+#include "cli/quantize/quantize.h"
+
+#include "gufo/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct convert_options {
+    quantize_options quantize; /* first: the rows of both tables are about it */
+    const char *arch, *pre, *metadata, *vocabulary; /* NULL if not given */
+    option_texts settings;                          /* of --set */
+    uint32_t flags;                                 /* of gufo_checkpoint_flags */
+    gufo_document *given;                           /* what --set says: owned */
+    gufo_model *other;                              /* --vocab-from: owned */
+} convert_options;
+
+static const command_option convert_table[] = {
+    {"output", "OUT",
+     "The file to write, or a folder, in which its name follows the naming convention (default: "
+     "the folder of the model)",
+     OPTION_OUTPUT},
+    {"arch", "NAME", "What the model is, such as llama, where config.json does not say it",
+     OPTION_TEXT(convert_options, arch)},
+    {"generic", NULL,
+     "Convert an architecture without rules, --arch NAME: tensors keep their names, and the fields "
+     "of config.json become keys NAME.*",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_GENERIC)},
+    {"set", "KEY=[TYPE:]VALUE", "Set a metadata value, such as general.license=mit (repeatable)",
+     OPTION_TEXTS(convert_options, settings)},
+    {"metadata", "FILE.json", "Take values of general.* and other keys from a JSON file",
+     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, metadata, const char *)},
+    {"pre", "NAME", "The pre-tokenizer, where it is not recognised: a name of 'gufo list pre'",
+     OPTION_TEXT(convert_options, pre)},
+    {"vocab-from", "OTHER.gguf", "Take the tokenizer of another model",
+     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, vocabulary, const char *)},
+    {"vocab-only", NULL, "Write the vocabulary alone, without tensors",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_VOCABULARY_ONLY)},
+    {"no-vocab", NULL, "Write the tensors alone, without a tokenizer",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_NO_VOCABULARY)},
+    {"keep-tokenizer-json", NULL, "Keep tokenizer.json, too, as tokenizer.huggingface.json",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_TOKENIZER)},
+#include "cli/quantize/quantize_options.def"
+    {0},
+};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static int open_vocabulary(convert_options *o)
+{
+    if (o->vocabulary == NULL)
+        return CODE_OK;
+    o->other = input_open_model(o->vocabulary, 0);
+    return o->other != NULL ? CODE_OK : CODE_FAILED;
+}
+
+/* Options that do not go together are wrong usage, what files say is not. */
+static int report_refused(const convert_options *o, const gufo_error *error)
+{
+    report_error(o->quantize.input, error);
+    return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+}
+
+static void warn(const gufo_import *import, const char *path)
+{
+    const char *text;
+
+    for (uint64_t i = 0; (text = gufo_import_warning_at(import, i)) != NULL; i++)
+        report_warning(path, "%s", text);
+}
+
+/* TYPE "auto" is known now, and what each plain type means. */
+static void take_types(convert_options *o, gufo_import *import)
+{
+    quantize_options *q = &o->quantize;
+    const char *name = gufo_import_main_type(import)->name;
+
+    for (size_t i = 0; i < q->output_count; i++)
+        if (q->targets[i].name == q->auto_type)
+            (void)gufo_quantize_target_by_name(name, false, &q->targets[i]);
+    q->plan.recipe.model_type = gufo_import_type;
+    q->plan.recipe.model_context = import;
+}
+
+static int open_checkpoint(convert_options *o, gufo_model **model)
+{
+    const char *path = o->quantize.input;
+    const gufo_checkpoint_options options = {.flags = o->flags,
+                                             .arch = o->arch,
+                                             .pre = o->pre,
+                                             .metadata = o->metadata,
+                                             .known = o->given,
+                                             .vocabulary = o->other};
+    gufo_import *import;
+    gufo_error error;
+
+    signals_reading(path);
+    import = gufo_import_checkpoint(path, &options, &error);
+    if (import == NULL)
+        return report_refused(o, &error);
+    warn(import, path);
+    take_types(o, import);
+    *model = gufo_import_take_model(import, path, &error);
+    return *model != NULL ? CODE_OK : report_error(path, &error);
+}
+
+static int open_model(quantize_options *quantize, gufo_model **model)
+{
+    convert_options *o = (convert_options *)quantize;
+    int code = given_keys_take(&o->given, &o->settings);
+
+    if (code == CODE_OK)
+        code = open_vocabulary(o);
+    return code == CODE_OK ? open_checkpoint(o, model) : code;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int convert(void *context)
+{
+    static const char auto_type[] = "auto";
+    convert_options *o = context;
+    quantize_options *q = &o->quantize;
+
+    q->open = open_model;
+    q->auto_type = auto_type;
+    q->beside_input = true;
+    return quantize_run(q);
+}
+
+static void release(void *context)
+{
+    convert_options *o = context;
+
+    quantize_release(&o->quantize);
+    gufo_close(o->other);
+    gufo_document_free(o->given);
+}
+
+const command_line command_convert = {
+    .operands = {"DIR|FILE [OUT] [TYPE] [THREADS]", 1, 4, "DIR or FILE is needed"},
+    .doc =
+        "Convert a model of Hugging Face or PyTorch to a GGUF file.\v"
+        "DIR is a folder with config.json (or Mistral's params.json), a tokenizer, and "
+        "*.safetensors or pytorch_model*.bin files; FILE is one of these, beside which the others "
+        "are.  TYPE is F16, BF16, F32, or any that 'gufo quantize' takes (Q8_0, Q4_K_M ...); "
+        "auto, the default, is F16 or BF16, as the model is stored.  Tensors are read, rearranged "
+        "and quantized in one go, in bounded memory; those that keep their type are not even "
+        "looked at.\n\n"
+        "The architecture comes from config.json; one without rules ends with status 3, and "
+        "--arch NAME --generic makes a file with the tensors' own names.  Only the text model is "
+        "converted, not its vision or audio part.  The pre-tokenizer is recognised by what "
+        "tokenizer.json says, so that an edited vocabulary does no harm.",
+    .examples = {{"gufo convert Qwen3-8B qwen3-8b-bf16.gguf BF16", "Converts a folder."},
+                 {"gufo convert Qwen3-8B --to models Q4_K_M,Q8_0",
+                  "Writes two quantized files, from one reading."},
+                 {"gufo convert model.safetensors unet.gguf F16 --arch unet --generic",
+                  "Converts an architecture without rules."}},
+    COMMAND_OPTIONS(convert_table, convert_options),
+    .run = convert,
+    .release = release,
+};
