@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "import/containers/parts.h"
 #include "import/containers/safetensors.h"
+#include "import/containers/torch.h"
 #include "import/open_regular.h"
 
 enum { START_SIZE = 512 }; /* enough to recognise any container */
@@ -22,6 +23,8 @@ static const struct container_row {
     gufo_status (*read)(checkpoint *c, uint32_t file, gufo_error *error);
 } containers[] = {
     {"safetensors", safetensors_recognise, safetensors_read},
+    {"PyTorch", torch_zip_recognise, torch_zip_read},
+    {"PyTorch (legacy)", torch_legacy_recognise, torch_legacy_read},
 };
 
 static const struct container_row *container_of(const uint8_t *bytes, size_t size)
@@ -40,6 +43,9 @@ static const struct stranger_row {
     {0, "GGUF", "a GGUF file"},
     {0, "version https://git-lfs", "a pointer of git-lfs: the file itself was not fetched"},
     {0, "\x89HDF", "an HDF5 file, of TensorFlow or Keras"},
+    {0, "\x80\2", "a pickle, but not one of PyTorch"},
+    {0, "\x80\3", "a pickle, but not one of PyTorch"},
+    {0, "\x80\4", "a pickle, but not one of PyTorch"},
     {257, "ustar", "a tar file, which PyTorch wrote before version 0.1.10"},
     {0, "<!DOCTYPE html", "a page of HTML"},
 };

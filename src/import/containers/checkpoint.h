@@ -1,9 +1,12 @@
 /* A checkpoint: the tensors of a model as a framework saved them, in one file or several.
  *
- *     checkpoint.c    which container a file is; opening, closing, looking up
- *     folder.c        which files of a folder are a model's, and what an index says of them
- *     safetensors.c   a file of safetensors
- *     torch.c         a file of PyTorch: zip_members.c or legacy, pickle.c, torch_objects.c
+ *     checkpoint.c       which container a file is; opening, closing, looking up
+ *     parts.c            which files of a folder are a model's, and what an index says of them
+ *     safetensors.c      a file of safetensors, whose header pull.c reads
+ *     torch_zip.c        a file of PyTorch, whose members zip_members.c finds
+ *     torch_legacy.c     an old file of PyTorch
+ *     torch_objects.c    what the objects in a pickle are; pickle.c reads it
+ *     tensors.c          adding tensors, for all containers; number_type.c: their types
  *
  * Nothing but names, shapes and places is read.  Data stay in the files: `offset` is where the first
  * element of a tensor is, and the engine moves or makes them from there. */
