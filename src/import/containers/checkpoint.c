@@ -142,20 +142,27 @@ static gufo_str name_of_tensor(const void *owner, uint64_t index)
     return c->tensors[index].name;
 }
 
+static gufo_status fail_twice(const checkpoint *c, const checkpoint_tensor *first,
+                              const checkpoint_tensor *second, gufo_error *error)
+{
+    if (first->file == second->file)
+        (void)refuse(error, GUFO_E_MALFORMED, "two tensors are called %s", QUOTED(second->name));
+    else
+        (void)refuse(error, GUFO_E_MALFORMED, "tensor %s is in %s, too", QUOTED(second->name),
+                     QUOTED(gufo_str_of(c->files[first->file].path)));
+    fail_in(error, GUFO_FILE_INPUT, second->file, c->files[second->file].path);
+    return GUFO_E_MALFORMED;
+}
+
 static gufo_status index_names(checkpoint *c, gufo_error *error)
 {
     gufo_status status =
         name_index_new(&c->by_name, c->tensor_count, name_of_tensor, c, c->allocator, error);
     uint64_t first;
 
-    for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++) {
-        if (name_index_add(&c->by_name, i, &first))
-            continue;
-        status =
-            refuse(error, GUFO_E_MALFORMED, "tensor %s is in %s, too", QUOTED(c->tensors[i].name),
-                   QUOTED(gufo_str_of(c->files[c->tensors[first].file].path)));
-        fail_in(error, GUFO_FILE_INPUT, c->tensors[i].file, c->files[c->tensors[i].file].path);
-    }
+    for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
+        if (!name_index_add(&c->by_name, i, &first))
+            status = fail_twice(c, &c->tensors[first], &c->tensors[i], error);
     return status;
 }
 
