@@ -425,7 +425,8 @@ static gufo_status read_alternatives(reader *r, term *out)
 
 static gufo_status read_unary(reader *r, term *out)
 {
-    const term zero = {.kind = TERM_INTEGER, .source = {r->at, 0}};
+    const term zero = {.kind = TERM_INTEGER};
+    const char *start = r->at;
     term positive;
     gufo_status status;
 
@@ -434,8 +435,9 @@ static gufo_status read_unary(reader *r, term *out)
     status = read_alternatives(r, &positive);
     if (status == GUFO_OK && r->skip)
         *out = positive;
-    return status == GUFO_OK && !r->skip ? term_compute('-', &zero, &positive, out, r->error)
-                                         : status;
+    return status == GUFO_OK && !r->skip
+               ? term_compute('-', &zero, &positive, since(r, start), out, r->error)
+               : status;
 }
 
 /* One level of operators that are taken from left to right. */
@@ -447,6 +449,7 @@ typedef struct operator_row {
 static gufo_status read_level(reader *r, const operator_row *operators,
                               gufo_status (*tighter)(reader *, term *), term *out)
 {
+    const char *start = r->at;
     gufo_status status = tighter(r, out);
 
     while (status == GUFO_OK) {
@@ -459,7 +462,7 @@ static gufo_status read_level(reader *r, const operator_row *operators,
             break;
         status = tighter(r, &right);
         if (status == GUFO_OK && !r->skip)
-            status = term_compute(found->operation, &left, &right, out, r->error);
+            status = term_compute(found->operation, &left, &right, since(r, start), out, r->error);
     }
     return status;
 }

@@ -65,18 +65,19 @@ static const struct object_row {
 
 /* ---- single names ---------------------------------------------------------------------------- */
 
+/* Failures name the field that was found, or all. */
 static gufo_status find_blocks(const expression_scope *s, term *out, gufo_error *error)
 {
-    static const char *const names[] = {"n_layers", "num_hidden_layers", "n_layer", "num_layers"};
-    static const char source[] = "n_layers|num_hidden_layers|n_layer|num_layers";
+    static const char *const fields[] = {"n_layers", "num_hidden_layers", "n_layer", "num_layers"};
     json_t *found = NULL;
+    size_t i;
 
     (void)error;
-    for (size_t i = 0; i < sizeof names / sizeof *names && found == NULL; i++)
-        found = json_object_get(s->fields, names[i]);
+    for (i = 0; i < sizeof fields / sizeof *fields && found == NULL; i++)
+        found = json_object_get(s->fields, fields[i]);
     *out = term_of_json(found);
-    if (found == NULL)
-        out->source = gufo_str_of(source);
+    out->source = gufo_str_of(found != NULL ? fields[i - 1]
+                                            : "n_layers|num_hidden_layers|n_layer|num_layers");
     return GUFO_OK;
 }
 

@@ -312,16 +312,15 @@ static double compute_real(char operation, double a, double b)
     }
 }
 
-gufo_status term_compute(char operation, const term *a, const term *b, term *out, gufo_error *error)
+gufo_status term_compute(char operation, const term *a, const term *b, gufo_str source, term *out,
+                         gufo_error *error)
 {
     const term *missing = !term_has_value(a) ? a : !term_has_value(b) ? b : NULL;
-    gufo_str source = a->source;
 
     if (missing != NULL) {
         *out = *missing;
         return GUFO_OK;
     }
-    source.len = (size_t)(b->source.data + b->source.len - a->source.data);
     if (!term_is_number(a) || !term_is_number(b))
         return term_wrong(term_is_number(a) ? b : a, "a number", error);
     if (strchr("/F%", operation) != NULL && term_as_real(b) == 0)

@@ -80,8 +80,9 @@ gufo_status term_outside(const term *t, int64_t number, int64_t least, int64_t m
 gufo_status term_integer(const term *t, int64_t *out, gufo_error *error);
 gufo_status term_count(const term *t, uint64_t largest, uint64_t *out, gufo_error *error);
 
-/* One of the operators + - * / % and F, which is the floor of a division (//), with two numbers. */
-gufo_status term_compute(char operation, const term *a, const term *b, term *out,
+/* One of the operators + - * / % and F, which is the floor of a division (//), with two numbers.  `source`:
+ * the part of the expression. */
+gufo_status term_compute(char operation, const term *a, const term *b, gufo_str source, term *out,
                          gufo_error *error);
 /* Below 0, 0 or above 0 as `a` and `b` compare; false if they cannot be compared. */
 bool term_compare(const term *a, const term *b, int *order);
