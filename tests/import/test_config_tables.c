@@ -55,12 +55,13 @@ static bool fits(const gufo_key_info *info, const rule *row)
 
 static void check_key(const rule *row)
 {
+    const gufo_str llama = {"llama", 5};
     char name[GUFO_KEY_NAME_SIZE];
-    bool own = strncmp(row->key, "general.", 8) != 0 && strncmp(row->key, "tokenizer.", 10) != 0;
-    const gufo_key_info *info;
+    const gufo_key_info *info = gufo_key_find(gufo_str_of(row->key), llama);
 
-    (void)snprintf(name, sizeof name, "%s%s", own ? "llama." : "", row->key);
-    info = gufo_key_find(gufo_str_of(name), gufo_str_of("llama"));
+    (void)snprintf(name, sizeof name, "llama.%s", row->key);
+    if (info == NULL)
+        info = gufo_key_find(gufo_str_of(name), llama);
     check(info != NULL, "%s: keys.tsv has no %s", row->group, row->key);
     check(fits(info, row), "%s: %s is not %s in keys.tsv, but %s", row->group, row->key, row->type,
           info->type);
