@@ -124,25 +124,31 @@ static const char *choose_name(const tokenizer_reading *r, const known_names *na
     return found != NULL ? found : names->list[0].rules->name;
 }
 
-static gufo_status choose(tokenizer_reading *r, known_names *names, gufo_str *pre)
+/* The name that registry/pretokenizer_steps.tsv has for the steps of tokenizer.json; NULL: none. */
+static gufo_status name_of_steps(tokenizer_reading *r, const char **name)
 {
     buffer steps = {.allocator = r->allocator};
     json_reading j = {.allocator = *r->allocator,
                       .root = r->json,
                       .error = r->error,
                       .options = {.note = ignore_note}};
-    wanted w = {json_is_true(json_object_get(r->model, "ignore_merges")), special_adds_bos(r)};
+    bool ignore_merges = json_is_true(json_object_get(r->model, "ignore_merges"));
     gufo_status status = json_spell_pre(&j, &steps);
+
+    if (status == GUFO_OK)
+        *name = pre_of_steps((gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len},
+                             ignore_merges);
+    buffer_free(&steps);
+    return status;
+}
+
+static void choose(tokenizer_reading *r, known_names *names, const char *of_steps, gufo_str *pre)
+{
+    wanted w = {json_is_true(json_object_get(r->model, "ignore_merges")), special_adds_bos(r)};
 
     keep(names, agree_on_merges, &w);
     keep(names, agree_on_bos, &w);
-    if (status == GUFO_OK)
-        *pre = gufo_str_of(choose_name(
-            r, names,
-            pre_of_steps((gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len},
-                         w.ignore_merges)));
-    buffer_free(&steps);
-    return status;
+    *pre = gufo_str_of(choose_name(r, names, of_steps));
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -151,14 +157,23 @@ static gufo_status recognise(tokenizer_reading *r, const probe_list *probes,
                              const byte_pairs *pairs, gufo_str *pre)
 {
     known_names known = {.count = 0}, equal = {.count = 0};
+    const char *of_steps = NULL;
     gufo_status status = count_differences(probes, pairs, &known, r->error);
 
+    if (status == GUFO_OK)
+        status = name_of_steps(r, &of_steps);
     if (status != GUFO_OK)
         return status;
     for (size_t i = 0; i < known.count; i++)
         if (known.list[i].differences == 0)
             equal.list[equal.count++] = known.list[i];
-    return equal.count > 0 ? choose(r, &equal, pre) : pre_reasons_fail(r, probes, pairs, &known);
+    if (equal.count > 0)
+        choose(r, &equal, of_steps, pre);
+    else if (of_steps != NULL) /* readers are known to cut this definition a little otherwise */
+        *pre = gufo_str_of(of_steps);
+    else
+        return pre_reasons_fail(r, probes, pairs, &known);
+    return GUFO_OK;
 }
 
 static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_list *tokens,
