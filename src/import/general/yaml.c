@@ -94,7 +94,10 @@ static size_t quoted_length(const yaml_reading *r)
     char quote = yaml_peek(r, 0);
 
     for (size_t i = 1; yaml_peek(r, i) != '\n'; i++) {
-        if (quote == '"' && yaml_peek(r, i) == '\\')
+        bool escape = quote == '"' ? yaml_peek(r, i) == '\\'
+                                   : yaml_peek(r, i) == quote && yaml_peek(r, i + 1) == quote;
+
+        if (escape)
             i++;
         else if (yaml_peek(r, i) == quote)
             return i + 1;

@@ -118,7 +118,7 @@ static bool continue_plain(yaml_reading *r, size_t least, bool flow)
     yaml_reading before = *r;
     size_t empty = skip_empty_lines(r);
 
-    if (r->at == r->text.len || yaml_column(r) < least || yaml_peek(r, 0) == '#') {
+    if (r->at == r->text.len || yaml_column(r) < least || ends_plain(r, flow)) {
         r->at = before.at;
         r->line = before.line;
         return false;
