@@ -13,6 +13,7 @@
 #ifndef GUFO_IMPORT_H
 #define GUFO_IMPORT_H
 
+#include "name.h"
 #include "produce.h"
 #include "quant.h"
 
@@ -111,8 +112,9 @@ typedef struct gufo_checkpoint_options {
  *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with a file, and where
  *   GUFO_E_IO, GUFO_E_MEMORY */
-GUFO_MUST_USE GUFO_API gufo_import *
-gufo_import_checkpoint(const char *path, const gufo_checkpoint_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
+                                                           const gufo_checkpoint_options *options,
+                                                           gufo_error *error);
 
 /* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
  * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */
@@ -121,9 +123,13 @@ GUFO_API const char *gufo_checkpoint_recognise(const char *path);
 /* What a tensor becomes when the model is converted to F32, F16, BF16, Q8_0, TQ1_0 or TQ2_0 as
  * converters do; NULL for other targets, where recipes decide.  For
  * gufo_recipe_options.model_type, with the import as its context. */
-GUFO_API const gufo_element_type *gufo_import_type(void *import,
-                                                   const gufo_quantize_target *target,
+GUFO_API const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                                    gufo_str name);
+/* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention: what
+ * general.* says, without the parts that the model does not have.  GUFO_E_RANGE for a name that is
+ * too long. */
+GUFO_API gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
+                                           char out[GUFO_NAME_SIZE], gufo_error *error);
 /* F16 or BF16, whichever most of the checkpoint is meant to have: the type of its first matrix of
  * either; F16 without one. */
 GUFO_API const gufo_element_type *gufo_import_main_type(const gufo_import *import);

@@ -4,11 +4,13 @@
  * The import is a model like any other: opening it is all that differs from gufo quantize. */
 #include "cli/commands.h"
 #include "cli/core/input.h"
+#include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/import/given_keys.h"
 #include "cli/quantize/quantize.h"
 
 #include "gufo/import.h"
+#include "import/general/file_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ typedef struct convert_options {
     uint32_t flags;                                 /* of gufo_checkpoint_flags */
     gufo_document *given;                           /* what --set says: owned */
     gufo_model *other;                              /* --vocab-from: owned */
+    const gufo_import *import;                      /* closed with its model */
 } convert_options;
 
 static const command_option convert_table[] = {
@@ -89,6 +92,40 @@ static void take_types(convert_options *o, gufo_import *import)
     q->plan.recipe.model_context = import;
 }
 
+/* The short name of a type; NULL where no tensors are written. */
+static const char *type_name(const convert_options *o, size_t index)
+{
+    return (o->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0 ? NULL
+                                                             : o->quantize.targets[index].name;
+}
+
+static int name_output(const quantize_options *q, size_t index, char out[GUFO_NAME_SIZE])
+{
+    const convert_options *o = (const convert_options *)q;
+    gufo_error error;
+
+    return gufo_import_file_name(o->import, type_name(o, index), out, &error) == GUFO_OK
+               ? CODE_OK
+               : report_error(q->input, &error);
+}
+
+/* OUT may have {ftype} in its name. */
+static int fill_output(quantize_options *q)
+{
+    gufo_str text = gufo_str_of(q->paths[0] != NULL ? q->paths[0] : "");
+    size_t size = file_name_fill(NULL, 0, text, q->targets[0].name) + 1;
+    char *filled = malloc(size);
+
+    if (q->paths[0] == NULL || filled == NULL) {
+        free(filled);
+        return q->paths[0] == NULL ? CODE_OK : report_memory(NULL);
+    }
+    (void)file_name_fill(filled, size, text, q->targets[0].name);
+    free(q->paths[0]);
+    q->paths[0] = filled;
+    return !q->dry_run && save_is_pending(filled, true) ? CODE_USAGE : CODE_OK;
+}
+
 static int open_checkpoint(convert_options *o, gufo_model **model)
 {
     const char *path = o->quantize.input;
@@ -107,8 +144,9 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
         return report_refused(o, &error);
     warn(import, path);
     take_types(o, import);
+    o->import = import;
     *model = gufo_import_take_model(import, path, &error);
-    return *model != NULL ? CODE_OK : report_error(path, &error);
+    return *model != NULL ? fill_output(&o->quantize) : report_error(path, &error);
 }
 
 static int open_model(quantize_options *quantize, gufo_model **model)
@@ -132,6 +170,7 @@ static int convert(void *context)
     q->open = open_model;
     q->auto_type = auto_type;
     q->beside_input = true;
+    q->name_output = name_output;
     return quantize_run(q);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/core/options.h"
 #include "cli/core/pattern.h"
 
+#include "gufo/name.h"
 #include "gufo/quant.h"
 
 /* --tensor-type PATTERN=TYPE */
@@ -33,7 +34,11 @@ typedef struct quantize_options {
      * code. */
     int (*open)(struct quantize_options *options, gufo_model **model);
     const char
-        *auto_type;    /* of TYPE "auto": NULL where it does not exist, "" until `open` sets it */
+        *auto_type; /* of TYPE "auto": NULL where it does not exist, "" until `open` sets it */
+    /* The name of output `index` in a folder; NULL: by the name and the content of `input`.  Returns
+     * the exit code. */
+    int (*name_output)(const struct quantize_options *options, size_t index,
+                       char out[GUFO_NAME_SIZE]);
     bool beside_input; /* the output has a conforming name in the folder of the input */
     char *own_folder;  /* that folder: owned */
     const char *folder, *types_from;                     /* NULL if not given */

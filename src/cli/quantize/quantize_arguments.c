@@ -249,18 +249,42 @@ int quantize_read_arguments(quantize_options *o)
 
 /* ---- names by the naming convention --------------------------------------------------------- */
 
-/* The parts of IN's name, or of the one that its content suggests; the file type of the copy stays
- * what it is. */
-static int name_output(quantize_options *o, const gufo_name *parts, size_t index)
+/* The parts of IN's name, or of the one that its content suggests. */
+static int find_parts(const quantize_options *o, const gufo_model *input,
+                      char suggested[GUFO_NAME_SIZE], gufo_name *parts)
+{
+    gufo_error error;
+
+    if (gufo_name_match(gufo_str_of(path_name(o->input)), parts))
+        return CODE_OK;
+    if (gufo_name_suggest(input, 0, suggested, &error) != GUFO_OK)
+        return report_error(o->input, &error);
+    (void)gufo_name_match(gufo_str_of(suggested), parts);
+    return CODE_OK;
+}
+
+/* The file type of a copy stays what it is. */
+static int format_name(const quantize_options *o, const gufo_name *parts, size_t index,
+                       char out[GUFO_NAME_SIZE])
 {
     gufo_name name = *parts;
-    char text[GUFO_NAME_SIZE];
 
     name.shard = (gufo_str){0};
     if (o->targets[index].base_type != NULL)
         name.encoding = gufo_str_of(o->targets[index].name);
-    if (gufo_name_format(text, sizeof text, &name) >= sizeof text)
+    if (gufo_name_format(out, GUFO_NAME_SIZE, &name) >= GUFO_NAME_SIZE)
         return report_as(CODE_USAGE, o->input, "the name of the output would be too long");
+    return CODE_OK;
+}
+
+static int name_output(quantize_options *o, const gufo_name *parts, size_t index)
+{
+    char text[GUFO_NAME_SIZE];
+    int code = o->name_output != NULL ? o->name_output(o, index, text)
+                                      : format_name(o, parts, index, text);
+
+    if (code != CODE_OK)
+        return code;
     o->paths[index] = path_format("%s/%s", o->folder, text);
     return o->paths[index] != NULL ? CODE_OK : CODE_FAILED;
 }
@@ -277,17 +301,13 @@ static int check_names(const quantize_options *o)
 int quantize_name_outputs(quantize_options *o, const gufo_model *input)
 {
     char suggested[GUFO_NAME_SIZE];
-    gufo_name parts;
-    gufo_error error;
+    gufo_name parts = {0};
     int code = CODE_OK;
 
     if (o->folder == NULL)
         return CODE_OK;
-    if (!gufo_name_match(gufo_str_of(path_name(o->input)), &parts)) {
-        if (gufo_name_suggest(input, 0, suggested, &error) != GUFO_OK)
-            return report_error(o->input, &error);
-        (void)gufo_name_match(gufo_str_of(suggested), &parts);
-    }
+    if (o->name_output == NULL)
+        code = find_parts(o, input, suggested, &parts);
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
         code = name_output(o, &parts, i);
     if (code == CODE_OK)

@@ -3,9 +3,8 @@
  * are. */
 #include <string.h>
 
-#include "base/error.h"
-#include "codec/interleaved.h"
 #include "import/conversion/conversion.h"
+#include "import/general/file_name.h"
 
 /* The targets, and the parts of names of tensors that they leave to F16. */
 static const uint32_t targets[] = {GUFO_TYPE_F32,  GUFO_TYPE_F16,   GUFO_TYPE_BF16,
@@ -54,6 +53,12 @@ const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_targ
     if (!is_target(target) || !gufo_document_tensor_find(c->base.document, name, &index, NULL))
         return NULL;
     return type_for(&c->plan.tensors[index], target->base_type);
+}
+
+gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
+                                  char out[GUFO_NAME_SIZE], gufo_error *error)
+{
+    return file_name_of(import->document, type, out, error);
 }
 
 const gufo_element_type *gufo_import_main_type(const gufo_import *import)
