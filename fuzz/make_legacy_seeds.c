@@ -1,38 +1,17 @@
 /* Writes the seeds of fuzz_legacy, one small model for each header that occurred, and of GGUF
  * versions 1 and 2: `make_legacy_seeds FOLDER`, or checks them: `make_legacy_seeds --check
  * FOLDER`. */
-#include "../tests/support/folder.h"
 #include "../tests/support/legacy_writer.h"
+#include "../tests/support/seed.h"
 
-enum { MOST_BYTES = 4096 };
+#include <stdio.h>
 
-static bool check_seed(const char *path, const builder *b)
-{
-    size_t size = 0;
-    uint8_t *found = read_file(path, &size);
-    bool same = found != NULL && size == b->len && memcmp(found, b->data, size) == 0;
-
-    if (!same)
-        fprintf(stderr, "%s: %s\n", path, found != NULL ? "has other content" : "is missing");
-    free(found);
-    return same;
-}
-
-/* Writes the file, or checks it. */
-static bool take(const char *place, const char *name, const builder *b, bool checked)
+static bool take(const seed_place *place, const char *name, const builder *b)
 {
     char file[64];
 
     (void)snprintf(file, sizeof file, "%s.bin", name);
-    path_text path = path_join(place, file);
-    if (b->len > MOST_BYTES) {
-        fprintf(stderr, "%s is too large: %zu bytes\n", file, b->len);
-        return false;
-    }
-    if (checked)
-        return check_seed(path.text, b);
-    write_file(path.text, b->data, b->len);
-    return true;
+    return seed_take(place, file, b);
 }
 
 /* GGUF version 1 or 2, with blocks of a type that was removed. */
@@ -57,24 +36,23 @@ static builder make_gguf(int version)
 
 int main(int argc, char **argv)
 {
-    bool checked = argc == 3 && strcmp(argv[1], "--check") == 0, good = true;
     const legacy_sample *sample;
+    seed_place place;
+    bool good = true;
 
-    if (argc != 2 && !checked) {
-        fprintf(stderr, "usage: make_legacy_seeds [--check] FOLDER\n");
+    if (!seed_arguments(argc, argv, &place))
         return 2;
-    }
     for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
         builder b = builder_new((encoding){3, false});
 
         legacy_write(&b, sample, NULL);
-        good &= take(argv[argc - 1], sample->name, &b, checked);
+        good &= take(&place, sample->name, &b);
         builder_free(&b);
     }
     for (int version = 1; version < 3; version++) {
         builder b = make_gguf(version);
 
-        good &= take(argv[argc - 1], version == 1 ? "gguf-v1" : "gguf-v2", &b, checked);
+        good &= take(&place, version == 1 ? "gguf-v1" : "gguf-v2", &b);
         builder_free(&b);
     }
     return good ? 0 : 1;
