@@ -10,10 +10,8 @@ static const char before[] = "\x80\2\x8a\12\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\
                              "\x80\2M\xe9\3."
                              "\x80\2}U\15little_endian\x88s.";
 static const char after[] = "\x80\2](U\1"
-                            "0U\1"
-                            "1e."
-                            "\6\0\0\0\0\0\0\0abcdabcdabcdabcdabcdabcd"
-                            "\2\0\0\0\0\0\0\0abcd";
+                            "0e."
+                            "\6\0\0\0\0\0\0\0abcdabcdabcdabcdabcdabcd";
 
 /* A pickle begins as such a file does: the fourth byte differs. */
 static int is_pickle(const uint8_t *data, size_t size)

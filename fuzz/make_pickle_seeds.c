@@ -50,9 +50,9 @@ static const struct {
            "0U\3cpuK\6NtQK\0K\2\x85K\1\x85t"
            "R\x88\x86\x81ss."),
     PICKLE("pairs.pickle",
-           "\x80\2ccollections\nOrderedDict\n]]U\1actorch._utils\n_rebuild_tensor\n((U\7storage"
-           "ctorch\nShortStorage\nU\1"
-           "1U\3cpuK\2NtQK\0)))tReaa\x85R."),
+           "\x80\2ccollections\nOrderedDict\n]](U\1actorch._utils\n_rebuild_tensor\n((U\7storage"
+           "ctorch\nIntStorage\nU\1"
+           "0U\3cpuK\6tQK\0))tRea\x85R."),
     PICKLE("stack-global.pickle", "\x80\4\x8c\5torch\x8c\7float32\x93."),
 #undef PICKLE
 };
