@@ -42,9 +42,11 @@ static gufo_status check_list(const term *t, gufo_error *error)
 /* A real that is whole becomes a whole number. */
 static gufo_status whole(const term *argument, double value, term *out, gufo_error *error)
 {
-    if (!(value >= -0x1p63 && value < 0x1p63))
+    int64_t number;
+
+    if (!term_fits_integer(value, &number))
         return term_too_large(argument, error);
-    *out = term_of_integer((int64_t)value);
+    *out = term_of_integer(number);
     return GUFO_OK;
 }
 

@@ -232,6 +232,15 @@ gufo_status term_outside(const term *t, int64_t number, int64_t least, int64_t m
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
+bool term_fits_integer(double value, int64_t *out)
+{
+    const double limit = 9223372036854775808.0; /* 2^63 */
+    bool fits = value >= -limit && value < limit;
+
+    *out = fits ? (int64_t)value : 0;
+    return fits;
+}
+
 gufo_status term_integer(const term *t, int64_t *out, gufo_error *error)
 {
     if (t->kind == TERM_INTEGER) {
@@ -240,10 +249,7 @@ gufo_status term_integer(const term *t, int64_t *out, gufo_error *error)
     }
     if (t->kind != TERM_REAL || t->real != floor(t->real))
         return term_wrong(t, "a whole number", error);
-    if (!(t->real >= -0x1p63 && t->real < 0x1p63))
-        return term_too_large(t, error);
-    *out = (int64_t)t->real;
-    return GUFO_OK;
+    return term_fits_integer(t->real, out) ? GUFO_OK : term_too_large(t, error);
 }
 
 gufo_status term_count(const term *t, uint64_t largest, uint64_t *out, gufo_error *error)

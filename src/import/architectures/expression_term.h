@@ -75,6 +75,9 @@ gufo_status term_too_large(const term *t, gufo_error *error);
 gufo_status term_outside(const term *t, int64_t number, int64_t least, int64_t most,
                          gufo_error *error);
 
+/* Whether 64 bits hold the whole part of a number, which is *out. */
+bool term_fits_integer(double value, int64_t *out);
+
 /* A whole number, also one that is written as a real (1e6); from 0 to `largest`.  GUFO_E_MALFORMED
  * for another kind, GUFO_E_RANGE for other numbers. */
 gufo_status term_integer(const term *t, int64_t *out, gufo_error *error);
