@@ -2,6 +2,8 @@
  * layout, changed fields; and what strangers write. */
 #include "config_folder.h"
 
+#include "../support/allocator.h"
+
 /* ---- class and architecture ------------------------------------------------------------------ */
 
 typedef struct class_case {
@@ -27,6 +29,9 @@ static void test_classes(void **state)
         {"{\"architectures\": [\"X\"], \"thinker_config\": {\"text_config\":"
          " {\"architectures\": [\"Qwen3ForCausalLM\"]}}}",
          "Qwen3ForCausalLM", "qwen3"},
+        {"{\"architectures\": [\"Gemma3ForConditionalGeneration\"], \"text_config\":"
+         " {\"architectures\": [\"Unknown\"]}}",
+         "Gemma3ForConditionalGeneration", "gemma3"},
         {"{\"ssm_cfg\": {}, \"vocab_size\": 10}", "MambaForCausalLM", "mamba"},
         {"{\"architectures\": [], \"ssm_cfg\": {\"layer\": \"Mamba2\"}, \"vocab_size\": 10}",
          "Mamba2ForCausalLM", "mamba2"},
@@ -90,7 +95,7 @@ static void test_generic(void **state)
     assert_int_equal(config_number(&config, "hidden_size|3", &number, &error), GUFO_OK);
     assert_int_equal(number, 3);
     config_close(&config);
-    write_text(&f, "config.json", "{\"architectures\": [\"Unknown\"], \"rope_scaling\": 7}");
+    write_text(&f, "config.json", "{\"architectures\": \"Unknown\", \"rope_scaling\": 7}");
     check_ok(config_open(&config, f.path, "my-model", true, NULL, &error), &error, "unknown");
     config_close(&config);
     write_text(&f, "config.json", "{\"architectures\": [\"DbrxForCausalLM\"]}");
@@ -393,6 +398,36 @@ static void test_numbers(void **state)
     config_done(&f, &config);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/* Every request for memory that fails makes opening fail, and nothing is lost. */
+static void test_memory(void **state)
+{
+    folder f = folder_new();
+    counter memory;
+    gufo_allocator allocator;
+    gufo_status status = GUFO_E_MEMORY;
+
+    (void)state;
+    counter_init(&memory);
+    allocator = counter_allocator(&memory);
+    write_text(&f, "config.json", "{\"ssm_cfg\": {}, \"vocab_size\": 10}");
+    for (size_t i = 1; status != GUFO_OK; i++) {
+        model_config config;
+        gufo_error error = no_error();
+
+        memory.calls = 0;
+        memory.fail_at = i;
+        status = config_open(&config, f.path, NULL, false, &allocator, &error);
+        check(status == GUFO_OK || status == GUFO_E_MEMORY, "%zu: %s", i, error.message);
+        if (status == GUFO_OK)
+            config_close(&config);
+        check_u64(memory.in_use, 0, "request %zu", i);
+        assert_true(i < 100);
+    }
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,7 +436,7 @@ int main(void)
         cmocka_unit_test(test_edits),   cmocka_unit_test(test_ropes),
         cmocka_unit_test(test_mistral), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_deep),    cmocka_unit_test(test_other_files),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -16,33 +16,36 @@
 
 /* ---- the class ------------------------------------------------------------------------------- */
 
-/* The first name in "architectures"; an empty one if that is missing or empty. */
-static gufo_status named_class(const json_t *object, gufo_str *out, gufo_error *error)
+/* The first name in "architectures"; an empty one if that is missing or empty, and without rules also
+ * where it is something else. */
+static gufo_status named_class(const model_config *c, const json_t *object, gufo_str *out,
+                               gufo_error *error)
 {
     const json_t *list = json_object_get(object, "architectures"), *first = NULL;
 
     *out = (gufo_str){"", 0};
     if (json_is_array(list))
         first = json_array_get(list, 0);
-    else if (list != NULL && !json_is_null(list))
+    else if (list != NULL && !json_is_null(list) && !c->is_generic)
         return refuse(error, GUFO_E_MALFORMED, "architectures is not a list");
-    if (first != NULL && !json_is_string(first))
+    if (first != NULL && !json_is_string(first) && !c->is_generic)
         return refuse(error, GUFO_E_MALFORMED, "architectures is not a list of names");
-    if (first != NULL)
+    if (json_is_string(first))
         *out = (gufo_str){json_string_value(first), json_string_length(first)};
     return GUFO_OK;
 }
 
-/* Whether the class of the whole model counts, whatever its text part says. */
-static bool is_whole(gufo_str name)
+/* Whether the class of the whole model counts although its text part has one, too: where the table
+ * says so, or knows only that one. */
+static bool is_whole(gufo_str name, gufo_str of_text)
 {
-    size_t count;
+    size_t count, text_count;
     const class_row *rows = class_rows(name.data, &count);
 
     for (size_t i = 0; i < count; i++)
         if (strcmp(rows[i].kind, "whole") == 0)
             return true;
-    return false;
+    return rows != NULL && class_rows(of_text.data, &text_count) == NULL;
 }
 
 /* Models of Mamba that were not made for Hugging Face name a layer instead of a class. */
@@ -59,15 +62,15 @@ static gufo_str layer_of(const json_t *raw)
 static gufo_status find_class(model_config *c, gufo_error *error)
 {
     gufo_str name, of_text, ending = {"", 0};
-    gufo_status status = named_class(c->raw, &name, error);
+    gufo_status status = named_class(c, c->raw, &name, error);
 
     if (status == GUFO_OK)
-        status = named_class(config_text_part(c), &of_text, error);
+        status = named_class(c, config_text_part(c), &of_text, error);
     if (status != GUFO_OK)
         return status;
     if (c->is_mistral)
         name = gufo_str_of("params.json");
-    else if (of_text.len > 0 && !is_whole(name))
+    else if (of_text.len > 0 && !is_whole(name, of_text))
         name = of_text;
     if (name.len == 0) {
         name = layer_of(c->raw);

@@ -2,6 +2,7 @@
  * the model card of rerankers. */
 #include "import/architectures/config_files.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,24 +22,21 @@ static bool is_plain_name(gufo_str name)
            !gufo_str_equal(name, gufo_str_of("."));
 }
 
-/* FOLDER/NAME; NULL without memory. */
-static char *path_of(const model_config *c, gufo_str name)
+/* FOLDER/NAME; false: longer than the system takes, so that no such file can be opened. */
+static bool path_of(const model_config *c, gufo_str name, char out[PATH_MAX])
 {
-    char *folder = mem_join(c->allocator, gufo_str_of(c->folder), gufo_str_of("/"));
-    char *path = folder != NULL ? mem_join(c->allocator, gufo_str_of(folder), name) : NULL;
+    int len = snprintf(out, PATH_MAX, "%s/%.*s", c->folder, (int)name.len, name.data);
 
-    mem_free(c->allocator, folder);
-    return path;
+    return len > 0 && len < PATH_MAX;
 }
 
 bool config_has_file(const model_config *config, gufo_str name)
 {
-    char *path = is_plain_name(name) ? path_of(config, name) : NULL;
+    char path[PATH_MAX];
     struct stat info;
-    bool found = path != NULL && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 
-    mem_free(config->allocator, path);
-    return found;
+    return is_plain_name(name) && path_of(config, name, path) && stat(path, &info) == 0 &&
+           S_ISREG(info.st_mode);
 }
 
 /* ---- pooling --------------------------------------------------------------------------------- */
@@ -161,23 +159,25 @@ static gufo_str base_name(const char *path)
     return str_from(name, start);
 }
 
-/* A card that is missing, or too long to be one, says nothing. */
+/* A card that is missing says nothing; of a long one the start counts. */
 static gufo_status card_names_reranker(const model_config *c, bool *out, gufo_error *error)
 {
-    char *path = path_of(c, gufo_str_of("README.md"));
-    char *text = mem_alloc(c->allocator, CARD_LIMIT);
-    FILE *file = NULL;
-    gufo_status status = path != NULL && text != NULL ? GUFO_OK : fail_memory(error);
+    const gufo_str name = gufo_str_of("README.md");
+    char path[PATH_MAX], *text;
+    FILE *file;
 
-    if (status == GUFO_OK && config_has_file(c, gufo_str_of("README.md")))
-        file = fopen(path, "rb");
+    if (!config_has_file(c, name) || !path_of(c, name, path))
+        return GUFO_OK;
+    text = mem_alloc(c->allocator, CARD_LIMIT);
+    if (text == NULL)
+        return fail_memory(error);
+    file = fopen(path, "rb");
     if (file != NULL) {
         *out = names_reranker((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, "# ");
         (void)fclose(file);
     }
     mem_free(c->allocator, text);
-    mem_free(c->allocator, path);
-    return status;
+    return GUFO_OK;
 }
 
 gufo_status config_is_reranker(const model_config *config, bool *out, gufo_error *error)
