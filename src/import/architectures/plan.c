@@ -124,12 +124,23 @@ static bool keeps_type(const planned_tensor *t, plan_type type)
         return type == PLAN_TYPE_F32;
     if (t->n_dims <= 1 || str_ends(name, "_norm.weight"))
         return true;
+    if (type == PLAN_TYPE_GENERIC)
+        return false;
     if (!str_ends(name, ".weight") && !str_ends(name, ".lora_a") && !str_ends(name, ".lora_b"))
         return true;
     for (size_t i = 0; i < sizeof always_f32 / sizeof *always_f32; i++)
         if (is_called(name, always_f32[i]))
             return true;
     return false;
+}
+
+void plan_note_first(tensor_plan *plan, const checkpoint_tensor *t)
+{
+    const gufo_element_type *type = number_element_type(t->number);
+
+    if (plan->first_type == NULL && type != NULL && t->n_dims >= 2 &&
+        (type->id == GUFO_TYPE_F16 || type->id == GUFO_TYPE_BF16))
+        plan->first_type = type;
 }
 
 static void choose_type(planned_tensor *t, plan_type type)

@@ -23,6 +23,7 @@ gufo_status plan_keep(tensor_plan *plan, void *block, gufo_error *error);
 /* The type that a tensor is to have. */
 typedef enum plan_type {
     PLAN_TYPE_BY_NAME, /* F32 where readers want it for the name, or with one dimension */
+    PLAN_TYPE_GENERIC, /* likewise, where names mean little */
     PLAN_TYPE_F32,
     PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
 } plan_type;
@@ -31,6 +32,9 @@ typedef enum plan_type {
  * NULL: none. */
 gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
                      plan_type type, gufo_error *error);
+
+/* The first tensor with two dimensions of 16-bit numbers says what the type "auto" is. */
+void plan_note_first(tensor_plan *plan, const checkpoint_tensor *t);
 
 /* The planned tensor with this name; NULL: none. */
 const planned_tensor *plan_find(const growing_plan *g, gufo_str name);

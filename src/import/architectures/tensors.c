@@ -243,17 +243,6 @@ static gufo_status find_rule(planning *pl, item *it, const tensor_rule **out, gu
     return status;
 }
 
-/* The first tensor of 16-bit numbers says what the type "auto" is. */
-static void note_first_type(planning *pl, const item *it)
-{
-    tensor_plan *plan = pl->planner.grown.plan;
-    const gufo_element_type *type = number_element_type(it->from->number);
-
-    if (plan->first_type == NULL && type != NULL && it->from->n_dims >= 2 &&
-        (type->id == GUFO_TYPE_F16 || type->id == GUFO_TYPE_BF16))
-        plan->first_type = type;
-}
-
 static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
 {
     const tensor_rule *rule;
@@ -264,7 +253,7 @@ static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
         return status;
     pl->planner.skipped += it->skipped;
     if (!it->skipped)
-        note_first_type(pl, it);
+        plan_note_first(pl->planner.grown.plan, it->from);
     if (it->fate == ITEM_DROPPED)
         return GUFO_OK;
     status = find_rule(pl, it, &rule, error);
