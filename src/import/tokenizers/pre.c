@@ -108,7 +108,37 @@ static const char *find_name(const known_names *names, gufo_str name)
     return NULL;
 }
 
-/* The usual name; that of the steps of tokenizer.json; that of a shape; the first one. */
+static size_t count_shape(const known_names *names, const char *shape)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < names->count; i++)
+        count += strcmp(names->list[i].rules->shape, shape) == 0;
+    return count;
+}
+
+/* The name of the shape that most names have; without one, a name that says no more than it must. */
+static const char *name_of_shape(const known_names *names)
+{
+    const char *found = NULL, *plain = names->list[0].rules->name;
+    size_t most = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        const pre_rules *rules = names->list[i].rules;
+        size_t count = count_shape(names, rules->shape);
+
+        if (strcmp(rules->name, rules->shape) == 0 && count > most) {
+            found = rules->name;
+            most = count;
+        }
+    }
+    for (size_t i = names->count; i-- > 0;)
+        if (!names->list[i].rules->no_default_bos)
+            plain = names->list[i].rules->name;
+    return found != NULL ? found : plain;
+}
+
+/* The usual name; that of the steps of tokenizer.json; that of a shape. */
 static const char *choose_name(const tokenizer_reading *r, const known_names *names,
                                const char *of_steps)
 {
@@ -119,9 +149,7 @@ static const char *choose_name(const tokenizer_reading *r, const known_names *na
         found = find_name(names, name);
     if (found == NULL && of_steps != NULL)
         found = find_name(names, gufo_str_of(of_steps));
-    for (size_t i = 0; found == NULL && i < names->count; i++)
-        found = find_name(names, gufo_str_of(names->list[i].rules->shape));
-    return found != NULL ? found : names->list[0].rules->name;
+    return found != NULL ? found : name_of_shape(names);
 }
 
 /* The name that registry/pretokenizer_steps.tsv has for the steps of tokenizer.json; NULL: none. */

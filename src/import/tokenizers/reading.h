@@ -20,6 +20,8 @@ typedef struct tokenizer_reading {
     json_t *special_map; /* special_tokens_map.json; NULL: none */
     const char *unfit;   /* the last file that was there, but not one for its reader */
     const char *unfit_why;
+    bool has_end; /* a token that ends texts, for bos, eos and unknown where no file says them */
+    uint32_t end;
     gufo_error *error;
 } tokenizer_reading;
 

@@ -200,7 +200,7 @@ static gufo_status take_json_file(tokenizer_reading *r)
     return status;
 }
 
-gufo_status templates_write(tokenizer_reading *r)
+static gufo_status take_any(tokenizer_reading *r)
 {
     const json_t *value = reading_member(r->config->tokenizer, "chat_template");
     gufo_status status;
@@ -210,4 +210,25 @@ gufo_status templates_write(tokenizer_reading *r)
         return take_value(r, value, "tokenizer_config.json");
     status = take_files(r, &found);
     return status == GUFO_OK && !found ? take_json_file(r) : status;
+}
+
+/* Models with the World vocabulary speak in one way, which their folders do not say. */
+static const char world_template[] = "{% for message in messages %}"
+                                     "{% if message['role'] == 'user' %}{{ 'User: ' }}"
+                                     "{% elif message['role'] == 'assistant' %}{{ 'Assistant: ' }}"
+                                     "{% else %}{{ 'System: ' }}{% endif %}"
+                                     "{{ message['content'] | trim }}{{ '\n\n' }}"
+                                     "{% endfor %}"
+                                     "{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}";
+
+gufo_status templates_write(tokenizer_reading *r)
+{
+    gufo_status status = take_any(r);
+    gufo_document_entry model;
+
+    if (status != GUFO_OK || gufo_document_find(r->document, MAIN_KEY, NULL) ||
+        !gufo_document_find(r->document, TOKENIZER_KEY("model"), &model) ||
+        !gufo_str_equal(model.value.as.str, gufo_str_of("rwkv")))
+        return status;
+    return gufo_document_set_text(r->document, MAIN_KEY, world_template, r->error);
 }

@@ -99,6 +99,18 @@ static gufo_status open_files(tokenizer_reading *r)
     return status;
 }
 
+static gufo_status set_ends(tokenizer_reading *r)
+{
+    static const char *const keys[] = {TOKENIZER_KEY("bos_token_id"), TOKENIZER_KEY("eos_token_id"),
+                                       TOKENIZER_KEY("unknown_token_id")};
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; r->has_end && status == GUFO_OK && i < sizeof keys / sizeof *keys; i++)
+        if (!gufo_document_find(r->document, keys[i], NULL))
+            status = gufo_document_set_u32(r->document, keys[i], r->end, r->error);
+    return status;
+}
+
 static gufo_status keep_file(tokenizer_reading *r)
 {
     buffer bytes = {.allocator = r->allocator};
@@ -127,6 +139,8 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
         status = request->readers != NULL ? read_listed(&r, request->readers) : read_any(&r);
     if (status == GUFO_OK)
         status = special_write(&r);
+    if (status == GUFO_OK)
+        status = set_ends(&r);
     if (status == GUFO_OK)
         status = templates_write(&r);
     if (status == GUFO_OK && request->keep_json)

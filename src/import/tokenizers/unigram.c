@@ -1,0 +1,220 @@
+/* Vocabularies of unigram models: tokenizer.model as T5 has it, and those of XLM-RoBERTa, which
+ * begin with four tokens of their own. */
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "import/tokenizers/pieces.h"
+#include "import/tokenizers/readers.h"
+#include "text/formats/json_reading.h"
+
+#define PADDING_SCORE (-10000.0f)
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static gufo_status set_token_types(tokenizer_reading *r)
+{
+    uint64_t types = reading_size(r, "type_vocab_size");
+
+    return types == 0 || types > UINT32_MAX
+               ? GUFO_OK
+               : gufo_document_set_u32(r->document, TOKENIZER_KEY("token_type_count"),
+                                       (uint32_t)types, r->error);
+}
+
+static gufo_status set_normalizer(tokenizer_reading *r, const sentencepiece *model, bool has_types)
+{
+    gufo_items charsmap = {GUFO_VALUE_UINT8, model->charsmap.len, model->charsmap.data};
+    gufo_status status = gufo_document_set_bool(r->document, TOKENIZER_KEY("add_space_prefix"),
+                                                model->add_dummy_prefix, r->error);
+
+    if (status == GUFO_OK && has_types)
+        status = set_token_types(r);
+    if (status == GUFO_OK)
+        status = gufo_document_set_bool(r->document, TOKENIZER_KEY("remove_extra_whitespaces"),
+                                        model->remove_extra_whitespaces, r->error);
+    return status == GUFO_OK && charsmap.count > 0
+               ? gufo_document_set_array(r->document, TOKENIZER_KEY("precompiled_charsmap"),
+                                         &charsmap, r->error)
+               : status;
+}
+
+static gufo_status write_list(tokenizer_reading *r, token_list *list)
+{
+    gufo_status status = reading_set_names(r, "t5", "default");
+
+    return status == GUFO_OK ? token_list_write(list, true, r->document, r->error) : status;
+}
+
+/* ---- T5 ------------------------------------------------------------------------------------- */
+
+static gufo_status write_ugm(tokenizer_reading *r, const sentencepiece *model)
+{
+    token_list list = {.tokens = NULL};
+    uint64_t size = reading_size(r, "vocab_size");
+    gufo_status status = token_list_make(&list, size != 0 ? size : model->count, model->count,
+                                         PADDING_SCORE, r->allocator, r->error);
+
+    if (status == GUFO_OK)
+        status = pieces_place(r, model, &list);
+    if (status == GUFO_OK)
+        status = pieces_place_added(r, &list);
+    if (status == GUFO_OK)
+        status = write_list(r, &list);
+    if (status == GUFO_OK)
+        status = set_normalizer(r, model, false);
+    token_list_free(&list);
+    return status;
+}
+
+gufo_status read_ugm(tokenizer_reading *r)
+{
+    piece_file file;
+    gufo_status status = piece_file_open(r, "tokenizer.model spiece.model", &file);
+
+    if (status == GUFO_OK)
+        status = file.model.model_type == SENTENCEPIECE_UNIGRAM ? write_ugm(r, &file.model)
+                 : file.model.model_type == SENTENCEPIECE_BPE
+                     ? read_spm(r)
+                     : reading_pass(r, file.name, "its model is neither unigram nor BPE");
+    piece_file_close(&file);
+    return status;
+}
+
+/* ---- XLM-RoBERTa ---------------------------------------------------------------------------- */
+
+enum { OWN_TOKENS = 4, MASK_OF_NOMIC = 250001 };
+
+/* Pieces from 3 on move up by one, behind the four tokens. */
+static void shift_pieces(token_list *list, bool is_nomic)
+{
+    static const listed_token own[OWN_TOKENS] = {
+        {{"<s>", 3}, 0, TOKEN_CONTROL},
+        {{"<pad>", 5}, 0, TOKEN_CONTROL},
+        {{"</s>", 4}, 0, TOKEN_CONTROL},
+        {{"<unk>", 5}, 0, TOKEN_UNKNOWN},
+    };
+
+    for (uint32_t id = list->count; id-- > 0;)
+        list->tokens[id] = id < OWN_TOKENS ? own[id] : list->tokens[id - 1];
+    if (is_nomic && list->count > MASK_OF_NOMIC)
+        list->tokens[MASK_OF_NOMIC] = (listed_token){{"<mask>", 6}, 0, TOKEN_CONTROL};
+}
+
+static gufo_status write_shifted(tokenizer_reading *r, const sentencepiece *model)
+{
+    token_list list = {.tokens = NULL};
+    const char *architecture = r->config->architecture;
+    gufo_status status = token_list_make(&list, larger(reading_size(r, "vocab_size"), model->count),
+                                         model->count, PADDING_SCORE, r->allocator, r->error);
+
+    if (status == GUFO_OK)
+        status = pieces_place(r, model, &list);
+    if (status == GUFO_OK) {
+        shift_pieces(&list, architecture != NULL && gufo_str_equal(gufo_str_of(architecture),
+                                                                   gufo_str_of("nomic-bert-moe")));
+        status = write_list(r, &list);
+    }
+    if (status == GUFO_OK)
+        status = set_normalizer(r, model, true);
+    token_list_free(&list);
+    return status;
+}
+
+/* In tokenizer.json the vocabulary is a list of [text, score]. */
+static gufo_status place_pairs(tokenizer_reading *r, const json_t *vocab, token_list *list)
+{
+    uint64_t unknown;
+    bool has_unknown = reading_id(reading_member(r->model, "unk_id"), &unknown);
+    json_t *pair;
+    size_t id;
+
+    json_array_foreach(vocab, id, pair)
+    {
+        const json_t *text = json_array_get(pair, 0), *score = json_array_get(pair, 1);
+
+        if (!json_is_string(text) || !json_is_number(score) || json_array_size(pair) != 2)
+            return reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json",
+                                "token %zu is not a pair of text and score", id);
+        list->tokens[id] =
+            (listed_token){reading_text(text), (float)json_number_value(score),
+                           has_unknown && id == unknown ? TOKEN_UNKNOWN : TOKEN_NORMAL};
+    }
+    return GUFO_OK;
+}
+
+typedef struct added_reading {
+    tokenizer_reading *r;
+    token_list *list;
+    uint64_t largest;
+} added_reading;
+
+static gufo_status measure_added(void *context, const added_token *token)
+{
+    added_reading *a = context;
+
+    a->largest = larger(a->largest, token->id);
+    return GUFO_OK;
+}
+
+static gufo_status place_added(void *context, const added_token *token)
+{
+    added_reading *a = context;
+    listed_token *known = &a->list->tokens[token->id];
+
+    if (!token_is_padding(known) && !gufo_str_equal(known->text, token->text))
+        return reading_fail(a->r, GUFO_E_MALFORMED, token->file,
+                            "tokens %s and %s have the same id %" PRIu64, QUOTED(known->text),
+                            QUOTED(token->text), token->id);
+    if (token_is_padding(known))
+        known->score = 0;
+    known->text = token->text;
+    if (known->type != TOKEN_UNKNOWN)
+        known->type = token->special ? TOKEN_CONTROL : TOKEN_USER_DEFINED;
+    return GUFO_OK;
+}
+
+static gufo_status write_pairs(tokenizer_reading *r, const json_t *vocab)
+{
+    json_reading normalizer = {.allocator = *r->allocator,
+                               .document = r->document,
+                               .root = r->json,
+                               .kind = UNIGRAM,
+                               .error = r->error};
+    token_list list = {.tokens = NULL};
+    added_reading a = {.r = r, .list = &list};
+    uint64_t known = json_array_size(vocab), size = larger(reading_size(r, "vocab_size"), known);
+    gufo_status status = reading_each_added(r, measure_added, &a);
+
+    if (status == GUFO_OK)
+        status =
+            token_list_make(&list, larger(size, a.largest < UINT32_MAX ? a.largest + 1 : a.largest),
+                            known, PADDING_SCORE, r->allocator, r->error);
+    if (status == GUFO_OK)
+        status = place_pairs(r, vocab, &list);
+    if (status == GUFO_OK)
+        status = reading_each_added(r, place_added, &a);
+    if (status == GUFO_OK)
+        status = write_list(r, &list);
+    if (status == GUFO_OK)
+        status = json_read_normalizer(&normalizer);
+    if (status == GUFO_OK)
+        status = set_token_types(r);
+    token_list_free(&list);
+    return status;
+}
+
+gufo_status read_xlmr(tokenizer_reading *r)
+{
+    const json_t *vocab = reading_member(r->model, "vocab");
+    piece_file file;
+    gufo_status status = piece_file_open(r, "sentencepiece.bpe.model", &file);
+
+    if (status == GUFO_OK)
+        status = write_shifted(r, &file.model);
+    piece_file_close(&file);
+    if (status != GUFO_E_NOT_FOUND || r->json == NULL)
+        return status;
+    return json_is_array(vocab) ? write_pairs(r, vocab)
+                                : reading_pass(r, "tokenizer.json", "its model is not Unigram");
+}
