@@ -17,6 +17,7 @@ typedef struct general_case {
     gufo_import import;
     model_config config;
     general_request request;
+    const char *label; /* that failures show */
 } general_case;
 
 static inline json_t *json_of(const char *text)
@@ -40,6 +41,7 @@ static inline void case_begin(general_case *c, const char *path)
                                .raw = json_object(),
                                .architecture = "llama"};
     c->request = (general_request){.config = &c->config};
+    c->label = "";
 }
 
 /* The same of a new folder that is called `name`. */
@@ -122,10 +124,11 @@ static inline void case_key(const general_case *c, const char *key, const char *
     gufo_document_entry entry;
     bool found = gufo_document_find(c->import.document, key, &entry);
 
-    check(found == (expected != NULL), "%s: %s", key,
+    check(found == (expected != NULL), "%s: %s: %s", c->label, key,
           found ? value_text(&entry.value, text, sizeof text) : "absent");
     if (found)
-        check_str(gufo_str_of(value_text(&entry.value, text, sizeof text)), expected, "%s", key);
+        check_str(gufo_str_of(value_text(&entry.value, text, sizeof text)), expected, "%s: %s",
+                  c->label, key);
 }
 
 /* The only warning has this in it; NULL: none was given. */
@@ -133,9 +136,10 @@ static inline void case_warning(const general_case *c, const char *part)
 {
     const char *warning = gufo_import_warning_at(&c->import, 0);
 
-    check((warning != NULL) == (part != NULL), "%s", warning != NULL ? warning : "no warning");
+    check((warning != NULL) == (part != NULL), "%s: %s", c->label,
+          warning != NULL ? warning : "no warning");
     if (part != NULL)
-        check(strstr(warning, part) != NULL, "%s", warning);
+        check(strstr(warning, part) != NULL, "%s: %s", c->label, warning);
     check(gufo_import_warning_at(&c->import, 1) == NULL, "%s",
           gufo_import_warning_at(&c->import, 1));
 }

@@ -130,7 +130,7 @@ gufo_status parents_write(const general_sources *s, const char *prefix, const js
     if (json_is_array(given)) {
         for (size_t i = 0; i < json_array_size(given) && status == GUFO_OK; i++)
             status = write_parent(&list, json_array_get(given, i), error);
-    } else if (given != NULL && status == GUFO_OK) {
+    } else if (status == GUFO_OK) {
         status = write_parent(&list, given, error);
     }
     return status == GUFO_OK

@@ -16,14 +16,19 @@ static const json_t *member(const json_t *object, gufo_str name)
     return json_object_getn(object, name.data, name.len);
 }
 
-const json_t *sources_card(const general_sources *s, const char *fields, bool set)
+const json_t *sources_card(const general_sources *s, const char *fields, bool set, gufo_str *name)
 {
     while (fields != NULL && *fields != '\0') {
-        const json_t *value = member(s->card, str_piece(&fields, ' '));
+        gufo_str field = str_piece(&fields, ' ');
+        const json_t *value = member(s->card, field);
 
+        if (name != NULL)
+            *name = field;
         if (value != NULL && !(set && (json_is_null(value) ||
                                        (json_is_string(value) && json_string_length(value) == 0))))
             return value;
     }
+    if (name != NULL)
+        *name = (gufo_str){0};
     return NULL;
 }

@@ -15,8 +15,8 @@ typedef struct general_sources {
     folder_name folder;
     parameter_count count;
     id_scale scale;
-    model_id ids[2];       /* of config.json, and of the folder */
-    const char *odd_field; /* a field of the card whose value is of no use; NULL: none */
+    model_id ids[2];    /* of config.json, and of the folder */
+    gufo_str odd_field; /* a field of the card whose value is of no use; empty: none */
 } general_sources;
 
 static inline gufo_str json_str(const json_t *value)
@@ -30,7 +30,7 @@ static inline gufo_str json_str(const json_t *value)
 const json_t *sources_metadata(const general_sources *s, const char *key, bool *decided);
 
 /* The first of these fields of the card (blanks divide them) that is present; `set`: and not null, nor an
- * empty text. */
-const json_t *sources_card(const general_sources *s, const char *fields, bool set);
+ * empty text.  *name (may be NULL) is which. */
+const json_t *sources_card(const general_sources *s, const char *fields, bool set, gufo_str *name);
 
 #endif
