@@ -28,7 +28,7 @@ foreach(room digest compat text import)
     endif()
 endforeach()
 if(NOT TARGET gufo_digest_internal)
-    list(FILTER unit_tests EXCLUDE REGEX "/test_(legacy|tokenizers)_expected.c$")
+    list(FILTER unit_tests EXCLUDE REGEX "/test_(architectures|legacy|tokenizers)_expected.c$")
 endif()
 
 function(add_unit_test source)
@@ -63,7 +63,8 @@ foreach(source IN LISTS unit_tests)
     add_unit_test(${source})
 endforeach()
 # Its expected results are hashes.
-foreach(test test_import_legacy_expected test_import_tokenizers_expected)
+foreach(test test_import_architectures_expected test_import_legacy_expected
+        test_import_tokenizers_expected)
     if(TARGET ${test})
         target_link_libraries(${test} PRIVATE gufo_digest_internal)
     endif()

@@ -1,0 +1,439 @@
+/* Small models of many architectures, and what another converter made of them: every file of
+ * tests/import/architectures (its README.md says what is in them).  All differences of all models are
+ * printed; one is enough to fail. */
+#include "../support/folder.h"
+#include "../support/pace.h"
+#include "../support/safetensors_maker.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "codec/half.h"
+#include "gufo/digest.h"
+#include "gufo/import.h"
+
+enum { MOST_TENSORS = 256 };
+
+/* ---- numbers by rule ------------------------------------------------------------------------- */
+
+static uint64_t fnv1a64(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
+    return hash;
+}
+
+static uint64_t splitmix64(uint64_t state)
+{
+    uint64_t z = state + 0x9e3779b97f4a7c15;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* Element types of the files, and how a number is stored, little-endian. */
+static void store_number(const char *dtype, float number, uint8_t byte, uint8_t *out)
+{
+    const bool swapped = bytes_swapped(false);
+    uint32_t bits = float_to_bits(number);
+
+    if (strcmp(dtype, "F32") == 0) {
+        store_u32(out, bits, swapped);
+    } else if (strcmp(dtype, "BF16") == 0) {
+        store_u16(out, (uint16_t)(bits >> 16), swapped); /* exact: 8 bits are enough */
+    } else if (strcmp(dtype, "F16") == 0) {
+        store_u16(out, half_from_float(number), swapped);
+    } else if (strcmp(dtype, "I64") == 0) {
+        store_u64(out, byte, swapped);
+    } else {
+        check(strcmp(dtype, "U8") == 0, "dtype %s", dtype);
+        *out = byte;
+    }
+}
+
+/* The data of a tensor; to be freed. */
+static uint8_t *make_data(const json_t *row, const safetensor *t)
+{
+    const json_t *constant = json_array_get(row, 3);
+    const uint64_t start = fnv1a64(t->name);
+    const size_t size = safetensor_size(t);
+    uint64_t count = 1;
+    uint8_t *data = malloc(size + 1);
+
+    assert_non_null(data);
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        count *= t->shape[i];
+    for (uint64_t i = 0; i < count; i++) {
+        uint8_t byte = (uint8_t)(splitmix64(start + i) >> 56);
+        float number = (float)((int)byte - 128) / 64.0f;
+
+        if (constant != NULL)
+            number = json_is_number(constant) ? (float)json_number_value(constant) : 0;
+        store_number(t->dtype, number, byte, data + i * (size / count));
+    }
+    return data;
+}
+
+/* ---- a model folder -------------------------------------------------------------------------- */
+
+typedef struct subject {
+    char name[64]; /* the label of every message */
+    folder *root;
+    path_text path;
+    json_t *fixture;
+    gufo_import *import;
+    const gufo_model *model;
+    unsigned differences;
+} subject;
+
+__attribute__((format(printf, 2, 3))) static void differ(subject *s, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print_error("%s: ", s->name);
+    vprint_error(format, arguments);
+    print_error("\n");
+    va_end(arguments);
+    s->differences++;
+}
+
+/* A file of the folder, in a folder of its own if its name has one. */
+static void write_json(const subject *s, const char *name, const json_t *value)
+{
+    path_text path = path_join(s->path.text, name);
+    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+    const char *content = text != NULL ? text : json_string_value(value);
+    char *slash = strrchr(path.text, '/');
+
+    *slash = '\0';
+    (void)mkdir(path.text, 0777);
+    *slash = '/';
+    write_file(path.text, content, strlen(content));
+    free(text);
+}
+
+static void write_tensors(const subject *s, const char *name)
+{
+    const json_t *rows = json_object_get(s->fixture, "tensors");
+    safetensor tensors[MOST_TENSORS];
+    size_t count = json_array_size(rows);
+
+    check(count <= MOST_TENSORS, "%s: %zu tensors", s->name, count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(rows, i), *shape = json_array_get(row, 2);
+        safetensor *t = &tensors[i];
+
+        *t = (safetensor){.name = json_string_value(json_array_get(row, 0)),
+                          .dtype = json_string_value(json_array_get(row, 1)),
+                          .n_dims = (uint32_t)json_array_size(shape)};
+        for (uint32_t d = 0; d < t->n_dims; d++)
+            t->shape[d] = (uint64_t)json_integer_value(json_array_get(shape, d));
+        t->bytes = make_data(row, t);
+    }
+    safetensors_write(path_join(s->path.text, name).text, tensors, count);
+    for (size_t i = 0; i < count; i++)
+        free((void *)tensors[i].bytes);
+}
+
+static void write_model(subject *s)
+{
+    bool is_mistral = json_object_get(s->fixture, "mistral") != NULL;
+    const char *name;
+    json_t *value;
+
+    s->path = folder_path(s->root, s->name);
+    assert_int_equal(mkdir(s->path.text, 0777), 0);
+    write_json(s, is_mistral ? "params.json" : "config.json",
+               json_object_get(s->fixture, "config"));
+    json_object_foreach(json_object_get(s->fixture, "other_files"), name, value)
+        write_json(s, name, value);
+    write_tensors(s, is_mistral ? "consolidated.safetensors" : "model.safetensors");
+}
+
+/* ---- metadata -------------------------------------------------------------------------------- */
+
+/* Equal to a number of a reference that rounds once: the last bit may differ. */
+static bool is_near(double got, const json_t *expected)
+{
+    float other = (float)json_number_value(expected);
+
+    if (json_is_string(expected)) /* JSON has no infinite numbers */
+        return isinf(got) && (got < 0) == (*json_string_value(expected) == '-');
+    return got == (double)other || (float)got == nextafterf(other, INFINITY) ||
+           (float)got == nextafterf(other, -INFINITY);
+}
+
+static bool is_equal(const gufo_value *value, const json_t *expected)
+{
+    if (value->type == GUFO_VALUE_BOOL)
+        return json_is_boolean(expected) && value->as.b == json_is_true(expected);
+    if (value->type == GUFO_VALUE_STRING)
+        return json_is_string(expected) &&
+               gufo_str_equal(value->as.str, gufo_str_of(json_string_value(expected)));
+    if (value->type == GUFO_VALUE_FLOAT32)
+        return is_near(value->as.f, expected);
+    return json_is_integer(expected) &&
+           (value->type == GUFO_VALUE_INT32 ? value->as.i : (int64_t)value->as.u) ==
+               json_integer_value(expected);
+}
+
+static bool is_equal_array(const gufo_array *array, const json_t *expected)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value element;
+    bool equal = array->count == json_array_size(expected);
+
+    for (size_t i = 0; equal && gufo_array_next(&iter, &element); i++)
+        equal = is_equal(&element, json_array_get(expected, i));
+    return equal;
+}
+
+/* "uint32", "array[bool]" */
+static const char *type_text(const gufo_value *value, char *out, size_t size)
+{
+    bool is_array = value->type == GUFO_VALUE_ARRAY;
+
+    (void)snprintf(out, size, is_array ? "array[%s]" : "%s",
+                   gufo_value_type_name(is_array ? value->as.array.type : value->type));
+    return out;
+}
+
+static void compare_entry(subject *s, const char *key, const json_t *expected)
+{
+    const json_t *wanted = json_object_get(expected, "value");
+    const char *type = json_string_value(json_object_get(expected, "type"));
+    gufo_entry entry;
+    char found[64], *text;
+
+    if (!gufo_metadata_find(s->model, key, &entry)) {
+        differ(s, "no key %s", key);
+    } else if (strcmp(type_text(&entry.value, found, sizeof found), type) != 0) {
+        differ(s, "%s has type %s instead of %s", key, found, type);
+    } else if (!(entry.value.type == GUFO_VALUE_ARRAY
+                     ? is_equal_array(&entry.value.as.array, wanted)
+                     : is_equal(&entry.value, wanted))) {
+        text = json_dumps(wanted, JSON_ENCODE_ANY);
+        differ(s, "%s is not %s", key, text);
+        free(text);
+    }
+}
+
+/* The file type is that of a file, not of the model. */
+static bool is_of_file(const char *key)
+{
+    return strcmp(key, "general.file_type") == 0 ||
+           strcmp(key, "general.quantization_version") == 0;
+}
+
+static void compare_metadata(subject *s, const json_t *expected)
+{
+    const char *key;
+    json_t *value;
+    gufo_entry entry;
+
+    json_object_foreach((json_t *)expected, key, value) if (!is_of_file(key))
+        compare_entry(s, key, value);
+    for (uint64_t i = 0; gufo_metadata_at(s->model, i, &entry); i++) {
+        char name[256];
+
+        (void)snprintf(name, sizeof name, "%.*s", (int)entry.key.len, entry.key.data);
+        /* general.* may say more: licenses, sources. */
+        if (strncmp(name, "general.", 8) != 0 && strncmp(name, "tokenizer.", 10) != 0 &&
+            json_object_get(expected, name) == NULL)
+            differ(s, "the key %s is too much", name);
+    }
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+static void compare_shape(subject *s, const gufo_tensor *t, const char *name, const json_t *shape)
+{
+    bool equal = t->n_dims == json_array_size(shape);
+
+    for (uint32_t i = 0; equal && i < t->n_dims; i++)
+        equal = t->dims[i] == (uint64_t)json_integer_value(json_array_get(shape, i));
+    if (!equal)
+        differ(s, "%s has another shape: %" PRIu32 " dimensions, %" PRIu64 " %" PRIu64 " ...", name,
+               t->n_dims, t->dims[0], t->dims[1]);
+}
+
+static void compare_types(subject *s, const char *name, const json_t *types)
+{
+    const char *target;
+    json_t *wanted;
+
+    json_object_foreach((json_t *)types, target, wanted)
+    {
+        gufo_quantize_target plain;
+        const gufo_element_type *type;
+
+        assert_true(gufo_quantize_target_by_name(target, false, &plain));
+        type = gufo_import_type(s->import, &plain, gufo_str_of(name));
+        if (type == NULL || strcmp(type->name, json_string_value(wanted)) != 0)
+            differ(s, "%s becomes %s instead of %s in a file of %s", name,
+                   type != NULL ? type->name : "nothing", json_string_value(wanted), target);
+    }
+}
+
+static void compare_numbers(subject *s, const float *numbers, uint64_t count, const char *name,
+                            const json_t *expected)
+{
+    if (count != json_array_size(expected))
+        differ(s, "%s has %" PRIu64 " numbers", name, count);
+    for (uint64_t i = 0; i < count && i < json_array_size(expected); i++)
+        if (!is_near((double)numbers[i], json_array_get(expected, i))) {
+            differ(s, "%s: number %" PRIu64 " is %.9g instead of %.9g", name, i, (double)numbers[i],
+                   json_number_value(json_array_get(expected, i)));
+            return;
+        }
+}
+
+static void compare_hash(subject *s, const void *data, size_t size, const char *name,
+                         const json_t *expected)
+{
+    uint8_t digest[GUFO_DIGEST_SIZE];
+    char text[GUFO_DIGEST_TEXT];
+    gufo_error error = no_error();
+    size_t len;
+
+    if (!gufo_digest_available(GUFO_DIGEST_SHA256))
+        return;
+    check_ok(gufo_digest_bytes(GUFO_DIGEST_SHA256, data, size, digest, &error), &error, "%s", name);
+    len = gufo_digest_text(GUFO_DIGEST_SHA256, digest, text);
+    if (!gufo_str_equal((gufo_str){text, len}, gufo_str_of(json_string_value(expected))))
+        differ(s, "%s has other numbers", name);
+}
+
+/* Numbers as the bytes of an F32 tensor. */
+static void to_bytes(float *numbers, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t bits = float_to_bits(numbers[i]);
+
+        store_u32((uint8_t *)&numbers[i], bits, bytes_swapped(false));
+    }
+}
+
+static void compare_data(subject *s, const gufo_tensor *t, const char *name, const json_t *expected)
+{
+    float *numbers = malloc((size_t)t->elements * sizeof *numbers);
+    gufo_error error = no_error();
+
+    assert_non_null(numbers);
+    if (gufo_tensor_decode(s->model, t, 0, t->elements / t->dims[0], numbers, NULL, &error) !=
+        GUFO_OK) {
+        differ(s, "%s: %s", name, error.message);
+    } else if (json_is_array(expected)) {
+        compare_numbers(s, numbers, t->elements, name, expected);
+    } else {
+        to_bytes(numbers, t->elements);
+        compare_hash(s, numbers, (size_t)t->elements * sizeof *numbers, name, expected);
+    }
+    free(numbers);
+}
+
+static void compare_tensors(subject *s, const json_t *expected)
+{
+    const json_t *row;
+    size_t index;
+    gufo_tensor tensor;
+
+    json_array_foreach(expected, index, row)
+    {
+        const char *name = json_string_value(json_array_get(row, 0));
+
+        if (!gufo_tensor_find(s->model, name, &tensor)) {
+            differ(s, "no tensor %s", name);
+            continue;
+        }
+        compare_shape(s, &tensor, name, json_array_get(row, 1));
+        compare_types(s, name, json_array_get(row, 2));
+        compare_data(s, &tensor, name, json_array_get(row, 3));
+    }
+    for (uint64_t i = 0; gufo_tensor_at(s->model, i, &tensor); i++) {
+        json_t *at = json_array_get(json_array_get(expected, i), 0);
+
+        if (!json_is_string(at) || !gufo_str_equal(tensor.name, gufo_str_of(json_string_value(at))))
+            differ(s, "tensor %" PRIu64 " is %.*s", i, (int)tensor.name.len, tensor.name.data);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void convert_model(subject *s)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    const json_t *expected = json_object_get(s->fixture, "expected");
+    gufo_error error = no_error();
+
+    write_model(s);
+    s->import = gufo_import_checkpoint(s->path.text, &options, &error);
+    if (s->import == NULL) {
+        differ(s, "%s", error.message);
+        return;
+    }
+    s->model = gufo_import_model(s->import);
+    compare_metadata(s, json_object_get(expected, "metadata"));
+    compare_tensors(s, json_object_get(expected, "tensors"));
+    gufo_import_close(s->import);
+}
+
+/* The number of differences. */
+static unsigned try_model(folder *root, const char *directory, const char *file)
+{
+    subject s = {.root = root};
+    json_error_t reason;
+
+    (void)snprintf(s.name, sizeof s.name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    s.fixture = json_load_file(path_join(directory, file).text, 0, &reason);
+    check(s.fixture != NULL, "%s: %s", file, reason.text);
+    convert_model(&s);
+    json_decref(s.fixture);
+    return s.differences;
+}
+
+static bool is_fixture(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 5 && strcmp(name + len - 5, ".json") == 0;
+}
+
+static void test_architectures(void **state)
+{
+    const char *source = getenv("GUFO_SOURCE"), *only = getenv("GUFO_ONLY");
+    path_text directory = path_join(source != NULL ? source : ".", "tests/import/architectures");
+    folder root = folder_new();
+    struct dirent **list;
+    unsigned differences = 0, models = 0;
+    int count = scandir(directory.text, &list, NULL, alphasort);
+
+    (void)state;
+    check(count > 0, "no files in %s", directory.text);
+    for (int i = 0; i < count; i++) {
+        /* A third of them has every operation often enough. */
+        if (is_fixture(list[i]->d_name) && (unsigned)i % all_some_or_few(1, 1, 3) == 0 &&
+            (only == NULL || strcmp(only, list[i]->d_name) == 0)) {
+            differences += try_model(&root, directory.text, list[i]->d_name);
+            models++;
+        }
+        free(list[i]);
+    }
+    free(list);
+    folder_remove(&root);
+    check(models > 0 && differences == 0, "%u differences", differences);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_architectures)};
+
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
+}
