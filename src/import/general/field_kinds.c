@@ -247,10 +247,10 @@ static gufo_status write_parents(general_sources *s, const general_field *field,
     return list == NULL ? GUFO_OK : parents_write(s, field->key, list, error);
 }
 
-const field_kind field_text = {write_text, is_text, "a text"};
-const field_kind field_license = {write_text, is_license, "a text or a list of texts"};
-const field_kind field_list = {write_list, is_texts, "a list of texts"};
-const field_kind field_whole = {write_whole, is_whole, "a whole number of 32 bits"};
-const field_kind field_real = {write_real, is_real, "a number that a float32 holds"};
+const field_kind card_text = {write_text, is_text, "a text"};
+const field_kind card_license = {write_text, is_license, "a text or a list of texts"};
+const field_kind card_list = {write_list, is_texts, "a list of texts"};
+const field_kind card_whole = {write_whole, is_whole, "a whole number of 32 bits"};
+const field_kind card_real = {write_real, is_real, "a number that a float32 holds"};
 const field_kind field_parents = {write_parents, is_parents,
                                   "a list of objects whose values are texts"};
