@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "import/containers/parts.h"
 #include "import/containers/safetensors.h"
+#include "import/containers/tensors.h"
 #include "import/containers/torch.h"
 #include "import/open_regular.h"
 
@@ -133,48 +134,6 @@ static gufo_status add_parts(checkpoint *c, const part_list *parts, gufo_error *
     return status;
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
-
-static gufo_str name_of_tensor(const void *owner, uint64_t index)
-{
-    const checkpoint *c = owner;
-
-    return c->tensors[index].name;
-}
-
-static gufo_status fail_twice(const checkpoint *c, const checkpoint_tensor *first,
-                              const checkpoint_tensor *second, gufo_error *error)
-{
-    if (first->file == second->file)
-        (void)refuse(error, GUFO_E_MALFORMED, "two tensors are called %s", QUOTED(second->name));
-    else
-        (void)refuse(error, GUFO_E_MALFORMED, "tensor %s is in %s, too", QUOTED(second->name),
-                     QUOTED(gufo_str_of(c->files[first->file].path)));
-    fail_in(error, GUFO_FILE_INPUT, second->file, c->files[second->file].path);
-    return GUFO_E_MALFORMED;
-}
-
-static gufo_status index_names(checkpoint *c, gufo_error *error)
-{
-    gufo_status status =
-        name_index_new(&c->by_name, c->tensor_count, name_of_tensor, c, c->allocator, error);
-    uint64_t first;
-
-    for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
-        if (!name_index_add(&c->by_name, i, &first))
-            status = fail_twice(c, &c->tensors[first], &c->tensors[i], error);
-    return status;
-}
-
-const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name)
-{
-    name_index by_name = c->by_name;
-    uint64_t number;
-
-    by_name.owner = c; /* which may have been moved since it was opened */
-    return name_index_find(&by_name, name, &number) ? &c->tensors[number] : NULL;
-}
-
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)
@@ -212,7 +171,7 @@ gufo_status checkpoint_open(checkpoint *c, const char *path, const gufo_allocato
     *c = (checkpoint){.allocator = parts.allocator};
     status = open_path(c, &parts, path, error);
     if (status == GUFO_OK)
-        status = index_names(c, error);
+        status = checkpoint_index_names(c, error);
     if (status == GUFO_OK && parts.index != NULL)
         status = parts_compare(&parts, c, error);
     if (status != GUFO_OK)

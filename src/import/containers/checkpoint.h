@@ -6,7 +6,7 @@
  *     torch_zip.c        a file of PyTorch, whose members zip_members.c finds
  *     torch_legacy.c     an old file of PyTorch
  *     torch_objects.c    what the objects in a pickle are; pickle.c reads it
- *     tensors.c          adding tensors, for all containers; number_type.c: their types
+ *     tensors.c          adding and finding tensors; number_type.c: their types
  *
  * Nothing but names, shapes and places is read.  Data stay in the files: `offset` is where the first
  * element of a tensor is, and the engine moves or makes them from there. */

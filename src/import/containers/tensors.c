@@ -1,4 +1,4 @@
-/* What the readers of containers share: adding tensors to a checkpoint. */
+/* What the readers of containers share: adding tensors to a checkpoint, and finding them. */
 #include "import/containers/tensors.h"
 
 #include <inttypes.h>
@@ -68,4 +68,46 @@ gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)
     for (uint32_t i = t->n_dims; i-- > 0; stride *= t->elements > 0 ? t->shape[i] : 1)
         t->stride[i] = stride;
     return GUFO_OK;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static gufo_str name_of_tensor(const void *owner, uint64_t index)
+{
+    const checkpoint *c = owner;
+
+    return c->tensors[index].name;
+}
+
+static gufo_status fail_twice(const checkpoint *c, const checkpoint_tensor *first,
+                              const checkpoint_tensor *second, gufo_error *error)
+{
+    if (first->file == second->file)
+        (void)refuse(error, GUFO_E_MALFORMED, "two tensors are called %s", QUOTED(second->name));
+    else
+        (void)refuse(error, GUFO_E_MALFORMED, "tensor %s is in %s, too", QUOTED(second->name),
+                     QUOTED(gufo_str_of(c->files[first->file].path)));
+    fail_in(error, GUFO_FILE_INPUT, second->file, c->files[second->file].path);
+    return GUFO_E_MALFORMED;
+}
+
+gufo_status checkpoint_index_names(checkpoint *c, gufo_error *error)
+{
+    gufo_status status =
+        name_index_new(&c->by_name, c->tensor_count, name_of_tensor, c, c->allocator, error);
+    uint64_t first;
+
+    for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
+        if (!name_index_add(&c->by_name, i, &first))
+            status = fail_twice(c, &c->tensors[first], &c->tensors[i], error);
+    return status;
+}
+
+const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name)
+{
+    name_index by_name = c->by_name;
+    uint64_t number;
+
+    by_name.owner = c; /* which may have been moved since it was opened */
+    return name_index_find(&by_name, name, &number) ? &c->tensors[number] : NULL;
 }
