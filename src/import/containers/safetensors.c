@@ -308,6 +308,18 @@ static void number_all(uint32_t *order, uint64_t count)
         order[i] = (uint32_t)i;
 }
 
+/* Most files are in order already. */
+static void put_in_order(uint32_t *order, uint64_t count, sort_before *before,
+                         const checkpoint_tensor *tensors)
+{
+    uint64_t i = 1;
+
+    while (i < count && before(tensors, order[i - 1], order[i]))
+        i++;
+    if (i < count)
+        sort_indices(order, count, before, tensors);
+}
+
 static gufo_status settle(const reading *r, gufo_error *error)
 {
     const uint64_t count = r->c->tensor_count - r->first;
@@ -318,11 +330,11 @@ static gufo_status settle(const reading *r, gufo_error *error)
     if (order == NULL)
         return fail_memory(error);
     number_all(order, count);
-    sort_indices(order, count, is_before_by_name, tensors);
+    put_in_order(order, count, is_before_by_name, tensors);
     arrange(tensors, order, count);
     status = check_names(r, tensors, count, error);
     if (status == GUFO_OK) {
-        sort_indices(order, count, is_before_in_file, tensors);
+        put_in_order(order, count, is_before_in_file, tensors);
         status = check_cover(r, tensors, order, count, error);
     }
     mem_free(r->c->allocator, order);
