@@ -77,7 +77,7 @@ static gufo_status list_folder(const char *folder, const struct part_row *row, p
 
         for (size_t i = 0; i < ROW_COUNT; i++)
             *found |= is_part(&rows[i], name) ? 1U << i : 0;
-        if (row != NULL && is_part(row, name))
+        if (parts != NULL && row != NULL && is_part(row, name))
             status = add_name(parts, name, error);
     }
     if (status == GUFO_OK && errno != 0)

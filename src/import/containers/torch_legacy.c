@@ -110,7 +110,7 @@ static gufo_status locate_storages(torch_objects *o, bool swapped)
 static gufo_status read_objects(torch_objects *o, checkpoint *c, uint32_t file)
 {
     pickle *p = &o->pickle;
-    pickle_value dictionary = {0};
+    pickle_value dictionary;
     bool swapped = false;
     gufo_status status;
 
