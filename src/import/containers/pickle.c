@@ -16,13 +16,17 @@ enum { MAX_GLOBAL = 256, FIRST_PROTOCOL = 2, LAST_PROTOCOL = 5 };
 /* Makes `size` more bytes readable at p->at. */
 static gufo_status need(pickle *p, uint64_t size)
 {
+    gufo_status status;
     uint64_t end;
 
     if (!checked_add(p->at, size, &end) || end > p->source->size)
         return pickle_fail(p, GUFO_E_TRUNCATED, "the pickle ends inside an opcode");
     if (end > PICKLE_MAX_SIZE)
         return pickle_fail(p, GUFO_E_LIMIT, "the pickle is longer than %d bytes", PICKLE_MAX_SIZE);
-    return source_need(p->source, end, p->error);
+    status = source_need(p->source, end, p->error);
+    if (status == GUFO_OK && p->source->have < end) /* the file became shorter */
+        status = pickle_fail(p, GUFO_E_TRUNCATED, "the pickle ends inside an opcode");
+    return status;
 }
 
 /* ---- numbers, texts, constants -------------------------------------------------------------- */
