@@ -169,12 +169,13 @@ static bool size_number(gufo_str text, double *out)
 static bool is_context_length(gufo_str size, const id_scale *scale)
 {
     double number, parameters = (double)scale->parameters;
-    uint64_t eighth = scale->parameters / 8 + (scale->parameters % 8 != 0); /* rounded up */
+    uint64_t eighth = scale->parameters / 8;
 
     if (scale->parameters == 0 || !size_number(size, &number))
         return false;
     if (scale->adapter)
-        return number < (double)(scale->parameters / 8);
+        return number < (double)eighth;
+    eighth += scale->parameters % 8 != 0; /* seven eighths are rounded down */
     return fabs(number - parameters) > (double)(scale->parameters - eighth);
 }
 
@@ -305,7 +306,7 @@ static void copy(gufo_str text, char out[ID_ROOM])
 
 static void read_pieces(gufo_str name, const id_scale *scale, model_id *out)
 {
-    pieces all;
+    pieces all = {.count = 0};
 
     divide(name, &all);
     for (size_t i = 0; i < all.count; i++)
