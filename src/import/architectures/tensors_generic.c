@@ -110,13 +110,14 @@ static gufo_status add_tensor(generic *g, const checkpoint_tensor *t, gufo_error
     char name[GUFO_MAX_NAME + 1];
     view v = {0};
     gufo_status status;
+    bool is_long;
 
-    short_name(t->name, name);
     if (t->name.len == 0 || memchr(t->name.data, '\0', t->name.len) != NULL)
         return plan_refuse(c, t, GUFO_E_TYPE, error, "the tensor name %s is not one for GGUF",
                            QUOTED(t->name));
+    is_long = short_name(t->name, name);
     status = view_open(&v, c, t, g->grown.plan->allocator, error);
-    if (status == GUFO_OK && t->name.len > GUFO_MAX_NAME)
+    if (status == GUFO_OK && is_long)
         status = add_pair(&g->names, name, t->name, error);
     if (status == GUFO_OK && v.n_dims > GUFO_MAX_DIMS)
         status = join_axes(g, &v, name, error);
