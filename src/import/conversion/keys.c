@@ -95,6 +95,7 @@ static gufo_status copy_entries(gufo_document *to, const gufo_document *from, gu
 static gufo_status set_general(conversion *c, gufo_error *error)
 {
     general_request request = {.config = &c->config,
+                               .metadata_name = c->options.metadata,
                                .vocabulary_only =
                                    (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0};
     gufo_status status = GUFO_OK;

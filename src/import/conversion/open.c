@@ -121,10 +121,10 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
         status = conversion_read_vocabulary(c, &tokens, error);
     if (status == GUFO_OK)
         status = plan_tensors(c, tokens, error);
-    if (status == GUFO_OK)
+    if (status == GUFO_OK) {
+        set_facts(c, tokens); /* of which some become keys */
         status = conversion_set_keys(c, error);
-    if (status == GUFO_OK)
-        set_facts(c, tokens);
+    }
     return status == GUFO_OK ? import_open_model(&c->base, error) : status;
 }
 

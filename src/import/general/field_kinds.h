@@ -25,8 +25,7 @@ typedef struct general_field {
     const char *metadata; /* what the caller's metadata call it; NULL: as its key */
 } general_field;
 
-extern const field_kind card_text, card_license, card_list, card_whole, card_real,
-    field_parents;
+extern const field_kind card_text, card_license, card_list, card_whole, card_real, field_parents;
 
 static inline const char *field_metadata_name(const general_field *field)
 {

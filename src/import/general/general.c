@@ -12,9 +12,6 @@
 #include "import/general/card.h"
 #include "import/general/field_kinds.h"
 
-/* Of the layout of today's quantized blocks. */
-enum { QUANTIZATION_VERSION = 2 };
-
 /* ---- what is known -------------------------------------------------------------------------- */
 
 static void know_type(const general_sources *s, char out[ID_ROOM])
@@ -109,31 +106,43 @@ static const general_field *find_field(const char *name)
     return NULL;
 }
 
-/* The caller's metadata must fit the keys.  Warns of those that are none of the above. */
-static gufo_status check_metadata(const general_sources *s, gufo_error *error)
+/* What is wrong with the caller's metadata; *unused counts keys that are none of the above, of which
+ * *first is one. */
+static gufo_status look_at_metadata(json_t *metadata, const char **first, uint64_t *unused,
+                                    gufo_error *error)
 {
-    const char *first = NULL, *key;
-    uint64_t count = 0;
+    const char *key;
     json_t *value;
 
-    if (s->metadata == NULL)
-        return GUFO_OK;
-    if (!json_is_object(s->metadata))
-        return refuse(error, GUFO_E_TYPE, "metadata: not an object of keys and values");
-    json_object_foreach(s->metadata, key, value)
+    if (!json_is_object(metadata))
+        return refuse(error, GUFO_E_TYPE, "not an object of keys and values");
+    json_object_foreach(metadata, key, value)
     {
         const general_field *field = find_field(key);
 
         if (field != NULL && !json_is_null(value) && !field->kind->fits(value))
-            return refuse(error, GUFO_E_TYPE, "metadata: %s is not %s", key, field->kind->wanted);
-        if (field == NULL && count++ == 0)
-            first = key;
+            return refuse(error, GUFO_E_TYPE, "%s is not %s", key, field->kind->wanted);
+        if (field == NULL && (*unused)++ == 0)
+            *first = key;
     }
-    return count == 0 ? GUFO_OK
-                      : import_warn(s->import, error,
-                                    "metadata: %" PRIu64 " keys are not used, %s first: only those "
-                                    "of general.* that describe a model are",
-                                    count, QUOTED(gufo_str_of(first)));
+    return GUFO_OK;
+}
+
+static gufo_status check_metadata(const general_sources *s, const char *name, gufo_error *error)
+{
+    const char *first = "";
+    uint64_t unused = 0;
+    gufo_status status =
+        s->metadata != NULL ? look_at_metadata(s->metadata, &first, &unused, error) : GUFO_OK;
+
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, 0, name);
+    return status != GUFO_OK || unused == 0
+               ? status
+               : import_warn(s->import, error,
+                             "%s: %" PRIu64 " keys are not used, %s first: only those of general.* "
+                             "that describe a model are",
+                             name, unused, QUOTED(gufo_str_of(first)));
 }
 
 /* Reads the sources that the folder and the tensors are. */
@@ -161,7 +170,7 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
 
 static gufo_status write_fields(general_sources *s, gufo_error *error)
 {
-    gufo_status status = check_metadata(s, error);
+    gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < FIELD_COUNT && status == GUFO_OK; i++)
         status = fields[i].kind->write(s, &fields[i], error);
@@ -181,12 +190,12 @@ gufo_status general_write(gufo_import *import, const general_request *request, g
     s->import = import;
     s->metadata = request->metadata;
     s->generation = request->config->generation;
-    status = find_sources(s, request, error);
+    status = check_metadata(s, request->metadata_name != NULL ? request->metadata_name : "metadata",
+                            error);
+    if (status == GUFO_OK)
+        status = find_sources(s, request, error);
     if (status == GUFO_OK)
         status = write_fields(s, error);
-    if (status == GUFO_OK)
-        status = gufo_document_set_u32(import->document, "general.quantization_version",
-                                       QUANTIZATION_VERSION, error);
     json_decref(s->card);
     mem_free(&import->allocator, s);
     return status;
