@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/architectures/pieces.h"
+#include "import/architectures/short_name.h"
 #include "import/architectures/unpack.h"
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -206,9 +207,10 @@ gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkp
 
     if (status != GUFO_OK)
         return status;
-    if (name.len > GUFO_MAX_NAME)
+    if (name.len > SHORT_NAME_MAX)
         return plan_refuse(g->checkpoint, from, GUFO_E_LIMIT, error,
-                           "the name %s is longer than GGUF permits", QUOTED(name));
+                           "the name %s is longer than the %d bytes that readers take",
+                           QUOTED(name), SHORT_NAME_MAX);
     memcpy(t.name, name.data, name.len);
     return add_tensor(g, &t, v, from, type, error);
 }
