@@ -111,11 +111,13 @@ typedef struct row_op_kind {
 
 extern const row_op_kind
     row_op_add, /* v + number, or v + number * side[0] where there is one row of it, or one each */
-    row_op_scale,     /* v * number, or v * number * side[0] likewise */
-    row_op_neg_exp,   /* -exp(v) */
-    row_op_round_f16, /* the nearest number of F16: what arithmetic in F16 gives */
-    row_op_product,   /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
-    row_op_gather;    /* column c becomes column side[0][c] */
+    row_op_scale,      /* v * number, or v * number * side[0] likewise */
+    row_op_scale_rows, /* v * number * side[0][row], which has one column */
+    row_op_neg_exp,    /* -exp(v) */
+    row_op_round_f16,  /* the nearest number of F16: what arithmetic in F16 gives */
+    row_op_round_f32,  /* the nearest number of F32, between two operations in F32 */
+    row_op_product,    /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
+    row_op_gather;     /* column c becomes column side[0][c] */
 
 typedef struct row_op {
     const row_op_kind *kind;

@@ -37,6 +37,20 @@ static void scale(const row_op *op, const float *const *sides, op_row *row)
         row->values[i] *= side != NULL ? op->number * (double)side[i] : op->number;
 }
 
+static bool fits_rows(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    (void)columns;
+    return op->side[0]->columns == 1 && op->side[0]->count == piece_rows;
+}
+
+static void scale_rows(const row_op *op, const float *const *sides, op_row *row)
+{
+    double factor = op->number * (double)sides[0][row->row];
+
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] *= factor;
+}
+
 static bool fits_any(const row_op *op, uint64_t piece_rows, uint64_t columns)
 {
     (void)op, (void)piece_rows, (void)columns;
@@ -70,6 +84,13 @@ static void round_f16(const row_op *op, const float *const *sides, op_row *row)
     (void)op, (void)sides;
     for (uint64_t i = 0; i < row->columns; i++)
         row->values[i] = nearest_half(row->values[i]);
+}
+
+static void round_f32(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)op, (void)sides;
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = (double)(float)row->values[i];
 }
 
 static bool fits_product(const row_op *op, uint64_t piece_rows, uint64_t columns)
@@ -120,7 +141,9 @@ static void gather(const row_op *op, const float *const *sides, op_row *row)
 
 const row_op_kind row_op_add = {"add", 0, fits_each, NULL, add};
 const row_op_kind row_op_scale = {"scale", 0, fits_each, NULL, scale};
+const row_op_kind row_op_scale_rows = {"scale rows", 1, fits_rows, NULL, scale_rows};
 const row_op_kind row_op_neg_exp = {"negative exponential", 0, fits_any, NULL, neg_exp};
 const row_op_kind row_op_round_f16 = {"round to F16", 0, fits_any, NULL, round_f16};
+const row_op_kind row_op_round_f32 = {"round to F32", 0, fits_any, NULL, round_f32};
 const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, product};
 const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather};
