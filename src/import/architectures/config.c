@@ -155,6 +155,21 @@ gufo_status config_number(const model_config *config, const char *expression, ui
     return config_failed(config, status, error);
 }
 
+gufo_status config_real(const model_config *config, const char *expression, double *out,
+                        gufo_error *error)
+{
+    expression_scope scope = {.config = config, .fields = config->fields};
+    expression_result result = {.made = NULL};
+    gufo_status status = expression_evaluate(&scope, expression, &result, error);
+
+    if (status == GUFO_OK && !term_is_number(&result.value))
+        status = term_wrong(&result.value, "a number", error);
+    if (status == GUFO_OK)
+        *out = term_as_real(&result.value);
+    expression_free(&result);
+    return config_failed(config, status, error);
+}
+
 gufo_status config_holds(const model_config *config, const char *condition, bool *out,
                          gufo_error *error)
 {

@@ -42,6 +42,9 @@ void config_close(model_config *config);
  * as the keys do ("edited"): a whole number that fits.  GUFO_E_MALFORMED names what is missing. */
 gufo_status config_number(const model_config *config, const char *expression, uint64_t *out,
                           gufo_error *error);
+/* The same for a real number. */
+gufo_status config_real(const model_config *config, const char *expression, double *out,
+                        gufo_error *error);
 /* Whether a condition of the tables holds; an empty one does. */
 gufo_status config_holds(const model_config *config, const char *condition, bool *out,
                          gufo_error *error);

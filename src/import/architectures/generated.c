@@ -8,35 +8,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "codec/half.h"
 
 /* ---- numbers that are made ------------------------------------------------------------------ */
-
-/* Numbers in memory, as a source. */
-typedef struct made_numbers {
-    source source;
-    uint8_t bytes[];
-} made_numbers;
 
 /* A view on `count` numbers, which are in the plan then. */
 static gufo_status make_view(const operation_call *c, const float *values, uint64_t count,
                              gufo_error *error)
 {
     tensor_plan *plan = c->planner->grown.plan;
-    made_numbers *numbers =
-        mem_zero(plan->allocator, sizeof *numbers + (size_t)count * sizeof(float));
     view *v = &c->item->views[0];
-    gufo_status status;
+    const source *numbers;
+    gufo_status status = plan_numbers(plan, values, count, &numbers, error);
 
-    if (numbers == NULL)
-        return fail_memory(error);
-    for (uint64_t i = 0; i < count; i++)
-        store_u32(numbers->bytes + 4 * i, float_to_bits(values[i]), bytes_swapped(false));
-    source_open_memory(&numbers->source, numbers->bytes, (size_t)count * sizeof(float));
-    status = plan_keep(plan, numbers, error);
     if (status != GUFO_OK)
         return status;
     *v = (view){.allocator = plan->allocator, .n_dims = 1, .shape = {count}, .numbers = count};
@@ -44,7 +29,7 @@ static gufo_status make_view(const operation_call *c, const float *values, uint6
     if (v->chunks == NULL)
         return fail_memory(error);
     v->count = v->room = 1;
-    v->chunks[0] = (chunk){.source = &numbers->source,
+    v->chunks[0] = (chunk){.source = numbers,
                            .number = number_by_name(gufo_str_of("F32")),
                            .count = {count},
                            .stride = {1},
@@ -154,6 +139,29 @@ gufo_status generate_factors(const operation_call *c, gufo_error *error)
     }
     if (status == GUFO_OK)
         status = make_view(c, values, count, error);
+    mem_free(a, values);
+    return status;
+}
+
+/* Gemma 4 rotates a part of each head, as if the rest had waves without end: readers take frequencies
+ * that are divided by these factors. */
+gufo_status generate_proportional(const operation_call *c, gufo_error *error)
+{
+    const gufo_allocator *a = c->planner->grown.plan->allocator;
+    uint64_t count = c->numbers[0] / 2, rotated = c->numbers[1];
+    gufo_status status;
+    float *values;
+
+    if (count == 0 || count > MOST_FACTORS || rotated > count)
+        return refuse(error, GUFO_E_MALFORMED,
+                      "config.json: %" PRIu64 " rotary factors of %" PRIu64 " make no sense",
+                      rotated, count);
+    values = mem_array(a, count, sizeof *values);
+    if (values == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = i < rotated ? 1 : 1e30f;
+    status = make_view(c, values, count, error);
     mem_free(a, values);
     return status;
 }

@@ -8,5 +8,7 @@
 gufo_status generate_llama3(const operation_call *c, gufo_error *error);
 /* Arguments: a field of the rotary parameters that is a list, and how many numbers it has. */
 gufo_status generate_factors(const operation_call *c, gufo_error *error);
+/* Arguments: the size of a head, and how many of its halves are rotated. */
+gufo_status generate_proportional(const operation_call *c, gufo_error *error);
 
 #endif

@@ -58,6 +58,7 @@ typedef struct operation_call {
     uint32_t view; /* for operations on single views: its number */
     gufo_str texts[STEP_ARGUMENTS];
     uint64_t numbers[STEP_ARGUMENTS]; /* where the argument is a number */
+    double reals[STEP_ARGUMENTS];     /* where it is a real one */
     uint32_t n_arguments;
 } operation_call;
 
@@ -69,7 +70,7 @@ typedef enum operation_scope {
 
 typedef struct operation {
     const char *name;
-    /* A letter for each argument: n is a number, t is text; those behind | may be missing, and
+    /* A letter for each argument: n is a number, r a real one, t is text; those behind | may be missing, and
      * the last one before a * may come again. */
     const char *arguments;
     operation_scope scope;
@@ -79,8 +80,8 @@ typedef struct operation {
 /* NULL: no operation has this name. */
 const operation *operation_find(gufo_str name);
 
-/* Whether `count` arguments are right for it; the kind of argument `index`. */
+/* Whether `count` arguments are right for it; the letter of argument `index`. */
 bool operation_takes(const operation *o, uint32_t count);
-bool operation_wants_number(const operation *o, uint32_t index);
+char operation_wants(const operation *o, uint32_t index);
 
 #endif

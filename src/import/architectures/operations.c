@@ -34,6 +34,7 @@ static const operation operations[] = {
     {"firstrows", "n", OPERATION_ON_VIEWS, shape_first_rows},
     {"rowsfrom", "n", OPERATION_ON_VIEWS, shape_rows_from},
     {"padrows", "n", OPERATION_ON_VIEWS, shape_pad_rows},
+    {"repeat", "n", OPERATION_ON_VIEWS, shape_repeat},
     /* several tensors */
     {"stack", "t|n", OPERATION_STACKS, NULL},
     {"join", "t|n", OPERATION_STACKS, NULL},
@@ -47,17 +48,20 @@ static const operation operations[] = {
     {"tile", "nnn|n", OPERATION_ON_VIEWS, heads_tile},
     {"tilecolumns", "nnn", OPERATION_ON_VIEWS, heads_tile_columns},
     /* arithmetic */
-    {"add", "n", OPERATION_ON_VIEWS, values_add},
+    {"add", "r", OPERATION_ON_VIEWS, values_add},
     {"negexp", "", OPERATION_ON_VIEWS, values_neg_exp},
     {"halve", "n", OPERATION_ON_VIEWS, values_halve},
-    {"multiply", "t", OPERATION_ON_VIEWS, values_multiply},
+    {"multiply", "r", OPERATION_ON_VIEWS, values_multiply},
+    {"multiplyrows", "tnn|*", OPERATION_ON_VIEWS, values_multiply_rows},
     /* what looks at numbers */
     {"zero", "", OPERATION_ON_ITEMS, data_zero},
     {"dropifequal", "t", OPERATION_ON_ITEMS, data_drop_if_equal},
     {"tokenrows", "tt|*", OPERATION_ON_ITEMS, data_token_rows},
+    {"key", "t", OPERATION_ON_ITEMS, data_key},
     /* generated */
     {"llama3", "n", OPERATION_ON_ITEMS, generate_llama3},
     {"factors", "tn", OPERATION_ON_ITEMS, generate_factors},
+    {"proportional", "nn", OPERATION_ON_ITEMS, generate_proportional},
     /* types, and what is not converted yet */
     {"F32", "", OPERATION_ON_ITEMS, names_keep},
     {"any", "", OPERATION_ON_ITEMS, names_keep},
@@ -100,7 +104,7 @@ bool operation_takes(const operation *o, uint32_t count)
     return count >= least && (more || count <= all);
 }
 
-bool operation_wants_number(const operation *o, uint32_t index)
+char operation_wants(const operation *o, uint32_t index)
 {
     char last = 't';
 
@@ -111,5 +115,5 @@ bool operation_wants_number(const operation *o, uint32_t index)
         if (index-- == 0)
             break;
     }
-    return last == 'n';
+    return last;
 }

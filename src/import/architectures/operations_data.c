@@ -2,6 +2,7 @@
 #include "import/architectures/operations_data.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -150,4 +151,54 @@ gufo_status data_token_rows(const operation_call *c, gufo_error *error)
     view_free(&all);
     it->views[0] = joined;
     return status;
+}
+
+/* ---- numbers that are keys ------------------------------------------------------------------- */
+
+enum { MOST_BLOCKS = 4096 };
+
+/* The numbers that a key has so far; those of blocks that did not come yet are 0. */
+static void copy_numbers(const gufo_document *document, gufo_str key, float *out, uint64_t *count)
+{
+    gufo_document_entry entry;
+    gufo_array array;
+    gufo_array_iter iter;
+    gufo_value number;
+
+    if (!gufo_document_find_str(document, key, &entry) ||
+        gufo_value_array(&entry.value, GUFO_VALUE_FLOAT32, &array, NULL) != GUFO_OK)
+        return;
+    iter = gufo_array_start(&array);
+    for (uint64_t i = 0; i < MOST_BLOCKS && gufo_array_next(&iter, &number); i++)
+        out[i] = (float)number.as.f;
+    if (array.count > *count)
+        *count = array.count;
+}
+
+/* The only number of a tensor becomes that of its block in a key. */
+gufo_status data_key(const operation_call *c, gufo_error *error)
+{
+    const planner *p = c->planner;
+    const item *it = c->item;
+    float numbers[MOST_BLOCKS] = {0}, own;
+    gufo_items items = {.type = GUFO_VALUE_FLOAT32, .items = numbers};
+    number_reader r = {0};
+    char key[128];
+    gufo_status status;
+
+    if (it->views[0].numbers != 1 || it->block >= MOST_BLOCKS)
+        return refuse(error, GUFO_E_ARGUMENT, "it is not one number of one of %d blocks",
+                      MOST_BLOCKS);
+    status = numbers_open(&r, &it->views[0], p->checkpoint, error);
+    if (status == GUFO_OK)
+        status = numbers_floats(&r, 0, 1, &own, error);
+    numbers_close(&r);
+    if (status != GUFO_OK)
+        return status;
+    items.count = it->block + 1;
+    copy_numbers(p->import->document, c->texts[0], numbers, &items.count);
+    numbers[it->block] = own;
+    c->item->fate = ITEM_DROPPED;
+    (void)snprintf(key, sizeof key, "%.*s", (int)c->texts[0].len, c->texts[0].data);
+    return gufo_document_set_array(p->import->document, key, &items, error);
 }

@@ -215,3 +215,23 @@ gufo_status shape_pad_rows(const operation_call *c, gufo_error *error)
         return GUFO_OK;
     return view_append_zeros(v, c->numbers[0] - v->shape[0], error);
 }
+
+enum { MOST_REPEATED = 4096 };
+
+/* All entries again, until they are there as often as the argument says. */
+gufo_status shape_repeat(const operation_call *c, gufo_error *error)
+{
+    view *v = &c->item->views[c->view], once = {0};
+    uint64_t times = c->numbers[0], shape[2] = {1, v->numbers};
+    gufo_status status;
+
+    if (times == 0 || times > MOST_REPEATED)
+        return refuse(error, GUFO_E_ARGUMENT, "it cannot be there %" PRIu64 " times", times);
+    status = view_reshape(v, 2, shape, error);
+    if (status == GUFO_OK)
+        status = view_copy(&once, v, error);
+    for (uint64_t i = 1; i < times && status == GUFO_OK; i++)
+        status = view_append(v, &once, 0, error);
+    view_free(&once);
+    return status;
+}

@@ -17,6 +17,7 @@ gufo_status shape_copy(const operation_call *c, gufo_error *error);
 gufo_status shape_first_rows(const operation_call *c, gufo_error *error);
 gufo_status shape_rows_from(const operation_call *c, gufo_error *error);
 gufo_status shape_pad_rows(const operation_call *c, gufo_error *error);
+gufo_status shape_repeat(const operation_call *c, gufo_error *error);
 
 /* Replaces the only view of an item by parts of an axis: `count` of them, part i from entry
  * begins[i] * 1 on, `sizes[i]` entries, `step` apart. */

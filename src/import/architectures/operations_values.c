@@ -2,11 +2,12 @@
  * numbers again, whatever type they are stored in; all others are F32. */
 #include "import/architectures/operations_values.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/memory.h"
 
 static bool is_half(const view *v)
 {
@@ -16,19 +17,30 @@ static bool is_half(const view *v)
     return v->count > 0;
 }
 
-static gufo_status operate(const operation_call *c, const row_op_kind *kind, double number,
-                           gufo_error *error)
+/* Every operation but the last rounds, too. */
+static gufo_status operate_with(const operation_call *c, const row_op *op, gufo_error *error)
 {
     view *v = &c->item->views[c->view];
-    const row_op op = {.kind = kind, .number = number}, rounding = {.kind = &row_op_round_f16};
-    gufo_status status = view_operate(v, &op, error);
+    const row_op between = {.kind = &row_op_round_f32}, rounding = {.kind = &row_op_round_f16};
+    gufo_status status = GUFO_OK;
 
+    if (v->n_ops > 0 && !is_half(v))
+        status = view_operate(v, &between, error);
+    if (status == GUFO_OK)
+        status = view_operate(v, op, error);
     return status == GUFO_OK && is_half(v) ? view_operate(v, &rounding, error) : status;
 }
 
+static gufo_status operate(const operation_call *c, const row_op_kind *kind, double number,
+                           gufo_error *error)
+{
+    return operate_with(c, &(row_op){.kind = kind, .number = number}, error);
+}
+
+/* Numbers of a configuration are F32, as those of tensors. */
 gufo_status values_add(const operation_call *c, gufo_error *error)
 {
-    return operate(c, &row_op_add, (double)c->numbers[0], error);
+    return operate(c, &row_op_add, (double)(float)c->reals[0], error);
 }
 
 gufo_status values_neg_exp(const operation_call *c, gufo_error *error)
@@ -44,32 +56,82 @@ gufo_status values_halve(const operation_call *c, gufo_error *error)
     return times == 0 ? GUFO_OK : operate(c, &row_op_scale, ldexp(1, -(int)times), error);
 }
 
-/* A field of the configuration, "a" or "a.b". */
-static json_t *field_of(const model_config *config, gufo_str path)
-{
-    json_t *at = config->fields;
-
-    while (path.len > 0) {
-        const char *dot = memchr(path.data, '.', path.len);
-        size_t len = dot != NULL ? (size_t)(dot - path.data) : path.len;
-        char name[128];
-
-        if (len >= sizeof name)
-            return NULL;
-        memcpy(name, path.data, len);
-        name[len] = '\0';
-        at = json_object_get(at, name);
-        path = str_from(path, dot != NULL ? len + 1 : len);
-    }
-    return at;
-}
-
-/* By a real number of the configuration. */
 gufo_status values_multiply(const operation_call *c, gufo_error *error)
 {
-    json_t *number = field_of(c->planner->config, c->texts[0]);
+    return operate(c, &row_op_scale, (double)(float)c->reals[0], error);
+}
 
-    if (!json_is_number(number))
-        return refuse(error, GUFO_E_ARGUMENT, "config.json has no number %s", QUOTED(c->texts[0]));
-    return operate(c, &row_op_scale, json_number_value(number), error);
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* How many rows argument `index` is about; -1 is all that are left. */
+static gufo_status count_rows(const operation_call *c, uint32_t index, uint64_t left, uint64_t *out,
+                              gufo_error *error)
+{
+    *out = c->numbers[index] == SIZE_OF_REST ? left : c->numbers[index];
+    return *out <= left
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "it has fewer rows than the configuration says");
+}
+
+/* The factor of each row, into `factors`. */
+static gufo_status fill_factors(const operation_call *c, uint64_t all, float *factors,
+                                gufo_error *error)
+{
+    uint64_t at = 0, count = 0;
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 1; i < c->n_arguments && status == GUFO_OK; i++) {
+        char expression[128];
+        double factor;
+
+        (void)snprintf(expression, sizeof expression, "at(%.*s, %u)", (int)c->texts[0].len,
+                       c->texts[0].data, (unsigned)(i - 1));
+        status = config_real(c->planner->config, expression, &factor, error);
+        if (status == GUFO_OK)
+            status = count_rows(c, i, all - at, &count, error);
+        for (; status == GUFO_OK && count > 0; count--)
+            factors[at++] = (float)factor;
+    }
+    if (status == GUFO_OK && at != all)
+        return refuse(error, GUFO_E_ARGUMENT, "it has more rows than the configuration says");
+    return status;
+}
+
+/* A table of one number for each row; the plan frees it. */
+static gufo_status make_table(tensor_plan *plan, const float *factors, uint64_t count,
+                              const rows **out, gufo_error *error)
+{
+    rows *table = mem_zero(plan->allocator, sizeof *table);
+    gufo_status status = plan_keep(plan, table, error);
+
+    if (table == NULL || status != GUFO_OK)
+        return table == NULL ? fail_memory(error) : status;
+    *table = (rows){.row_bytes = sizeof(float),
+                    .count = count,
+                    .columns = 1,
+                    .type = gufo_element_type_by_id(GUFO_TYPE_F32)};
+    *out = table;
+    return plan_numbers(plan, factors, count, &table->source, error);
+}
+
+/* Arguments: a list of factors, and for how many rows each of them is. */
+gufo_status values_multiply_rows(const operation_call *c, gufo_error *error)
+{
+    tensor_plan *plan = c->planner->grown.plan;
+    const view *v = &c->item->views[c->view];
+    row_op op = {.kind = &row_op_scale_rows, .number = 1};
+    float *factors;
+    gufo_status status;
+
+    if (v->n_dims != 2)
+        return refuse(error, GUFO_E_ARGUMENT, "it has %" PRIu32 " dimensions instead of 2",
+                      v->n_dims);
+    factors = mem_array(plan->allocator, v->shape[0], sizeof *factors);
+    if (factors == NULL)
+        return fail_memory(error);
+    status = fill_factors(c, v->shape[0], factors, error);
+    if (status == GUFO_OK)
+        status = make_table(plan, factors, v->shape[0], &op.side[0], error);
+    mem_free(plan->allocator, factors);
+    return status == GUFO_OK ? operate_with(c, &op, error) : status;
 }

@@ -28,6 +28,10 @@ typedef enum plan_type {
     PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
 } plan_type;
 
+/* Keeps numbers that are made, as a source of F32; the plan frees it. */
+gufo_status plan_numbers(tensor_plan *plan, const float *values, uint64_t count, const source **out,
+                         gufo_error *error);
+
 /* Adds a tensor with the numbers of a view.  `from`: the tensor of the checkpoint that errors are about;
  * NULL: none. */
 gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,

@@ -106,6 +106,30 @@ gufo_status steps_number(const planner *p, const item *it, gufo_str text, uint64
     return config_number(p->config, expression, out, error);
 }
 
+/* An argument as text; what it becomes is in `expanded`. */
+static gufo_status fill_text(const operation_call *call, gufo_str text,
+                             char expanded[ARGUMENT_SIZE], gufo_str *out, gufo_error *error)
+{
+    gufo_status status;
+
+    *out = text;
+    if (memchr(text.data, '{', text.len) == NULL)
+        return GUFO_OK;
+    status = steps_expand(call->planner, call->item, text, expanded, ARGUMENT_SIZE, error);
+    *out = gufo_str_of(expanded);
+    return status;
+}
+
+static gufo_status fill_real(const operation_call *call, gufo_str text, double *out,
+                             gufo_error *error)
+{
+    char expression[ARGUMENT_SIZE];
+    gufo_status status =
+        steps_expand(call->planner, call->item, text, expression, sizeof expression, error);
+
+    return status == GUFO_OK ? config_real(call->planner->config, expression, out, error) : status;
+}
+
 /* Texts of a call are in `texts`. */
 static gufo_status fill_call(operation_call *call, const rule_step *step,
                              char texts[STEP_ARGUMENTS][ARGUMENT_SIZE], gufo_error *error)
@@ -116,16 +140,16 @@ static gufo_status fill_call(operation_call *call, const rule_step *step,
     for (uint32_t i = 0; i < step->n_arguments && status == GUFO_OK; i++) {
         gufo_str text = step->arguments[i];
 
-        call->numbers[i] = 0;
-        if (operation_wants_number(step->operation, i)) {
+        switch (operation_wants(step->operation, i)) {
+        case 'n':
             status = steps_number(call->planner, call->item, text, &call->numbers[i], error);
-            continue;
+            break;
+        case 'r':
+            status = fill_real(call, text, &call->reals[i], error);
+            break;
+        default:
+            status = fill_text(call, text, texts[i], &call->texts[i], error);
         }
-        call->texts[i] = text;
-        if (memchr(text.data, '{', text.len) == NULL)
-            continue;
-        status = steps_expand(call->planner, call->item, text, texts[i], ARGUMENT_SIZE, error);
-        call->texts[i] = gufo_str_of(texts[i]);
     }
     return status;
 }

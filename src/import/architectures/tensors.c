@@ -116,11 +116,13 @@ static bool is_in_group(const tensor_rule *rule, gufo_str group)
 static gufo_status find_place(planning *pl, const item *it, const tensor_rule *rule,
                               const rule_step *step, stack_place *place, gufo_error *error)
 {
-    *place = (stack_place){.group = step->arguments[0],
-                           .suffix = steps_suffix(it->name),
-                           .rule = (uint64_t)(rule - pl->rules.list),
-                           .block = it->block,
-                           .entry = it->entry};
+    *place =
+        (stack_place){.group = step->arguments[0],
+                      .suffix = steps_suffix(it->name),
+                      .rule = (uint64_t)(rule - pl->rules.list),
+                      /* Without {b} the number in its name is that of the entry. */
+                      .block = strstr(rule->row->names, "{b}") != NULL ? it->block : UINT64_MAX,
+                      .entry = it->entry};
     for (uint64_t i = 0; i < pl->rules.count; i++) {
         if (!is_in_group(&pl->rules.list[i], place->group))
             continue;
