@@ -213,7 +213,8 @@ END
 }
 
 @test "tokenize: a real vocabulary" {
-    vocabulary=$(shared_vocabulary llama-spm)
+    shared_vocabulary llama-spm
+    vocabulary=$shared_vocabulary
     run -0 gufo tokenize --ids "$vocabulary" 'Hello world'
     same '[1, 15043, 3186]'
     text=$GUFO_SHARED/data/text/tokens_large/mixed_100k.txt

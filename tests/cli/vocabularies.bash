@@ -36,10 +36,9 @@ make_wpm() {
         kv tokenizer.ggml.unknown_token_id uint32 0
 }
 
-# shared_vocabulary NAME: the path of a real one; skips the test without it.
+# shared_vocabulary NAME: the path of a real one, as $shared_vocabulary; skips the test without it.
 shared_vocabulary() {
-    local path=${GUFO_SHARED:-}/data/vocab/ggml-vocab-$1.gguf
-    [ -e "$path" ] || path=${GUFO_SHARED:-}/data/text/vocabs/$1.gguf
-    [ -e "$path" ] || skip "no $path"
-    printf '%s\n' "$path"
+    shared_vocabulary=${GUFO_SHARED:-}/data/vocab/ggml-vocab-$1.gguf
+    [ -e "$shared_vocabulary" ] || shared_vocabulary=${GUFO_SHARED:-}/data/text/vocabs/$1.gguf
+    [ -e "$shared_vocabulary" ] || skip "no $shared_vocabulary"
 }

@@ -226,7 +226,8 @@ d\xff
 
 @test "vocab: real vocabularies" {
     for name in llama-spm gpt-2 starcoder deepseek-coder; do
-        file=$(shared_vocabulary "$name")
+        shared_vocabulary "$name"
+        file=$shared_vocabulary
         run -0 gufo vocab --json "$file"
         [[ $output == *'"duplicates":[]'* ]]
         gufo vocab --force --export tokenizer.json "$file"
