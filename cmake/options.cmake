@@ -78,12 +78,19 @@ if(GUFO_SANITIZE)
     target_compile_options(gufo_flags INTERFACE
         -fsanitize=${GUFO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(gufo_flags INTERFACE -fsanitize=${GUFO_SANITIZE})
+    # Addresses of all counters and checked variables would have to be put in whenever a program starts.
+    if(GUFO_SANITIZE MATCHES "address")
+        target_link_options(gufo_flags INTERFACE
+            $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
+    endif()
 endif()
 if(GUFO_FUZZ)
     if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "GUFO_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
     endif()
-    target_compile_options(gufo_flags INTERFACE -fsanitize=fuzzer-no-link)
+    # Programs that are not fuzzed need no counters.
+    target_compile_options(gufo_flags INTERFACE
+        $<$<NOT:$<BOOL:$<TARGET_PROPERTY:GUFO_NOT_FUZZED>>>:-fsanitize=fuzzer-no-link>)
     # A program with libFuzzer and sanitizers inside takes GNU's linker four times as long.
     find_program(LLD ld.lld)
     mark_as_advanced(LLD)

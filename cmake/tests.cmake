@@ -1,4 +1,4 @@
-# Tests: unit tests (cmocka), one program per test_*.c in tests/ROOM or a folder in it, and command
+# Tests: unit tests (cmocka), one for each test_*.c in tests/ROOM or a folder in it, and command
 # tests (bats).
 #
 # Every test finds in its environment
@@ -31,48 +31,91 @@ if(NOT TARGET gufo_digest_internal)
     list(FILTER unit_tests EXCLUDE REGEX "/test_(architectures|legacy|tokenizers)_expected.c$")
 endif()
 
-function(add_unit_test source)
+# The program that a test is in.  To link one for each file would take longer than to run most of them.
+#   test_ROOM_NAME  a file that says "A program of its own": it replaces functions of the system or of the
+#                   library, or has arguments
+#   test_ROOM_disk  files that use tests/support/disk.h, which takes the place of the library's disk
+#   test_ROOM       all other files of the room
+# The last two run the file that their argument names (tests/run_one.c); scripts/lint checks that its files share
+# no names but their main functions, which are called ROOM_NAME_main.
+set(test_programs "")
+foreach(source IN LISTS unit_tests)
     file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR}/tests ${source})
     string(REGEX REPLACE "/.*" "" room ${room})
     get_filename_component(name ${source} NAME_WE)
     string(REPLACE "test_" "" name ${name})
-    add_executable(test_${room}_${name} ${source})
-    set_target_properties(test_${room}_${name} PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    target_link_libraries(test_${room}_${name} PRIVATE gufo_test_support)
-    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
-        # Optimizing a test takes longer than what it computes itself.
-        target_compile_options(test_${room}_${name} PRIVATE -O0)
+    file(STRINGS ${source} own_program REGEX "A program of its own")
+    file(STRINGS ${source} own_disk REGEX "^#include \"(.*/)?(copies|disk|recording|workshop)\\.h\"")
+    set(argument ${name})
+    if(own_program)
+        set(program test_${room}_${name})
+        set(argument "")
+    else()
+        set(program test_${room})
+        if(own_disk)
+            set(program test_${room}_disk)
+        endif()
+        set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS main=${room}_${name}_main)
+        string(APPEND tests_of_${program} "TEST(${room}, ${name})\n")
     endif()
-    if(TARGET gufo_${room}_internal)
-        target_link_libraries(test_${room}_${name} PRIVATE gufo_${room}_internal)
+    list(APPEND test_programs ${program})
+    list(APPEND sources_of_${program} ${source})
+    set(room_of_${program} ${room})
+    if(own_disk)
+        set(disk_of_${program} gufo_test_disk)
     endif()
-    add_test(NAME unit.${room}.${name} COMMAND test_${room}_${name})
-    # 77: the whole program found nothing to test with.
+    add_test(NAME unit.${room}.${name} COMMAND ${program} ${argument})
+    # 77: the whole file found nothing to test with.
     set_tests_properties(unit.${room}.${name} PROPERTIES
         ENVIRONMENT "${test_environment}" LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
-endfunction()
+endforeach()
+list(REMOVE_DUPLICATES test_programs)
 
 # Private headers are within reach.
 add_library(gufo_test_base INTERFACE)
 target_include_directories(gufo_test_base INTERFACE src tests ${CMOCKA_INCLUDE_DIR})
 target_link_libraries(gufo_test_base INTERFACE gufo_internal gufo_flags ${CMOCKA_LIBRARY})
+set(disk_sources ${support_sources})
+list(FILTER disk_sources INCLUDE REGEX "/(disk|recording)\\.c$")
+list(REMOVE_ITEM support_sources ${disk_sources})
 add_library(gufo_test_support STATIC ${support_sources})
 target_link_libraries(gufo_test_support PUBLIC gufo_test_base)
-foreach(source IN LISTS unit_tests)
-    add_unit_test(${source})
-endforeach()
-# Its expected results are hashes.
-foreach(test test_import_architectures_expected test_import_legacy_expected
-        test_import_tokenizers_expected)
-    if(TARGET ${test})
-        target_link_libraries(${test} PRIVATE gufo_digest_internal)
+add_library(gufo_test_disk STATIC ${disk_sources})
+set_target_properties(gufo_test_support gufo_test_disk PROPERTIES GUFO_NOT_FUZZED ON)
+target_link_libraries(gufo_test_disk PUBLIC gufo_test_support)
+
+# All of it that unit tests and fuzz seeds need, without the command, the libraries for others and the examples.
+add_custom_target(gufo_tests)
+
+foreach(program IN LISTS test_programs)
+    add_dependencies(gufo_tests ${program})
+    add_executable(${program} ${sources_of_${program}})
+    set_target_properties(${program} PROPERTIES GUFO_NOT_FUZZED ON
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    if(tests_of_${program})
+        set(list ${PROJECT_BINARY_DIR}/tests/${program}.def)
+        file(CONFIGURE OUTPUT ${list} CONTENT "${tests_of_${program}}" @ONLY)
+        target_sources(${program} PRIVATE tests/run_one.c)
+        target_compile_definitions(${program} PRIVATE TEST_LIST="${list}")
+    endif()
+    target_link_libraries(${program} PRIVATE ${disk_of_${program}} gufo_test_support)
+    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
+        # Optimizing a test takes longer than what it computes itself.
+        target_compile_options(${program} PRIVATE -O0)
+    endif()
+    set(room ${room_of_${program}})
+    if(TARGET gufo_${room}_internal)
+        target_link_libraries(${program} PRIVATE gufo_${room}_internal)
     endif()
 endforeach()
+# Some expected results are hashes.
+if(TARGET test_import AND TARGET gufo_digest_internal)
+    target_link_libraries(test_import PRIVATE gufo_digest_internal)
+endif()
 # The judge of the names of files; the library does without.
-if(TARGET test_schema_name_pcre2 AND PCRE2_FOUND)
-    target_compile_definitions(test_schema_name_pcre2 PRIVATE TEST_PCRE2)
-    target_link_libraries(test_schema_name_pcre2 PRIVATE gufo_library::pcre2)
+if(TARGET test_schema AND PCRE2_FOUND)
+    target_compile_definitions(test_schema PRIVATE TEST_PCRE2)
+    target_link_libraries(test_schema PRIVATE gufo_library::pcre2)
 endif()
 
 include(cmake/compat_tests.cmake)

@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <math.h>
 
-/* The command is not a library: its file is taken in as it is. */
+/* A program of its own: the command is not a library, and its file is taken in as it is. */
 #include "cli/core/number.c"
 
 #define RANDOM_PATTERNS 200000

@@ -1,7 +1,7 @@
 /* The line of the progress bar: it fits any width, and what matters most stays longest. */
 #include "support/check.h"
 
-/* The command is not a library: its files are taken in as they are. */
+/* A program of its own: the command is not a library, and its files are taken in as they are. */
 #include "cli/core/human.c"
 #include "cli/core/number.c"
 #include "cli/core/progress.c"

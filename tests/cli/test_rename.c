@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The command is not a library: its file is taken in as it is. */
+/* A program of its own: the command is not a library, and its file is taken in as it is. */
 #include "cli/validate/rename.c"
 
 enum { FILES = 3 };

@@ -1,7 +1,7 @@
 /* Sizes as people write them. */
 #include "support/check.h"
 
-/* The command is not a library: its files are taken in as they are. */
+/* A program of its own: the command is not a library, and its files are taken in as they are. */
 #include "cli/core/number.c"
 #include "cli/core/size.c"
 

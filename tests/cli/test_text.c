@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The command is not a library: its file is taken in as it is. */
+/* A program of its own: the command is not a library, and its file is taken in as it is. */
 #undef skip /* cmocka's macro */
 #include "cli/core/text.c"
 

@@ -2,7 +2,9 @@
  * every machine, with every compiler, at every processor level.
  *
  * Inputs are made with integer arithmetic.  The digests were taken when the reference vectors
- * passed (test_vectors.c); `test_codec_digests --write` prints them again. */
+ * passed (test_vectors.c).
+ *
+ * A program of its own: `test_codec_digests --write` prints them again. */
 #include "../support/check.h"
 #include "../support/codec.h"
 #include "../support/folder.h"

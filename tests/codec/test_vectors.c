@@ -5,7 +5,7 @@
  * without them (GUFO_SHARED) the program is skipped, and tests/codec/test_digests.c alone says that
  * results are what they were when the vectors last passed.
  *
- * `test_codec_vectors TYPE` looks at one type only. */
+ * A program of its own: `test_codec_vectors TYPE` looks at one type only. */
 #include "../support/check.h"
 #include "../support/codec.h"
 #include "../support/shared.h"

@@ -1,7 +1,7 @@
 /* Lack of memory at every allocation in turn: nothing aborts, leaks or is half done.
  *
- * The linker sends malloc, calloc and realloc of everything that is linked in through the functions
- * below (--wrap). */
+ * A program of its own: the linker sends malloc, calloc and realloc of everything that is linked in
+ * through the functions below (--wrap). */
 #include "compat.h"
 
 static size_t allocations, fail_at; /* fail_at 0: none fails */

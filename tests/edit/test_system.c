@@ -1,7 +1,7 @@
 /* The system refuses a call, is interrupted, shares blocks, or others change files in between:
  * edits, their recovery and copies either succeed or leave what was there.
  *
- * The calls are replaced in this program; the real ones are reached through dlsym. */
+ * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
 #include "workshop.h"
 #include "../support/edits.h"
 

@@ -1,7 +1,7 @@
 /* Reading while the system fails or is slow: errors, interruptions and short reads of each call
  * that opening and checking make, at every place of the metadata where a read can be due.
  *
- * The calls are replaced in this program; the real ones are reached through dlsym. */
+ * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
 #include "../support/findings.h"
 #include "../support/good.h"
 #include "../support/openers.h"

@@ -1,7 +1,7 @@
 /* Reading never opens a file for writing, nor makes, renames or removes one: every call that could
  * is watched while files are opened in each way, looked at and checked.
  *
- * The calls are replaced in this program; the real ones are reached through dlsym. */
+ * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
 #include "../support/findings.h"
 #include "../support/good.h"
 #include "../support/openers.h"

@@ -2,7 +2,7 @@
  * errors that disks and folders give.  Every time the error must name the reason, the old target
  * must be as it was, and no temporary file may be left.
  *
- * The calls are replaced in this program; the real ones are reached through dlsym. */
+ * A program of its own: the calls are replaced in it; the real ones are reached through dlsym. */
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/sink.h"
