@@ -105,6 +105,7 @@ static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error
 
         if (!gufo_tensor_at(input, tensors[i], &p->source))
             return refuse(error, GUFO_E_RANGE, "no tensor %" PRIu64, tensors[i]);
+        p->index = tensors[i];
         p->type = gufo_element_type_by_id(p->source.type);
         p->size = p->source.size;
         status = model_fail(model_holding(input, &p->source), plan_part(x, p, error), error);
@@ -165,10 +166,23 @@ static gufo_status add_decoded(gufo_job *job, const part *p, uint32_t target, gu
     return job_add_rows(job, PIECE_MAKE, p->source.name, &r, &numbers, 1, error);
 }
 
+/* Of a model without files: rows are made. */
+static gufo_status add_made(gufo_job *job, const part *p, uint32_t target, gufo_error *error)
+{
+    made result = {.target = target,
+                   .place = p->place,
+                   .type = gufo_element_type_by_id(p->target),
+                   .encode = p->method == PART_DECODED};
+
+    return job_add_tensor(job, 0, &p->source, p->index, &result, 1, 1, error);
+}
+
 static gufo_status add_part(const extraction *x, const part *p, uint32_t target, gufo_error *error)
 {
     uint32_t input = (uint32_t)p->source.shard;
 
+    if (x->job->inputs[input].source == NULL && p->source.size > 0)
+        return add_made(x->job, p, target, error);
     if (p->method == PART_DECODED)
         return add_decoded(x->job, p, target, error);
     if (p->method == PART_SWAPPED)
@@ -222,7 +236,7 @@ gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, siz
         (void)refuse(error, GUFO_E_ARGUMENT, "the list of tensors is missing");
     else if (planner_check_input(input, error) == GUFO_OK &&
              check_options(x.options, count, error) == GUFO_OK)
-        x.job = planner_begin(input, x.options->allocator, error);
+        x.job = planner_begin_any(input, x.options->allocator, error);
     if (x.job == NULL)
         return NULL;
     status = extract(&x, tensors, error);

@@ -102,9 +102,7 @@ static bool is_wider(const void *a, const void *b)
 
     if (width_a != width_b)
         return width_a > width_b;
-    if (first->source.shard != second->source.shard)
-        return first->source.shard < second->source.shard;
-    return first->source.info_offset < second->source.info_offset;
+    return first->index < second->index;
 }
 
 /* A JSON string. */

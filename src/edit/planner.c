@@ -31,17 +31,22 @@ static gufo_status fill(gufo_job *job, const gufo_model *input, gufo_error *erro
     return job_add_shards(job, input, error);
 }
 
-gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator, gufo_error *error)
+gufo_job *planner_begin_any(const gufo_model *input, const gufo_allocator *allocator,
+                            gufo_error *error)
 {
-    gufo_job *job;
+    gufo_job *job = job_new(allocator, error);
 
-    if (model_need_files(input, "bytes to copy", error) != GUFO_OK)
-        return NULL;
-    job = job_new(allocator, error);
     if (job == NULL || fill(job, input, error) == GUFO_OK)
         return job;
     gufo_job_free(job);
     return NULL;
+}
+
+gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator, gufo_error *error)
+{
+    return model_need_files(input, "bytes to copy", error) == GUFO_OK
+               ? planner_begin_any(input, allocator, error)
+               : NULL;
 }
 
 /* ---- documents ------------------------------------------------------------------------------ */

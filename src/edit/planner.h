@@ -37,6 +37,9 @@ static inline gufo_document *planner_document_at(const planner *p, uint64_t inde
 /* NULL on failure.  GUFO_E_ARGUMENT for a model without files. */
 gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator,
                         gufo_error *error);
+/* The same for a model that may be without files. */
+gufo_job *planner_begin_any(const gufo_model *input, const gufo_allocator *allocator,
+                            gufo_error *error);
 /* Hands a document over; NULL says that it could not be made.  It is freed on failure. */
 gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error);
 gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *error);

@@ -479,6 +479,12 @@ END
     same_error "$note"
     same_list "$(gufo hash -q old.bin | sed 's/old.bin/new.gguf/')" "$(gufo hash new.gguf)"
     same_list "$(gufo stats -q --json old.bin | sed 's/.*"tensors":/"tensors":/')" "$(gufo stats --json new.gguf | sed 's/.*"tensors":/"tensors":/')"
+    for format in raw safetensors; do
+        gufo extract -q old.bin output.weight --format "$format" -o "a.$format"
+        gufo extract -q new.gguf output.weight --format "$format" -o "b.$format"
+        cmp "a.$format" "b.$format"
+    done
+    run -2 gufo extract -q old.bin output.weight --force -o old.bin
     gufo quantize -q old.bin --allow-requantize Q8_0 -o a.gguf
     gufo quantize -q new.gguf --allow-requantize Q8_0 -o b.gguf
     cmp a.gguf b.gguf
@@ -491,7 +497,7 @@ END
 @test "old files: commands that write them again name what helps" {
     make_legacy old.bin
     for command in 'edit old.bin --set a.b=1' 'split old.bin s --max-tensors 1' 'strip old.bin x.gguf --no-tensors' 'endian old.bin x.gguf --to big' \
-        'extract old.bin output.weight -o x.npy' 'merge old.bin x.gguf' 'name --rename old.bin'; do
+        'merge old.bin x.gguf' 'name --rename old.bin' 'validate --fix old.bin -o x.gguf'; do
         # shellcheck disable=SC2086 # words
         run -3 --separate-stderr gufo $command
         same_error "gufo: old.bin: this is a GGJT version 1 file, not a GGUF file; 'gufo migrate' makes one of it"

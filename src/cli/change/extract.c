@@ -167,6 +167,7 @@ static int extract(void *context)
     extract_options *o = context;
 
     guess_format(o);
+    o->job.foreign = true;
     return copying_run(&o->job, plan);
 }
 

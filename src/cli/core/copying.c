@@ -197,7 +197,7 @@ int copying_run(copying *job, copying_planner *plan)
     int code;
 
     job->input = job->base.shared->args[0];
-    code = foreign_file_refuse(job->input) ? CODE_FAILED : open_input(job, &done);
+    code = !job->foreign && foreign_file_refuse(job->input) ? CODE_FAILED : open_input(job, &done);
     if (code == CODE_OK && !done) {
         job->plan = plan(job, &error);
         if (job->plan == NULL)

@@ -26,6 +26,7 @@ bool foreign_file_find(const char *path, foreign_kind *kind)
     if (found.name == NULL && !path_is_standard(path)) {
         found.name = gufo_checkpoint_recognise(path);
         found.command = "convert";
+        found.converts = true;
         if (found.name != NULL && str_ends(gufo_str_of(found.name), " model"))
             found.noun = "";
     }
@@ -41,31 +42,52 @@ static bool lacks_rules(const gufo_error *error)
 }
 
 /* Opens a checkpoint with as much as is understood of it. */
-static gufo_import *open_checkpoint(const char *path, gufo_error *error)
+static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_error *error)
 {
-    static const gufo_checkpoint_options less[] = {
+    static const gufo_checkpoint_options tries[] = {
+        {0},
         {.flags = GUFO_CHECKPOINT_NO_VOCABULARY},
         {.flags = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_GENERIC, .arch = "unknown"}};
-    gufo_import *import = gufo_import_checkpoint(path, NULL, error);
+    size_t count = use == FOREIGN_JUDGED ? 1 : sizeof tries / sizeof *tries;
+    gufo_import *import = NULL;
 
-    for (size_t i = 0; import == NULL && lacks_rules(error) && i < sizeof less / sizeof *less;
-         i++) {
-        report_warning(path, "%s; it is shown without what that is about", error->message);
-        import = gufo_import_checkpoint(path, &less[i], error);
+    for (size_t i = use == FOREIGN_OUTLINE; import == NULL && i < count; i++) {
+        import = gufo_import_checkpoint(path, &tries[i], error);
+        if (import == NULL && !lacks_rules(error))
+            return NULL;
+        if (import == NULL && use == FOREIGN_SEEN && i + 1 < count)
+            report_warning(error->file[0] != '\0' ? error->file : path,
+                           "%s; the model is shown without what that is about", error->message);
     }
     return import;
 }
 
-gufo_model *foreign_file_open(const char *path, uint64_t *size, gufo_error *error)
+gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *error)
 {
-    gufo_import *import = legacy_name(path) != NULL ? gufo_import_legacy(path, NULL, error)
-                                                    : open_checkpoint(path, error);
+    gufo_import *import;
+    foreign_kind kind;
+    gufo_model *model;
 
+    if (use != FOREIGN_OUTLINE && foreign_file_find(path, &kind))
+        report_warning(path, "this is a %s%s, seen as the GGUF file that 'gufo %s' makes of it",
+                       kind.name, kind.noun, kind.command);
+    import = legacy_name(path) != NULL ? gufo_import_legacy(path, NULL, error)
+                                       : open_checkpoint(path, use, error);
     if (import == NULL)
         return NULL;
-    if (size != NULL)
-        *size = gufo_import_describe(import).size;
-    return gufo_import_take_model(import, path, error);
+    model = gufo_import_take_model(import, path, error);
+    if (model != NULL && use == FOREIGN_JUDGED)
+        foreign_file_warn(model, path);
+    return model;
+}
+
+void foreign_file_warn(const gufo_model *model, const char *path)
+{
+    const gufo_import *import = gufo_import_of(model);
+    const char *text;
+
+    for (uint64_t i = 0; (text = gufo_import_warning_at(import, i)) != NULL; i++)
+        report_warning(path, "%s", text);
 }
 
 const char *foreign_file_part_at(const gufo_model *model, uint32_t index)
@@ -83,10 +105,15 @@ bool foreign_file_find(const char *path, foreign_kind *kind)
     return false;
 }
 
-gufo_model *foreign_file_open(const char *path, uint64_t *size, gufo_error *error)
+gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *error)
 {
-    (void)path, (void)size, (void)error;
+    (void)path, (void)use, (void)error;
     return NULL; /* foreign_file_find finds none */
+}
+
+void foreign_file_warn(const gufo_model *model, const char *path)
+{
+    (void)model, (void)path;
 }
 
 const char *foreign_file_part_at(const gufo_model *model, uint32_t index)

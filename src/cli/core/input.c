@@ -122,15 +122,12 @@ static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *
 {
     gufo_open_options options = {
         .flags = open_flags, .name = path, .max_depth = options_max_depth()};
-    foreign_kind kind;
 
     if (path_is_standard(path))
         return gufo_open_fd(STDIN_FILENO, &options, error);
-    if (!foreign_file_find(path, &kind))
+    if (!foreign_file_find(path, NULL))
         return gufo_open(path, &options, error);
-    report_warning(path, "this is a %s%s, seen as the GGUF file that 'gufo %s' makes of it",
-                   kind.name, kind.noun, kind.command);
-    return foreign_file_open(path, NULL, error);
+    return foreign_file_open(path, FOREIGN_SEEN, error);
 }
 
 static gufo_model *open_model(const char *path, uint32_t open_flags)

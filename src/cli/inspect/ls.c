@@ -84,7 +84,9 @@ const command_line command_ls = {
     .doc = "List models: name, architecture, parameters, quantization, size, context and date.\v"
            "A folder (by default this one) means the files in it whose names end in '.gguf', and "
            "blobs named sha256-... that are GGUF files; a set of shards is one model, and so are "
-           "several links to one file.  gufo reads only headers.  It reports what is wrong with a "
+           "several links to one file.  A folder with "
+           "config.json and *.safetensors or pytorch_model*.bin files is a model, too.  gufo reads "
+           "only headers.  It reports what is wrong with a "
            "broken file; the exit status is then 3.  It is 1 if no model was found.",
     .examples = {{"gufo ls -r --sort=size ~/models",
                   "All models below a folder, the largest first."},

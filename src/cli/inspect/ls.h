@@ -43,6 +43,7 @@ typedef struct ls_file {
     const char *cache; /* NULL: none */
     bool named;        /* by an argument, not found in a folder */
     bool guessed;      /* perhaps not a model: then it is not listed */
+    bool folder;       /* a model of a training framework */
 
     size_t prefix_len;      /* of the path before "-00001-of-00002.gguf" */
     uint32_t number, count; /* 0: the path is not that of a shard */
@@ -76,6 +77,8 @@ struct ls_walk {
     bool (*wanted)(const char *name);
     /* A file that is, or a link that leads nowhere; `path` begins with that of the folder. */
     void (*found)(const ls_walk *w, const char *path);
+    /* The folder itself, and each that is entered; NULL: nothing happens. */
+    void (*enters)(const ls_walk *w, const char *path);
     const char *origin; /* for `found` */
 };
 

@@ -194,7 +194,12 @@ static void add_ollama(ls_files *files, const char *path, const char *name)
         char *folder = path_with(path, folders[i]);
 
         if (folder != NULL && access(folder, F_OK) == 0)
-            ls_walk_folder(&(ls_walk){files, true, any_name, read_manifest, path}, folder);
+            ls_walk_folder(&(ls_walk){.files = files,
+                                      .recursive = true,
+                                      .wanted = any_name,
+                                      .found = read_manifest,
+                                      .origin = path},
+                           folder);
         free(folder);
     }
 }

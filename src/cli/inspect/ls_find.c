@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/core/array.h"
+#include "cli/core/foreign_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,14 +80,24 @@ static void found(const ls_walk *w, const char *path)
     file->guessed = !is_model(path);
 }
 
-static void add_folder(ls_files *files, const char *path, bool recursive, const char *cache)
+/* A folder may be a model; files in it may be others. */
+static void enters(const ls_walk *w, const char *path)
 {
-    ls_walk_folder(&(ls_walk){files, recursive, is_wanted, found, cache}, path);
+    ls_file *file = foreign_file_find(path, NULL) ? ls_add(w->files, path) : NULL;
+
+    if (file != NULL)
+        file->folder = true;
 }
 
+/* Caches have folders of their own kind. */
 void ls_add_folder(ls_files *files, const char *path, const char *cache)
 {
-    add_folder(files, path, true, cache);
+    ls_walk_folder(&(ls_walk){.files = files,
+                              .recursive = true,
+                              .wanted = is_wanted,
+                              .found = found,
+                              .origin = cache},
+                   path);
 }
 
 void ls_add_argument(ls_files *files, const char *path, bool recursive)
@@ -98,7 +109,12 @@ void ls_add_argument(ls_files *files, const char *path, bool recursive)
         (void)report_system(path, errno);
         files->failed = true;
     } else if (S_ISDIR(status.st_mode)) {
-        add_folder(files, path, recursive, NULL);
+        ls_walk_folder(&(ls_walk){.files = files,
+                                  .recursive = recursive,
+                                  .wanted = is_wanted,
+                                  .found = found,
+                                  .enters = enters},
+                       path);
     } else {
         file = ls_add(files, path);
         if (file != NULL)

@@ -244,17 +244,31 @@ static void take_facts(ls_file *file, const gufo_model *model)
     (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
+/* The size and the date of all files of a model in another format. */
+static void add_parts(ls_file *file, const gufo_model *model)
+{
+    struct stat status;
+    const char *path;
+
+    file->size = 0;
+    for (uint32_t i = 0; (path = foreign_file_part_at(model, i)) != NULL; i++)
+        if (stat(path, &status) == 0) {
+            file->size += (uint64_t)status.st_size;
+            file->date = status.st_mtime > file->date ? status.st_mtime : file->date;
+        }
+}
+
 /* Opens a model in another format as the one that it becomes. */
 static gufo_model *open_foreign(ls_file *file)
 {
-    uint64_t size = file->size;
     gufo_error error;
-    gufo_model *model = foreign_file_open(file->path, &size, &error);
+    gufo_model *model = foreign_file_open(file->path, FOREIGN_OUTLINE, &error);
 
     if (model == NULL)
         set_fault(file, error.file[0] != '\0' ? error.file : file->path, error.offset,
                   error.message);
-    file->size = size;
+    else
+        add_parts(file, model);
     return model;
 }
 
@@ -262,7 +276,11 @@ static gufo_model *open_foreign(ls_file *file)
 static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options *options,
                                const gufo_error *error)
 {
-    if (error->code == GUFO_E_NOT_GGUF && foreign_file_find(file->path, NULL))
+    foreign_kind kind = {0};
+    bool foreign = error->code == GUFO_E_NOT_GGUF && foreign_file_find(file->path, &kind);
+
+    /* A part of a checkpoint is not listed beside it. */
+    if (foreign && !(kind.converts && file->guessed))
         return open_foreign(file);
     file->left_out = error->code == GUFO_E_NOT_GGUF && file->guessed;
     if (file->left_out)
@@ -281,7 +299,9 @@ static void read_model(ls_file *file)
     opened o = {0};
 
     options.flags |= file->count == 0 ? GUFO_OPEN_INCOMPLETE : 0;
-    if (open_shards(file, &o)) {
+    if (file->folder) {
+        model = open_foreign(file);
+    } else if (open_shards(file, &o)) {
         model = gufo_open_shards(o.inputs, o.count, &options, &error);
         if (model == NULL)
             model = open_broken(file, &o, &options, &error);

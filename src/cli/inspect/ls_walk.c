@@ -90,6 +90,8 @@ static void walk_opened(const ls_walk *w, int fd, const char *path, unsigned lev
         close(fd);
         return;
     }
+    if (w->enters != NULL)
+        w->enters(w, path);
     while (errno = 0, (entry = readdir(folder)) != NULL)
         visit(w, fd, path, entry, level);
     if (errno != 0)

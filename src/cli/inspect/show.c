@@ -5,6 +5,7 @@
 #include "cli/inspect/show.h"
 
 #include "cli/commands.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/glob.h"
 #include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
@@ -42,7 +43,7 @@ static show_writer *find_writer(const show_options *options)
     return options->markdown ? show_write_markdown : show_write_text;
 }
 
-/* A folder shows as its list of models. */
+/* A folder that is not a model shows as its list of models. */
 static int show_folder(const char *path, const shared_options *shared)
 {
     ls_files files = {0};
@@ -75,7 +76,7 @@ static int show_file(void *context, const char *path)
     bool sound;
     int code;
 
-    if (path_is_folder(path))
+    if (path_is_folder(path) && !foreign_file_find(path, NULL))
         return show_folder(path, shared);
     code = input_open(&in, path, &options->input);
     if (code != CODE_OK)

@@ -11,6 +11,7 @@
 #include "cli/validate/validate.h"
 
 #include "cli/commands.h"
+#include "cli/core/foreign_file.h"
 #include "cli/inspect/catalogue.h"
 
 #include <stdlib.h>
@@ -81,6 +82,8 @@ static int check_request(const validate_options *o, const char *path, uint32_t s
         return report_usage("--fix takes one file, not a set: 'gufo merge' makes it one");
     if (o->fix && path_is_standard(path))
         return report_usage("--fix needs a file, not standard input");
+    if (o->fix && foreign_file_refuse(path))
+        return CODE_FAILED;
     return CODE_OK;
 }
 

@@ -2,9 +2,10 @@
  *
  * A file: the rules of the format while it is opened, those that a second look finds, then what it
  * means.  A set: the rules of the format for each shard by itself, then whether the shards belong
- * together, then what they mean as one model. */
+ * together, then what they mean as one model.  A checkpoint: what the model means that it becomes. */
 #include "cli/validate/validate.h"
 
+#include "cli/core/foreign_file.h"
 #include "cli/core/judge.h"
 #include "cli/core/progress.h"
 #include "cli/core/signals.h"
@@ -79,8 +80,10 @@ static void check_alone(report *r, const gufo_model *file)
 /* The second level, of a set or of a file that does not belong to one that is checked. */
 static int check_meaning(report *r, const gufo_model *model)
 {
+    /* The name of a folder says nothing about the file that it becomes. */
+    bool is_file = !path_is_standard(r->path) && !gufo_model_facts(model).is_made;
     gufo_check_options options = {.level = r->options->level,
-                                  .path = path_is_standard(r->path) ? NULL : r->path,
+                                  .path = is_file ? r->path : NULL,
                                   .single = r->set == NULL && shard_count(model) > 1,
                                   .judge = template_judge};
     gufo_error error;
@@ -103,6 +106,32 @@ static int check_opened(report *r, const gufo_model *file)
     if (r->shard == 0 && is_whole(file))
         code = check_meaning(r, file);
     return code == CODE_OK && r->options->data ? check_data(r, file) : code;
+}
+
+/* Whether 'gufo convert' makes a file of it.  An old file is a finding, whose fix is a command. */
+static bool is_checkpoint(const char *path)
+{
+    foreign_kind kind;
+
+    return !path_is_standard(path) && foreign_file_find(path, &kind) && kind.converts;
+}
+
+/* The model that a checkpoint becomes has no bytes to check. */
+static int check_checkpoint(report *r, const char *path)
+{
+    gufo_error error;
+    gufo_model *model;
+    int code;
+
+    r->shard_path = path;
+    signals_reading(path);
+    model = foreign_file_open(path, FOREIGN_JUDGED, &error);
+    code = model != NULL ? check_meaning(r, model) : report_error(path, &error);
+    if (code == CODE_OK && r->options->data)
+        code = check_data(r, model);
+    gufo_close(model);
+    signals_reading(NULL);
+    return code;
 }
 
 /* A file that cannot be opened because it breaks a rule already has a finding. */
@@ -208,7 +237,10 @@ static int check_set(report *r)
 
 int check_input(report *r, uint32_t shards)
 {
-    int code = shards > 0 ? check_each_shard(r, shards) : check_file(r, r->path, 0);
+    int code;
 
+    if (shards == 0 && is_checkpoint(r->path))
+        return check_checkpoint(r, r->path);
+    code = shards > 0 ? check_each_shard(r, shards) : check_file(r, r->path, 0);
     return shards > 0 ? worst_code(code, check_set(r)) : code;
 }
