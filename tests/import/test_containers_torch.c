@@ -3,6 +3,7 @@
 #include "../support/allocator.h"
 #include "../support/folder.h"
 #include "../support/torch_maker.h"
+#include "torch_files.h"
 
 #include <inttypes.h>
 
@@ -205,6 +206,27 @@ static void test_old(void **state)
         checkpoint c = opened(path.text);
         assert_string_equal(c.container, "PyTorch (legacy)");
         check_entries(&c, big != 0);
+        checkpoint_close(&c);
+    }
+}
+
+/* Files that PyTorch itself wrote. */
+static void test_genuine(void **state)
+{
+    static const uint8_t floats[] = {0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64},
+                         halves[] = {0xc0, 0x3f, 0, 0xc0};
+
+    (void)state;
+    for (unsigned is_old = 0; is_old < 2; is_old++) {
+        write_file(path.text, is_old != 0 ? torch_old_file : torch_zip_file,
+                   is_old != 0 ? sizeof torch_old_file : sizeof torch_zip_file);
+        checkpoint c = opened(path.text);
+
+        assert_int_equal(c.tensor_count, 3);
+        check_bytes(&c, "a", floats, sizeof floats);
+        check_bytes(&c, "t", floats, sizeof floats);
+        check_bytes(&c, "p", halves, sizeof halves);
+        assert_true(!c.tensors[1].contiguous && c.tensors[1].stride[1] == 3);
         checkpoint_close(&c);
     }
 }
@@ -514,11 +536,17 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zip),    cmocka_unit_test(test_old),
-        cmocka_unit_test(test_window), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_views),  cmocka_unit_test(test_untyped),
-        cmocka_unit_test(test_twice),  cmocka_unit_test(test_archives),
-        cmocka_unit_test(test_cut),    cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_zip),
+        cmocka_unit_test(test_old),
+        cmocka_unit_test(test_genuine),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_untyped),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_without_memory),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
