@@ -608,11 +608,12 @@ static void test_importance(void **state)
 }
 
 /* As in another model: F16, whatever the tensor is, and Q6_K where the name says so. */
-static const gufo_element_type *type_in_other(void *context, gufo_str name)
+static const gufo_element_type *type_in_other(void *context, const gufo_quantize_target *target,
+                                              gufo_str name)
 {
     bool quantized = memchr(name.data, '6', name.len) != NULL;
 
-    (void)context;
+    (void)context, (void)target;
     return memchr(name.data, '-', name.len) != NULL
                ? NULL
                : gufo_element_type_by_id(quantized ? GUFO_TYPE_Q6_K : GUFO_TYPE_F16);
