@@ -1,5 +1,6 @@
 /* Vocabularies of made folders: what each reader makes of its files, and what it refuses. */
 #include "sentencepiece_maker.h"
+#include "../support/allocator.h"
 #include "tokenizers_folder.h"
 
 /* ---- a folder of files ---------------------------------------------------------------------- */
@@ -534,6 +535,97 @@ static void test_keep_json(void **state)
     remove_folder(&m);
 }
 
+static void test_reranker(void **state)
+{
+    static const made_file files[] = {{"README.md", "---\n---\n# Qwen3-Reranker-0.6B\n"},
+                                      {"tokenizer.json", "{" BYTES "," SMALL_MODEL "}"},
+                                      {NULL, NULL}};
+    made_folder m;
+
+    (void)state;
+    make_folder(&m, "qwen3", files);
+    must_read(&m, "bpe");
+    check_str(element(&m, "tokenizer.chat_templates", 0).as.str, "rerank", "names");
+    check(strstr(value_of(&m, "tokenizer.chat_template.rerank").as.str.data, "{document}") != NULL,
+          "a place for the document");
+    remove_folder(&m);
+    make_folder(&m, "llama", files);
+    must_read(&m, "bpe");
+    check(!has_key(&m, "tokenizer.chat_templates"), "another architecture");
+    remove_folder(&m);
+}
+
+/* A vocabulary of the other kind under the same name is for another reader. */
+static void test_other_reader(void **state)
+{
+    static const made_file bpe[] = {
+        {"tokenizer_config.json", "{\"tokenizer_class\":\"GPT2Tokenizer\"}"},
+        {"tokenizer.json", "{" BYTES "," SMALL_MODEL "}"},
+        {NULL, NULL}};
+    static const made_file nothing[] = {{NULL, NULL}};
+    made_folder m;
+
+    (void)state;
+    make_folder(&m, "phi3", bpe);
+    must_read(&m, "phi3");
+    check_text(&m, "tokenizer.ggml.model", "gpt2");
+    remove_folder(&m);
+    make_folder(&m, "t5", nothing);
+    add_model(&m, "tokenizer.model", few_pieces, COUNT_OF(few_pieces), 2);
+    must_read(&m, "ugm");
+    check_text(&m, "tokenizer.ggml.model", "llama");
+    remove_folder(&m);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Reads a folder while one request for memory fails; false once none does. */
+static bool read_without_memory(made_folder *m, const char *readers, size_t fail_at)
+{
+    tokenizer_request request = {.config = &m->read.config, .readers = readers};
+    counter c;
+    gufo_status status;
+
+    counter_init(&c);
+    m->read.import.allocator = counter_allocator(&c);
+    c.fail_at = fail_at;
+    m->read.error = no_error();
+    status = tokenizers_write(&m->read.import, &request, &m->read.error);
+    check(status == (fail_at <= c.calls ? GUFO_E_MEMORY : GUFO_OK), "%s, request %zu: %s", readers,
+          fail_at, m->read.error.message);
+    for (uint64_t i = 0; i < m->read.import.warning_count; i++)
+        mem_free(&m->read.import.allocator, m->read.import.warnings[i]);
+    mem_free(&m->read.import.allocator, m->read.import.warnings);
+    m->read.import.warnings = NULL;
+    m->read.import.warning_count = m->read.import.warning_room = 0;
+    check_u64(c.in_use, 0, "%s, request %zu", readers, fail_at);
+    m->read.import.allocator = default_allocator;
+    return fail_at <= c.calls;
+}
+
+static void test_memory(void **state)
+{
+    static const made_file files[] = {
+        {"config.json", "{\"vocab_size\":10}"},
+        {"tokenizer_config.json", DECODER "}"},
+        {"qwen.tiktoken", "YQ== 0\nYg== 1\nYw== 2\nYWI= 3\nYmM= 4\nYWJj 5\n"},
+        {"chat_template.jinja", "T"},
+        {NULL, NULL}};
+    static const char *const readers[] = {"spm", "ugm", "xlmr", "qwen"};
+    made_folder m;
+
+    (void)state;
+    make_folder(&m, "llama", files);
+    add_model(&m, "tokenizer.model", few_pieces, COUNT_OF(few_pieces), 1);
+    add_model(&m, "sentencepiece.bpe.model", few_pieces, COUNT_OF(few_pieces), 1);
+    json_object_del(json_object_get(m.read.config.tokenizer, "added_tokens_decoder"), "99");
+    json_object_del(json_object_get(m.read.config.tokenizer, "added_tokens_decoder"), "1");
+    for (size_t i = 0; i < COUNT_OF(readers); i++)
+        for (size_t fail_at = 1; read_without_memory(&m, readers[i], fail_at); fail_at++)
+            ;
+    remove_folder(&m);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 #define MODEL(vocab, merges) \
@@ -687,6 +779,9 @@ int main(void)
         cmocka_unit_test(test_listed_templates),
         cmocka_unit_test(test_template_files),
         cmocka_unit_test(test_keep_json),
+        cmocka_unit_test(test_reranker),
+        cmocka_unit_test(test_other_reader),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_refused),
     };
 

@@ -25,7 +25,7 @@ static inline json_t *load_json(const char *place, const char *name)
 
 static inline void open_vocabulary(vocabulary_folder *f, const char *path, const char *architecture)
 {
-    *f = (vocabulary_folder){.config = {.architecture = (char *)architecture}};
+    *f = (vocabulary_folder){.config = {.architecture = (char *)architecture, .class_name = ""}};
     (void)snprintf(f->path, sizeof f->path, "%s", path);
     f->config.allocator = &default_allocator;
     f->config.folder = f->path;

@@ -336,11 +336,11 @@ gufo_status read_wpm(tokenizer_reading *r)
 {
     if (r->json == NULL)
         return reading_has(r, "vocab.txt")                 ? read_lines(r)
-               : reading_has(r, "sentencepiece.bpe.model") ? read_xlmr(r)
+               : reading_has(r, "sentencepiece.bpe.model") ? reading_pass_to(r, "xlmr")
                                                            : read_plain_bpe(r);
     if (is_model(r->model, "WordPiece", "max_input_chars_per_word"))
         return read_words_of(r, "tokenizer.json", reading_member(r->model, "vocab"));
     if (is_model(r->model, "Unigram", "unk_id"))
-        return read_xlmr(r);
+        return reading_pass_to(r, "xlmr");
     return read_bpe(r);
 }

@@ -185,7 +185,7 @@ gufo_status read_phi3(tokenizer_reading *r)
     gufo_str class = reading_content(reading_member(r->config->tokenizer, "tokenizer_class"));
 
     if (gufo_str_equal(class, gufo_str_of("GPT2Tokenizer")))
-        return read_bpe(r);
+        return reading_pass_to(r, "bpe");
     return read_pieces(r, "vocab_size", PADDING_SCORE, "default", place_phi3);
 }
 

@@ -2,6 +2,7 @@
 #include "import/tokenizers/reading.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -30,12 +31,11 @@ static char *path_of(const tokenizer_reading *r, const char *name)
 
 bool reading_has(const tokenizer_reading *r, const char *name)
 {
-    char *path = path_of(r, name);
+    char path[PATH_MAX];
     struct stat info;
-    bool found = path != NULL && stat(path, &info) == 0;
+    int len = snprintf(path, sizeof path, "%s/%s", r->config->folder, name);
 
-    mem_free(r->allocator, path);
-    return found;
+    return len > 0 && (size_t)len < sizeof path && stat(path, &info) == 0;
 }
 
 static gufo_status read_all(const source *s, buffer *out, gufo_error *error)
@@ -97,6 +97,12 @@ gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why
         r->unfit = file;
         r->unfit_why = why;
     }
+    return GUFO_E_NOT_FOUND;
+}
+
+gufo_status reading_pass_to(tokenizer_reading *r, const char *reader)
+{
+    r->instead = reader;
     return GUFO_E_NOT_FOUND;
 }
 

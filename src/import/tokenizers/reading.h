@@ -20,6 +20,7 @@ typedef struct tokenizer_reading {
     json_t *special_map; /* special_tokens_map.json; NULL: none */
     const char *unfit;   /* the last file that was there, but not one for its reader */
     const char *unfit_why;
+    const char *instead; /* the reader that the last one has asked for; NULL: none */
     bool has_end; /* a token that ends texts, for bos, eos and unknown where no file says them */
     uint32_t end;
     gufo_error *error;
@@ -36,6 +37,9 @@ bool reading_has(const tokenizer_reading *r, const char *name);
 /* What a reader returns when the files that it needs are missing, or are not for it: the next one is
  * tried. `why` is static; NULL: missing. */
 gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why);
+
+/* The same: the reader of this name is for these files. */
+gufo_status reading_pass_to(tokenizer_reading *r, const char *reader);
 
 /* A failure in a file of the folder. */
 __attribute__((format(printf, 4, 5))) gufo_status reading_fail(tokenizer_reading *r,

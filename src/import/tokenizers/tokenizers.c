@@ -34,13 +34,34 @@ static gufo_status read_built_in(tokenizer_reading *r)
                   "which --vocab-from can take from another model");
 }
 
+static size_t find_reader(gufo_str name)
+{
+    size_t i = 0;
+
+    while (i < READERS && !gufo_str_equal(name, gufo_str_of(readers[i].name)))
+        i++;
+    return i;
+}
+
+/* Runs a reader, and the one that it may ask for instead, which asks for none. */
+static gufo_status run_reader(tokenizer_reading *r, size_t index)
+{
+    gufo_status status;
+
+    r->instead = NULL;
+    status = readers[index].read(r);
+    return status == GUFO_E_NOT_FOUND && r->instead != NULL
+               ? readers[find_reader(gufo_str_of(r->instead))].read(r)
+               : status;
+}
+
 static gufo_status read_named(tokenizer_reading *r, gufo_str name)
 {
-    for (size_t i = 0; i < READERS; i++)
-        if (gufo_str_equal(name, gufo_str_of(readers[i].name)))
-            return readers[i].read(r);
-    return refuse(r->error, GUFO_E_ARGUMENT, "no reader of vocabularies is called %s",
-                  QUOTED(name));
+    size_t index = find_reader(name);
+
+    return index < READERS ? run_reader(r, index)
+                           : refuse(r->error, GUFO_E_ARGUMENT,
+                                    "no reader of vocabularies is called %s", QUOTED(name));
 }
 
 static gufo_status fail_without(tokenizer_reading *r)
@@ -57,7 +78,7 @@ static gufo_status read_any(tokenizer_reading *r)
 
     for (size_t i = 0; i < READERS && status == GUFO_E_NOT_FOUND; i++)
         if (!readers[i].is_specific)
-            status = readers[i].read(r);
+            status = run_reader(r, i);
     return status != GUFO_E_NOT_FOUND ? status : fail_without(r);
 }
 

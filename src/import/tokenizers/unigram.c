@@ -75,7 +75,7 @@ gufo_status read_ugm(tokenizer_reading *r)
     if (status == GUFO_OK)
         status = file.model.model_type == SENTENCEPIECE_UNIGRAM ? write_ugm(r, &file.model)
                  : file.model.model_type == SENTENCEPIECE_BPE
-                     ? read_spm(r)
+                     ? reading_pass_to(r, "spm")
                      : reading_pass(r, file.name, "its model is neither unigram nor BPE");
     piece_file_close(&file);
     return status;
