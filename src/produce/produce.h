@@ -116,8 +116,9 @@ extern const row_op_kind
     row_op_neg_exp,    /* -exp(v) */
     row_op_round_f16,  /* the nearest number of F16: what arithmetic in F16 gives */
     row_op_round_f32,  /* the nearest number of F32, between two operations in F32 */
-    row_op_product,    /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
-    row_op_gather;     /* column c becomes column side[0][c] */
+    row_op_ternary, /* -1, 0 or 1, whichever v * number is nearest to, divided by number; in F32 */
+    row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
+    row_op_gather;  /* column c becomes column side[0][c] */
 
 typedef struct row_op {
     const row_op_kind *kind;

@@ -375,6 +375,12 @@ static void convert_model(subject *s)
 
     write_model(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, &error);
+    if (json_object_get(s->fixture, "refused") != NULL) {
+        if (s->import != NULL || error.code != GUFO_E_TYPE)
+            differ(s, "it is not refused");
+        gufo_import_close(s->import);
+        return;
+    }
     if (s->import == NULL) {
         differ(s, "%s", error.message);
         return;

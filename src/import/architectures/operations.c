@@ -52,6 +52,7 @@ static const operation operations[] = {
     {"negexp", "", OPERATION_ON_VIEWS, values_neg_exp},
     {"halve", "n", OPERATION_ON_VIEWS, values_halve},
     {"multiply", "r", OPERATION_ON_VIEWS, values_multiply},
+    {"ternary", "", OPERATION_ON_VIEWS, values_ternary},
     {"multiplyrows", "tnn|*", OPERATION_ON_VIEWS, values_multiply_rows},
     /* what looks at numbers */
     {"zero", "", OPERATION_ON_ITEMS, data_zero},

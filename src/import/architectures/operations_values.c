@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "import/architectures/numbers.h"
 
 static bool is_half(const view *v)
 {
@@ -134,4 +136,40 @@ gufo_status values_multiply_rows(const operation_call *c, gufo_error *error)
         status = make_table(plan, factors, v->shape[0], &op.side[0], error);
     mem_free(plan->allocator, factors);
     return status == GUFO_OK ? operate_with(c, &op, error) : status;
+}
+
+/* ---- ternary weights -------------------------------------------------------------------------- */
+
+/* The mean of the absolute values. */
+static gufo_status mean_size(const view *v, const checkpoint *c, double *out, gufo_error *error)
+{
+    float *values = mem_array(v->allocator, NUMBERS_AT_ONCE, sizeof *values);
+    number_reader r = {0};
+    double sum = 0;
+    gufo_status status = values == NULL ? fail_memory(error) : numbers_open(&r, v, c, error);
+
+    for (uint64_t first = 0; first < r.numbers && status == GUFO_OK; first += NUMBERS_AT_ONCE) {
+        uint64_t count = smaller(r.numbers - first, NUMBERS_AT_ONCE);
+
+        status = numbers_floats(&r, first, count, values, error);
+        for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
+            sum += fabs((double)values[i]);
+    }
+    *out = sum / (double)larger(v->numbers, 1);
+    numbers_close(&r);
+    mem_free(v->allocator, values);
+    return status;
+}
+
+/* BitNet: weights are the mean of their sizes, with a sign, or 0. */
+gufo_status values_ternary(const operation_call *c, gufo_error *error)
+{
+    double mean;
+    gufo_status status = mean_size(&c->item->views[c->view], c->planner->checkpoint, &mean, error);
+
+    if (status == GUFO_OK && !isfinite(mean))
+        return refuse(error, GUFO_E_ARGUMENT, "some of its numbers are not finite");
+    return status == GUFO_OK
+               ? operate(c, &row_op_ternary, (double)(1.0f / fmaxf((float)mean, 1e-5f)), error)
+               : status;
 }

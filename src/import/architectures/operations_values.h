@@ -9,5 +9,6 @@ gufo_status values_neg_exp(const operation_call *c, gufo_error *error);
 gufo_status values_halve(const operation_call *c, gufo_error *error);
 gufo_status values_multiply(const operation_call *c, gufo_error *error);
 gufo_status values_multiply_rows(const operation_call *c, gufo_error *error);
+gufo_status values_ternary(const operation_call *c, gufo_error *error);
 
 #endif

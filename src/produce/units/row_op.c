@@ -93,6 +93,16 @@ static void round_f32(const row_op *op, const float *const *sides, op_row *row)
         row->values[i] = (double)(float)row->values[i];
 }
 
+static void ternary(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)sides;
+    for (uint64_t i = 0; i < row->columns; i++) {
+        double nearest = rint((double)(float)(row->values[i] * op->number));
+
+        row->values[i] = fmin(fmax(nearest, -1), 1) / op->number;
+    }
+}
+
 static bool fits_product(const row_op *op, uint64_t piece_rows, uint64_t columns)
 {
     return op->side[0]->count == piece_rows && op->side[1]->columns == columns &&
@@ -145,5 +155,6 @@ const row_op_kind row_op_scale_rows = {"scale rows", 1, fits_rows, NULL, scale_r
 const row_op_kind row_op_neg_exp = {"negative exponential", 0, fits_any, NULL, neg_exp};
 const row_op_kind row_op_round_f16 = {"round to F16", 0, fits_any, NULL, round_f16};
 const row_op_kind row_op_round_f32 = {"round to F32", 0, fits_any, NULL, round_f32};
+const row_op_kind row_op_ternary = {"ternary", 0, fits_any, NULL, ternary};
 const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, product};
 const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather};
