@@ -143,6 +143,24 @@ static double gathered(const tables *t, uint64_t row, uint64_t column)
     return base_at(t, row, (uint64_t)t->order[column]);
 }
 
+static double times_own(const tables *t, uint64_t row, uint64_t column)
+{
+    return base_at(t, row, column) * (2 * (double)t->left[row]);
+}
+
+/* Rounded between the operations, too. */
+static double rounded_twice(const tables *t, uint64_t row, uint64_t column)
+{
+    return (double)(float)(base_at(t, row, column) * (1.0 / 3)) * 3;
+}
+
+static double one_of_three(const tables *t, uint64_t row, uint64_t column)
+{
+    double nearest = rint((double)(float)(base_at(t, row, column) * 1.25));
+
+    return (nearest > 1 ? 1 : nearest < -1 ? -1 : nearest) / 1.25;
+}
+
 /* Several operations are rounded once, after the last one. */
 static double all_of_them(const tables *t, uint64_t row, uint64_t column)
 {
@@ -160,6 +178,11 @@ static void test_each(void **state)
     row_op product = {&row_op_product, {&left, &right}, 0.0625},
            gather = {&row_op_gather, {&order}, 0};
     row_op several[] = {product, {&row_op_scale, {NULL}, 1.0 / 3}, exponential, add};
+    const rows own = table_at(t, t->left, ROWS, 1);
+    row_op scale_rows = {&row_op_scale_rows, {&own}, 2}, ternary = {&row_op_ternary, {NULL}, 1.25};
+    row_op rounded[] = {{&row_op_scale, {NULL}, 1.0 / 3},
+                        {&row_op_round_f32, {NULL}, 0},
+                        {&row_op_scale, {NULL}, 3}};
 
     check_op(t, &add, 1, plus_one);
     check_op(t, &add_row, 1, plus_row);
@@ -168,6 +191,9 @@ static void test_each(void **state)
     check_op(t, &product, 1, plus_product);
     check_op(t, &gather, 1, gathered);
     check_op(t, several, 4, all_of_them);
+    check_op(t, &scale_rows, 1, times_own);
+    check_op(t, &ternary, 1, one_of_three);
+    check_op(t, rounded, 3, rounded_twice);
 }
 
 /* Tables that do not fit are refused when planning, numbers that make no sense when they are
@@ -181,7 +207,8 @@ static void test_bad_tables(void **state)
     row_op bad[] = {{&row_op_add, {&wrong}, 1},
                     {&row_op_product, {&short_left, &right}, 1},
                     {&row_op_product, {&wrong}, 1},
-                    {&row_op_gather, {&right}, 1}};
+                    {&row_op_gather, {&right}, 1},
+                    {&row_op_scale_rows, {&right}, 1}};
     row_op gather = {&row_op_gather, {&order}, 0};
     static const float senseless[] = {-1, COLUMNS, NAN, INFINITY};
     gufo_error error;
