@@ -77,7 +77,7 @@ static gufo_str block_of(const char *name)
 
         if (part.len > 0 && str_digits(part, 0) == part.len)
             return part;
-        rest = str_from(rest, smaller(part.len + 1, rest.len));
+        rest = str_from(rest, part.len + (part.len < rest.len));
     }
     return rest;
 }

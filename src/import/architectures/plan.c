@@ -99,7 +99,7 @@ gufo_status plan_refuse(const checkpoint *c, const checkpoint_tensor *t, gufo_st
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fail_with(error, code, t != NULL ? t->offset : GUFO_NO_OFFSET, "%s", text);
+    code = fail_with(error, code, t != NULL ? t->offset : GUFO_NO_OFFSET, "%s", text);
     if (t != NULL)
         fail_in(error, GUFO_FILE_INPUT, t->file, c->files[t->file].path);
     return code;
