@@ -12,7 +12,7 @@
  *     generated.c           tensors that are computed
  *     stacks.c              tensors that become one
  *     views.c, gather.c     numbers in another order
- *     plan.c, pieces.c      the list of results */
+ *     plan.c, pieces.c      the list of results; plan_blocks.c: memory that it owns */
 #ifndef IMPORT_ARCHITECTURES_OPERATION_H
 #define IMPORT_ARCHITECTURES_OPERATION_H
 

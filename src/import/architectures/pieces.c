@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/architectures/gather.h"
-#include "import/architectures/plan.h"
+#include "import/architectures/plan_blocks.h"
 #include "import/architectures/unpack.h"
 
 enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };

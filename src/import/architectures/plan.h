@@ -3,7 +3,7 @@
 #define IMPORT_ARCHITECTURES_PLAN_H
 
 #include "format/file/name_index.h"
-#include "import/architectures/tensors.h"
+#include "import/architectures/plan_blocks.h"
 #include "import/architectures/views.h"
 
 /* A plan while it grows. */
@@ -17,9 +17,6 @@ gufo_status growing_plan_open(growing_plan *g, tensor_plan *plan, const checkpoi
                               const gufo_allocator *allocator, gufo_error *error);
 void growing_plan_close(growing_plan *g);
 
-/* Keeps a block of memory, which the plan frees; without memory it is freed at once. */
-gufo_status plan_keep(tensor_plan *plan, void *block, gufo_error *error);
-
 /* The type that a tensor is to have. */
 typedef enum plan_type {
     PLAN_TYPE_BY_NAME, /* F32 where readers want it for the name, or with one dimension */
@@ -27,10 +24,6 @@ typedef enum plan_type {
     PLAN_TYPE_F32,
     PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
 } plan_type;
-
-/* Keeps numbers that are made, as a source of F32; the plan frees it. */
-gufo_status plan_numbers(tensor_plan *plan, const float *values, uint64_t count, const source **out,
-                         gufo_error *error);
 
 /* Adds a tensor with the numbers of a view.  `from`: the tensor of the checkpoint that errors are about;
  * NULL: none. */
