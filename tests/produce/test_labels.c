@@ -222,7 +222,7 @@ static void test_all_sequences(void **state)
     for (unsigned i = 0; i < DEPTH; i++)
         count *= CALLS;
     for (int start = 0; start < 3; start++)
-        for (unsigned number = 0; number < count; number += all_or_few(1, 7))
+        for (unsigned number = 0; number < count; number += all_some_or_few(1, 3, 7))
             try_sequence(number, start);
     for (int big = 0; big < 2; big++) {
         gufo_close(models[big]);

@@ -2,6 +2,8 @@
  * bytes and results come out, or nothing is touched. */
 #include "plans.h"
 
+#include "../support/pace.h"
+
 #include <sys/stat.h>
 
 /* Many: two units of each piece that is made, the second one short. */
@@ -102,7 +104,7 @@ static void test_torn_journal(void **state)
     uint8_t *bytes = read_file(path.text, &len);
     check(len > 64, "%zu bytes", len);
     free(bytes);
-    for (size_t cut = 0; cut <= len; cut++) {
+    for (size_t cut = 0; cut <= len; cut += cut < 60 ? all_some_or_few(1, 5, 5) : 1) {
         interrupt(&p, 4);
         check(truncate(path.text, (off_t)cut) == 0, "truncate");
         if (cut < 64) { /* what was left is not believed, and not removed either */
@@ -129,7 +131,7 @@ static void test_spoilt_journal(void **state)
     size_t len = 65;
 
     (void)state;
-    for (size_t at = 0; at < len; at++) {
+    for (size_t at = 0; at < len; at += at < 60 ? all_some_or_few(1, 5, 5) : 1) {
         uint8_t *bytes;
         gufo_error error = no_error();
 

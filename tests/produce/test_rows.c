@@ -91,7 +91,7 @@ static void test_any_map(void **state)
     (void)state;
     counted_open(&from[0], bytes[0], SOURCE_ROWS * ROW);
     counted_open(&from[1], bytes[1], SOURCE_ROWS * ROW);
-    for (unsigned round = 0; round < all_or_few(60, 12); round++) {
+    for (unsigned round = 0; round < all_some_or_few(60, 20, 12); round++) {
         map_case c = random_case(&numbers);
         uint8_t *expected = expect(c.segments, c.count, bytes, c.total), *got;
         rows sources[2] = {rows_of_floats(&from[0].source, SOURCE_ROWS, ROW / 4),

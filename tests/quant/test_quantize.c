@@ -407,7 +407,7 @@ static void test_importance_that_does_not_fit(void **state)
 
 static void test_big_endian(void **state)
 {
-    static const char *const types[] = {"F16", "Q4_1", "Q4_K_M", "COPY"};
+    static const char *const types[] = {"COPY", "F16", "Q4_1", "Q4_K_M"};
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf"), big = folder_path(&f, "big.gguf");
     path_text out = folder_path(&f, "out.gguf"), big_out = folder_path(&f, "big-out.gguf");
@@ -417,7 +417,7 @@ static void test_big_endian(void **state)
     reversed.encoding.big = true;
     write_model(in.text, &model);
     write_model(big.text, &reversed);
-    for (size_t i = 0; i < COUNT_OF(types); i++) {
+    for (size_t i = 0; i < all_or_few(COUNT_OF(types), 3); i++) {
         gufo_quantize_options options = quantize_to(types[i]);
 
         options.recipe.allow_requantize = true;

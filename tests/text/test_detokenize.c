@@ -309,7 +309,7 @@ static void test_characters(void **state)
         (void)snprintf(text, sizeof text, "<0x%02X>", byte);
         add(&m, text, BYTE);
     }
-    for (unsigned round = 0; round < all_some_or_few(500, 200, 100); round++) {
+    for (unsigned round = 0; round < all_some_or_few(500, 200, 25); round++) {
         uint32_t ids[24];
         char bytes[24];
 
@@ -393,7 +393,7 @@ static void test_clean_up(void **state)
     m.vocab.clean_spaces = true;
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         add(&m, texts[i], USER);
-    for (unsigned round = 0; round < all_some_or_few(3000, 600, 600); round++) {
+    for (unsigned round = 0; round < all_some_or_few(3000, 600, 150); round++) {
         size_t count = (size_t)random_next(&random) % 30;
         char expected[200] = "";
         uint32_t ids[30];
