@@ -101,7 +101,7 @@ static uint32_t type_of(const char *path, const char *name)
 
 static void test_bytes(void **state)
 {
-    static const char *const types[] = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K_M", "COPY"};
+    static const char *const types[] = {"F32", "F16", "BF16", "Q4_0", "Q4_K_M", "Q8_0", "COPY"};
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
 
