@@ -417,10 +417,8 @@ need_patterns() {
     run -3 gufo quantize sample.gguf '' Q8_0
     files sample.gguf half.gguf
     mkdir folder
-    for wrong in folder /dev/null; do
-        run -2 --separate-stderr gufo quantize sample.gguf "$wrong" Q8_0
-        same_error "gufo: $wrong: target exists and is not a regular file"
-    done
+    run -2 --separate-stderr gufo quantize sample.gguf /dev/null Q8_0
+    same_error "gufo: /dev/null: target exists and is not a regular file"
     echo mine >out.gguf.part
     run -2 --separate-stderr gufo quantize -q --resume sample.gguf out.gguf Q8_0
     same_error 'gufo: out.gguf: its .part file exists already (--force replaces it)'
@@ -542,6 +540,9 @@ interrupt() {
     run -0 gufo quantize -q --to . --dry-run --json sample.gguf Q4_0,Q8_0
     [ "${#lines[@]}" -eq 2 ]
     [[ "${lines[1]}" == '{"path":"sample.gguf","output":null,"type":"Q8_0",'* ]]
+    mkdir models
+    run -0 gufo quantize -q Some-Model-7B-Chat-v2.1-F16.gguf models Q8_0
+    [ -f models/Some-Model-7B-Chat-v2.1-Q8_0.gguf ]
 }
 
 @test "quantize --to: all or nothing" {
