@@ -5,16 +5,14 @@
 #   GUFO_SHARED     folder with real model files, which may be missing
 #   GUFO_SOURCE     the source tree
 #   GUFO_SANITIZE   the sanitizers that everything was built with; empty without
-#   GUFO_SLOW       not empty where everything is slower: with sanitizers, and when branches are counted
 #   GUFO_EMULATED   not empty where a processor is emulated: tests/support/pace.h
 # and command tests moreover
 #   GUFO            the command
 #   GUFO_TEST_BIN   folder with the helper programs, one per tests/cli/*.c
 #   GUFO_EXAMPLES   folder with the example programs, make_sample among them
 
-string(REGEX MATCH "--coverage" coverage "${CMAKE_C_FLAGS}")
 set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}"
-    "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_SLOW=${GUFO_SANITIZE}${coverage}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}")
+    "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}")
 
 # ---- unit tests -------------------------------------------------------------------------------
 

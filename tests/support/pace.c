@@ -16,9 +16,9 @@ unsigned all_or_few(unsigned all, unsigned few)
 
 unsigned all_some_or_few(unsigned all, unsigned some, unsigned few)
 {
-    const char *slow = getenv("GUFO_SLOW");
+    const char *sanitizers = getenv("GUFO_SANITIZE");
 
-    return all_or_few(slow != NULL && *slow != '\0' ? some : all, few);
+    return all_or_few(sanitizers != NULL && *sanitizers != '\0' ? some : all, few);
 }
 
 void skip_if_emulated(void)

@@ -9,8 +9,7 @@
 bool is_emulated(void);
 /* `all`, or `few` where a processor is emulated. */
 unsigned all_or_few(unsigned all, unsigned few);
-/* `all`; `some` with sanitizers and when branches are counted (GUFO_SLOW is set); `few` where a processor is
- * emulated. */
+/* `all`; `some` with sanitizers, which take ten times as long; `few` where a processor is emulated. */
 unsigned all_some_or_few(unsigned all, unsigned some, unsigned few);
 /* Skips the test where a processor is emulated. */
 void skip_if_emulated(void);
