@@ -1,14 +1,18 @@
 /* Models in other formats. */
 #include "cli/core/foreign_file.h"
 
+#include "base/files/folder.h"
+#include "base/text.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #ifdef GUFO_HAS_IMPORT
 
-#include "base/text.h"
 #include "gufo/import.h"
 
 static const char *legacy_name(const char *path)
@@ -48,17 +52,17 @@ static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_erro
         {0},
         {.flags = GUFO_CHECKPOINT_NO_VOCABULARY},
         {.flags = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_GENERIC, .arch = "unknown"}};
-    size_t count = use == FOREIGN_JUDGED ? 1 : sizeof tries / sizeof *tries;
-    gufo_import *import = NULL;
+    size_t first = use == FOREIGN_OUTLINE, count = sizeof tries / sizeof *tries;
+    gufo_import *import = gufo_import_checkpoint(path, &tries[first], error);
+    gufo_error reason = import == NULL ? *error : (gufo_error){0};
 
-    for (size_t i = use == FOREIGN_OUTLINE; import == NULL && i < count; i++) {
+    if (import != NULL || use == FOREIGN_JUDGED)
+        return import;
+    for (size_t i = first + 1; import == NULL && lacks_rules(error) && i < count; i++)
         import = gufo_import_checkpoint(path, &tries[i], error);
-        if (import == NULL && !lacks_rules(error))
-            return NULL;
-        if (import == NULL && use == FOREIGN_SEEN && i + 1 < count)
-            report_warning(error->file[0] != '\0' ? error->file : path,
-                           "%s; the model is shown without what that is about", error->message);
-    }
+    if (import != NULL && use == FOREIGN_SEEN)
+        report_warning(reason.file[0] != '\0' ? reason.file : path,
+                       "%s; the model is shown without what that is about", reason.message);
     return import;
 }
 
@@ -133,4 +137,40 @@ bool foreign_file_refuse(const char *path)
         report_message(path, "this is a %s%s, not a GGUF file; 'gufo %s' makes one of it",
                        kind.name, kind.noun, kind.command);
     return found;
+}
+
+/* ---- outputs -------------------------------------------------------------------------------- */
+
+/* Whether two folders are one. */
+static bool is_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Files of a model folder are known by how their names end. */
+static bool is_of_model(const char *name)
+{
+    static const char *const ends[] = {".safetensors", ".bin", ".pth",   ".pt", ".json",
+                                       ".model",       ".txt", ".jinja", ".md"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (str_ends(gufo_str_of(name), ends[i]))
+            return true;
+    return false;
+}
+
+bool foreign_file_spoiled(const char *path, const char *output)
+{
+    char whole[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
+    const char *target = realpath(output, whole) != NULL ? whole : output;
+    foreign_kind kind;
+
+    if (!is_of_model(target) || !foreign_file_find(path, &kind) || !kind.converts ||
+        !folder_of(target, place) || !folder_of(path, folder) ||
+        !is_same(place, path_is_folder(path) ? path : folder))
+        return false;
+    report_message(output, "in the folder of the model this name is that of one of its files");
+    return true;
 }

@@ -35,6 +35,10 @@ void foreign_file_warn(const gufo_model *model, const char *path);
  * other model.  It lives as long as the model. */
 const char *foreign_file_part_at(const gufo_model *model, uint32_t index);
 
+/* Whether a file at `output` would replace one that such a model at `path` was made of, or become
+ * one, by its name and the folder; after a report. */
+bool foreign_file_spoiled(const char *path, const char *output);
+
 /* Reports such a model, which the command does not take, and names what helps; false for others. */
 bool foreign_file_refuse(const char *path);
 

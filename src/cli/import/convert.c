@@ -3,6 +3,7 @@
  *
  * The import is a model like any other: opening it is all that differs from gufo quantize. */
 #include "cli/commands.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/input.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
@@ -71,14 +72,6 @@ static int report_refused(const convert_options *o, const gufo_error *error)
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
-static void warn(const gufo_import *import, const char *path)
-{
-    const char *text;
-
-    for (uint64_t i = 0; (text = gufo_import_warning_at(import, i)) != NULL; i++)
-        report_warning(path, "%s", text);
-}
-
 /* TYPE "auto" is known now, and what each plain type means. */
 static void take_types(convert_options *o, gufo_import *import)
 {
@@ -142,11 +135,13 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
     import = gufo_import_checkpoint(path, &options, &error);
     if (import == NULL)
         return report_refused(o, &error);
-    warn(import, path);
     take_types(o, import);
     o->import = import;
     *model = gufo_import_take_model(import, path, &error);
-    return *model != NULL ? fill_output(&o->quantize) : report_error(path, &error);
+    if (*model == NULL)
+        return report_error(path, &error);
+    foreign_file_warn(*model, path);
+    return fill_output(&o->quantize);
 }
 
 static int open_model(quantize_options *quantize, gufo_model **model)

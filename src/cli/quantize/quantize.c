@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/core/foreign_file.h"
 #include "cli/core/input.h"
 #include "cli/core/progress.h"
 #include "cli/core/save.h"
@@ -146,7 +147,11 @@ static int open_input(work *w)
     /* The job does not know the files of a model that is made. */
     if (add_files(w->options, w->input) != CODE_OK)
         return CODE_FAILED;
-    return quantize_name_outputs(w->options, w->input);
+    code = quantize_name_outputs(w->options, w->input);
+    for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
+        if (o->paths[i] != NULL && foreign_file_spoiled(o->input, o->paths[i]))
+            code = CODE_USAGE;
+    return code;
 }
 
 static int open_imatrix(work *w)

@@ -91,7 +91,8 @@ static operands find_operands(const quantize_options *o, int *at)
     operands found = {NULL, NULL};
 
     if (*at < count && !is_type(o, args[*at]) &&
-        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL || o->auto_type != NULL))
+        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL ||
+         path_is_folder(args[*at])))
         found.out = args[(*at)++];
     if (*at < count && (o->types_from == NULL || is_type(o, args[*at])))
         found.types = args[(*at)++];
