@@ -85,6 +85,18 @@ static gufo_status make_documents(conversion *c, gufo_error *error)
                                   error);
 }
 
+/* Operations look tokens up, so what they see is the document of the vocabulary. */
+static gufo_status plan_by_rules(conversion *c, uint64_t tokens, gufo_error *error)
+{
+    gufo_document *document = c->base.document;
+    gufo_status status;
+
+    c->base.document = c->vocabulary;
+    status = tensors_plan(&c->plan, &c->base, &c->checkpoint, &c->config, tokens, error);
+    c->base.document = document;
+    return status;
+}
+
 static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *error)
 {
     gufo_status status;
@@ -94,7 +106,7 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
         return GUFO_OK;
     status = is_generic(c)
                  ? tensors_plan_generic(&c->plan, &c->base, &c->checkpoint, &c->config, error)
-                 : tensors_plan(&c->plan, &c->base, &c->checkpoint, &c->config, tokens, error);
+                 : plan_by_rules(c, tokens, error);
     return status == GUFO_OK ? conversion_add_tensors(c, error) : status;
 }
 
