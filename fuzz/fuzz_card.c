@@ -23,8 +23,14 @@ static void walk_value(json_t *value, unsigned depth)
     else
         must(json_is_null(value) || json_is_array(value) || json_is_object(value),
              "plain scalars are texts");
-    json_object_foreach(value, name, member) walk_value(member, depth + 1);
-    json_array_foreach(value, i, member) walk_value(member, depth + 1);
+    json_object_foreach(value, name, member)
+    {
+        walk_value(member, depth + 1);
+    }
+    json_array_foreach(value, i, member)
+    {
+        walk_value(member, depth + 1);
+    }
 }
 
 static void read_id(gufo_str text)

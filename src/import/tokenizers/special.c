@@ -175,7 +175,10 @@ static void read_post_processor(special_reading *s)
 
     if (!json_is_array(list))
         take_processor(s, whole);
-    json_array_foreach(list, index, step) take_processor(s, step);
+    json_array_foreach(list, index, step)
+    {
+        take_processor(s, step);
+    }
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
