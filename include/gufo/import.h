@@ -87,8 +87,8 @@ typedef struct gufo_checkpoint_options {
     uint32_t flags;   /* of gufo_checkpoint_flags */
     const char *arch; /* "llama" ...: what the model is; NULL: its configuration says so */
     const char *pre;  /* tokenizer.ggml.pre of a pre-tokenizer that is not recognised; NULL: none */
-    /* A JSON file of the caller's with GGUF keys, which come before what the model's files say
-     * (docs/convert.md); NULL: none. */
+    /* A JSON file of the caller's with keys of general.*, which come before what the model's files
+     * say (docs/convert.md); NULL: none. */
     const char *metadata;
     /* Entries that replace, or are added to, all others; NULL: none. */
     const gufo_document *known;

@@ -621,7 +621,7 @@ interrupt() {
     cmp mixed.gguf out.gguf
     run -0 gufo quantize -q --dry-run --types-from mixed.gguf sample.gguf none.gguf
     has 'blk.0.attn_q.weight       64 x 64   F16      Q5_0'
-    has 'as in the other model'
+    has 'given for this tensor'
     # Also tensors that a recipe would keep.
     make_gguf a.gguf tensor norm.weight 0 64 256 tensor w 0 64x2 512
     make_gguf b.gguf tensor norm.weight 1 64 128 tensor w 8 64x2 136

@@ -39,7 +39,7 @@ static const command_option convert_table[] = {
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_GENERIC)},
     {"set", "KEY=[TYPE:]VALUE", "Set a metadata value, such as general.license=mit (repeatable)",
      OPTION_TEXTS(convert_options, settings)},
-    {"metadata", "FILE.json", "Take values of general.* and other keys from a JSON file",
+    {"metadata", "FILE.json", "Take values of general.* from a JSON file, before all others",
      OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, metadata, const char *)},
     {"pre", "NAME", "The pre-tokenizer, where it is not recognised: a name of 'gufo list pre'",
      OPTION_TEXT(convert_options, pre)},

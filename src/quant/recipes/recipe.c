@@ -49,7 +49,7 @@ static const char *const reason_texts[] = {
     [GUFO_REASON_OVERRIDE] = "override",
     [GUFO_REASON_TARGET] = "target",
     [GUFO_REASON_RECIPE] = "recipe",
-    [GUFO_REASON_MODEL] = "as in the other model",
+    [GUFO_REASON_MODEL] = "given for this tensor",
 };
 
 const char *gufo_recipe_reason_text(gufo_recipe_reason reason)
