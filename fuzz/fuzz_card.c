@@ -1,4 +1,4 @@
-/* Fuzz target: read anything as the YAML of a model card, and its first line as an id. */
+/* Fuzz target: read anything as the YAML of a model card, and its first line as the id of a model. */
 #include "walk.h"
 
 #include "import/general/model_id.h"

@@ -1,5 +1,5 @@
-/* Names that fit into a GGUF file: readers that end names with a NUL have room for 63 bytes.  The
- * hash of the whole name differs where long names begin alike. */
+/* Names that fit into a GGUF file: readers that end names with a NUL have room for 63 bytes.  A hash of
+ * the whole name tells long ones with one beginning apart. */
 #include "import/architectures/short_name.h"
 
 #include <inttypes.h>

@@ -47,8 +47,8 @@ static bool has_front_matter(gufo_str text)
     return text.len > 0 && is_fence(next_line(text, &at));
 }
 
-/* Copies the front matter with LF at the end of its lines and two spaces for a tab: at most twice
- * as many bytes.  False if it does not end where the text was cut. */
+/* Copies the front matter with LF at the end of its lines and two spaces for a tab: at most twice as
+ * many bytes.  False if it does not end where the text was cut. */
 static bool copy_front_matter(gufo_str text, bool cut, char *out, size_t *len)
 {
     size_t at = 0;

@@ -6,8 +6,8 @@
 
 #include "import/import.h"
 
-/* The front matter of FOLDER/README.md as an object, the caller's (json_decref); NULL, with
- * GUFO_OK, if it has none.  One that cannot be read is ignored, with a warning. */
+/* The front matter of FOLDER/README.md as an object, the caller's (json_decref); NULL, with GUFO_OK,
+ * if there is none.  One that cannot be read is none, too, with a warning. */
 gufo_status card_read(gufo_import *import, const char *folder, json_t **card, gufo_error *error);
 
 #endif

@@ -133,7 +133,7 @@ static bool is_whole(const json_t *value)
     return json_is_number(value) && fabs(number) <= INT32_MAX && number == floor(number);
 }
 
-/* A number of generation_config.json that makes no sense is ignored. */
+/* A number of generation_config.json that makes no sense is none. */
 static gufo_status write_whole(general_sources *s, const general_field *field, gufo_error *error)
 {
     bool decided;
@@ -236,7 +236,7 @@ static bool is_parents(const json_t *value)
     return json_is_array(value);
 }
 
-/* A field of the card that is null is an empty list; null in the caller's metadata: no key. */
+/* A field of the card that is null is an empty list, null in the caller's metadata is none. */
 static gufo_status write_parents(general_sources *s, const general_field *field, gufo_error *error)
 {
     bool decided;

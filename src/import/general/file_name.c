@@ -1,5 +1,5 @@
-/* Names of outputs.  gufo_name_suggest, for files that exist, also adds what a model does not say,
- * such as a version; a converter's name has what the model says, and nothing else. */
+/* Names of outputs.  gufo_name_suggest, for files that exist, also adds what a model does not say, such
+ * as a version; a converter's name has what the model says, and nothing else. */
 #include "import/general/file_name.h"
 
 #include <string.h>

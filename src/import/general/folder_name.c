@@ -1,5 +1,5 @@
-/* A folder is called as its model.  In the cache of Hugging Face's tools it is called by a commit,
- * and the repository is two folders above it:
+/* A folder is called as its model.  In the cache of Hugging Face's tools it is called by a commit, and
+ * the repository is two folders above it:
  *
  *     models--example-org--Tiny-Llama-7B/snapshots/8f3a.../
  *             example-org/Tiny-Llama-7B */
@@ -29,8 +29,8 @@ static gufo_str cut_last(gufo_str *path)
     return name;
 }
 
-/* "models--ORGANIZATION--NAME" becomes "ORGANIZATION/NAME"; a model without organization has no
- * second "--". */
+/* "models--ORGANIZATION--NAME" becomes "ORGANIZATION/NAME"; a model without organization has no second
+ * "--". */
 static bool read_cached(gufo_str name, char out[NAME_MAX + 1])
 {
     gufo_str rest = str_begins(name, CACHED) ? str_from(name, strlen(CACHED)) : (gufo_str){0};

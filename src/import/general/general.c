@@ -1,6 +1,6 @@
-/* general.* of a model.  Each key has sources, in falling priority: the caller's metadata, the
- * model card, the id in config.json, the name of the folder, and for the size the tensors.  Which
- * sources a key has is a row of a table; the rows are in the order in which they are written. */
+/* general.* of a model.  Each key has sources, in falling priority: the caller's metadata, the model
+ * card, the id in config.json, the name of the folder, and for the size the tensors.  Which sources a
+ * key has is a row of a table; the rows are in the order in which they are written. */
 #include "import/general/general.h"
 
 #include <inttypes.h>
@@ -106,8 +106,8 @@ static const general_field *find_field(const char *name)
     return NULL;
 }
 
-/* What is wrong with the caller's metadata; *unused counts the keys that the table
- * lacks, and *first is the first of them. */
+/* What is wrong with the caller's metadata; *unused counts keys that are none of the above, of which
+ * *first is one. */
 static gufo_status look_at_metadata(json_t *metadata, const char **first, uint64_t *unused,
                                     gufo_error *error)
 {

@@ -7,16 +7,16 @@
 
 typedef struct general_request {
     const model_config *config;
-    /* What the caller says: an object of GGUF keys, which come before all other sources; null is a
-     * key that the model does not have.  NULL: nothing. */
+    /* What the caller says: an object of GGUF keys, which come before all other sources; null is a key
+     * that the model does not have.  NULL: nothing. */
     json_t *metadata;
     const char *metadata_name; /* the file that it is from, for errors; NULL: none */
     bool vocabulary_only;
 } general_request;
 
-/* Sets general.* (but architecture, file_type and quantization_version) in the import's document,
- * whose tensors are there already: they are counted.  GUFO_E_TYPE for metadata of another type than
- * its key. */
+/* Sets general.* (but architecture, file_type and quantization_version) in the import's document, whose
+ * tensors are there already: they are counted.  GUFO_E_TYPE for metadata of another type than its
+ * key. */
 gufo_status general_write(gufo_import *import, const general_request *request, gufo_error *error);
 
 /* NAME.* of every field of config.json, for an architecture without rules. */

@@ -68,7 +68,7 @@ static gufo_str key_of(const generic_writer *w)
     return (gufo_str){(const char *)w->key.data, w->key.len};
 }
 
-/* Before a key is set.  Two fields may become one key: the later value counts. */
+/* Before a key is set.  Two fields may become one key, of which the later value counts. */
 static gufo_status check_key(generic_writer *w)
 {
     gufo_str key = key_of(w);

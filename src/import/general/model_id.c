@@ -7,10 +7,10 @@
  *     |           base name
  *     organization
  *
- * Each piece has a class by its form: a version, a size, a well-known word of fine tuning, the name
- * of an element type (which is never used).  A size that is far from the number of parameters is a
- * length of context.  The base name is what has no class at the beginning; what has none later is
- * part of the fine tune. */
+ * Each piece has a class by its form: a version, a size, a well-known word of fine tuning, the name of
+ * an element type (which is never used).  A size that is far from the number of parameters is a length
+ * of context.  The base name is what has no class at the beginning; what has none later is part of the
+ * fine tune. */
 #include "import/general/model_id.h"
 
 #include <math.h>

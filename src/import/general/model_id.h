@@ -32,8 +32,8 @@ typedef struct id_scale {
  * UTF-8 is nothing. */
 void model_id_read(gufo_str text, const id_scale *scale, model_id *out);
 
-/* "tiny-model v2 GQA" becomes "Tiny Model v2 GQA": words without capitals get one, unless they are
- * a version or begin with a digit.  At most ID_LONGEST bytes are taken. */
+/* "tiny-model v2 GQA" becomes "Tiny Model v2 GQA": words without capitals get one, unless they are a
+ * version or begin with a digit.  At most ID_LONGEST bytes are taken. */
 void model_id_title(gufo_str text, char out[ID_ROOM]);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "import/general/sources.h"
 
-/* Sets PREFIXcount and PREFIX0.name ... of a list of ids, addresses and mappings, or of one of
- * these. null is an empty list. */
+/* Sets PREFIXcount and PREFIX0.name ... of a list of ids, addresses and mappings, or of one of these.
+ * null is an empty list. */
 gufo_status parents_write(const general_sources *s, const char *prefix, const json_t *list,
                           gufo_error *error);
 

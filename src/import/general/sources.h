@@ -25,12 +25,12 @@ static inline gufo_str json_str(const json_t *value)
                                  : (gufo_str){0};
 }
 
-/* The value of a key in the caller's metadata.  *decided: the key is there, so that other sources
- * do not count; null says that the model has no such key. */
+/* The value of a key in the caller's metadata.  *decided: the key is there, so that other sources do
+ * not count; null says that the model has no such key. */
 const json_t *sources_metadata(const general_sources *s, const char *key, bool *decided);
 
-/* The first of these fields of the card (blanks divide them) that is present; `set`: and not null,
- * nor an empty text.  *name (may be NULL) is which. */
+/* The first of these fields of the card (blanks divide them) that is present; `set`: and not null, nor an
+ * empty text.  *name (may be NULL) is which. */
 const json_t *sources_card(const general_sources *s, const char *fields, bool set, gufo_str *name);
 
 #endif

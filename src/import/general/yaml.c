@@ -6,8 +6,8 @@
  *       - name: one        a list in column 2, and in it
  *         score: 2         a mapping in column 4
  *
- * A value is read where it begins, and ends before the first line whose column is smaller.
- * Anchors, tags and keys that are not texts are refused. */
+ * A value is read where it begins, and ends before the first line whose column is smaller.  Anchors,
+ * tags and keys that are not texts are refused. */
 #include "base/memory.h"
 #include "import/general/yaml_reading.h"
 

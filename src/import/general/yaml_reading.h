@@ -55,7 +55,8 @@ json_t *yaml_block(yaml_reading *r, size_t least);
 /* ---- between brackets: yaml_flow.c ---- */
 
 json_t *yaml_flow(yaml_reading *r);
-/* Sets a member; takes over `value`.  False, with a fault, if that is not possible. */
+/* Sets the member whose name is in r->scalar, a copy of which the caller has taken as `name`; takes
+ * over `value`.  False, with a fault, if that is not possible. */
 bool yaml_set(yaml_reading *r, json_t *object, const char *name, json_t *value);
 /* The scalar as a name, to be freed with free(); NULL with a fault. */
 char *yaml_name(yaml_reading *r);

@@ -51,7 +51,7 @@ json_t *yaml_string(yaml_reading *r)
     return string;
 }
 
-/* What is between two lines of text that have `empty` lines between them. */
+/* Breaks between two lines of text, of which `empty` were between them. */
 static void put_break(yaml_reading *r, size_t empty)
 {
     if (empty > 0)
