@@ -1,4 +1,6 @@
 /* Models in other formats. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "cli/core/foreign_file.h"
 
 #include "base/files/folder.h"

@@ -4,11 +4,13 @@
 #include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/foreign_file.h"
+#include "cli/core/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
@@ -80,10 +82,26 @@ static void found(const ls_walk *w, const char *path)
     file->guessed = !is_model(path);
 }
 
+static bool has_file(const char *folder, const char *name)
+{
+    char *path = path_format("%s/%s", folder, name);
+    bool has = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return has;
+}
+
+/* Whether a folder is a model, not one that has files of such names among others. */
+static bool is_model_folder(const char *path)
+{
+    return (has_file(path, "config.json") || has_file(path, "params.json")) &&
+           foreign_file_find(path, NULL);
+}
+
 /* A folder may be a model; files in it may be others. */
 static void enters(const ls_walk *w, const char *path)
 {
-    ls_file *file = foreign_file_find(path, NULL) ? ls_add(w->files, path) : NULL;
+    ls_file *file = is_model_folder(path) ? ls_add(w->files, path) : NULL;
 
     if (file != NULL)
         file->folder = true;

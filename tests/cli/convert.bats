@@ -1,0 +1,410 @@
+#!/usr/bin/env bats
+# gufo convert.  What other commands do with models of training frameworks is in checkpoints.bats.
+
+# bats sets stderr.
+# shellcheck disable=SC2154
+
+load common
+
+# make_folder DIR [WORD VALUE]...
+make_folder() {
+    mkdir -p "$1"
+    "$GUFO_TEST_BIN/make_checkpoint" "$@"
+}
+
+# is_valid FILE...: without a warning.
+is_valid() {
+    run -0 gufo validate --strict --level model -q "$@"
+}
+
+# type_of FILE TENSOR
+type_of() {
+    gufo show --json --tensors="$2" "$1" | sed 's/.*"tensors":\[{[^}]*"type":"\([A-Z0-9_]*\)".*/\1/'
+}
+
+# ---- operands -----------------------------------------------------------------------------------
+
+@test "convert: OUT and TYPE in any order" {
+    make_folder m
+    gufo convert -q m first.gguf Q8_0
+    is_valid first.gguf
+    gufo convert -q m Q8_0 a.gguf
+    gufo convert -q m q8_0 -o b.gguf
+    gufo convert -q m/ MOSTLY_Q8_0 --output=c.gguf 2
+    gufo convert -q m Q8_0 ./d.gguf 1
+    gufo convert -q m/model.safetensors e.gguf Q8_0
+    (cd m && gufo convert -q . ../f.gguf Q8_0)
+    for other in a b c d e f; do
+        gufo diff first.gguf "$other.gguf"
+    done
+    cmp first.gguf a.gguf
+    cmp first.gguf b.gguf
+}
+
+@test "convert: a folder as OUT, and without OUT the model's" {
+    make_folder Tiny-Tales
+    mkdir there
+    gufo convert -q Tiny-Tales there Q4_K_M
+    same_list "$(ls there)" Tiny-Tales-107K-Q4_K_M.gguf
+    gufo convert -q Tiny-Tales
+    same_list "$(ls Tiny-Tales/*.gguf)" Tiny-Tales/Tiny-Tales-107K-BF16.gguf
+    cd Tiny-Tales
+    gufo convert -q . F32
+    same_list "$(echo *.gguf)" 'Tiny-Tales-107K-BF16.gguf Tiny-Tales-107K-F32.gguf'
+    run -2 --separate-stderr gufo convert -q . F32
+    same_error 'gufo: ./Tiny-Tales-107K-F32.gguf: target exists already (--force replaces it)'
+    gufo convert -q . F32 --force
+}
+
+@test "convert: several types from one reading" {
+    make_folder Tiny-Tales
+    gufo convert -q Tiny-Tales --to made auto,F16,q4_k_m
+    same_list "$(echo made/*)" 'made/Tiny-Tales-107K-BF16.gguf made/Tiny-Tales-107K-F16.gguf made/Tiny-Tales-107K-Q4_K_M.gguf'
+    gufo convert -q Tiny-Tales alone.gguf Q4_K_M
+    cmp alone.gguf made/Tiny-Tales-107K-Q4_K_M.gguf
+    gufo convert -q Tiny-Tales alone.gguf --force F16
+    cmp alone.gguf made/Tiny-Tales-107K-F16.gguf
+    run -2 gufo convert Tiny-Tales --to made F16,F16 --force
+    run -2 gufo convert Tiny-Tales --to made x.gguf F16
+}
+
+@test "convert: auto is the type of the model" {
+    local type
+    for type in bf16 f16 f32; do
+        make_folder "$type" type "$type"
+        gufo convert -q "$type" "$type.gguf"
+        is_valid "$type.gguf"
+    done
+    same_list "$(type_of bf16.gguf output.weight)" BF16
+    same_list "$(type_of f16.gguf output.weight)" F16
+    same_list "$(type_of f32.gguf output.weight)" F16
+    same_list "$(type_of bf16.gguf output_norm.weight)" F32
+}
+
+@test "convert: wrong usage" {
+    make_folder m
+    while IFS='~' read -r arguments expected; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr gufo convert $arguments
+        same_error "gufo: $expected (see gufo help convert)"
+    done <<'END'
+~DIR or FILE is needed
+m x.gguf NOTYPE~unknown type 'NOTYPE'
+m x.gguf Q8_0 -o y.gguf~OUT is given twice: by --output and as 'x.gguf'
+m x.gguf F16 Q8_0~several types are separated by commas: F16,Q8_0
+m x.gguf F16,Q8_0~several types need --to DIR
+m - F16~IN and OUT must be files, not '-'
+- x.gguf F16~IN and OUT must be files, not '-'
+m F16 4 5~'5' is an extra argument
+END
+    run -2 gufo convert m Q4_K_X
+    run -2 --separate-stderr gufo convert m x.gguf --vocab-only --no-vocab
+    same_error 'gufo: m: neither tensors nor a vocabulary are wanted'
+    files m m/config.json m/model.safetensors m/tokenizer.json m/tokenizer_config.json
+}
+
+# ---- results ------------------------------------------------------------------------------------
+
+@test "convert: the report" {
+    make_folder m
+    run -0 --separate-stderr gufo convert m m.gguf q8_0
+    same_error ''
+    [ "${lines[0]}" = 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB' ]
+    run -0 gufo convert m x.gguf q8_0 --dry-run
+    has 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB'
+    run -0 gufo convert m x.gguf q8_0 --dry-run --json
+    [[ "$output" == '{"path":"m","output":null,"type":"Q8_0",'* ]]
+    has '{"name":"blk.0.attn_q.weight","dims":[64,64],"from":"BF16","to":"Q8_0",'
+    [ ! -e x.gguf ]
+    run -0 gufo convert m --dry-run --json
+    has '"output":null,"type":"BF16"'
+    run -0 gufo convert m -q --json y.gguf F16
+    has '"output":"y.gguf","type":"F16"'
+    run -0 gufo convert -q m z.gguf Q8_0 --report z.csv
+    run -0 head -1 z.csv
+    has tensor,shape,from,to
+    same_list "$(wc -l <z.csv)" 26
+}
+
+@test "convert: the same bytes whatever the threads, the memory and the shards" {
+    make_folder m layers 3 embd 128
+    for type in F16 Q4_K_M; do
+        gufo convert -q m first.gguf "$type" --force --threads 1
+        gufo convert -q m other.gguf "$type" --force --threads 4
+        cmp first.gguf other.gguf
+        gufo convert -q m other.gguf "$type" --force --memory 64Mi
+        cmp first.gguf other.gguf
+    done
+    gufo convert -q m first.gguf --force
+    gufo quantize -q first.gguf first8.gguf Q8_0
+    gufo convert -q m m8.gguf Q8_0
+    gufo diff first8.gguf m8.gguf
+}
+
+@test "convert: shards of tensors, and of outputs" {
+    make_folder m shards 3
+    make_folder one
+    gufo convert -q m m.gguf F16
+    is_valid m.gguf
+    for way in 'tensors 10' 'size 100Ki'; do
+        rm -f s-*.gguf
+        # shellcheck disable=SC2086 # two words
+        gufo convert -q m s.gguf F16 --split-max-${way% *} "${way#* }"
+        [ -e s-00003-of-00003.gguf ]
+        is_valid s-00001-of-00003.gguf
+        gufo merge -q --force s-00001-of-00003.gguf -o merged.gguf
+        cmp m.gguf merged.gguf
+        gufo quantize -q --force m.gguf t.gguf COPY --split-max-${way% *} "${way#* }"
+        gufo diff t-00001-of-00003.gguf m.gguf
+        rm t-*.gguf
+    done
+    for file in s-*.gguf; do
+        [ "$(stat -c %s "$file")" -le $((100 * 1024)) ]
+    done
+    # The files of a model do not matter.
+    gufo convert -q one one.gguf F16 --set general.name=M
+    gufo convert -q m two.gguf F16 --set general.name=M
+    gufo diff one.gguf two.gguf
+}
+
+@test "convert: an interrupted run is resumed" {
+    [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
+    make_folder m layers 8 embd 512
+    gufo convert -q m whole.gguf Q4_K_M
+    set -m
+    "$GUFO" convert --threads 1 m out.gguf Q4_K_M 2>/dev/null &
+    job=$!
+    for ((i = 0; i < 1000; i++)); do
+        [ ! -s out.gguf.part.journal ] || break
+        sleep 0.01
+    done
+    kill -s KILL "$job"
+    wait "$job" || true
+    if [ ! -e out.gguf ]; then
+        run -2 gufo convert -q m out.gguf Q4_K_M
+        has '(--resume continues it, --force starts over)'
+    else
+        rm out.gguf # it was quicker
+    fi
+    gufo convert -q --resume m out.gguf Q4_K_M
+    cmp whole.gguf out.gguf
+    [ ! -e out.gguf.part.journal ]
+}
+
+# ---- options ------------------------------------------------------------------------------------
+
+@test "convert: the vocabulary alone, and tensors alone" {
+    make_folder m
+    gufo convert -q m vocab.gguf --vocab-only
+    same_list "$(gufo show --json vocab.gguf | grep -c '"tensors":\[\]')" 1
+    run -0 gufo tokenize --ids vocab.gguf hello
+    expected=$output
+    gufo convert -q m tensors.gguf --no-vocab
+    run -1 gufo get tensors.gguf tokenizer.ggml.tokens
+    gufo convert -q m both.gguf
+    run -0 gufo tokenize --ids both.gguf hello
+    same "$expected"
+    gufo convert -q m taken.gguf --vocab-from vocab.gguf
+    gufo diff taken.gguf both.gguf
+    rm m/tokenizer.json
+    gufo convert -q m taken.gguf --force --vocab-from vocab.gguf
+    gufo diff taken.gguf both.gguf
+    gufo convert -q m tensors2.gguf --no-vocab
+    cmp tensors.gguf tensors2.gguf
+    run -3 --separate-stderr gufo convert -q m none.gguf
+    [[ "$stderr" == 'gufo: m'*token* ]]
+    # The tokenizer alone needs no tensors.
+    make_folder m
+    rm m/model.safetensors
+    gufo convert -q m vocab2.gguf --vocab-only
+    gufo diff vocab.gguf vocab2.gguf
+}
+
+@test "convert: metadata of one's own" {
+    make_folder m
+    echo '{"general.name": "From File", "general.license": "mit", "general.description": "words"}' >given.json
+    gufo convert -q m a.gguf --metadata given.json --set general.license=apache-2.0 --set general.tags='["a","b"]' --set some.count=uint16:7
+    run -0 gufo get a.gguf general.name
+    same 'From File'
+    run -0 gufo get a.gguf general.license
+    same apache-2.0
+    run -0 gufo get a.gguf general.description
+    same words
+    run -0 gufo get a.gguf general.tags
+    same 'a
+b'
+    run -0 gufo show --metadata=some.count a.gguf
+    has 'some.count  uint16  7'
+    run -2 gufo convert -q m b.gguf --set general.name
+    run -3 gufo convert -q m b.gguf --metadata nothing.json
+    has nothing.json
+    echo '{' >bad.json
+    run -3 gufo convert -q m b.gguf --metadata bad.json
+    has bad.json
+    # No output replaces what is read.
+    run -2 gufo convert -q m given.json --force --metadata given.json F16
+    has 'it would be lost'
+    [ ! -e b.gguf ]
+}
+
+@test "convert: tokenizer.json is kept where it is wanted" {
+    make_folder m
+    gufo convert -q m a.gguf --keep-tokenizer-json
+    gufo get --raw -q a.gguf tokenizer.huggingface.json -o kept.json
+    cmp kept.json m/tokenizer.json
+    gufo convert -q m b.gguf
+    run -1 gufo get b.gguf tokenizer.huggingface.json
+}
+
+@test "convert: an unknown pre-tokenizer needs --pre" {
+    make_folder m
+    sed -i 's/"Regex": "[^"]*"/"Regex": "[a-c]+|[d-z]|."/' m/tokenizer.json
+    run -3 --separate-stderr gufo convert -q m a.gguf
+    [[ "$stderr" == 'gufo: m'*--pre* ]]
+    gufo convert -q m a.gguf --pre qwen2
+    run -0 gufo get a.gguf tokenizer.ggml.pre
+    same qwen2
+    run -0 gufo show -q m
+    has 'Architecture      qwen3'
+}
+
+@test "convert: an architecture without rules" {
+    make_folder m
+    sed -i 's/Qwen3ForCausalLM/StrangeForCausalLM/; s/"qwen3"/"strange"/' m/config.json
+    run -3 --separate-stderr gufo convert m a.gguf
+    [[ "$stderr" == 'gufo: m/config.json: no rules for the class "StrangeForCausalLM"'*--generic* ]]
+    [ ! -e a.gguf ]
+    run -2 gufo convert m a.gguf --generic
+    gufo convert -q m a.gguf --arch strange --generic
+    run -0 gufo get a.gguf general.architecture
+    same strange
+    run -0 gufo validate a.gguf
+    run -0 gufo show --tensors='model.layers.0.mlp.up_proj.weight' a.gguf
+    has '64 x 128'
+    # The user knows what it is.
+    gufo convert -q m b.gguf --arch qwen3
+    is_valid b.gguf
+    # shown as far as it is understood
+    run -0 --separate-stderr gufo show m
+    [[ "$stderr" == *'no rules for the class'*'the model is shown without what that is about' ]]
+    run -3 gufo validate m
+}
+
+@test "convert: options of quantize" {
+    make_folder m embd 256
+    gufo convert -q m a.gguf Q4_K_M --tensor-type 'attn_v=Q8_0' --output-tensor-type F16 --token-embedding-type Q5_0
+    same_list "$(type_of a.gguf blk.0.attn_v.weight)" Q8_0
+    same_list "$(type_of a.gguf output.weight)" F16
+    same_list "$(type_of a.gguf token_embd.weight)" Q5_0
+    gufo convert -q m b.gguf Q6_K --pure
+    same_list "$(type_of b.gguf blk.0.attn_v.weight)" Q6_K
+    "$GUFO_TEST_BIN/make_imatrix" m.dat dat chunks 1 entry blk.0.ffn_up.weight 1 "$(seq -s, 256)"
+    gufo convert -q m c.gguf Q4_K_M --imatrix m.dat
+    gufo convert -q m d.gguf Q4_K_M
+    run -1 gufo diff -q c.gguf d.gguf
+    gufo convert -q m f.gguf
+    gufo quantize -q f.gguf e.gguf Q4_K_M --imatrix m.dat
+    gufo diff c.gguf e.gguf
+}
+
+# ---- bad input ----------------------------------------------------------------------------------
+
+# refused CODE TEXT ARGUMENT...: one line with the text, and nothing is left behind.
+refused() {
+    local code=$1 text=$2 before
+    before=$(find . | sort)
+    run "-$code" --separate-stderr gufo convert -q "${@:3}"
+    [[ "$stderr" == "gufo: $text"* && "$stderr" != *$'\n'* ]] || {
+        printf 'expected: %s\n     got: %s\n' "$text" "$stderr"
+        return 1
+    }
+    same ''
+    same_list "$(find . | sort)" "$before"
+}
+
+@test "convert: files that are missing or lie" {
+    make_folder m shards 3
+    mv m/model-00002-of-00003.safetensors kept
+    refused 3 'm/model.safetensors.index.json: the shard "model-00002-of-00003.safetensors" is missing: the index lists 8 tensors in it: ' m out.gguf
+    mkfifo m/model-00002-of-00003.safetensors
+    refused 3 'm/model-00002-of-00003.safetensors: ' m out.gguf
+    rm m/model-00002-of-00003.safetensors
+    mkdir m/model-00002-of-00003.safetensors
+    refused 3 'm/model-00002-of-00003.safetensors: ' m out.gguf
+    rmdir m/model-00002-of-00003.safetensors
+    ln -s nowhere m/model-00002-of-00003.safetensors
+    refused 3 'm/model' m out.gguf
+    rm m/model-00002-of-00003.safetensors
+    cp kept m/model-00002-of-00003.safetensors
+    sed -i 's/"lm_head.weight": "model-00003/"lm_head.weight": "model-00001/' m/model.safetensors.index.json
+    refused 3 'm/model.safetensors.index.json: the index and its files disagree: ' m out.gguf
+    make_folder m shards 3
+    truncate -s -100 m/model-00003-of-00003.safetensors
+    refused 3 'm/model-00003-of-00003.safetensors: byte ' m out.gguf
+    truncate -s 20 m/model-00003-of-00003.safetensors
+    refused 3 'm/model-00003-of-00003.safetensors: byte ' m --to made F16,Q8_0
+    : >m/model-00003-of-00003.safetensors
+    refused 3 'm/model-00003-of-00003.safetensors: ' m
+    make_folder m shards 3
+    for bad in '{' '[]' '' '{"weight_map": {}}' '{"weight_map": {"a": "../../x"}}'; do
+        printf '%s' "$bad" >m/model.safetensors.index.json
+        refused 3 'm/model.safetensors.index.json: ' m out.gguf
+    done
+}
+
+@test "convert: configurations that cannot be" {
+    make_folder m
+    cp m/config.json good
+    for bad in '{' '[]' '' 'null' '{"architectures": ["Qwen3ForCausalLM"], "hidden_size": NaN}'; do
+        printf '%s' "$bad" >m/config.json
+        refused 3 'm/config.json: ' m out.gguf
+    done
+    rm m/config.json
+    refused 3 'm/config.json: no such file' m out.gguf
+    for change in 's/"hidden_size": 64/"hidden_size": -1/' 's/"num_hidden_layers": 2/"num_hidden_layers": 1e300/' \
+        's/"hidden_size": 64/"hidden_size": "x"/'; do
+        sed "$change" good >m/config.json
+        run --separate-stderr gufo convert -q m out.gguf
+        [ "$status" -eq 3 ] || { echo "$change: $status"; false; }
+        [[ "$stderr" == 'gufo: m'* && "$stderr" != *$'\n'* ]]
+    done
+    cp good m/config.json
+    printf '{' >m/tokenizer.json
+    refused 3 'm/tokenizer.json: ' m out.gguf
+}
+
+@test "convert: what is not a model of a framework" {
+    mkfifo pipe
+    refused 3 'pipe: is not a regular file' pipe out.gguf
+    refused 3 '/dev/null: is not a regular file' /dev/null out.gguf
+    refused 3 'nothing: cannot open: No such file or directory' nothing out.gguf
+    mkdir empty
+    refused 3 'empty: the folder has no file model*.safetensors' empty out.gguf
+    refused 3 'empty: ' empty
+    make_model m.gguf
+    refused 3 'm.gguf: ' m.gguf out.gguf
+    "$GUFO_TEST_BIN/make_legacy" old.bin
+    refused 3 'old.bin: ' old.bin out.gguf
+    make_folder m
+    if [ "$(id -u)" -ne 0 ]; then
+        chmod a-r m/model.safetensors
+        refused 3 'm/model.safetensors: ' m out.gguf
+    fi
+}
+
+@test "convert: no output replaces or joins the model" {
+    make_folder m shards 2
+    refused 2 'm/model-00002-of-00002.safetensors: ' m m/model-00002-of-00002.safetensors F16 --force
+    for name in model.safetensors model-00003.safetensors pytorch_model.bin config.json tokenizer.json tokenizer_config.json README.md; do
+        refused 2 "m/$name: in the folder of the model this name is that of one of its files" m "m/$name" F16 --force
+        refused 2 "./m/$name: in the folder of the model" m/model.safetensors.index.json "./m/$name" F16 --force
+        run -2 gufo quantize -q m "m/$name" F16 --force
+        (cd m && run -2 gufo convert -q . "$name" F16 --force)
+    done
+    ln -s m/config.json link.gguf
+    refused 2 'link.gguf: in the folder of the model' m link.gguf F16 --force
+    # A GGUF file may be there.
+    gufo convert -q m m/model.gguf F16
+    gufo convert -q m m/model.gguf F16 --force
+    is_valid m/model.gguf
+}
