@@ -28,7 +28,7 @@ foreach(room digest compat text import)
     endif()
 endforeach()
 if(NOT TARGET gufo_digest_internal)
-    list(FILTER unit_tests EXCLUDE REGEX "/test_(architectures|legacy|tokenizers)_expected.c$")
+    list(FILTER unit_tests EXCLUDE REGEX "/test_(architectures|convert|legacy|tokenizers)_expected.c$")
 endif()
 
 # The program that a test is in.  To link one for each file would take longer than to run most of them.
