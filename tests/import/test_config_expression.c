@@ -183,7 +183,6 @@ static void test_functions(void **state)
         {"roundup(minus, 8)", "!range: minus gives -7; 0 to 4611686018427387904 is possible"},
         {"roundup(most, 8)",
          "!range: most gives 9223372036854775807; 0 to 4611686018427387904 is possible"},
-        {"lora(0.5, 1.8)", "32"},
         {"power(2, 10)", "1024.0"},
         {"power(zero, minus)", "!range: the number that zero gives is too large"},
         {"power(text, 2)", "!malformed: text is a text, and a number is needed"},

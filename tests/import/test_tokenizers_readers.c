@@ -412,7 +412,6 @@ static void test_world(void **state)
     must_read(&m, "rwkv");
     check_tokens(&m, expected, COUNT_OF(expected));
     check(!has_key(&m, "tokenizer.ggml.pre"), "pre");
-    check(has_key(&m, "tokenizer.chat_template"), "a template");
     remove_folder(&m);
 }
 
@@ -532,26 +531,6 @@ static void test_keep_json(void **state)
     check_ok(tokenizers_write(&m.read.import, &request, &m.read.error), &m.read.error, "kept");
     check_text(&m, "tokenizer.huggingface.json", text);
     check_text(&m, "tokenizer.ggml.pre", "qwen2");
-    remove_folder(&m);
-}
-
-static void test_reranker(void **state)
-{
-    static const made_file files[] = {{"README.md", "---\n---\n# Qwen3-Reranker-0.6B\n"},
-                                      {"tokenizer.json", "{" BYTES "," SMALL_MODEL "}"},
-                                      {NULL, NULL}};
-    made_folder m;
-
-    (void)state;
-    make_folder(&m, "qwen3", files);
-    must_read(&m, "bpe");
-    check_str(element(&m, "tokenizer.chat_templates", 0).as.str, "rerank", "names");
-    check(strstr(value_of(&m, "tokenizer.chat_template.rerank").as.str.data, "{document}") != NULL,
-          "a place for the document");
-    remove_folder(&m);
-    make_folder(&m, "llama", files);
-    must_read(&m, "bpe");
-    check(!has_key(&m, "tokenizer.chat_templates"), "another architecture");
     remove_folder(&m);
 }
 
@@ -779,7 +758,6 @@ int main(void)
         cmocka_unit_test(test_listed_templates),
         cmocka_unit_test(test_template_files),
         cmocka_unit_test(test_keep_json),
-        cmocka_unit_test(test_reranker),
         cmocka_unit_test(test_other_reader),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_refused),

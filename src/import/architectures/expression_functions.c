@@ -226,27 +226,6 @@ static gufo_status compute_roundup(expression_call *c, term *out, gufo_error *er
     return status;
 }
 
-/* Ranks of RWKV-7 where the configuration has none: lora(exponent, factor). */
-static gufo_status compute_lora(expression_call *c, term *out, gufo_error *error)
-{
-    uint64_t width;
-    term hidden = term_of_json(json_object_get(c->scope->fields, "hidden_size"));
-    gufo_status status;
-    double rank;
-
-    hidden.source = gufo_str_of("hidden_size");
-    status = term_count(&hidden, UINT32_MAX, &width, error);
-    if (status == GUFO_OK)
-        status = check_number(&c->arguments[0], error);
-    if (status == GUFO_OK)
-        status = check_number(&c->arguments[1], error);
-    if (status != GUFO_OK)
-        return status;
-    rank = rint(pow((double)width, term_as_real(&c->arguments[0])) *
-                term_as_real(&c->arguments[1]) / 32);
-    return whole(&hidden, 32 * fmax(1, rank), out, error);
-}
-
 /* ---- values and their absence ---------------------------------------------------------------- */
 
 static gufo_status compute_has(expression_call *c, term *out, gufo_error *error)
@@ -555,7 +534,6 @@ static const expression_function functions[] = {
     {"max", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_max},
     {"ceildiv", 2, 2, false, compute_ceildiv},
     {"roundup", 2, 2, false, compute_roundup},
-    {"lora", 2, 2, false, compute_lora},
     {"power", 2, 2, false, compute_power},
     {"divisible", 2, 2, false, compute_divisible},
     {"quantile", 1, 1, false, compute_quantile},

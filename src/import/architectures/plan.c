@@ -78,30 +78,6 @@ gufo_status plan_fail(const checkpoint *c, const checkpoint_tensor *t, gufo_stat
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-/* Weights that readers want as F32, whatever the type of the file. */
-static const char *const always_f32[] = {
-    "*.ffn_gate_inp.weight",      "*.ffn_gate_inp_shexp.weight", "position_embd.weight",
-    "token_types.weight",         "*.ssm_conv1d.weight",         "*.shortconv.conv.weight",
-    "*.time_mix_first.weight",    "*.time_mix_w1.weight",        "*.time_mix_w2.weight",
-    "*.time_mix_decay_w1.weight", "*.time_mix_decay_w2.weight",  "*.time_mix_lerp_fused.weight",
-    "posnet.*.norm1.weight",      "posnet.*.norm2.weight",       "v.position_embd.weight",
-    "a.position_embd.weight",     "*.altup_correct_coef.weight", "*.altup_predict_coef.weight",
-    "*.ssm_conv1d_q.weight",      "*.ssm_conv1d_k.weight",       "*.ssm_conv1d_v.weight",
-    "*.indexer.proj.weight",
-};
-
-/* Whether a name is `pattern`, which has one "*" at most. */
-static bool is_called(gufo_str name, const char *pattern)
-{
-    const char *star = strchr(pattern, '*');
-    size_t before = star != NULL ? (size_t)(star - pattern) : 0;
-
-    if (star == NULL)
-        return gufo_str_equal(name, gufo_str_of(pattern));
-    return name.len >= before && memcmp(name.data, pattern, before) == 0 &&
-           str_ends(str_from(name, before), star + 1);
-}
-
 static bool keeps_type(const planned_tensor *t, plan_type type)
 {
     gufo_str name = gufo_str_of(t->name);
@@ -112,12 +88,7 @@ static bool keeps_type(const planned_tensor *t, plan_type type)
         return true;
     if (type == PLAN_TYPE_GENERIC)
         return false;
-    if (!str_ends(name, ".weight") && !str_ends(name, ".lora_a") && !str_ends(name, ".lora_b"))
-        return true;
-    for (size_t i = 0; i < sizeof always_f32 / sizeof *always_f32; i++)
-        if (is_called(name, always_f32[i]))
-            return true;
-    return false;
+    return !str_ends(name, ".weight") && !str_ends(name, ".lora_a") && !str_ends(name, ".lora_b");
 }
 
 void plan_note_first(tensor_plan *plan, const checkpoint_tensor *t)

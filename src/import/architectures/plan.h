@@ -19,8 +19,8 @@ void growing_plan_close(growing_plan *g);
 
 /* The type that a tensor is to have. */
 typedef enum plan_type {
-    PLAN_TYPE_BY_NAME, /* F32 where readers want it for the name, or with one dimension */
-    PLAN_TYPE_GENERIC, /* likewise, where names mean little */
+    PLAN_TYPE_BY_NAME, /* F32 with one dimension, and for what is not called a weight */
+    PLAN_TYPE_GENERIC, /* F32 with one dimension: names mean little */
     PLAN_TYPE_F32,
     PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
 } plan_type;

@@ -66,10 +66,7 @@ static gufo_status count_added(void *context, const added_token *token)
 static gufo_status count_tokens(id_reading *v)
 {
     tokenizer_reading *r = v->r;
-    uint64_t size =
-        reading_size(r, gufo_str_equal(gufo_str_of(r->config->architecture), gufo_str_of("chatglm"))
-                            ? "padded_vocab_size vocab_size"
-                            : "vocab_size");
+    uint64_t size = reading_size(r, "vocab_size");
     gufo_status status = count_vocab(v);
 
     if (status == GUFO_OK)

@@ -282,5 +282,5 @@ static gufo_status place_chatglm3(tokenizer_reading *r, const sentencepiece *mod
 
 gufo_status read_chatglm3(tokenizer_reading *r)
 {
-    return read_pieces(r, "padded_vocab_size vocab_size", 0, "chatglm-spm", place_chatglm3);
+    return read_pieces(r, "vocab_size", 0, "chatglm-spm", place_chatglm3);
 }

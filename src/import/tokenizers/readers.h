@@ -10,11 +10,11 @@
 typedef gufo_status read_vocabulary(tokenizer_reading *r);
 
 read_vocabulary read_spm, read_phi3, read_internlm2, read_arctic, read_chatglm3; /* pieces.c */
-read_vocabulary read_bpe, read_wpm;       /* json_vocabulary.c */
-read_vocabulary read_hf, read_gemma4;     /* json_pieces.c */
-read_vocabulary read_ugm, read_xlmr;      /* unigram.c */
-read_vocabulary read_rwkv;                /* world.c */
-read_vocabulary read_qwen, read_tiktoken; /* ranks.c */
-read_vocabulary read_mistral;             /* tekken.c */
+read_vocabulary read_bpe, read_wpm;              /* json_vocabulary.c */
+read_vocabulary read_hf, read_gemma4;            /* json_pieces.c */
+read_vocabulary read_ugm, read_xlmr, read_nomic; /* unigram.c */
+read_vocabulary read_rwkv;                       /* world.c */
+read_vocabulary read_qwen, read_tiktoken;        /* ranks.c */
+read_vocabulary read_mistral;                    /* tekken.c */
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "import/architectures/config_files.h"
 
 #define MAIN_KEY "tokenizer.chat_template"
 #define FOLDER "additional_chat_templates"
@@ -201,7 +200,7 @@ static gufo_status take_json_file(tokenizer_reading *r)
     return status;
 }
 
-static gufo_status take_any(tokenizer_reading *r)
+gufo_status templates_write(tokenizer_reading *r)
 {
     const json_t *value = reading_member(r->config->tokenizer, "chat_template");
     gufo_status status;
@@ -211,54 +210,4 @@ static gufo_status take_any(tokenizer_reading *r)
         return take_value(r, value, "tokenizer_config.json");
     status = take_files(r, &found);
     return status == GUFO_OK && !found ? take_json_file(r) : status;
-}
-
-/* Models with the World vocabulary speak in one way, which their folders do not say. */
-static const char world_template[] = "{% for message in messages %}"
-                                     "{% if message['role'] == 'user' %}{{ 'User: ' }}"
-                                     "{% elif message['role'] == 'assistant' %}{{ 'Assistant: ' }}"
-                                     "{% else %}{{ 'System: ' }}{% endif %}"
-                                     "{{ message['content'] | trim }}{{ '\n\n' }}"
-                                     "{% endfor %}"
-                                     "{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}";
-
-/* What Qwen3 rerankers are asked, with places for the query and a document. */
-static const char judge_template[] =
-    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
-    "the Instruct provided. Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n"
-    "<|im_start|>user\n<Instruct>: Given a web search query, retrieve relevant passages that "
-    "answer the query\n<Query>: {query}\n<Document>: {document}<|im_end|>\n"
-    "<|im_start|>assistant\n<think>\n\n</think>\n\n";
-
-static gufo_status take_judge(tokenizer_reading *r)
-{
-    const char *architecture = r->config->architecture;
-    gufo_str rerank = gufo_str_of("rerank");
-    bool is_reranker;
-    gufo_status status;
-
-    if (architecture == NULL || !str_is_word(gufo_str_of(architecture), "qwen3 qwen3vl"))
-        return GUFO_OK;
-    status = config_is_reranker(r->config, &is_reranker, r->error);
-    if (status != GUFO_OK || !is_reranker)
-        return status;
-    status = gufo_document_set_text(r->document, MAIN_KEY ".rerank", judge_template, r->error);
-    return status == GUFO_OK
-               ? gufo_document_set_array(r->document, "tokenizer.chat_templates",
-                                         &(gufo_items){GUFO_VALUE_STRING, 1, &rerank}, r->error)
-               : status;
-}
-
-gufo_status templates_write(tokenizer_reading *r)
-{
-    gufo_status status = take_any(r);
-    gufo_document_entry model;
-
-    if (status == GUFO_OK)
-        status = take_judge(r);
-    if (status != GUFO_OK || gufo_document_find(r->document, MAIN_KEY, NULL) ||
-        !gufo_document_find(r->document, TOKENIZER_KEY("model"), &model) ||
-        !gufo_str_equal(model.value.as.str, gufo_str_of("rwkv")))
-        return status;
-    return gufo_document_set_text(r->document, MAIN_KEY, world_template, r->error);
 }

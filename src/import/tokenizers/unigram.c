@@ -83,10 +83,10 @@ gufo_status read_ugm(tokenizer_reading *r)
 
 /* ---- XLM-RoBERTa ---------------------------------------------------------------------------- */
 
-enum { OWN_TOKENS = 4, MASK_OF_NOMIC = 250001 };
+enum { OWN_TOKENS = 4, MASK_ID = 250001 };
 
 /* Pieces from 3 on move up by one, behind the four tokens. */
-static void shift_pieces(token_list *list, bool is_nomic)
+static void shift_pieces(token_list *list, bool with_mask)
 {
     static const listed_token own[OWN_TOKENS] = {
         {{"<s>", 3}, 0, TOKEN_CONTROL},
@@ -97,22 +97,20 @@ static void shift_pieces(token_list *list, bool is_nomic)
 
     for (uint32_t id = list->count; id-- > 0;)
         list->tokens[id] = id < OWN_TOKENS ? own[id] : list->tokens[id - 1];
-    if (is_nomic && list->count > MASK_OF_NOMIC)
-        list->tokens[MASK_OF_NOMIC] = (listed_token){{"<mask>", 6}, 0, TOKEN_CONTROL};
+    if (with_mask && list->count > MASK_ID)
+        list->tokens[MASK_ID] = (listed_token){{"<mask>", 6}, 0, TOKEN_CONTROL};
 }
 
-static gufo_status write_shifted(tokenizer_reading *r, const sentencepiece *model)
+static gufo_status write_shifted(tokenizer_reading *r, const sentencepiece *model, bool with_mask)
 {
     token_list list = {.tokens = NULL};
-    const char *architecture = r->config->architecture;
     gufo_status status = token_list_make(&list, larger(reading_size(r, "vocab_size"), model->count),
                                          model->count, PADDING_SCORE, r->allocator, r->error);
 
     if (status == GUFO_OK)
         status = pieces_place(r, model, &list);
     if (status == GUFO_OK) {
-        shift_pieces(&list, architecture != NULL && gufo_str_equal(gufo_str_of(architecture),
-                                                                   gufo_str_of("nomic-bert-moe")));
+        shift_pieces(&list, with_mask);
         status = write_list(r, &list);
     }
     if (status == GUFO_OK)
@@ -204,17 +202,28 @@ static gufo_status write_pairs(tokenizer_reading *r, const json_t *vocab)
     return status;
 }
 
-gufo_status read_xlmr(tokenizer_reading *r)
+static gufo_status read_roberta(tokenizer_reading *r, bool with_mask)
 {
     const json_t *vocab = reading_member(r->model, "vocab");
     piece_file file;
     gufo_status status = piece_file_open(r, "sentencepiece.bpe.model", &file);
 
     if (status == GUFO_OK)
-        status = write_shifted(r, &file.model);
+        status = write_shifted(r, &file.model, with_mask);
     piece_file_close(&file);
     if (status != GUFO_E_NOT_FOUND || r->json == NULL)
         return status;
     return json_is_array(vocab) ? write_pairs(r, vocab)
                                 : reading_pass(r, "tokenizer.json", "its model is not Unigram");
+}
+
+gufo_status read_xlmr(tokenizer_reading *r)
+{
+    return read_roberta(r, false);
+}
+
+/* Token 250001 is a mask, which the file does not say. */
+gufo_status read_nomic(tokenizer_reading *r)
+{
+    return read_roberta(r, true);
 }
