@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,6 +24,13 @@ int open_regular(const char *path, gufo_error *error)
     if (fd < 0)
         (void)fail_io(error, errno, "cannot open");
     return fd;
+}
+
+bool is_plain_name(gufo_str name)
+{
+    return name.len > 0 && name.len <= NAME_MAX && memchr(name.data, '/', name.len) == NULL &&
+           memchr(name.data, '\0', name.len) == NULL && !gufo_str_equal(name, gufo_str_of(".")) &&
+           !gufo_str_equal(name, gufo_str_of(".."));
 }
 
 char *path_in(const char *folder, const char *name, const gufo_allocator *allocator)

@@ -8,6 +8,10 @@
  * reading says what it is. */
 int open_regular(const char *path, gufo_error *error);
 
+/* Whether a name is that of a file in a folder, and of none elsewhere: nothing beyond the folder is
+ * opened. */
+bool is_plain_name(gufo_str name);
+
 /* FOLDER/NAME, or NAME where `folder` is NULL; NULL without memory. */
 char *path_in(const char *folder, const char *name, const gufo_allocator *allocator);
 

@@ -15,6 +15,7 @@
 #include "import/architectures/config_parts.h"
 #include "import/architectures/expression.h"
 #include "import/json_file.h"
+#include "import/open_regular.h"
 
 #define CONFIG_NAME "config.json"
 #define MISTRAL_NAME "params.json"
@@ -23,11 +24,11 @@ enum { CONFIG_LIMIT = 16 << 20, TOKENIZER_LIMIT = 64 << 20 };
 
 gufo_status config_failed(const model_config *config, gufo_status status, gufo_error *error)
 {
-    const char *name = config->is_mistral ? "/" MISTRAL_NAME : "/" CONFIG_NAME;
+    const char *name = config->is_mistral ? MISTRAL_NAME : CONFIG_NAME;
     char *path = NULL;
 
     if (status != GUFO_OK && config->folder != NULL)
-        path = mem_join(config->allocator, gufo_str_of(config->folder), gufo_str_of(name));
+        path = path_in(config->folder, name, config->allocator);
     if (path != NULL)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
     mem_free(config->allocator, path);

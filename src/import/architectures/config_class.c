@@ -13,6 +13,7 @@
 #include "import/architectures/classes.h"
 #include "import/architectures/expression.h"
 #include "import/architectures/rules.h"
+#include "import/json_file.h"
 
 /* ---- the class ------------------------------------------------------------------------------- */
 
@@ -30,8 +31,7 @@ static gufo_status named_class(const model_config *c, const json_t *object, gufo
         return refuse(error, GUFO_E_MALFORMED, "architectures is not a list");
     if (first != NULL && !json_is_string(first) && !c->is_generic)
         return refuse(error, GUFO_E_MALFORMED, "architectures is not a list of names");
-    if (json_is_string(first))
-        *out = (gufo_str){json_string_value(first), json_string_length(first)};
+    *out = json_str(first);
     return GUFO_OK;
 }
 
@@ -52,11 +52,9 @@ static bool is_whole(gufo_str name, gufo_str of_text)
 static gufo_str layer_of(const json_t *raw)
 {
     const json_t *settings = json_object_get(raw, "ssm_cfg");
-    const json_t *layer = json_object_get(settings, "layer");
+    gufo_str layer = json_str(json_object_get(settings, "layer"));
 
-    if (json_is_string(layer))
-        return (gufo_str){json_string_value(layer), json_string_length(layer)};
-    return gufo_str_of(json_is_object(settings) ? "Mamba" : "");
+    return layer.len > 0 ? layer : gufo_str_of(json_is_object(settings) ? "Mamba" : "");
 }
 
 static gufo_status find_class(model_config *c, gufo_error *error)

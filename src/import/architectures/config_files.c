@@ -10,17 +10,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/general/folder_name.h"
 #include "import/json_file.h"
+#include "import/open_regular.h"
 
 enum { MODULES_LIMIT = 1 << 20, CARD_LIMIT = 4 << 20, NAME_SIZE = 256 };
-
-/* The name of a file or folder in the folder of the model. */
-static bool is_plain_name(gufo_str name)
-{
-    return name.len > 0 && name.len < NAME_SIZE && memchr(name.data, '/', name.len) == NULL &&
-           memchr(name.data, '\0', name.len) == NULL && !gufo_str_equal(name, gufo_str_of("..")) &&
-           !gufo_str_equal(name, gufo_str_of("."));
-}
 
 /* FOLDER/NAME; false: longer than the system takes, so that no such file can be opened. */
 static bool path_of(const model_config *c, gufo_str name, char out[PATH_MAX])
@@ -75,12 +69,10 @@ static gufo_str pooling_folder(const json_t *modules)
 {
     for (size_t i = 0; i < json_array_size(modules); i++) {
         const json_t *module = json_array_get(modules, i);
-        const json_t *type = json_object_get(module, "type");
-        const json_t *path = json_object_get(module, "path");
-        gufo_str name = {json_string_value(type), json_string_length(type)};
+        gufo_str folder = json_str(json_object_get(module, "path"));
 
-        if (name.data != NULL && str_ends(name, "Pooling") && json_is_string(path))
-            return (gufo_str){json_string_value(path), json_string_length(path)};
+        if (str_ends(json_str(json_object_get(module, "type")), "Pooling") && folder.len > 0)
+            return folder;
     }
     return (gufo_str){"", 0};
 }
@@ -146,19 +138,6 @@ static bool names_reranker(gufo_str text, const char *mark)
     return false;
 }
 
-/* The last part of a path. */
-static gufo_str base_name(const char *path)
-{
-    gufo_str name = gufo_str_of(path);
-    size_t start;
-
-    while (name.len > 1 && name.data[name.len - 1] == '/')
-        name.len--;
-    for (start = name.len; start > 0 && name.data[start - 1] != '/';)
-        start--;
-    return str_from(name, start);
-}
-
 /* A card that is missing says nothing; of a long one the start counts. */
 static gufo_status card_names_reranker(const model_config *c, bool *out, gufo_error *error)
 {
@@ -184,14 +163,12 @@ gufo_status config_is_reranker(const model_config *config, bool *out, gufo_error
 {
     static const char *const fields[] = {"_name_or_path", "model_type"};
     gufo_str class_name = gufo_str_of(config->class_name);
+    folder_name folder;
 
-    *out = names_reranker(base_name(config->folder), "") || names_reranker(class_name, "") ||
+    folder_name_read(config->folder, &folder);
+    *out = names_reranker(gufo_str_of(folder.id), "") || names_reranker(class_name, "") ||
            has_folded(class_name, "SequenceClassification");
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const json_t *field = json_object_get(config->fields, fields[i]);
-
-        *out |= json_is_string(field) &&
-                names_reranker((gufo_str){json_string_value(field), json_string_length(field)}, "");
-    }
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        *out |= names_reranker(json_str(json_object_get(config->fields, fields[i])), "");
     return *out ? GUFO_OK : card_names_reranker(config, out, error);
 }

@@ -10,18 +10,6 @@
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-static json_t *field_of(json_t *object, gufo_str name)
-{
-    char key[128];
-
-    /* Names of tables are shorter; jansson's look-up by length is newer than what we build with. */
-    if (object == NULL || name.len >= sizeof key)
-        return NULL;
-    memcpy(key, name.data, name.len);
-    key[name.len] = '\0';
-    return json_object_get(object, key);
-}
-
 static json_t *fields_of(const expression_scope *s)
 {
     return s->fields;
@@ -163,8 +151,11 @@ static term find_path(const expression_scope *s, const expression_element *e, gu
 {
     json_t *json = first_object(s, e, &path);
 
-    while (path.len > 0 && json != NULL)
-        json = field_of(json, next_part(&path));
+    while (path.len > 0 && json != NULL) {
+        gufo_str part = next_part(&path);
+
+        json = json_object_getn(json, part.data, part.len);
+    }
     return term_of_json(json);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "import/json_file.h"
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
@@ -25,9 +26,7 @@ term term_of_json(json_t *json)
     case JSON_REAL:
         return term_of_real(json_real_value(json));
     case JSON_STRING:
-        return (term){.kind = TERM_TEXT,
-                      .text = {json_string_value(json), json_string_length(json)},
-                      .json = json};
+        return (term){.kind = TERM_TEXT, .text = json_str(json), .json = json};
     case JSON_ARRAY:
         return (term){.kind = TERM_LIST, .json = json};
     case JSON_OBJECT:

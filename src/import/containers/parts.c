@@ -148,19 +148,6 @@ static bool is_name_before(const void *a, const void *b)
 
 /* ---- the index ------------------------------------------------------------------------------ */
 
-/* A plain name, so that nothing beyond the folder is opened. */
-static bool is_plain(gufo_str name)
-{
-    return name.len > 0 && name.len <= NAME_MAX && memchr(name.data, '/', name.len) == NULL &&
-           memchr(name.data, '\0', name.len) == NULL && !gufo_str_equal(name, gufo_str_of(".")) &&
-           !gufo_str_equal(name, gufo_str_of(".."));
-}
-
-static gufo_str text_of(const json_t *string)
-{
-    return (gufo_str){json_string_value(string), json_string_length(string)};
-}
-
 /* All files that the index lists, once each, in order.  The names are those of the JSON value until
  * they are known to differ: as many as there are tensors. */
 static gufo_status list_files(part_list *parts, json_t *map, gufo_error *error)
@@ -176,11 +163,11 @@ static gufo_status list_files(part_list *parts, json_t *map, gufo_error *error)
         return status;
     json_object_foreach(map, tensor, file)
     {
-        if (status == GUFO_OK && (!json_is_string(file) || !is_plain(text_of(file))))
+        if (status == GUFO_OK && (!json_is_string(file) || !is_plain_name(json_str(file))))
             status = refuse(error, GUFO_E_MALFORMED,
                             "the file of tensor %s is %s, which is not a plain name",
                             QUOTED(gufo_str_of(tensor)),
-                            json_is_string(file) ? QUOTED(text_of(file)) : "not a text");
+                            json_is_string(file) ? QUOTED(json_str(file)) : "not a text");
         files[listed++] = json_string_value(file);
     }
     if (status == GUFO_OK)

@@ -39,14 +39,17 @@ gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_
 /* Where a dimension is 0 there are no elements, whatever the others are. */
 static bool count_elements(const checkpoint_tensor *t, uint64_t *elements)
 {
+    bool fits = true;
+
     *elements = 1;
-    for (uint32_t i = 0; i < t->n_dims; i++)
-        if (t->shape[i] == 0)
+    for (uint32_t i = 0; i < t->n_dims; i++) {
+        if (t->shape[i] == 0) {
             *elements = 0;
-    for (uint32_t i = 0; i<t->n_dims && * elements> 0; i++)
-        if (!checked_mul(*elements, t->shape[i], elements))
-            return false;
-    return true;
+            return true;
+        }
+        fits = fits && checked_mul(*elements, t->shape[i], elements);
+    }
+    return fits;
 }
 
 gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)

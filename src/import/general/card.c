@@ -163,7 +163,7 @@ static gufo_status read_path(gufo_import *im, const char *path, json_t **card, g
 
 gufo_status card_read(gufo_import *im, const char *folder, json_t **card, gufo_error *error)
 {
-    char *path = mem_join(&im->allocator, gufo_str_of(folder), gufo_str_of("/" CARD_NAME));
+    char *path = path_in(folder, CARD_NAME, &im->allocator);
     gufo_status status;
 
     *card = NULL;

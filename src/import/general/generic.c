@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/general/general.h"
+#include "import/json_file.h"
 
 /* A key for every field has the names of all objects around it. */
 enum { MOST_LEVELS = 64, MOST_FIELDS = 1 << 18, LONGEST_KEY = 512 };
@@ -112,8 +113,7 @@ static gufo_value scalar_of(const json_t *json)
     double real = json_real_value(json);
 
     if (json_is_string(json))
-        return (gufo_value){.type = GUFO_VALUE_STRING,
-                            .as.str = {json_string_value(json), json_string_length(json)}};
+        return (gufo_value){.type = GUFO_VALUE_STRING, .as.str = json_str(json)};
     if (json_is_boolean(json))
         return (gufo_value){.type = GUFO_VALUE_BOOL, .as.b = json_is_true(json)};
     if (json_is_real(json))

@@ -6,6 +6,7 @@
 #include "import/general/general.h"
 #include "import/general/model_id.h"
 #include "import/general/size_label.h"
+#include "import/json_file.h"
 
 typedef struct general_sources {
     gufo_import *import;
@@ -18,12 +19,6 @@ typedef struct general_sources {
     model_id ids[2];    /* of config.json, and of the folder */
     gufo_str odd_field; /* a field of the card whose value is of no use; empty: none */
 } general_sources;
-
-static inline gufo_str json_str(const json_t *value)
-{
-    return json_is_string(value) ? (gufo_str){json_string_value(value), json_string_length(value)}
-                                 : (gufo_str){0};
-}
 
 /* The value of a key in the caller's metadata.  *decided: the key is there, so that other sources do
  * not count; null says that the model has no such key. */

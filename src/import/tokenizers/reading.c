@@ -2,7 +2,6 @@
 #include "import/tokenizers/reading.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/architectures/config_files.h"
 #include "import/json_file.h"
 #include "import/open_regular.h"
 
@@ -21,21 +21,12 @@ enum { LARGEST_FILE = 256 << 20 };
 /* FOLDER/NAME, which the caller frees; NULL without memory. */
 static char *path_of(const tokenizer_reading *r, const char *name)
 {
-    char *start = mem_join(r->allocator, gufo_str_of(r->config->folder), gufo_str_of("/"));
-    char *path =
-        start != NULL ? mem_join(r->allocator, gufo_str_of(start), gufo_str_of(name)) : NULL;
-
-    mem_free(r->allocator, start);
-    return path;
+    return path_in(r->config->folder, name, r->allocator);
 }
 
 bool reading_has(const tokenizer_reading *r, const char *name)
 {
-    char path[PATH_MAX];
-    struct stat info;
-    int len = snprintf(path, sizeof path, "%s/%s", r->config->folder, name);
-
-    return len > 0 && (size_t)len < sizeof path && stat(path, &info) == 0;
+    return config_has_file(r->config, gufo_str_of(name));
 }
 
 static gufo_status read_all(const source *s, buffer *out, gufo_error *error)
