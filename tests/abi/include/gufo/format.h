@@ -448,8 +448,8 @@ GUFO_API gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_te
 /* A program that has metadata and can make rows can provide a model: for example a file of another
  * format, seen as the GGUF file that it would become.  Such a model has no place in a file: offsets
  * are GUFO_NO_OFFSET, gufo_tensor_raw gives NULL, and every function about the bytes of a file
- * fails with GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and (so far) the planners of
- * edit.h.  Everything else works: reading, rows, statistics, comparing, hashing, quantizing,
+ * fails with GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and the planners of
+ * edit.h but gufo_job_extract.  Everything else works: reading, rows, statistics, comparing, hashing, quantizing,
  * writing.  The files that a provider reads are not known: gufo_job_options.also_read keeps them
  * from being replaced. */
 typedef struct gufo_provider {

@@ -77,7 +77,8 @@ typedef struct gufo_recipe_options {
      * model lacks the tensor: the target then decides.  Called before any other rule, whatever
      * shape and name the tensor has, for every tensor that can be decoded and does not hold
      * integers.  May be NULL. */
-    const gufo_element_type *(*model_type)(void *context, gufo_str name);
+    const gufo_element_type *(*model_type)(void *context, const gufo_quantize_target *target,
+                                           gufo_str name);
     void *model_context;
     uint64_t reserved[2]; /* must be zero */
 } gufo_recipe_options;
@@ -338,7 +339,11 @@ typedef struct gufo_quantize_options {
      * encoded for every target.  All other options apply to all targets. */
     const gufo_quantize_target *more_targets;
     size_t more_count;    /* below GUFO_QUANTIZE_TARGETS */
-    uint64_t reserved[2]; /* must be zero */
+    /* Shards: the data of each is at most split_size bytes, unless one tensor is larger, and at most
+     * split_tensors tensors; 0: no such limit, and both 0: as GUFO_QUANTIZE_KEEP_SPLIT says.  With
+     * several targets their shards have the same tensors. */
+    uint64_t split_size, split_tensors;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;
 
 /* Plans.  The input, which may be made (gufo_open_provider), and everything that the options point
