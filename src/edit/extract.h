@@ -26,7 +26,7 @@ typedef enum part_method {
 /* A tensor that is taken out. */
 typedef struct part {
     gufo_tensor source;
-    uint64_t index; /* of the tensor in its model */
+    uint64_t index;                /* of the tensor in its model */
     const gufo_element_type *type; /* NULL: the type is unknown; it is only moved */
     part_method method;
     uint32_t target;      /* its type in the output */

@@ -71,8 +71,7 @@ int template_find(templating *t)
 {
     int code;
 
-    if (!path_is_standard(t->path) &&
-        (input_is_gguf(t->path) || foreign_file_find(t->path, NULL)))
+    if (!path_is_standard(t->path) && (input_is_gguf(t->path) || foreign_file_find(t->path, NULL)))
         return find_in_model(t);
     if (t->options->name != NULL)
         return report_usage("--name is for a model, and FILE is not one");
