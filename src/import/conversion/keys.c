@@ -1,5 +1,6 @@
 /* The entries of the document, in the order that readers expect: what the model is, general.*, its
  * architecture, its vocabulary.  What the caller knows replaces all else. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "import/general/general.h"
 #include "import/json_file.h"
 #include "import/tokenizers/tokenizers.h"
+#include "quant/quantizer.h"
 
 enum { METADATA_LIMIT = 64 << 20 };
 
@@ -148,10 +150,43 @@ static gufo_status set_version(conversion *c, gufo_error *error)
                                  GUFO_QUANTIZATION_VERSION, error);
 }
 
+/* The number of layers that have tensors. */
+static uint64_t count_layers(const conversion *c)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < c->plan.count; i++) {
+        gufo_str name = gufo_str_of(c->plan.tensors[i].name);
+        uint64_t layer;
+        size_t at, len;
+
+        if (layer_find(name, &layer, &at, &len) && layer >= count)
+            count = layer + 1;
+    }
+    return count;
+}
+
+/* Readers look for the tensors of all layers. */
+static gufo_status check_layers(conversion *c, gufo_error *error)
+{
+    uint64_t layers = count_layers(c), said = 0;
+    char key[GUFO_KEY_NAME_SIZE];
+    gufo_document_entry entry;
+
+    (void)snprintf(key, sizeof key, "%s.block_count", c->config.architecture);
+    if (layers == 0 || !gufo_document_find(c->base.document, key, &entry) ||
+        gufo_value_u64(&entry.value, &said, NULL) != GUFO_OK || said <= layers)
+        return GUFO_OK;
+    return import_warn(&c->base, error,
+                       "the configuration says %" PRIu64 " layers, but only %" PRIu64
+                       " have tensors",
+                       said, layers);
+}
+
 gufo_status conversion_set_keys(conversion *c, gufo_error *error)
 {
     static gufo_status (*const steps[])(conversion * c, gufo_error * error) = {
-        set_tensor_keys, set_general, set_architecture, set_version};
+        set_tensor_keys, set_general, set_architecture, check_layers, set_version};
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GUFO_OK; i++)
