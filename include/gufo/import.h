@@ -9,7 +9,8 @@
  *     use      gufo_import_model                    everything that takes a gufo_model
  *     write    gufo_import_job, gufo_job_run        the GGUF file
  *
- * docs/legacy.md and docs/convert.md describe the formats. */
+ * docs/legacy.md and docs/convert.md describe the formats.  Where nothing else is said, what a function
+ * returns is the import's and lives as long as it does. */
 #ifndef GUFO_IMPORT_H
 #define GUFO_IMPORT_H
 
@@ -121,17 +122,18 @@ GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
 GUFO_API const char *gufo_checkpoint_recognise(const char *path);
 
 /* What a tensor becomes when the model is converted to F32, F16, BF16, Q8_0, TQ1_0 or TQ2_0 as
- * converters do; NULL for other targets, where recipes decide.  For
- * gufo_recipe_options.model_type, with the import as its context. */
+ * converters do; NULL for other targets, where recipes decide, for a name that no tensor has, and for
+ * an import that gufo_import_checkpoint did not open.  For gufo_recipe_options.model_type, with the
+ * import as its context.  Static; any thread. */
 GUFO_API const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                                    gufo_str name);
 /* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention: what
- * general.* says, without the parts that the model does not have.  GUFO_E_RANGE for a name that is
- * too long. */
+ * general.* says, without the parts that the model does not have, and ".gguf".  `out` is terminated;
+ * GUFO_E_RANGE for a name that is too long. */
 GUFO_API gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
                                            char out[GUFO_NAME_SIZE], gufo_error *error);
 /* F16 or BF16, whichever most of the checkpoint is meant to have: the type of its first matrix of
- * either; F16 without one. */
+ * either; F16 without one, and for an import that gufo_import_checkpoint did not open.  Static. */
 GUFO_API const gufo_element_type *gufo_import_main_type(const gufo_import *import);
 
 /* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
@@ -145,7 +147,7 @@ GUFO_API const char *gufo_legacy_recognise(const void *data, size_t size);
 
 typedef struct gufo_import_facts {
     const char *family;    /* "llama", "gpt-2", "whisper" ... */
-    const char *container; /* "GGJT" */
+    const char *container; /* "GGJT", "safetensors" */
     uint32_t version;      /* of the container; 0: it has none */
     uint32_t generation;   /* of its blocks: 0, 1 or 2 */
     uint32_t parts;        /* files */
@@ -200,17 +202,18 @@ GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t 
 
 /* ==== Part 3: using ========================================================================== */
 
-/* The model that the file becomes (of a GGUF file: that itself); lives as long as the import. */
+/* The model that the files become (of a GGUF file: that itself); closed with the import alone. */
 GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
-/* The same model as one of its own, named by `name` in errors: gufo_close frees it with the import,
- * which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is closed. */
+/* The same model as one of its own, named by `name` (which is copied) in errors: gufo_close frees it with
+ * the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is closed. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_import_take_model(gufo_import *import, const char *name,
                                                           gufo_error *error);
 
 /* The import whose model was taken; NULL for any other model. */
 GUFO_API const gufo_import *gufo_import_of(const gufo_model *model);
 
-/* Plans the GGUF file; the import must outlive the job. */
+/* Plans the GGUF file, for gufo_job_run; the import must outlive the job, which gufo_job_free frees.  NULL
+ * on failure: GUFO_E_LIMIT, GUFO_E_RANGE, GUFO_E_MEMORY. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_import_job(gufo_import *import, gufo_error *error);
 
 /* The path of part `index` of the old file; NULL past the end. */

@@ -16,6 +16,17 @@ gufo_str str_piece(const char **at, char separator)
     return piece;
 }
 
+gufo_str str_line(gufo_str text, size_t *at)
+{
+    const char *end = memchr(text.data + *at, '\n', text.len - *at);
+    gufo_str line = {text.data + *at, (end != NULL ? (size_t)(end - text.data) : text.len) - *at};
+
+    *at += line.len + (end != NULL);
+    if (line.len > 0 && line.data[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}
+
 bool str_is_word(gufo_str word, const char *words)
 {
     while (*words != '\0')

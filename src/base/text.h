@@ -64,6 +64,10 @@ static inline bool str_ends(gufo_str text, const char *end)
 /* The next piece of a list, up to `separator` or the end; *at moves behind it and blanks. */
 gufo_str str_piece(const char **at, char separator);
 
+/* The next line of a text, which ends with LF, CR LF or the text itself, without its end; *at moves
+ * behind it. */
+gufo_str str_line(gufo_str text, size_t *at);
+
 /* Whether `word` is one of those in `words`, which blanks divide. */
 bool str_is_word(gufo_str word, const char *words);
 

@@ -126,7 +126,7 @@ static gufo_status look_at_text(look *l)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* What Jansson's failures are here; others are no JSON. */
+/* What Jansson's failures are here; after all others the text is not JSON. */
 static const struct reason_row {
     enum json_error_code code;
     gufo_status status;

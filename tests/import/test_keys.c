@@ -775,7 +775,7 @@ static void test_failures(void **state)
          {{"modules.json", "[{\"type\": \"Pooling\", \"path\": \"p\"}]"},
           {"p/config.json", "{\"pooling_mode_max_tokens\": true}"}},
          GUFO_E_MALFORMED,
-         "none of mean, cls and last token"},
+         "not mean, cls or last token"},
     };
 
     (void)state;

@@ -15,7 +15,7 @@ typedef struct class_row {
 
 /* All rows. */
 const class_row *class_at(size_t index);
-/* The rows of a class, of which the first whose condition holds is meant. */
+/* The rows of a class: the first one whose condition holds counts. */
 const class_row *class_rows(const char *name, size_t *count);
 /* The class whose name is nearest to an unknown one; NULL: none is near. */
 const char *class_nearest(gufo_str name);

@@ -61,7 +61,7 @@ static gufo_status pooling_of(const json_t *module, uint32_t *out, gufo_error *e
             return GUFO_OK;
         }
     return refuse(error, GUFO_E_MALFORMED,
-                  "the pooling is none of mean, cls and last token, which GGUF has");
+                  "the pooling is not mean, cls or last token, which GGUF has");
 }
 
 /* The folder of the first module that pools; an empty one if none does. */

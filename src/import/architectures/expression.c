@@ -191,7 +191,7 @@ static gufo_status read_pick(reader *r, term *out)
     return status == GUFO_OK ? read_skipped(r, yes, yes ? &other : out) : status;
 }
 
-/* The number of elements that a list, a text or a number stands for. */
+/* The number of elements of a list, of letters of a text, or a number itself. */
 static gufo_status count_elements(const reader *r, const term *list, uint64_t *count)
 {
     *count = 0;

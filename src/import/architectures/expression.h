@@ -11,7 +11,7 @@ typedef struct expression_result {
     json_t *made; /* lists and texts; may be NULL */
 } expression_result;
 
-/* The value of an expression.  One that is absent or null is no failure: its term says whether it
+/* The value of an expression.  One that is absent or null does not fail: its term says whether it
  * may be.  GUFO_E_MALFORMED for a kind that does not fit, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO of
  * the files that some names read, GUFO_E_ARGUMENT for what is not an expression, GUFO_E_MEMORY.  The
  * result lives as long as the configuration, and is freed with expression_free, also after a

@@ -21,7 +21,7 @@ typedef enum term_kind {
 
 typedef struct term {
     term_kind kind;
-    bool optional; /* an absent one is no failure */
+    bool optional; /* may be absent */
     bool truth;
     int64_t integer;
     double real;

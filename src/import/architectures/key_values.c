@@ -29,7 +29,7 @@ static const type_row types[] = {
     {"str", GUFO_VALUE_STRING, sizeof(gufo_str), 0, 0},
 };
 
-/* What stands for "arr[" and "]" around a type is not part of it. */
+/* "u32", or "arr[u32]" of an array; NULL: the tables have no such type. */
 static const type_row *find_type(const char *name, bool *is_array)
 {
     gufo_str type = gufo_str_of(name);

@@ -20,7 +20,7 @@
 
 enum { ITEM_NAME = 512, ITEM_VIEWS = 4, STEP_ARGUMENTS = 6 };
 
-/* Stands in a shape for the size that is left. */
+/* In a shape: the size that is left. */
 #define SIZE_OF_REST UINT64_MAX
 
 typedef enum item_fate { ITEM_PLANNED, ITEM_DROPPED, ITEM_WAITS } item_fate;
@@ -45,7 +45,7 @@ typedef struct planner {
     const model_config *config;
     uint64_t tokens;
     uint64_t skipped;
-    gufo_str *firsts; /* groups of which one tensor was taken */
+    gufo_str *firsts; /* groups that one tensor was taken from */
     uint64_t first_count, first_room;
 } planner;
 

@@ -29,7 +29,7 @@ static gufo_status fail_long(gufo_str text, gufo_error *error)
     return refuse(error, GUFO_E_LIMIT, "what becomes of %s is too long", QUOTED(text));
 }
 
-/* What stands in braces, as text. */
+/* The value of a placeholder, as text. */
 static gufo_status write_placeholder(const planner *p, const item *it, gufo_str name, char *out,
                                      size_t size, gufo_error *error)
 {

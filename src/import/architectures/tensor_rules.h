@@ -9,7 +9,7 @@ typedef enum rule_phase {
     RULE_NAMES,     /* first of all: every row that matches changes the name */
     RULE_SOURCE,    /* the first row that matches the name decides */
     RULE_MAPPED,    /* likewise, in one order with those, but it matches the name in GGUF */
-    RULE_TYPE,      /* matches the name in GGUF: of which type the numbers are */
+    RULE_TYPE,      /* matches the name in GGUF: the type of the numbers */
     RULE_GENERATED, /* makes a tensor, before all others */
     RULE_AS,        /* the rows of another architecture come here */
 } rule_phase;

@@ -181,20 +181,19 @@ static gufo_status stack_item(planning *pl, item *it, const tensor_rule *rule, u
 static gufo_status check_rule(planning *pl, tensor_rule *rule, const char *name, item *it,
                               bool *holds, gufo_error *error)
 {
+    const uint64_t block = it->block, entry = it->entry;
     rule_match match;
-    item with = {0};
+    gufo_status status;
 
     *holds = false;
     if (!rules_match(rule, gufo_str_of(name), &match))
         return GUFO_OK;
-    with.block = it->block;
-    with.entry = it->entry;
     it->block = match.block != UINT64_MAX ? match.block : names_block(name);
     it->entry = match.entry != UINT64_MAX ? match.entry : match.name;
-    gufo_status status = steps_hold(&pl->planner, rule, it, holds, error);
+    status = steps_hold(&pl->planner, rule, it, holds, error);
     if (!*holds) {
-        it->block = with.block;
-        it->entry = with.entry;
+        it->block = block;
+        it->entry = entry;
     }
     return status;
 }

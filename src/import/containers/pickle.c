@@ -180,9 +180,11 @@ static gufo_status add_values(pickle *p, uint64_t first, pickle_kind kind)
 
     if (status != GUFO_OK)
         return status;
-    if (to.kind != kind || (kind == PICKLE_DICT && count % 2 != 0))
-        return pickle_fail(p, GUFO_E_MALFORMED, "values for a %s that is none",
+    if (to.kind != kind)
+        return pickle_fail(p, GUFO_E_MALFORMED, "values for what is not a %s",
                            kind == PICKLE_DICT ? "dictionary" : "list");
+    if (kind == PICKLE_DICT && count % 2 != 0)
+        return pickle_fail(p, GUFO_E_MALFORMED, "a name without a value for a dictionary");
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
         status = pickle_add(p, to, p->stack[first + i]);
     p->depth = first;

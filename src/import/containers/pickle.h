@@ -35,7 +35,7 @@ typedef enum pickle_kind {
     PICKLE_DICT,   /* keys and values by turns */
     PICKLE_GLOBAL, /* a name that the host knows */
     PICKLE_HOST,   /* what the host made of a call */
-    PICKLE_OPAQUE, /* what nobody uses */
+    PICKLE_OPAQUE, /* never used */
 } pickle_kind;
 
 typedef struct pickle_value {

@@ -100,7 +100,7 @@ static unsigned digit_of(char c)
     return (unsigned)(is_digit(c) ? c - '0' : to_lower(c) - 'a' + 10);
 }
 
-/* The code unit of \uXXXX at `at`; false: it is none. */
+/* The code unit of \uXXXX at `at`; false: something else is there. */
 static bool code_unit(const pull *p, size_t at, uint32_t *out)
 {
     if (p->len - at < 6 || p->text[at] != '\\' || p->text[at + 1] != 'u')

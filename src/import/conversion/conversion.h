@@ -19,6 +19,9 @@ typedef struct conversion {
     bool has_tensors;
 } conversion;
 
+/* The conversion that an import is; NULL: it is of another kind. */
+const conversion *conversion_of(const gufo_import *import);
+
 /* ---- keys.c --------------------------------------------------------------------------------- */
 
 /* Reads the vocabulary into a document of its own; *tokens is its length, 0 without one. */

@@ -3,7 +3,7 @@
  *     files --checkpoint--> tensors --operations--> tensor_plan --> document, job
  *     config.json --config--> keys -------------------------------> document
  *     tokenizer.* ----------> keys -------------------------------> document */
-#include <string.h>
+#include <inttypes.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -97,6 +97,22 @@ static gufo_status plan_by_rules(conversion *c, uint64_t tokens, gufo_error *err
     return status;
 }
 
+/* Readers have a row of the embedding for each token. */
+static gufo_status compare_tokens(conversion *c, uint64_t tokens, gufo_error *error)
+{
+    gufo_document_tensor embedding;
+
+    if (tokens == 0 ||
+        !gufo_document_tensor_find(c->base.document, gufo_str_of("token_embd.weight"), NULL,
+                                   &embedding) ||
+        embedding.n_dims < 2 || embedding.dims[1] == tokens)
+        return GUFO_OK;
+    return import_warn(&c->base, error,
+                       "the embedding has %" PRIu64 " rows, but the vocabulary has %" PRIu64
+                       " tokens",
+                       embedding.dims[1], tokens);
+}
+
 static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *error)
 {
     gufo_status status;
@@ -107,7 +123,14 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
     status = is_generic(c)
                  ? tensors_plan_generic(&c->plan, &c->base, &c->checkpoint, &c->config, error)
                  : plan_by_rules(c, tokens, error);
-    return status == GUFO_OK ? conversion_add_tensors(c, error) : status;
+    if (status == GUFO_OK)
+        status = conversion_add_tensors(c, error);
+    if (status == GUFO_OK && c->checkpoint.skipped > 0)
+        status = import_warn(&c->base, error,
+                             "%" PRIu64 " entries of the checkpoint are not tensors: they are "
+                             "skipped",
+                             c->checkpoint.skipped);
+    return status == GUFO_OK ? compare_tokens(c, tokens, error) : status;
 }
 
 static void set_facts(conversion *c, uint64_t tokens)
@@ -134,7 +157,7 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
     if (status == GUFO_OK)
         status = plan_tensors(c, tokens, error);
     if (status == GUFO_OK) {
-        set_facts(c, tokens); /* of which some become keys */
+        set_facts(c, tokens); /* some become keys */
         status = conversion_set_keys(c, error);
     }
     return status == GUFO_OK ? import_open_model(&c->base, error) : status;

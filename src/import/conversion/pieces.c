@@ -40,6 +40,11 @@ static gufo_status add_piece(gufo_job *job, const planned_tensor *t, uint64_t pl
     return status == GUFO_OK ? job_add_piece(job, &p, error) : status;
 }
 
+const conversion *conversion_of(const gufo_import *import)
+{
+    return import->kind->plan == conversion_plan ? (const conversion *)import : NULL;
+}
+
 gufo_status conversion_plan(const gufo_import *base, gufo_job *job, gufo_error *error)
 {
     const conversion *c = (const conversion *)base;

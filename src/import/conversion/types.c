@@ -47,10 +47,11 @@ static const gufo_element_type *type_for(const planned_tensor *t, const gufo_ele
 const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                           gufo_str name)
 {
-    const conversion *c = import;
+    const conversion *c = conversion_of(import);
     uint64_t index;
 
-    if (!is_target(target) || !gufo_document_tensor_find(c->base.document, name, &index, NULL))
+    if (c == NULL || !is_target(target) ||
+        !gufo_document_tensor_find(c->base.document, name, &index, NULL))
         return NULL;
     return type_for(&c->plan.tensors[index], target->base_type);
 }
@@ -63,7 +64,8 @@ gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
 
 const gufo_element_type *gufo_import_main_type(const gufo_import *import)
 {
-    const conversion *c = (const conversion *)import;
+    const conversion *c = conversion_of(import);
 
-    return c->plan.first_type != NULL ? c->plan.first_type : gufo_element_type_by_id(GUFO_TYPE_F16);
+    return c != NULL && c->plan.first_type != NULL ? c->plan.first_type
+                                                   : gufo_element_type_by_id(GUFO_TYPE_F16);
 }

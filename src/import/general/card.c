@@ -22,18 +22,6 @@ enum { CARD_LIMIT = 4 << 20 };
 
 /* ---- the text ------------------------------------------------------------------------------- */
 
-/* The next line, without its end; *at moves behind it. */
-static gufo_str next_line(gufo_str text, size_t *at)
-{
-    const char *end = memchr(text.data + *at, '\n', text.len - *at);
-    gufo_str line = {text.data + *at, (end != NULL ? (size_t)(end - text.data) : text.len) - *at};
-
-    *at = end != NULL ? *at + line.len + 1 : text.len;
-    if (line.len > 0 && line.data[line.len - 1] == '\r')
-        line.len--;
-    return line;
-}
-
 static bool is_fence(gufo_str line)
 {
     return gufo_str_equal(line, gufo_str_of("---"));
@@ -44,7 +32,7 @@ static bool has_front_matter(gufo_str text)
 {
     size_t at = 0;
 
-    return text.len > 0 && is_fence(next_line(text, &at));
+    return text.len > 0 && is_fence(str_line(text, &at));
 }
 
 /* Copies the front matter with LF at the end of its lines and two spaces for a tab: at most twice as
@@ -54,8 +42,8 @@ static bool copy_front_matter(gufo_str text, bool cut, char *out, size_t *len)
     size_t at = 0;
 
     *len = 0;
-    for ((void)next_line(text, &at); at < text.len;) {
-        gufo_str line = next_line(text, &at);
+    for ((void)str_line(text, &at); at < text.len;) {
+        gufo_str line = str_line(text, &at);
 
         if (is_fence(line))
             return true;

@@ -77,14 +77,7 @@ static gufo_status measure_added(void *context, const added_token *token)
 
 static gufo_status place(piece_reading *p, uint64_t id, gufo_str text, int32_t type)
 {
-    listed_token *token = &p->list.tokens[id];
-
-    if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
-        return reading_fail(p->r, GUFO_E_MALFORMED, "tokenizer.json",
-                            "tokens %s and %s have the same id %" PRIu64, QUOTED(token->text),
-                            QUOTED(text), id);
-    *token = (listed_token){text, PIECE_SCORE, type};
-    return GUFO_OK;
+    return reading_place(p->r, "tokenizer.json", &p->list, id, text, type);
 }
 
 static gufo_status place_vocab(piece_reading *p)

@@ -11,6 +11,7 @@
 #include "import/tokenizers/merges.h"
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/readers.h"
+#include "text/formats/json_reading.h"
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
@@ -88,20 +89,6 @@ static gufo_status count_tokens(id_reading *v)
     return token_list_make(&v->list, size, v->count, 0, r->allocator, r->error);
 }
 
-static gufo_status place_text(id_reading *v, const char *file, uint64_t id, gufo_str text,
-                              int32_t type)
-{
-    listed_token *token = &v->list.tokens[id];
-
-    if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
-        return reading_fail(v->r, GUFO_E_MALFORMED, file,
-                            "tokens %s and %s have the same id %" PRIu64, QUOTED(token->text),
-                            QUOTED(text), id);
-    token->text = text;
-    token->type = type;
-    return GUFO_OK;
-}
-
 static gufo_status place_vocab(id_reading *v)
 {
     gufo_status status = GUFO_OK;
@@ -110,8 +97,8 @@ static gufo_status place_vocab(id_reading *v)
 
     json_object_foreach((json_t *)v->vocab, text, value)
     {
-        status = place_text(v, v->file, (uint64_t)json_integer_value(value), gufo_str_of(text),
-                            TOKEN_NORMAL);
+        status = reading_place(v->r, v->file, &v->list, (uint64_t)json_integer_value(value),
+                               gufo_str_of(text), TOKEN_NORMAL);
         if (status != GUFO_OK)
             break;
     }
@@ -123,8 +110,8 @@ static gufo_status place_added(void *context, const added_token *token)
     id_reading *v = context;
     bool control = token->special || token_looks_special(token->text);
 
-    return place_text(v, token->file, token->id, token->text,
-                      control ? TOKEN_CONTROL : TOKEN_USER_DEFINED);
+    return reading_place(v->r, token->file, &v->list, token->id, token->text,
+                         control ? TOKEN_CONTROL : TOKEN_USER_DEFINED);
 }
 
 /* U+2581 is a space in tokens that users defined; texts are compared before. */
@@ -289,13 +276,8 @@ static gufo_status ids_of_lines(tokenizer_reading *r, gufo_str text, json_t *voc
     uint64_t id = 0;
 
     for (size_t at = 0; at < text.len; id++) {
-        const char *end = memchr(text.data + at, '\n', text.len - at);
-        size_t len = (end != NULL ? (size_t)(end - text.data) : text.len) - at;
-        gufo_str line = {text.data + at, len};
+        gufo_str line = str_line(text, &at);
 
-        at += len + 1;
-        if (line.len > 0 && line.data[line.len - 1] == '\r')
-            line.len--;
         if (line.len == 0)
             continue;
         if (json_object_getn(vocab, line.data, line.len) != NULL)

@@ -34,14 +34,12 @@ static bool append_line(json_t *list, gufo_str line)
 static gufo_status read_lines(tokenizer_reading *r, gufo_str text, json_t *list)
 {
     for (size_t at = 0; at < text.len;) {
-        const char *end = memchr(text.data + at, '\n', text.len - at);
-        size_t len = (end != NULL ? (size_t)(end - text.data) : text.len) - at;
-        gufo_str line = {text.data + at, len};
+        const size_t begin = at;
+        gufo_str line = str_line(text, &at);
 
-        if (!(at == 0 && str_begins(line, "#")) && !append_line(list, line))
+        if (!(begin == 0 && str_begins(line, "#")) && !append_line(list, line))
             return reading_fail(r, GUFO_E_MALFORMED, "merges.txt",
-                                "the line at byte %zu is not UTF-8", at);
-        at += len + 1;
+                                "the line at byte %zu is not UTF-8", begin);
     }
     return GUFO_OK;
 }

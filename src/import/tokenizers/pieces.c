@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/tokenizers/readers.h"
+#include "text/formats/json_reading.h"
 
 static const float ADDED_SCORE = -1000, PADDING_SCORE = -10000;
 
@@ -56,7 +57,7 @@ gufo_status pieces_place(tokenizer_reading *r, const sentencepiece *model, token
     }
     return model->count > list->count
                ? import_warn(r->import, r->error,
-                             "%" PRIu64 " pieces of tokenizer.model lie beyond the %" PRIu32
+                             "%" PRIu64 " pieces of tokenizer.model are beyond the %" PRIu32
                              " tokens of the model: they are skipped",
                              model->count - list->count, list->count)
                : GUFO_OK;

@@ -40,13 +40,8 @@ static gufo_status read_lines(rank_table *table, gufo_str text)
     uint64_t number = 1;
 
     for (size_t at = 0; status == GUFO_OK && at < text.len; number++) {
-        const char *end = memchr(text.data + at, '\n', text.len - at);
-        size_t len = (end != NULL ? (size_t)(end - text.data) : text.len) - at;
-        gufo_str line = {text.data + at, len};
+        gufo_str line = str_line(text, &at);
 
-        at += len + 1;
-        if (line.len > 0 && line.data[line.len - 1] == '\r')
-            line.len--;
         if (line.len > 0)
             status = read_line(table, line, &bytes, number);
     }
@@ -74,23 +69,15 @@ static gufo_status measure_added(void *context, const added_token *token)
 
 static gufo_status place_special(rank_reading *k, uint64_t id, gufo_str text)
 {
-    listed_token *token = id < k->list.count ? &k->list.tokens[id] : NULL;
-
-    if (token == NULL)
+    if (id >= k->list.count)
         return reading_fail(k->r, GUFO_E_RANGE, "tokenizer_config.json",
                             "token %s has id %" PRIu64 ", but the model has %" PRIu32 " tokens",
                             QUOTED(text), id, k->list.count);
-    if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
-        return reading_fail(k->r, GUFO_E_MALFORMED, "tokenizer_config.json",
-                            "tokens %s and %s have the same id %" PRIu64, QUOTED(token->text),
-                            QUOTED(text), id);
-    token->text = text;
-    token->type = TOKEN_CONTROL;
     if (gufo_str_equal(text, gufo_str_of("<|endoftext|>"))) {
         k->r->has_end = true;
         k->r->end = (uint32_t)id;
     }
-    return GUFO_OK;
+    return reading_place(k->r, "tokenizer_config.json", &k->list, id, text, TOKEN_CONTROL);
 }
 
 static gufo_status place_added(void *context, const added_token *token)

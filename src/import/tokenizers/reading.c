@@ -228,6 +228,21 @@ gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *co
     return status;
 }
 
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+gufo_status reading_place(tokenizer_reading *r, const char *file, token_list *list, uint64_t id,
+                          gufo_str text, int32_t type)
+{
+    listed_token *token = &list->tokens[id];
+
+    if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
+        return reading_fail(r, GUFO_E_MALFORMED, file, "tokens %s and %s have the same id %" PRIu64,
+                            QUOTED(token->text), QUOTED(text), id);
+    token->text = text;
+    token->type = type;
+    return GUFO_OK;
+}
+
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 gufo_status reading_set_names(tokenizer_reading *r, const char *model, const char *pre)

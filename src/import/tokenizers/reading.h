@@ -78,6 +78,12 @@ gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *con
 /* added_tokens.json: text to id. */
 gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *context);
 
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+/* Sets text and type of a token; GUFO_E_MALFORMED if another text has its id. */
+gufo_status reading_place(tokenizer_reading *r, const char *file, token_list *list, uint64_t id,
+                          gufo_str text, int32_t type);
+
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 gufo_status reading_set_names(tokenizer_reading *r, const char *model, const char *pre);

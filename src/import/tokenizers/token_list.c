@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "text/formats/json_reading.h"
 
 enum {
     MOST_TOKENS = 1 << 26,
@@ -99,22 +100,6 @@ gufo_status token_list_with_spaces(token_list *list, gufo_str text, gufo_str *ou
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
-
-bool token_looks_special(gufo_str text)
-{
-    static const struct {
-        const char *begin, *end;
-    } shapes[] = {
-        {"<|", "|>"},
-        {"<\xef\xbd\x9c", "\xef\xbd\x9c>"}, /* U+FF5C */
-        {"<unused", ">"},
-    };
-
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (str_begins(text, shapes[i].begin) && str_ends(text, shapes[i].end))
-            return true;
-    return str_is_word(text, "<pad> <mask> <2mass> [@BOS@]");
-}
 
 bool token_is_byte(gufo_str text)
 {

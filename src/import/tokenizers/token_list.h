@@ -14,7 +14,6 @@ enum { /* tokenizer.ggml.token_type */
 };
 
 #define TOKENIZER_KEY(name) "tokenizer.ggml." name
-#define WORD_START "\xe2\x96\x81" /* U+2581 */
 
 /* A token whose text has no data is padding: "[PAD17]". */
 typedef struct listed_token {
@@ -30,7 +29,7 @@ typedef struct token_list {
     struct token_block *blocks; /* memory of texts */
 } token_list;
 
-/* Makes `count` padding tokens with this score, of which the files name `known` or fewer: many more
+/* Makes `count` padding tokens with this score.  The files name at most `known` of them: many more
  * padding tokens than that are refused.  GUFO_E_LIMIT, GUFO_E_MALFORMED (none), GUFO_E_MEMORY. */
 gufo_status token_list_make(token_list *list, uint64_t count, uint64_t known, float score,
                             const gufo_allocator *allocator, gufo_error *error);
@@ -47,9 +46,6 @@ static inline bool token_is_padding(const listed_token *token)
 /* The text with a space for each U+2581. */
 gufo_status token_list_with_spaces(token_list *list, gufo_str text, gufo_str *out,
                                    gufo_error *error);
-
-/* Whether a token of this text is special even where no file says so. */
-bool token_looks_special(gufo_str text);
 /* "<0x0A>" */
 bool token_is_byte(gufo_str text);
 

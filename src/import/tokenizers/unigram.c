@@ -160,16 +160,12 @@ static gufo_status place_added(void *context, const added_token *token)
     added_reading *a = context;
     listed_token *known = &a->list->tokens[token->id];
 
-    if (!token_is_padding(known) && !gufo_str_equal(known->text, token->text))
-        return reading_fail(a->r, GUFO_E_MALFORMED, token->file,
-                            "tokens %s and %s have the same id %" PRIu64, QUOTED(known->text),
-                            QUOTED(token->text), token->id);
     if (token_is_padding(known))
         known->score = 0;
-    known->text = token->text;
-    if (known->type != TOKEN_UNKNOWN)
-        known->type = token->special ? TOKEN_CONTROL : TOKEN_USER_DEFINED;
-    return GUFO_OK;
+    return reading_place(a->r, token->file, a->list, token->id, token->text,
+                         known->type == TOKEN_UNKNOWN ? TOKEN_UNKNOWN
+                         : token->special             ? TOKEN_CONTROL
+                                                      : TOKEN_USER_DEFINED);
 }
 
 static gufo_status write_pairs(tokenizer_reading *r, const json_t *vocab)

@@ -128,8 +128,7 @@ static gufo_status read_pairs(json_reading *r)
     return status;
 }
 
-/* Beginnings and ends of texts that are special even where the file does not say so. */
-static bool looks_special(gufo_str text)
+bool token_looks_special(gufo_str text)
 {
     static const struct {
         const char *begin, *end;
@@ -149,7 +148,7 @@ static gufo_status read_added(json_reading *r, const json_t *token)
 {
     gufo_str text = json_word(r, token, "content");
     uint32_t id = (uint32_t)json_integer_value(json_object_get(token, "id"));
-    bool special = json_flag(r, token, "special", false) || looks_special(text);
+    bool special = json_flag(r, token, "special", false) || token_looks_special(text);
     const json_t *twin = json_object_getn(r->added, text.data, text.len), *entry;
 
     if (r->status != GUFO_OK)
