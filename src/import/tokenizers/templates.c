@@ -80,7 +80,7 @@ static gufo_status set_names(tokenizer_reading *r, name_list *list)
 {
     if (list->count == 0)
         return GUFO_OK;
-    sort_items(list->names, list->count, sizeof *list->names, is_before);
+    sort_items(list->names, (size_t)list->count, sizeof *list->names, is_before);
     return gufo_document_set_array(r->document, "tokenizer.chat_templates",
                                    &(gufo_items){GUFO_VALUE_STRING, list->count, list->names},
                                    r->error);
