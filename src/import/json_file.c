@@ -24,8 +24,8 @@ enum { MAX_DEPTH = 64, BYTES_PER_VALUE = 16, TEXT_LIMIT = 256 << 20 };
 
 typedef struct look {
     gufo_str text;
-    char *
-        changed; /* a copy of the text, where numbers beyond 64 bits become reals; NULL: none yet */
+    /* A copy of the text, where numbers beyond 64 bits become reals; NULL: none yet. */
+    char *changed;
     bool has_large;
     uint64_t base, values, most_values;
     unsigned depth;

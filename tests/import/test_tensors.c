@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "import/architectures/tensor_rules.h"
+#include "import/architectures/pattern.h"
 #include "tensor_case.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -50,9 +51,9 @@ static void test_patterns(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(wanted); i++) {
-        rule_match match;
+        pattern_numbers match;
         bool matches =
-            rules_match_name(gufo_str_of(wanted[i].pattern), gufo_str_of(wanted[i].name), &match);
+            pattern_matches(gufo_str_of(wanted[i].pattern), gufo_str_of(wanted[i].name), &match);
 
         check(matches == wanted[i].matches, "%s, %s", wanted[i].pattern, wanted[i].name);
         check(!matches || (match.block == wanted[i].block && match.entry == wanted[i].entry),

@@ -283,7 +283,7 @@ static gufo_status matches(const expression_call *c, const char *name, term *out
 
         if (status != GUFO_OK)
             return status;
-        out->truth |= pattern_matches(c->arguments[i].text, gufo_str_of(name));
+        out->truth |= pattern_matches(c->arguments[i].text, gufo_str_of(name), NULL);
     }
     return GUFO_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "import/architectures/pattern.h"
 
 enum { ARGUMENT_SIZE = 256 };
 
@@ -189,10 +190,8 @@ gufo_status steps_take(planner *p, item *it, const tensor_rule *rule, uint32_t f
 
 static bool any_tensor(const checkpoint *c, gufo_str pattern)
 {
-    rule_match ignored;
-
     for (uint64_t i = 0; i < c->tensor_count; i++)
-        if (rules_match_name(pattern, c->tensors[i].name, &ignored))
+        if (pattern_matches(pattern, c->tensors[i].name, NULL))
             return true;
     return false;
 }

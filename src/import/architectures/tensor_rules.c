@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/architectures/pattern.h"
 
 enum { MOST_NESTED = 8 }; /* rows of architectures that are inside one another */
 
@@ -195,74 +196,19 @@ void rules_close(tensor_rules *rules)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* A placeholder at the start of a pattern: "{b}" or "{e}". */
-static uint64_t *number_of(gufo_str pattern, rule_match *match)
-{
-    if (str_begins(pattern, "{b}"))
-        return &match->block;
-    return str_begins(pattern, "{e}") ? &match->entry : NULL;
-}
-
-/* Takes one thing that is not "*" from pattern and name. */
-static bool take_one(gufo_str *pattern, gufo_str *name, rule_match *match)
-{
-    uint64_t *number = number_of(*pattern, match);
-    gufo_str digits;
-
-    if (number == NULL) {
-        if (name->len == 0 || *name->data != *pattern->data)
-            return false;
-        *pattern = str_from(*pattern, 1);
-        *name = str_from(*name, 1);
-        return true;
-    }
-    digits = (gufo_str){name->data, str_digits(*name, 0)};
-    if (digits.len == 0 || !str_number(digits, number))
-        return false;
-    *pattern = str_from(*pattern, 3);
-    *name = str_from(*name, digits.len);
-    return true;
-}
-
-/* After a mismatch the last "*" takes one character more. */
-bool rules_match_name(gufo_str pattern, gufo_str name, rule_match *match)
-{
-    gufo_str star = {0}, from = {0};
-
-    *match = (rule_match){.block = UINT64_MAX, .entry = UINT64_MAX};
-    while (name.len > 0 || pattern.len > 0) {
-        if (pattern.len > 0 && *pattern.data == '*') {
-            pattern = str_from(pattern, 1);
-            if (pattern.len == 0)
-                return true;
-            star = pattern;
-            from = name;
-            continue;
-        }
-        if (pattern.len > 0 && take_one(&pattern, &name, match))
-            continue;
-        if (star.data == NULL || from.len == 0)
-            return false;
-        from = str_from(from, 1);
-        pattern = star;
-        name = from;
-    }
-    return true;
-}
-
 bool rules_match(const tensor_rule *rule, gufo_str name, rule_match *match)
 {
-    rule_match ignored;
+    pattern_numbers numbers;
     bool found = false;
 
     for (uint32_t i = 0; i < rule->n_names; i++) {
         gufo_str pattern = rule->names[i];
 
         if (pattern.len > 0 && *pattern.data == '!') {
-            if (rules_match_name(str_from(pattern, 1), name, &ignored))
+            if (pattern_matches(str_from(pattern, 1), name, NULL))
                 return false;
-        } else if (!found && rules_match_name(pattern, name, match)) {
-            match->name = i;
+        } else if (!found && pattern_matches(pattern, name, &numbers)) {
+            *match = (rule_match){numbers.block, numbers.entry, i};
             found = true;
         }
     }

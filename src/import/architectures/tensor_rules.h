@@ -62,7 +62,5 @@ typedef struct rule_match {
 } rule_match;
 
 bool rules_match(const tensor_rule *rule, gufo_str name, rule_match *match);
-/* Whether a name has a pattern. */
-bool rules_match_name(gufo_str pattern, gufo_str name, rule_match *match);
 
 #endif

@@ -36,8 +36,8 @@ typedef struct checkpoint_tensor {
 typedef struct checkpoint_file {
     char *path;
     source source;
-    uint64_t
-        head; /* the bytes that say what is in it: those before the data, where they come first */
+    /* The bytes that say what is in it: those before the data, where they come first. */
+    uint64_t head;
 } checkpoint_file;
 
 typedef enum checkpoint_layout {

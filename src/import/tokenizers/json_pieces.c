@@ -32,11 +32,11 @@ static gufo_status collect_special(piece_reading *p, const json_t *file)
 {
     static const char *const fields[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                          "pad_token", "cls_token", "mask_token"};
-    const json_t *more = reading_member(file, "additional_special_tokens");
+    const json_t *more = json_member(file, "additional_special_tokens");
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; status == GUFO_OK && i < sizeof fields / sizeof *fields; i++)
-        status = add_special(p, reading_member(file, fields[i]));
+        status = add_special(p, json_member(file, fields[i]));
     for (size_t i = 0; status == GUFO_OK && i < json_array_size(more); i++)
         status = add_special(p, json_array_get(more, i));
     return status;
@@ -137,8 +137,7 @@ static gufo_status read_tokens(piece_reading *p)
 static gufo_status read_pieces(tokenizer_reading *r, const char *model, const char *pre,
                                bool with_merges)
 {
-    piece_reading p = {
-        .r = r, .vocab = reading_member(r->model, "vocab"), .special = json_object()};
+    piece_reading p = {.r = r, .vocab = json_member(r->model, "vocab"), .special = json_object()};
     gufo_status status =
         json_is_object(p.vocab)
             ? read_tokens(&p)
@@ -159,7 +158,7 @@ static gufo_status read_pieces(tokenizer_reading *r, const char *model, const ch
 
 static bool falls_back_to_bytes(const tokenizer_reading *r)
 {
-    gufo_str decoder = reading_content(json_object_get(reading_member(r->json, "decoder"), "type"));
+    gufo_str decoder = reading_content(json_object_get(json_member(r->json, "decoder"), "type"));
 
     return json_is_true(json_object_get(r->model, "byte_fallback")) &&
            gufo_str_equal(decoder, gufo_str_of("Sequence"));
@@ -167,7 +166,7 @@ static bool falls_back_to_bytes(const tokenizer_reading *r)
 
 gufo_status read_hf(tokenizer_reading *r)
 {
-    gufo_str type = reading_content(reading_member(r->model, "type"));
+    gufo_str type = reading_content(json_member(r->model, "type"));
 
     if (r->json == NULL)
         return reading_pass(r, "tokenizer.json", NULL);

@@ -197,7 +197,7 @@ static gufo_status read_plain_bpe(tokenizer_reading *r)
 /* Files of old versions do not say the type; this member does. */
 static bool is_model(const json_t *model, const char *type, const char *member)
 {
-    gufo_str said = reading_content(reading_member(model, "type"));
+    gufo_str said = reading_content(json_member(model, "type"));
 
     return said.len > 0 ? gufo_str_equal(said, gufo_str_of(type))
                         : json_object_get(model, member) != NULL;
@@ -209,7 +209,7 @@ gufo_status read_bpe(tokenizer_reading *r)
         return read_plain_bpe(r);
     if (!is_model(r->model, "BPE", "merges"))
         return reading_pass(r, "tokenizer.json", "its model is not BPE");
-    return read_bpe_of(r, "tokenizer.json", reading_member(r->model, "vocab"));
+    return read_bpe_of(r, "tokenizer.json", json_member(r->model, "vocab"));
 }
 
 /* ---- WordPiece ------------------------------------------------------------------------------ */
@@ -318,7 +318,7 @@ gufo_status read_wpm(tokenizer_reading *r)
                : reading_has(r, "sentencepiece.bpe.model") ? reading_pass_to(r, "xlmr")
                                                            : read_plain_bpe(r);
     if (is_model(r->model, "WordPiece", "max_input_chars_per_word"))
-        return read_words_of(r, "tokenizer.json", reading_member(r->model, "vocab"));
+        return read_words_of(r, "tokenizer.json", json_member(r->model, "vocab"));
     if (is_model(r->model, "Unigram", "unk_id"))
         return reading_pass_to(r, "xlmr");
     return read_bpe(r);

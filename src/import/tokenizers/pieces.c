@@ -183,7 +183,7 @@ static gufo_status place_phi3(tokenizer_reading *r, const sentencepiece *model, 
 
 gufo_status read_phi3(tokenizer_reading *r)
 {
-    gufo_str class = reading_content(reading_member(r->config->tokenizer, "tokenizer_class"));
+    gufo_str class = reading_content(json_member(r->config->tokenizer, "tokenizer_class"));
 
     if (gufo_str_equal(class, gufo_str_of("GPT2Tokenizer")))
         return reading_pass_to(r, "bpe");
@@ -244,8 +244,7 @@ static gufo_status lay_arctic(void *context, const added_token *added)
 
 static gufo_status place_arctic(tokenizer_reading *r, const sentencepiece *model, token_list *list)
 {
-    arctic_overlay o = {r, list,
-                        reading_content(reading_member(r->config->tokenizer, "unk_token"))};
+    arctic_overlay o = {r, list, reading_content(json_member(r->config->tokenizer, "unk_token"))};
     gufo_status status = pieces_place(r, model, list);
 
     return status == GUFO_OK ? reading_each_decoded(r, lay_arctic, &o) : status;

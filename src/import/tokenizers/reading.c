@@ -114,18 +114,11 @@ gufo_status reading_fail(tokenizer_reading *r, gufo_status code, const char *fil
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-const json_t *reading_member(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-
-    return json_is_null(value) ? NULL : value;
-}
-
 gufo_str reading_content(const json_t *value)
 {
     if (json_is_object(value))
         value = json_object_get(value, "content");
-    return json_is_string(value) ? reading_text(value) : (gufo_str){"", 0};
+    return json_str(value);
 }
 
 bool reading_id(const json_t *value, uint64_t *id)
@@ -161,7 +154,7 @@ static gufo_status take_listed(tokenizer_reading *r, const json_t *value, added_
 gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *context)
 {
     added_token token = {.file = "tokenizer_config.json"};
-    json_t *list = (json_t *)reading_member(r->config->tokenizer, "added_tokens_decoder");
+    json_t *list = (json_t *)json_member(r->config->tokenizer, "added_tokens_decoder");
     gufo_status status = GUFO_OK;
     const char *key;
     json_t *value;
@@ -187,7 +180,7 @@ gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *c
 gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *context)
 {
     added_token token = {.file = "tokenizer.json"};
-    json_t *list = (json_t *)reading_member(r->json, "added_tokens");
+    json_t *list = (json_t *)json_member(r->json, "added_tokens");
     gufo_status status = GUFO_OK;
     size_t index;
     json_t *value;

@@ -5,8 +5,10 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
+#include "import/json_file.h"
 #include "import/tokenizers/token_list.h"
 #include "import/tokenizers/tokenizers.h"
+#include "text/formats/json_reading.h"
 
 typedef struct tokenizer_reading {
     gufo_import *import;
@@ -48,14 +50,8 @@ __attribute__((format(printf, 4, 5))) gufo_status reading_fail(tokenizer_reading
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* The member of an object; NULL if it is missing or null. */
-const json_t *reading_member(const json_t *object, const char *name);
 /* A text, or the "content" of an object; empty: neither. */
 gufo_str reading_content(const json_t *value);
-static inline gufo_str reading_text(const json_t *string)
-{
-    return (gufo_str){json_string_value(string), json_string_length(string)};
-}
 /* The first of the configuration's fields (names divided by blanks) that is a whole number above 0;
  * 0: none is. */
 uint64_t reading_size(const tokenizer_reading *r, const char *names);

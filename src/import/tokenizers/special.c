@@ -78,14 +78,14 @@ static gufo_str special_of(const json_t *part)
 {
     const json_t *id = json_object_get(json_object_get(part, "SpecialToken"), "id");
 
-    return json_is_string(id) ? reading_text(id) : (gufo_str){"", 0};
+    return json_str(id);
 }
 
 static bool is_text(const json_t *part, const char *name)
 {
     const json_t *id = json_object_get(json_object_get(part, "Sequence"), "id");
 
-    return json_is_string(id) && gufo_str_equal(reading_text(id), gufo_str_of(name));
+    return json_is_string(id) && gufo_str_equal(json_str(id), gufo_str_of(name));
 }
 
 static bool is_one_of(gufo_str text, gufo_str a, gufo_str b)
@@ -168,7 +168,7 @@ static void take_processor(special_reading *s, const json_t *step)
 
 static void read_post_processor(special_reading *s)
 {
-    const json_t *whole = reading_member(s->r->json, "post_processor"),
+    const json_t *whole = json_member(s->r->json, "post_processor"),
                  *list = json_object_get(whole, "processors");
     size_t index;
     json_t *step;
@@ -204,7 +204,7 @@ static gufo_status set_id(special_reading *s, special_kind kind, const json_t *v
 static gufo_status find_ids(special_reading *s)
 {
     gufo_status status = GUFO_OK;
-    const json_t *list = reading_member(s->r->json, "added_tokens");
+    const json_t *list = json_member(s->r->json, "added_tokens");
 
     for (unsigned kind = 0; status == GUFO_OK && kind < KIND_COUNT; kind++) {
         size_t index;
@@ -216,7 +216,7 @@ static gufo_status find_ids(special_reading *s)
         {
             const json_t *content = json_object_get(token, "content");
 
-            if (json_is_string(content) && gufo_str_equal(reading_text(content), s->texts[kind])) {
+            if (json_is_string(content) && gufo_str_equal(json_str(content), s->texts[kind])) {
                 status = set_id(s, (special_kind)kind, json_object_get(token, "id"));
                 break;
             }
@@ -231,11 +231,11 @@ static gufo_status take_configured(special_reading *s)
     gufo_status status = GUFO_OK;
 
     for (unsigned kind = 0; status == GUFO_OK && kind < KIND_COUNT; kind++) {
-        const json_t *value = reading_member(raw, kinds[kind].id);
+        const json_t *value = json_member(raw, kinds[kind].id);
 
         if (s->used[kind])
             status = set_id(s, (special_kind)kind,
-                            value != NULL ? value : reading_member(text, kinds[kind].id));
+                            value != NULL ? value : json_member(text, kinds[kind].id));
     }
     return status;
 }
@@ -290,7 +290,7 @@ static special_reading read_texts(tokenizer_reading *r)
 
     for (unsigned kind = 0; kind < KIND_EOT; kind++) {
         s.used[kind] = true;
-        s.texts[kind] = reading_content(reading_member(r->config->tokenizer, kinds[kind].text));
+        s.texts[kind] = reading_content(json_member(r->config->tokenizer, kinds[kind].text));
     }
     default_to(&s.texts[KIND_BOS], s.texts[KIND_CLS]);
     default_to(&s.texts[KIND_EOS], s.texts[KIND_SEP]);

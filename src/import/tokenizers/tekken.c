@@ -84,7 +84,7 @@ static gufo_status place_listed(tekken_reading *t, const json_t *list)
             return reading_fail(t->r, GUFO_E_MALFORMED, TEKKEN_FILE,
                                 "special token %zu has no text, or no rank below %" PRIu64, index,
                                 t->specials);
-        status = set_special(t, id, reading_text(text));
+        status = set_special(t, id, json_str(text));
         if (status != GUFO_OK)
             break;
     }
@@ -93,7 +93,7 @@ static gufo_status place_listed(tekken_reading *t, const json_t *list)
 
 static gufo_status place_specials(tekken_reading *t, const json_t *json)
 {
-    const json_t *list = reading_member(json, "special_tokens");
+    const json_t *list = json_member(json, "special_tokens");
     gufo_status status = list != NULL ? place_listed(t, list) : GUFO_OK;
 
     for (uint64_t id = 0;
@@ -126,7 +126,7 @@ static gufo_status add_entry(tekken_reading *t, const json_t *entry, size_t inde
 
     bytes->len = 0;
     if (!reading_id(json_object_get(entry, "rank"), &rank) || !json_is_string(letters) ||
-        !base64_read(reading_text(letters), bytes, &memory))
+        !base64_read(json_str(letters), bytes, &memory))
         return !memory ? fail_memory(t->r->error)
                        : reading_fail(t->r, GUFO_E_MALFORMED, TEKKEN_FILE,
                                       "entry %zu of \"vocab\" has no rank, or no bytes in base64",
@@ -201,7 +201,7 @@ static gufo_status write_keys(tekken_reading *t)
 
 static gufo_status read_sizes(tekken_reading *t, const json_t *json)
 {
-    const json_t *config = reading_member(json, "config"), *vocab = reading_member(json, "vocab");
+    const json_t *config = json_member(json, "config"), *vocab = json_member(json, "vocab");
 
     if (!json_is_array(vocab))
         return reading_fail(t->r, GUFO_E_MALFORMED, TEKKEN_FILE, "it has no list \"vocab\"");
@@ -233,7 +233,7 @@ gufo_status read_mistral(tokenizer_reading *r)
     if (status == GUFO_OK)
         status = place_specials(&t, json);
     if (status == GUFO_OK)
-        status = read_vocab(&t, reading_member(json, "vocab"));
+        status = read_vocab(&t, json_member(json, "vocab"));
     if (status == GUFO_OK)
         status = write_keys(&t);
     rank_table_free(&t.table);

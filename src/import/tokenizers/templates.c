@@ -103,7 +103,7 @@ static gufo_status take_list(tokenizer_reading *r, const json_t *value)
         if (status != GUFO_OK)
             break;
         status = json_is_string(name) && json_is_string(text) && json_string_length(name) > 0
-                     ? set_template(r, &list, reading_text(name), reading_text(text))
+                     ? set_template(r, &list, json_str(name), json_str(text))
                      : import_warn(r->import, r->error,
                                    "tokenizer_config.json: chat template %zu has no name or no "
                                    "text: it is skipped",
@@ -118,7 +118,7 @@ static gufo_status take_list(tokenizer_reading *r, const json_t *value)
 static gufo_status take_value(tokenizer_reading *r, const json_t *value, const char *file)
 {
     if (json_is_string(value))
-        return gufo_document_set_str(r->document, MAIN_KEY, reading_text(value), r->error);
+        return gufo_document_set_str(r->document, MAIN_KEY, json_str(value), r->error);
     if (json_is_array(value))
         return take_list(r, value);
     return reading_fail(r, GUFO_E_MALFORMED, file, "\"chat_template\" is neither text nor a list");
@@ -192,7 +192,7 @@ static gufo_status take_json_file(tokenizer_reading *r)
 {
     json_t *json;
     gufo_status status = reading_json(r, "chat_template.json", &json);
-    const json_t *value = reading_member(json, "chat_template");
+    const json_t *value = json_member(json, "chat_template");
 
     if (status == GUFO_OK && value != NULL)
         status = take_value(r, value, "chat_template.json");
@@ -202,7 +202,7 @@ static gufo_status take_json_file(tokenizer_reading *r)
 
 gufo_status templates_write(tokenizer_reading *r)
 {
-    const json_t *value = reading_member(r->config->tokenizer, "chat_template");
+    const json_t *value = json_member(r->config->tokenizer, "chat_template");
     gufo_status status;
     bool found;
 

@@ -115,7 +115,7 @@ static gufo_status open_files(tokenizer_reading *r)
         status = reading_json(r, "added_tokens.json", &r->added);
     if (status == GUFO_OK)
         status = reading_json(r, "special_tokens_map.json", &r->special_map);
-    r->model = reading_member(r->json, "model");
+    r->model = json_member(r->json, "model");
     if (status == GUFO_OK && r->json != NULL && !json_is_object(r->model))
         return reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json", "it has no \"model\"");
     return status;

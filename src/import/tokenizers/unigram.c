@@ -123,7 +123,7 @@ static gufo_status write_shifted(tokenizer_reading *r, const sentencepiece *mode
 static gufo_status place_pairs(tokenizer_reading *r, const json_t *vocab, token_list *list)
 {
     uint64_t unknown;
-    bool has_unknown = reading_id(reading_member(r->model, "unk_id"), &unknown);
+    bool has_unknown = reading_id(json_member(r->model, "unk_id"), &unknown);
     json_t *pair;
     size_t id;
 
@@ -135,7 +135,7 @@ static gufo_status place_pairs(tokenizer_reading *r, const json_t *vocab, token_
             return reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json",
                                 "token %zu is not a pair of text and score", id);
         list->tokens[id] =
-            (listed_token){reading_text(text), (float)json_number_value(score),
+            (listed_token){json_str(text), (float)json_number_value(score),
                            has_unknown && id == unknown ? TOKEN_UNKNOWN : TOKEN_NORMAL};
     }
     return GUFO_OK;
@@ -200,7 +200,7 @@ static gufo_status write_pairs(tokenizer_reading *r, const json_t *vocab)
 
 static gufo_status read_roberta(tokenizer_reading *r, bool with_mask)
 {
-    const json_t *vocab = reading_member(r->model, "vocab");
+    const json_t *vocab = json_member(r->model, "vocab");
     piece_file file;
     gufo_status status = piece_file_open(r, "sentencepiece.bpe.model", &file);
 

@@ -16,7 +16,6 @@ static gufo_status read_made(const struct rows *r, uint64_t first, uint64_t coun
 {
     const gufo_model *model = r->context;
     gufo_tensor tensor;
-
     gufo_status status = model_tensor_at(model, r->offset, &tensor, error);
 
     if (status != GUFO_OK)
