@@ -193,6 +193,13 @@ END
 
 # ---- options ------------------------------------------------------------------------------------
 
+@test "convert: a vocabulary of another length than the embedding" {
+    make_folder m
+    sed -i 's/"vocab_size": 259/"vocab_size": 300/' m/config.json
+    run -0 --separate-stderr gufo convert m a.gguf
+    same_error 'gufo: m: warning: the embedding has 259 rows, but the vocabulary has 300 tokens'
+}
+
 @test "convert: the vocabulary alone, and tensors alone" {
     make_folder m
     gufo convert -q m vocab.gguf --vocab-only

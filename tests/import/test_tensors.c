@@ -404,6 +404,12 @@ static const struct {
      {{"model.layers.0.self_attn.q_proj.qweight", "I32", 2, {1, 2}, NULL}},
      GUFO_E_TYPE,
      "quantized source (\"gptq\")"},
+    {"quantized, under the name of a weight",
+     "{\"architectures\": [\"LlamaForCausalLM\"], \"quantization_config\": {\"quant_method\":"
+     " \"fp8\"}}",
+     {{"lm_head.weight", "F8_E4M3", 2, {1, 2}, NULL}},
+     GUFO_E_TYPE,
+     "quantized source (\"fp8\")"},
     {"numbers that are not 0",
      "{\"architectures\": [\"Cohere2ForCausalLM\"]}",
      {{"model.norm.bias", "F32", 1, {2}, "\0\0\0\0\0\0\200\77"}},
