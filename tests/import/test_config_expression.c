@@ -89,7 +89,7 @@ static void test_values(void **state)
         {"blocks", "4"},
         {"ftype", "7"},
         {"is_mistral", "false"},
-        {"reranker", "false"},
+        {"called(\"no such name\")", "false"},
         {"raw.n", "3"},
         {"tokcfg.n", "absent"},
         {"ropes.factor", "4"},

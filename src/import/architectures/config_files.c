@@ -1,5 +1,5 @@
 /* Files of a model folder that few architectures ask for: modules.json of sentence-transformers, and
- * the model card of rerankers. */
+ * the model card. */
 #include "import/architectures/config_files.h"
 
 #include <limits.h>
@@ -113,9 +113,7 @@ gufo_status config_pooling(const model_config *config, bool *found, uint32_t *po
     return status;
 }
 
-/* ---- rerankers ------------------------------------------------------------------------------- */
-
-static const char *const reranker_names[] = {"qwen3-reranker", "qwen3-vl-reranker"};
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Whether a text has a part, in any case. */
 static bool has_folded(gufo_str text, const char *part)
@@ -126,49 +124,46 @@ static bool has_folded(gufo_str text, const char *part)
     return false;
 }
 
-static bool names_reranker(gufo_str text, const char *mark)
+/* Whether a heading of the card has the name at its start.  A card that is missing says nothing; of a long
+ * one the start counts. */
+static gufo_status card_is_called(const model_config *c, const char *name, bool *out,
+                                  gufo_error *error)
 {
-    char part[32];
-
-    for (size_t i = 0; i < sizeof reranker_names / sizeof *reranker_names; i++) {
-        (void)snprintf(part, sizeof part, "%s%s", mark, reranker_names[i]);
-        if (has_folded(text, part))
-            return true;
-    }
-    return false;
-}
-
-/* A card that is missing says nothing; of a long one the start counts. */
-static gufo_status card_names_reranker(const model_config *c, bool *out, gufo_error *error)
-{
-    const gufo_str name = gufo_str_of("README.md");
-    char path[PATH_MAX], *text;
+    const gufo_str card = gufo_str_of("README.md");
+    char path[PATH_MAX], heading[NAME_SIZE + 2], *text;
     FILE *file;
 
-    if (!config_has_file(c, name) || !path_of(c, name, path))
+    if (!config_has_file(c, card) || !path_of(c, card, path))
         return GUFO_OK;
     text = mem_alloc(c->allocator, CARD_LIMIT);
     if (text == NULL)
         return fail_memory(error);
+    (void)snprintf(heading, sizeof heading, "# %s", name);
     file = fopen(path, "rb");
     if (file != NULL) {
-        *out = names_reranker((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, "# ");
+        *out = has_folded((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, heading);
         (void)fclose(file);
     }
     mem_free(c->allocator, text);
     return GUFO_OK;
 }
 
-gufo_status config_is_reranker(const model_config *config, bool *out, gufo_error *error)
+gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,
+                             gufo_error *error)
 {
-    static const char *const fields[] = {"_name_or_path", "model_type"};
-    gufo_str class_name = gufo_str_of(config->class_name);
     folder_name folder;
+    char part[NAME_SIZE];
+    const gufo_str texts[] = {gufo_str_of(config->class_name),
+                              json_str(json_object_get(config->fields, "_name_or_path")),
+                              json_str(json_object_get(config->fields, "model_type"))};
 
+    if (name.len == 0 || name.len >= sizeof part)
+        return refuse(error, GUFO_E_ARGUMENT, "a name of %zu bytes", name.len);
+    memcpy(part, name.data, name.len);
+    part[name.len] = '\0';
     folder_name_read(config->folder, &folder);
-    *out = names_reranker(gufo_str_of(folder.id), "") || names_reranker(class_name, "") ||
-           has_folded(class_name, "SequenceClassification");
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        *out |= names_reranker(json_str(json_object_get(config->fields, fields[i])), "");
-    return *out ? GUFO_OK : card_names_reranker(config, out, error);
+    *out = has_folded(gufo_str_of(folder.id), part);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *out |= has_folded(texts[i], part);
+    return *out ? GUFO_OK : card_is_called(config, part, out, error);
 }

@@ -298,6 +298,20 @@ static gufo_status compute_arch(expression_call *c, term *out, gufo_error *error
     return matches(c, c->scope->config->architecture, out, error);
 }
 
+static gufo_status compute_called(expression_call *c, term *out, gufo_error *error)
+{
+    *out = term_of_bool(false);
+    for (size_t i = 0; i < c->count && !out->truth; i++) {
+        gufo_status status = check_text(&c->arguments[i], error);
+
+        if (status == GUFO_OK)
+            status = config_is_called(c->scope->config, c->arguments[i].text, &out->truth, error);
+        if (status != GUFO_OK)
+            return status;
+    }
+    return GUFO_OK;
+}
+
 static gufo_status compute_file(expression_call *c, term *out, gufo_error *error)
 {
     gufo_status status = check_text(&c->arguments[0], error);
@@ -544,6 +558,7 @@ static const expression_function functions[] = {
     {"contains", 2, 2, true, compute_contains},
     {"class", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_class},
     {"arch", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_arch},
+    {"called", 1, EXPRESSION_MAX_ARGUMENTS, false, compute_called},
     {"file", 1, 1, false, compute_file},
     {"gating", 1, 1, false, compute_gating},
     {"length", 1, 1, false, compute_length},

@@ -1,5 +1,5 @@
 /* The names in expressions: fields of the configuration, and those that are not fields: blocks,
- * ftype, pooling, reranker ...  A path "a.b" is a field of an object. */
+ * ftype, pooling ...  A path "a.b" is a field of an object. */
 #include "import/architectures/expression_scope.h"
 
 #include <string.h>
@@ -93,15 +93,6 @@ static gufo_status find_pooling(const expression_scope *s, term *out, gufo_error
     return status;
 }
 
-static gufo_status find_reranker(const expression_scope *s, term *out, gufo_error *error)
-{
-    bool is_one = false;
-    gufo_status status = config_is_reranker(s->config, &is_one, error);
-
-    *out = term_of_bool(is_one);
-    return status;
-}
-
 /* Words of the language. */
 static const struct word_row {
     const char *name;
@@ -116,8 +107,10 @@ static const struct name_row {
     const char *name;
     gufo_status (*find)(const expression_scope *scope, term *out, gufo_error *error);
 } names[] = {
-    {"blocks", find_blocks},   {"ftype", find_file_type},   {"is_mistral", find_mistral},
-    {"pooling", find_pooling}, {"reranker", find_reranker},
+    {"blocks", find_blocks},
+    {"ftype", find_file_type},
+    {"is_mistral", find_mistral},
+    {"pooling", find_pooling},
 };
 
 /* ---- paths ----------------------------------------------------------------------------------- */
