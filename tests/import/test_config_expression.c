@@ -289,6 +289,25 @@ static void test_forms(void **state)
 }
 
 /* What is not an expression is refused, wherever it ends. */
+/* A list that is walked through for each element of another. */
+static void test_long(void **state)
+{
+    folder f;
+    char text[40000] = "{\"architectures\": [\"LlamaForCausalLM\"], \"list\": [0", got[256];
+    model_config config;
+
+    (void)state;
+    for (unsigned i = 0; i < 8000; i++)
+        strcat(text, ",1");
+    strcat(text, "]}");
+    config = config_of(&f, text, NULL);
+    evaluate(&config, "length(each(1000, contains(list, i)))", got, sizeof got);
+    check(strcmp(got, "1000") == 0, "%s", got);
+    evaluate(&config, "length(each(60000, contains(list, i)))", got, sizeof got);
+    check(strstr(got, "too much work") != NULL, "%s", got);
+    config_done(&f, &config);
+}
+
 static void test_syntax(void **state)
 {
     static const char *const texts[] = {
@@ -315,7 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),    cmocka_unit_test(test_operators),
         cmocka_unit_test(test_functions), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_syntax),
+        cmocka_unit_test(test_long),      cmocka_unit_test(test_syntax),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "import/architectures/expression_functions.h"
 
-enum { MAX_DEPTH = 48, MAX_STEPS = 1 << 20 };
+enum { MAX_DEPTH = 48, MAX_STEPS = 1 << 20, ELEMENTS_PER_STEP = 64 };
 
 typedef struct reader {
     const expression_scope *scope;
@@ -39,6 +39,14 @@ static gufo_status fail_reading(const reader *r, const char *what)
 static bool is_of_word(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_' || c == '.';
+}
+
+static gufo_status take_steps(reader *r, uint64_t count)
+{
+    if (count > MAX_STEPS - r->steps)
+        return refuse(r->error, GUFO_E_LIMIT, "the configuration makes too much work");
+    r->steps += (unsigned)count;
+    return GUFO_OK;
 }
 
 static void skip_blanks(reader *r)
@@ -308,9 +316,24 @@ static const struct form_row {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
+/* Functions walk through their lists: a formula that does so for each of many elements takes time. */
+static gufo_status take_lists(reader *r, const expression_call *c)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < c->count && status == GUFO_OK; i++)
+        if (c->arguments[i].kind == TERM_LIST)
+            status = take_steps(r, json_array_size(c->arguments[i].json) / ELEMENTS_PER_STEP);
+    return status;
+}
+
 static gufo_status call(reader *r, const expression_function *function, expression_call *c,
                         term *out)
 {
+    gufo_status status = take_lists(r, c);
+
+    if (status != GUFO_OK)
+        return status;
     for (size_t i = 0; i < c->count && !function->takes_absent; i++)
         if (!term_has_value(&c->arguments[i])) {
             *out = c->arguments[i];
@@ -376,8 +399,9 @@ static gufo_status read_primary(reader *r, term *out)
 
     *out = (term){.kind = TERM_ABSENT};
     skip_blanks(r);
-    if (++r->steps > MAX_STEPS)
-        return refuse(r->error, GUFO_E_LIMIT, "the configuration makes too much work");
+    status = take_steps(r, 1);
+    if (status != GUFO_OK)
+        return status;
     if (take(r, "(")) {
         status = read_or(r, out);
         if (status == GUFO_OK)
