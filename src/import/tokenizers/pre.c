@@ -212,6 +212,11 @@ static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_
     gufo_status status = pairs == NULL ? fail_memory(r->error)
                                        : probe_list_make(&probes, cutter, r->allocator, r->error);
 
+    if (status == GUFO_E_LIMIT)
+        status =
+            reading_fail(r, status, "tokenizer.json",
+                         "an expression of the pre-tokenizer takes too long: --pre says how to "
+                         "cut texts");
     if (status == GUFO_OK) {
         byte_pairs_learn(pairs, tokens);
         status = recognise(r, &probes, pairs, pre);

@@ -18,7 +18,9 @@
 enum {
     MOST_STEPS = 32,
     TEXT_ROOM = 4 * LONGEST_PROBE,
-    MOST_TRIES = 1000000, /* of PCRE2, for one match */
+    FEW_TRIES = 100, /* of PCRE2, for one match: enough for nearly all */
+    MOST_TRIES = 1000000,
+    ALL_TRIES = 50000000, /* for all matches in all texts */
 };
 
 #define GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
@@ -58,6 +60,7 @@ struct pre_cutter {
     pcre2_compile_context *compile;
     pcre2_match_context *context;
     pcre2_match_data *match;
+    uint32_t tries; /* that are left */
     /* Of the text that is cut. */
     char text[TEXT_ROOM], next_text[TEXT_ROOM];
     uint16_t origin[TEXT_ROOM + 1], next_origin[TEXT_ROOM + 1];
@@ -277,7 +280,7 @@ pre_cutter *pre_cutter_new(tokenizer_reading *r)
         (void)fail_memory(r->error);
     } else {
         (void)pcre2_set_newline(cutter->compile, PCRE2_NEWLINE_LF);
-        (void)pcre2_set_match_limit(cutter->context, MOST_TRIES);
+        cutter->tries = ALL_TRIES;
         if (json_each_step(&j, "pre_tokenizer", "pretokenizers", compile_step, &c) == GUFO_OK)
             return cutter;
     }
@@ -321,6 +324,21 @@ static size_t behind_character(const pre_cutter *c, size_t at, size_t end)
     return at;
 }
 
+/* An expression that needs many tries for each match would take hours for all texts: PCRE2 does not say
+ * how many it took, so that a match is given more and more of them. */
+static int find_match(pre_cutter *c, const cut_step *step, PCRE2_SPTR text, size_t len, size_t from)
+{
+    int count = PCRE2_ERROR_MATCHLIMIT;
+
+    for (uint32_t tries = FEW_TRIES;
+         count == PCRE2_ERROR_MATCHLIMIT && tries <= MOST_TRIES && tries <= c->tries; tries *= 10) {
+        c->tries -= tries;
+        (void)pcre2_set_match_limit(c->context, tries);
+        count = pcre2_match(step->code, text, len, from, PCRE2_NO_UTF_CHECK, c->match, c->context);
+    }
+    return count;
+}
+
 /* Matches in one piece, and what is between them.  An empty match right behind another match does not
  * count; the search goes on a character further. */
 static gufo_status find_matches(pre_cutter *c, const cut_step *step, range whole, gufo_error *error)
@@ -331,16 +349,13 @@ static gufo_status find_matches(pre_cutter *c, const cut_step *step, range whole
 
     c->found.count = 0;
     while (from <= len) {
-        int count =
-            pcre2_match(step->code, text, len, from, PCRE2_NO_UTF_CHECK, c->match, c->context);
+        int count = find_match(c, step, text, len, from);
         const size_t *match = pcre2_get_ovector_pointer(c->match);
 
         if (count == PCRE2_ERROR_NOMATCH)
             break;
         if (count < 0 || match[0] > match[1] || match[0] < from)
-            return refuse(error, GUFO_E_LIMIT,
-                          "an expression of the pre-tokenizer takes too long: --pre says how to "
-                          "cut texts");
+            return refuse(error, GUFO_E_LIMIT, "an expression takes too long");
         if (match[0] == match[1] && ((matched && match[0] == last) || match[0] == len)) {
             from = behind_character(c, whole.begin + match[0], whole.end) - whole.begin;
             continue;
