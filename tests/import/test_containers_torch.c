@@ -363,6 +363,10 @@ static void test_views(void **state)
          GUFO_E_MALFORMED, "ends behind"},
         {TORCH_VIEW("Float", "0", 6, 0, 1, .shape = {5}, .stride = {1}, .dtype = "float8_e4m3fn"),
          GUFO_E_MALFORMED, "another type"},
+        {TORCH_VIEW("Float", "0", 6, 0, 2, .shape = {1000, 6}, .stride = {0, 1}), GUFO_E_LIMIT,
+         "repeats the numbers of its storage"},
+        {TORCH_VIEW("Float", "0", 6, 0, 2, .shape = {3, 3}, .stride = {1, 1}), GUFO_E_LIMIT,
+         "repeats the numbers of its storage"},
         {TORCH_VIEW("Quint8", "0", 6, 0, 1, .shape = {5}, .stride = {1}), GUFO_E_TYPE,
          "torch.Quint8Storage"},
     };

@@ -187,6 +187,12 @@ static gufo_status check_reach(torch_objects *o, const torch_tensor *t, uint64_t
         return pickle_fail(&o->pickle, GUFO_E_MALFORMED,
                            "a tensor ends behind its storage %s, which has %" PRIu64 " bytes",
                            QUOTED(pickle_text(&o->pickle, storage->key)), most);
+    /* A stride of 0, or windows that overlap: a few bytes would become as many as one likes. */
+    if (t->tensor.size > most)
+        return pickle_fail(&o->pickle, GUFO_E_LIMIT,
+                           "a tensor repeats the numbers of its storage %s: it has %" PRIu64
+                           " bytes, the storage %" PRIu64,
+                           QUOTED(pickle_text(&o->pickle, storage->key)), t->tensor.size, most);
     return GUFO_OK;
 }
 
@@ -425,18 +431,23 @@ static uint64_t count_tensors(const torch_objects *o, pickle_value dictionary)
     return count;
 }
 
+enum { MOST_TRIED = 8, MOST_SHARED = 256 };
+
 /* The dictionary itself, or the one in it that training programs put the tensors in. */
 static pickle_value choose_dictionary(const torch_objects *o, pickle_value dictionary)
 {
     static const char known[] = "state_dict model_state_dict model module";
     const pickle_object *pairs = pickle_items(&o->pickle, dictionary);
+    unsigned tried = 0; /* a name that occurs often may have the same dictionary each time */
 
     if (dictionary.kind != PICKLE_DICT || count_tensors(o, dictionary) > 0)
         return dictionary;
-    for (uint64_t i = 0; i + 1 < pairs->count; i += 2)
-        if (str_is_word(pickle_text(&o->pickle, pairs->items[i]), known) &&
-            count_tensors(o, pairs->items[i + 1]) > 0)
-            return pairs->items[i + 1];
+    for (uint64_t i = 0; i + 1 < pairs->count && tried < MOST_TRIED; i += 2)
+        if (str_is_word(pickle_text(&o->pickle, pairs->items[i]), known)) {
+            tried++;
+            if (count_tensors(o, pairs->items[i + 1]) > 0)
+                return pairs->items[i + 1];
+        }
     return dictionary;
 }
 
@@ -460,6 +471,7 @@ gufo_status torch_objects_add(torch_objects *o, pickle_value dictionary, checkpo
     const pickle_value chosen = choose_dictionary(o, dictionary);
     const pickle_object *pairs = pickle_items(&o->pickle, chosen);
     gufo_status status = GUFO_OK;
+    uint64_t bytes = 0;
 
     if (count_tensors(o, chosen) == 0)
         return pickle_fail(&o->pickle, GUFO_E_TYPE, "the pickle holds no dictionary of tensors");
@@ -482,6 +494,11 @@ gufo_status torch_objects_add(torch_objects *o, pickle_value dictionary, checkpo
         t.file = file;
         t.swapped = swapped && t.number->bits > 8;
         status = place_tensor(o, &t, made->storage);
+        if (status == GUFO_OK && (!checked_add(bytes, t.size, &bytes) ||
+                                  bytes / MOST_SHARED > c->files[file].source.size))
+            status = pickle_fail(&o->pickle, GUFO_E_LIMIT,
+                                 "its tensors have more than %d times the bytes of the file",
+                                 MOST_SHARED);
         if (status == GUFO_OK)
             status = checkpoint_add(c, &t, o->pickle.error);
     }
