@@ -166,11 +166,36 @@ static void test_parts(void **state)
     view_free(&v);
 }
 
+/* Parts of 3, 2 and 1 rows of 2 as entries of 4 numbers: the second lies in two parts. */
+static void test_entries_in_two_parts(void **state)
+{
+    static const uint64_t heights[] = {3, 2, 1}, pairs[] = {3, 4}, stride[] = {2, 1};
+    view v = {0}, part;
+    gufo_error error = no_error();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(heights); i++) {
+        const uint64_t shape[] = {heights[i], 2};
+        checkpoint_tensor t = strided(2, shape, stride, 100 * i);
+
+        check_ok(view_open(i == 0 ? &v : &part, &one_file, &t, mem_allocator(NULL), &error), &error,
+                 "open");
+        if (i == 0)
+            continue;
+        check_ok(view_append(&v, &part, 0, &error), &error, "append");
+        view_free(&part);
+    }
+    check_ok(view_reshape(&v, 2, pairs, &error), &error, "reshape");
+    check_status(view_slice(&v, 0, 1, 1, 1, &error), GUFO_E_ARGUMENT, &error, "in two parts");
+    view_free(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strides),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_entries_in_two_parts),
     };
 
     return cmocka_run_group_tests(tests, make_file, NULL);

@@ -207,12 +207,19 @@ gufo_status shape_rows_from(const operation_call *c, gufo_error *error)
     return view_slice(v, 0, c->numbers[0], v->shape[0] - c->numbers[0], 1, error);
 }
 
+enum { MOST_PADDED = 1024 }; /* rows that a tensor gets which has fewer */
+
 gufo_status shape_pad_rows(const operation_call *c, gufo_error *error)
 {
     view *v = &c->item->views[c->view];
 
     if (v->n_dims == 0 || c->numbers[0] <= v->shape[0])
         return GUFO_OK;
+    if (c->numbers[0] - v->shape[0] > larger(v->shape[0], MOST_PADDED))
+        return refuse(error, GUFO_E_LIMIT,
+                      "it has %" PRIu64 " rows, far fewer than the %" PRIu64
+                      " of the configuration",
+                      v->shape[0], c->numbers[0]);
     return view_append_zeros(v, c->numbers[0] - v->shape[0], error);
 }
 

@@ -23,7 +23,8 @@ typedef struct making {
     const gufo_allocator *allocator;
     piece *piece;
     uint64_t source_room, segment_room;
-    uint64_t columns; /* of a row of the sources */
+    uint64_t columns;       /* of a row of the sources */
+    uint64_t *all_segments; /* of all tensors */
 } making;
 
 /* ---- sources -------------------------------------------------------------------------------- */
@@ -87,10 +88,11 @@ static gufo_status add_segment(making *m, const segment *s, gufo_error *error)
     segment *list =
         mem_grow(m->allocator, p->segments, p->n_segments, &m->segment_room, sizeof *list);
 
-    if (p->n_segments == MOST_SEGMENTS)
+    if (*m->all_segments == MOST_SEGMENTS)
         return refuse(error, GUFO_E_LIMIT, "its rows are scattered over too many places");
     if (list == NULL)
         return fail_memory(error);
+    ++*m->all_segments;
     p->segments = list;
     list[p->n_segments++] = *s;
     return GUFO_OK;
@@ -322,7 +324,7 @@ static void set_slices(planned_tensor *t)
 gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
                           gufo_error *error)
 {
-    making m = {.allocator = plan->allocator, .piece = &t->piece};
+    making m = {.allocator = plan->allocator, .piece = &t->piece, .all_segments = &plan->segments};
     gufo_status status = set_dims(t, v, error);
 
     if (status != GUFO_OK)

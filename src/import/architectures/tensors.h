@@ -29,6 +29,7 @@ typedef struct tensor_plan {
     /* What the pieces refer to: numbers that are made, side tables. */
     void **blocks;
     uint64_t block_count, block_room;
+    uint64_t segments; /* of all pieces */
 } tensor_plan;
 
 /* Plans all tensors.  `tokens`: length of the vocabulary; 0: none was read.  Warnings go to the

@@ -13,7 +13,7 @@
 
 enum {
     MOST_TOKENS = 1 << 26,
-    MOST_PADDING = 1 << 22,
+    MOST_PADDING = 1 << 18,
     PADDING_ROOM = 16, /* "[PAD4294967295]" */
     BLOCK_SIZE = 1 << 16,
 };
