@@ -39,7 +39,6 @@ static void name_list_free(name_list *list)
     mem_free(list->allocator, list->names);
 }
 
-/* Takes characters that keys do not have as "_". */
 static gufo_status add_name(name_list *list, gufo_str name, gufo_error *error)
 {
     gufo_str *names =
@@ -52,11 +51,20 @@ static gufo_status add_name(name_list *list, gufo_str name, gufo_error *error)
         mem_free(list->allocator, own);
         return fail_memory(error);
     }
-    for (size_t i = 0; i < name.len; i++)
-        if (!is_letter(own[i]) && !is_digit(own[i]))
-            own[i] = '_';
     names[list->count++] = (gufo_str){own, name.len};
     return GUFO_OK;
+}
+
+/* Takes characters that keys do not have as "_". */
+static gufo_status add_key_name(name_list *list, gufo_str name, gufo_error *error)
+{
+    gufo_status status = add_name(list, name, error);
+    char *own = status == GUFO_OK ? (char *)list->names[list->count - 1].data : NULL;
+
+    for (size_t i = 0; status == GUFO_OK && i < name.len; i++)
+        if (!is_letter(own[i]) && !is_digit(own[i]))
+            own[i] = '_';
+    return status;
 }
 
 static gufo_status set_template(tokenizer_reading *r, name_list *list, gufo_str name, gufo_str text)
@@ -66,7 +74,7 @@ static gufo_status set_template(tokenizer_reading *r, name_list *list, gufo_str 
 
     if (gufo_str_equal(name, gufo_str_of("default")))
         return gufo_document_set_str(r->document, MAIN_KEY, text, r->error);
-    status = add_name(list, name, r->error);
+    status = add_key_name(list, name, r->error);
     if (status != GUFO_OK)
         return status;
     key = mem_join(r->allocator, gufo_str_of(MAIN_KEY "."), list->names[list->count - 1]);
@@ -152,25 +160,41 @@ static gufo_status take_named_file(tokenizer_reading *r, name_list *list, const 
     return status;
 }
 
-static gufo_status take_folder(tokenizer_reading *r, name_list *list)
+static gufo_status list_folder(tokenizer_reading *r, DIR *folder, name_list *files)
 {
-    char *start = mem_join(r->allocator, gufo_str_of(r->config->folder), gufo_str_of("/" FOLDER));
-    DIR *folder = start != NULL ? opendir(start) : NULL;
-    gufo_status status = start != NULL ? GUFO_OK : fail_memory(r->error);
+    gufo_status status = GUFO_OK;
     const struct dirent *entry;
 
-    while (folder != NULL && status == GUFO_OK && (entry = readdir(folder)) != NULL) {
+    while (status == GUFO_OK && (entry = readdir(folder)) != NULL) {
         gufo_str name = gufo_str_of(entry->d_name);
 
         if (name.len <= strlen(SUFFIX) || !str_ends(name, SUFFIX) || name.data[0] == '.')
             continue;
-        status = list->count < MOST_TEMPLATES
-                     ? take_named_file(r, list, entry->d_name)
+        status = files->count < MOST_TEMPLATES
+                     ? add_name(files, name, r->error)
                      : reading_fail(r, GUFO_E_LIMIT, FOLDER, "more than %d templates",
                                     (int)MOST_TEMPLATES);
     }
-    if (folder != NULL)
+    return status;
+}
+
+/* In the order of their names: that of the folder differs between machines. */
+static gufo_status take_folder(tokenizer_reading *r, name_list *list)
+{
+    name_list files = {.allocator = r->allocator};
+    char *start = mem_join(r->allocator, gufo_str_of(r->config->folder), gufo_str_of("/" FOLDER));
+    DIR *folder = start != NULL ? opendir(start) : NULL;
+    gufo_status status = start != NULL ? GUFO_OK : fail_memory(r->error);
+
+    if (folder != NULL) {
+        status = list_folder(r, folder, &files);
         (void)closedir(folder);
+    }
+    if (status == GUFO_OK && files.count > 0)
+        sort_items(files.names, files.count, sizeof *files.names, is_before);
+    for (uint64_t i = 0; i < files.count && status == GUFO_OK; i++)
+        status = take_named_file(r, list, files.names[i].data);
+    name_list_free(&files);
     mem_free(r->allocator, start);
     return status;
 }
