@@ -410,6 +410,14 @@ refused() {
     done
     ln -s m/config.json link.gguf
     refused 2 'link.gguf: in the folder of the model' m link.gguf F16 --force
+    # Files of which no tensor comes: a vocabulary alone, a report, what other commands write.
+    cp -r m before
+    mkdir words
+    cp m/*.json words
+    refused 2 'words/config.json: in the folder of the model' words words/config.json --vocab-only --force
+    refused 2 'm/config.json: the output is an input' m out.gguf F16 --force --report m/config.json
+    run -2 gufo get --force -o m/tokenizer.json m general.name
+    diff -r m before
     # A GGUF file may be there.
     gufo convert -q m m/model.gguf F16
     gufo convert -q m m/model.gguf F16 --force

@@ -423,7 +423,7 @@ static const struct {
     {"rows without end",
      "{\"architectures\": [\"Gemma3nForCausalLM\"], \"vocab_size\": 1000000000000}",
      {{"model.embed_tokens.weight", "BF16", 2, {4, 2}, NULL}},
-     GUFO_E_MALFORMED,
+     GUFO_E_LIMIT,
      "far fewer than the 1000000000000"},
     {"a half of three",
      "{\"architectures\": [\"Qwen3MoeForCausalLM\"], \"num_experts\": 2}",

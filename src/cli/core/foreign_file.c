@@ -7,8 +7,11 @@
 #include "base/text.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
+#include "cli/core/save.h"
 
+#include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,16 +166,47 @@ static bool is_of_model(const char *name)
     return false;
 }
 
+/* The folder of the model at `path`; false: it has none. */
+static bool folder_of_model(const char *path, char folder[PATH_MAX])
+{
+    foreign_kind kind;
+    size_t len = strlen(path);
+
+    if (!path_is_folder(path))
+        return foreign_file_find(path, &kind) && kind.converts && folder_of(path, folder);
+    if (len >= PATH_MAX)
+        return false;
+    memcpy(folder, path, len + 1);
+    return true;
+}
+
 bool foreign_file_spoiled(const char *path, const char *output)
 {
     char whole[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
     const char *target = realpath(output, whole) != NULL ? whole : output;
-    foreign_kind kind;
 
-    if (!is_of_model(target) || !foreign_file_find(path, &kind) || !kind.converts ||
-        !folder_of(target, place) || !folder_of(path, folder) ||
-        !is_same(place, path_is_folder(path) ? path : folder))
+    if (!is_of_model(target) || !folder_of(target, place) || !folder_of_model(path, folder) ||
+        !is_same(place, folder))
         return false;
     report_message(output, "in the folder of the model this name is that of one of its files");
     return true;
+}
+
+bool foreign_file_guard(const char *path, output_guard *guard)
+{
+    char folder[PATH_MAX], file[PATH_MAX];
+    const char *const files[] = {file};
+    DIR *listing = folder_of_model(path, folder) ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    bool guarded = true;
+
+    while (listing != NULL && guarded && (entry = readdir(listing)) != NULL) {
+        int len = snprintf(file, sizeof file, "%s/%s", folder, entry->d_name);
+
+        if (is_of_model(entry->d_name) && len > 0 && (size_t)len < sizeof file)
+            guarded = save_guard_more(guard, files, 1);
+    }
+    if (listing != NULL)
+        (void)closedir(listing);
+    return guarded;
 }

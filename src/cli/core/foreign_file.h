@@ -3,6 +3,7 @@
 #ifndef CLI_CORE_FOREIGN_FILE_H
 #define CLI_CORE_FOREIGN_FILE_H
 
+#include "base/files/guard.h"
 #include "gufo/format.h"
 
 typedef struct foreign_kind {
@@ -38,6 +39,10 @@ const char *foreign_file_part_at(const gufo_model *model, uint32_t index);
 /* Whether a file at `output` would replace one that such a model at `path` was made of, or become
  * one, by its name and the folder; after a report. */
 bool foreign_file_spoiled(const char *path, const char *output);
+
+/* Guards the files in the folder of such a model at `path`, by their names: it is made of some of them.
+ * False, with the guard freed, after a report. */
+bool foreign_file_guard(const char *path, output_guard *guard);
 
 /* Reports such a model, which the command does not take, and names what helps; false for others. */
 bool foreign_file_refuse(const char *path);

@@ -223,7 +223,7 @@ bool input_guard(const input *in, output_guard *guard)
 
     for (size_t i = 0; guarded && (path = input_file_at(in->model, i)) != NULL; i++)
         guarded = save_guard_more(guard, &path, 1);
-    return guarded;
+    return guarded && foreign_file_guard(in->path, guard);
 }
 
 int input_damage(const input *in, bool report)
