@@ -415,7 +415,7 @@ refused() {
     mkdir words
     cp m/*.json words
     refused 2 'words/config.json: in the folder of the model' words words/config.json --vocab-only --force
-    refused 2 'm/config.json: the output is an input' m out.gguf F16 --force --report m/config.json
+    refused 2 'm/config.json: the output is the input' m out.gguf F16 --force --report m/config.json
     run -2 gufo get --force -o m/tokenizer.json m general.name
     diff -r m before
     # A GGUF file may be there.

@@ -449,13 +449,13 @@ make_large() {
 # interrupt SIGNAL OUT ARGUMENT...: quantizes until OUT has begun, then sends the signal; the exit
 # status.
 interrupt() {
-    local signal=$1 journal=$2.part.journal job status=0
+    local signal=$1 part=$2.part job status=0
     shift 2
     set -m # without job control SIGINT is ignored in the background
     "$GUFO" quantize --threads 1 "$@" 2>stderr &
     job=$!
     for ((i = 0; i < 1000; i++)); do
-        [ ! -s "$journal" ] || break
+        [ ! -s "$part.journal" ] || [ ! -e "$part" ] || break
         sleep 0.01
     done
     sleep 0.05
