@@ -537,18 +537,10 @@ static void test_keep_json(void **state)
 /* A vocabulary of the other kind under the same name is for another reader. */
 static void test_other_reader(void **state)
 {
-    static const made_file bpe[] = {
-        {"tokenizer_config.json", "{\"tokenizer_class\":\"GPT2Tokenizer\"}"},
-        {"tokenizer.json", "{" BYTES "," SMALL_MODEL "}"},
-        {NULL, NULL}};
     static const made_file nothing[] = {{NULL, NULL}};
     made_folder m;
 
     (void)state;
-    make_folder(&m, "phi3", bpe);
-    must_read(&m, "phi3");
-    check_text(&m, "tokenizer.ggml.model", "gpt2");
-    remove_folder(&m);
     make_folder(&m, "t5", nothing);
     add_model(&m, "tokenizer.model", few_pieces, COUNT_OF(few_pieces), 2);
     must_read(&m, "ugm");

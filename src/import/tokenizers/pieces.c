@@ -183,10 +183,6 @@ static gufo_status place_phi3(tokenizer_reading *r, const sentencepiece *model, 
 
 gufo_status read_phi3(tokenizer_reading *r)
 {
-    gufo_str class = reading_content(json_member(r->config->tokenizer, "tokenizer_class"));
-
-    if (gufo_str_equal(class, gufo_str_of("GPT2Tokenizer")))
-        return reading_pass_to(r, "bpe");
     return read_pieces(r, "vocab_size", PADDING_SCORE, "default", place_phi3);
 }
 
