@@ -175,7 +175,7 @@ END
     "$GUFO" convert --threads 1 m out.gguf Q4_K_M 2>/dev/null &
     job=$!
     for ((i = 0; i < 1000; i++)); do
-        [ ! -s out.gguf.part.journal ] || break
+        [ ! -s out.gguf.part.journal ] || [ ! -e out.gguf.part ] || break
         sleep 0.01
     done
     kill -s KILL "$job"
