@@ -73,6 +73,7 @@ typedef struct gufo_legacy_options {
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
                                                        const gufo_legacy_options *options,
                                                        gufo_error *error);
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 typedef enum gufo_checkpoint_flags {
@@ -84,6 +85,7 @@ typedef enum gufo_checkpoint_flags {
     GUFO_CHECKPOINT_KEEP_TOKENIZER = 8,  /* tokenizer.json becomes tokenizer.huggingface.json */
 } gufo_checkpoint_flags;
 
+/* Texts and `known` are needed during the call alone. */
 typedef struct gufo_checkpoint_options {
     uint32_t flags;   /* of gufo_checkpoint_flags */
     const char *arch; /* "llama" ...: what the model is; NULL: its configuration says so */
@@ -109,7 +111,7 @@ typedef struct gufo_checkpoint_options {
  *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
  *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
  *                     quantized source; a file of a kind that is not read
- *   GUFO_E_ARGUMENT   options that do not go together
+ *   GUFO_E_ARGUMENT   options that do not go together; an `arch` that cannot begin a key
  *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with a file, and where
  *   GUFO_E_IO, GUFO_E_MEMORY */
