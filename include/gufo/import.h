@@ -9,8 +9,8 @@
  *     use      gufo_import_model                    everything that takes a gufo_model
  *     write    gufo_import_job, gufo_job_run        the GGUF file
  *
- * docs/legacy.md and docs/convert.md describe the formats.  Where nothing else is said, what a function
- * returns is the import's and lives as long as it does. */
+ * docs/legacy.md and docs/convert.md describe the formats.  Where nothing else is said, what a
+ * function returns is the import's and lives as long as it does. */
 #ifndef GUFO_IMPORT_H
 #define GUFO_IMPORT_H
 
@@ -124,9 +124,9 @@ GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
 GUFO_API const char *gufo_checkpoint_recognise(const char *path);
 
 /* What a tensor becomes when the model is converted to F32, F16, BF16, Q8_0, TQ1_0 or TQ2_0 as
- * converters do; NULL for other targets, where recipes decide, for a name that no tensor has, and for
- * an import that gufo_import_checkpoint did not open.  For gufo_recipe_options.model_type, with the
- * import as its context.  Static; any thread. */
+ * converters do; NULL for other targets, where recipes decide, for a name that no tensor has, and
+ * for an import that gufo_import_checkpoint did not open.  For gufo_recipe_options.model_type, with
+ * the import as its context.  Static; any thread. */
 GUFO_API const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                                    gufo_str name);
 /* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention: what
@@ -204,18 +204,19 @@ GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t 
 
 /* ==== Part 3: using ========================================================================== */
 
-/* The model that the files become (of a GGUF file: that itself); closed with the import alone. */
+/* The model that the files become (of a GGUF file: that itself); it is closed with the import. */
 GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
-/* The same model as one of its own, named by `name` (which is copied) in errors: gufo_close frees it with
- * the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is closed. */
+/* The same model as one of its own, named by `name` (which is copied) in errors: gufo_close frees it
+ * with the import, which must not be closed then.  NULL on failure: GUFO_E_MEMORY; the import is
+ * closed. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_import_take_model(gufo_import *import, const char *name,
                                                           gufo_error *error);
 
 /* The import whose model was taken; NULL for any other model. */
 GUFO_API const gufo_import *gufo_import_of(const gufo_model *model);
 
-/* Plans the GGUF file, for gufo_job_run; the import must outlive the job, which gufo_job_free frees.  NULL
- * on failure: GUFO_E_LIMIT, GUFO_E_RANGE, GUFO_E_MEMORY. */
+/* Plans the GGUF file, for gufo_job_run; the import must outlive the job, which gufo_job_free frees.
+ * NULL on failure: GUFO_E_LIMIT, GUFO_E_RANGE, GUFO_E_MEMORY. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_import_job(gufo_import *import, gufo_error *error);
 
 /* The path of part `index` of the old file; NULL past the end. */

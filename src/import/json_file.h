@@ -19,8 +19,8 @@ gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
 gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset, json_t **json,
                            gufo_error *error);
 
-/* The text of a string, a view that lives as long as it does; of any other value, and of NULL, an empty
- * one. */
+/* The text of a string, a view that lives as long as it does; of any other value, and of NULL, an
+ * empty one. */
 static inline gufo_str json_str(const json_t *value)
 {
     return json_is_string(value) ? (gufo_str){json_string_value(value), json_string_length(value)}

@@ -124,8 +124,8 @@ static bool has_folded(gufo_str text, const char *part)
     return false;
 }
 
-/* Whether a heading of the card has the name at its start.  A card that is missing says nothing; of a long
- * one the start counts. */
+/* Whether a heading of the card has the name at its start.  A card that is missing says nothing; of a
+ * long one the start counts. */
 static gufo_status card_is_called(const model_config *c, const char *name, bool *out,
                                   gufo_error *error)
 {

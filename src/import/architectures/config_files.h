@@ -12,8 +12,8 @@ bool config_has_file(const model_config *config, gufo_str name);
 gufo_status config_pooling(const model_config *config, bool *found, uint32_t *pooling,
                            gufo_error *error);
 
-/* Whether the model's folder, _name_or_path, model_type or class has this name in it, or a heading of its
- * card begins with it, in any case. */
+/* Whether the model's folder, _name_or_path, model_type or class has this name in it, or a heading of
+ * its card begins with it, in any case. */
 gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,
                              gufo_error *error);
 

@@ -274,8 +274,8 @@ static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
 
 /* ---- quantized sources ----------------------------------------------------------------------- */
 
-/* Whether a tensor of a quantized source is part of a quantized weight: its numbers are small or packed,
- * or its name says so. */
+/* Whether a tensor of a quantized source is part of a quantized weight: its numbers are small or
+ * packed, or its name says so. */
 static bool is_quantized(const checkpoint_tensor *t)
 {
     static const char *const names[] = {

@@ -72,7 +72,7 @@ typedef gufo_status take_step(json_reading *r, const json_t *step, gufo_str type
 gufo_status json_each_step(json_reading *r, const char *part, const char *list, take_step *take,
                            void *context);
 
-/* Whether a text begins and ends as those of special tokens, also where no file says that it is one. */
+/* Whether a text begins and ends as those of special tokens, also where no file says so. */
 bool token_looks_special(gufo_str text);
 
 /* The parts. */
