@@ -268,6 +268,7 @@ b'
     sed -i 's/"Regex": "[^"]*"/"Regex": "[a-c]+|[d-z]|."/' m/tokenizer.json
     run -3 --separate-stderr gufo convert -q m a.gguf
     [[ "$stderr" == 'gufo: m'*--pre* ]]
+    refused 2 'm: no pre-tokenizer is called "nosuch"' m a.gguf --pre nosuch
     gufo convert -q m a.gguf --pre qwen2
     run -0 gufo get a.gguf tokenizer.ggml.pre
     same qwen2
@@ -417,6 +418,7 @@ refused() {
     refused 2 'words/config.json: in the folder of the model' words words/config.json --vocab-only --force
     refused 2 'm/config.json: the output is the input' m out.gguf F16 --force --report m/config.json
     run -2 gufo get --force -o m/tokenizer.json m general.name
+    run -2 gufo extract --force -o m/config.json m output_norm.weight
     diff -r m before
     # A GGUF file may be there.
     gufo convert -q m m/model.gguf F16

@@ -203,6 +203,9 @@ int copying_run(copying *job, copying_planner *plan)
         if (job->plan == NULL)
             code = job->code != CODE_OK ? job->code : report_no_plan(job, &error);
     }
+    if (code == CODE_OK && !done && job->foreign && job->base.output != NULL &&
+        foreign_file_spoiled(job->input, job->base.output))
+        code = CODE_USAGE;
     if (code == CODE_OK && !done)
         code = job->dry_run ? check_copy(job) : write_copy(job);
     if (code == CODE_OK && !done)

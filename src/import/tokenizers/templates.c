@@ -100,7 +100,7 @@ static gufo_status take_list(tokenizer_reading *r, const json_t *value)
 {
     name_list list = {.allocator = r->allocator};
     gufo_status status = GUFO_OK;
-    size_t index;
+    size_t index, skipped = 0;
     json_t *entry;
 
     json_array_foreach(value, index, entry)
@@ -110,13 +110,16 @@ static gufo_status take_list(tokenizer_reading *r, const json_t *value)
 
         if (status != GUFO_OK)
             break;
-        status = json_is_string(name) && json_is_string(text) && json_string_length(name) > 0
-                     ? set_template(r, &list, json_str(name), json_str(text))
-                     : import_warn(r->import, r->error,
-                                   "tokenizer_config.json: chat template %zu has no name or no "
-                                   "text: it is skipped",
-                                   index);
+        if (json_is_string(name) && json_is_string(text) && json_string_length(name) > 0)
+            status = set_template(r, &list, json_str(name), json_str(text));
+        else
+            skipped++;
     }
+    if (status == GUFO_OK && skipped > 0)
+        status = import_warn(r->import, r->error,
+                             "tokenizer_config.json: %zu chat templates have no name or no text: "
+                             "they are skipped",
+                             skipped);
     if (status == GUFO_OK)
         status = set_names(r, &list);
     name_list_free(&list);
@@ -140,10 +143,12 @@ static gufo_status take_file(tokenizer_reading *r, name_list *list, gufo_str nam
 {
     buffer bytes = {.allocator = r->allocator};
     gufo_status status = reading_file(r, file, &bytes, found);
+    gufo_str text = {bytes.len > 0 ? (const char *)bytes.data : "", bytes.len};
 
     if (status == GUFO_OK && *found)
-        status = set_template(r, list, name,
-                              (gufo_str){bytes.len > 0 ? (const char *)bytes.data : "", bytes.len});
+        status = gufo_utf8_valid_prefix(text) == text.len
+                     ? set_template(r, list, name, text)
+                     : reading_fail(r, GUFO_E_MALFORMED, file, "the template is not UTF-8");
     buffer_free(&bytes);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "import/tokenizers/readers.h"
 #include "import/tokenizers/special.h"
+#include "text/tokenizers/pretokenizer.h"
 
 /* In the order in which they are tried where none is asked for. */
 static const struct {
@@ -146,6 +147,17 @@ static gufo_status keep_file(tokenizer_reading *r)
     return status;
 }
 
+/* Programs refuse files with a name that they do not know. */
+static gufo_status check_pre(const tokenizer_reading *r)
+{
+    const char *pre = r->request->pre;
+
+    return pre == NULL || pre_rules_find(gufo_str_of(pre)) != NULL
+               ? GUFO_OK
+               : refuse(r->error, GUFO_E_ARGUMENT, "no pre-tokenizer is called %s",
+                        QUOTED(gufo_str_of(pre)));
+}
+
 gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *request,
                              gufo_error *error)
 {
@@ -155,8 +167,10 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
                            .config = request->config,
                            .allocator = &import->allocator,
                            .error = error};
-    gufo_status status = open_files(&r);
+    gufo_status status = check_pre(&r);
 
+    if (status == GUFO_OK)
+        status = open_files(&r);
     if (status == GUFO_OK)
         status = request->readers != NULL ? read_listed(&r, request->readers) : read_any(&r);
     if (status == GUFO_OK)
@@ -167,6 +181,9 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
         status = templates_write(&r);
     if (status == GUFO_OK && request->keep_json)
         status = keep_file(&r);
+    /* Sentences without a file of their own name it. */
+    if (status != GUFO_OK && status != GUFO_E_NOT_FOUND && error != NULL && error->file[0] == '\0')
+        fail_in(error, GUFO_FILE_INPUT, 0, r.config->folder);
     json_decref(r.json);
     json_decref(r.added);
     json_decref(r.special_map);
