@@ -42,6 +42,12 @@ static gufo_status write_placeholder(const planner *p, const item *it, gufo_str 
         (void)snprintf(out, size, "%s", steps_suffix(it->name).data);
         return GUFO_OK;
     }
+    if (gufo_str_equal(name, gufo_str_of("name"))) {
+        if (strlen(it->name) >= size)
+            return fail_long(gufo_str_of(it->name), error);
+        (void)snprintf(out, size, "%s", it->name);
+        return GUFO_OK;
+    }
     if (gufo_str_equal(name, gufo_str_of("b"))) {
         number = it->block;
     } else if (gufo_str_equal(name, gufo_str_of("e"))) {
