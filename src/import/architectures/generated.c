@@ -13,9 +13,8 @@
 
 /* ---- numbers that are made ------------------------------------------------------------------ */
 
-/* A view on `count` numbers, which are in the plan then. */
-static gufo_status make_view(const operation_call *c, const float *values, uint64_t count,
-                             gufo_error *error)
+gufo_status generate_view(const operation_call *c, const float *values, uint64_t count,
+                          gufo_error *error)
 {
     tensor_plan *plan = c->planner->grown.plan;
     view *v = &c->item->views[0];
@@ -104,7 +103,7 @@ gufo_status generate_llama3(const operation_call *c, gufo_error *error)
         return fail_memory(error);
     for (uint64_t i = 0; i < size / 2; i++)
         values[i] = llama3_factor(&l, i);
-    status = make_view(c, values, size / 2, error);
+    status = generate_view(c, values, size / 2, error);
     mem_free(a, values);
     return status;
 }
@@ -138,7 +137,7 @@ gufo_status generate_factors(const operation_call *c, gufo_error *error)
                             i, name);
     }
     if (status == GUFO_OK)
-        status = make_view(c, values, count, error);
+        status = generate_view(c, values, count, error);
     mem_free(a, values);
     return status;
 }
@@ -161,7 +160,7 @@ gufo_status generate_proportional(const operation_call *c, gufo_error *error)
         return fail_memory(error);
     for (uint64_t i = 0; i < count; i++)
         values[i] = i < rotated ? 1 : 1e30f;
-    status = make_view(c, values, count, error);
+    status = generate_view(c, values, count, error);
     mem_free(a, values);
     return status;
 }

@@ -4,11 +4,17 @@
 
 #include "import/architectures/operation.h"
 
+/* A view on `count` numbers, which are in the plan then. */
+gufo_status generate_view(const operation_call *c, const float *values, uint64_t count,
+                          gufo_error *error);
+
 /* Argument: the factor where the configuration has none. */
 gufo_status generate_llama3(const operation_call *c, gufo_error *error);
 /* Arguments: a field of the rotary parameters that is a list, and how many numbers it has. */
 gufo_status generate_factors(const operation_call *c, gufo_error *error);
 /* Arguments: the size of a head, and how many of its halves are rotated. */
 gufo_status generate_proportional(const operation_call *c, gufo_error *error);
+/* Arguments: samples in a second, samples of a transform, and filters. */
+gufo_status generate_mels(const operation_call *c, gufo_error *error);
 
 #endif

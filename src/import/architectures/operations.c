@@ -63,6 +63,7 @@ static const operation operations[] = {
     {"llama3", "n", OPERATION_ON_ITEMS, generate_llama3},
     {"factors", "tn", OPERATION_ON_ITEMS, generate_factors},
     {"proportional", "nn", OPERATION_ON_ITEMS, generate_proportional},
+    {"mels", "nnn", OPERATION_ON_ITEMS, generate_mels},
     /* types, and what is not converted yet */
     {"F32", "", OPERATION_ON_ITEMS, names_keep},
     {"any", "", OPERATION_ON_ITEMS, names_keep},
