@@ -98,7 +98,7 @@ note() {
     gufo extract -q m.gguf '*' -o b.safetensors
     cmp a.safetensors b.safetensors
     run -2 --separate-stderr gufo extract -q m output.weight --force -o m/model-00001-of-00002.safetensors
-    same_error 'gufo: m/model-00001-of-00002.safetensors: the output is the input; it would be lost'
+    same_error 'gufo: m/model-00001-of-00002.safetensors: in the folder of the model this name is that of one of its files'
     # What was extracted is a model again.
     run -0 gufo show -q --tensors a.safetensors
     has output.weight
