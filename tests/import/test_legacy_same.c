@@ -1,5 +1,5 @@
-/* GPT-J, RWKV-4 and Whisper: a model of Hugging Face becomes the GGUF model that the same model in an
- * old file becomes: tensors by name, shape and numbers, and the keys of the architecture. */
+/* GPT-J, RWKV-4 and Whisper: a model of Hugging Face becomes the GGUF model that the same model in
+ * an old file becomes: tensors by name, shape and numbers, and the keys of the architecture. */
 #include "../support/folder.h"
 #include "../support/legacy_writer.h"
 #include "../support/safetensors_maker.h"

@@ -1,12 +1,12 @@
 /* Mel filters: how much of each frequency of a Fourier transform a mel band hears.
  *
- *     band 0   /\            triangles between neighbours that are equally far apart in mels, each of
- *     band 1    /\           area 1: 2 / width in Hz
+ *     band 0   /\        triangles between neighbours that are equally far apart in mels,
+ *     band 1    /\       each of area 1: 2 / width in Hz
  *     band 2      / \
  *
- * The scale is that of Slaney's Auditory Toolbox, which audio models are trained with: 200/3 Hz a mel up to
- * 1000 Hz, and 27 mels for each factor of 6.4 above.  Checkpoints do not have the filters.  The height is
- * rounded to F32 before it is scaled, as the filters of the trained models were. */
+ * The scale is that of Slaney's Auditory Toolbox, which audio models are trained with: 200/3 Hz a
+ * mel up to 1000 Hz, and 27 mels for each factor of 6.4 above.  Checkpoints do not have them.
+ * The height is rounded to F32 before it is scaled, as the filters of the trained models were. */
 #include <inttypes.h>
 #include <math.h>
 
