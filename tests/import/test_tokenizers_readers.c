@@ -731,6 +731,34 @@ static void test_refused(void **state)
     }
 }
 
+/* 4500 tokens of 255 bytes: all that they could be made of takes too long to look up. */
+static void test_long_tokens(void **state)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { COUNT = 4500, LINE = 340 + 12 };
+    static const made_file files[] = {{NULL, NULL}};
+    char *text = malloc(COUNT * LINE), *end = text;
+    made_folder m;
+
+    (void)state;
+    check(text != NULL, "memory");
+    for (unsigned i = 0; i < COUNT; i++) {
+        memset(end, '/', 340);
+        end[0] = letters[i / 64 % 64];
+        end[1] = letters[i % 64];
+        end[2] = letters[i / 4096];
+        end += 340;
+        end += sprintf(end, " %u\n", i);
+    }
+    make_folder(&m, "qwen", files);
+    write_file(folder_path(&m.place, "qwen.tiktoken").text, text, (size_t)(end - text));
+    check_status(read_vocabulary_folder(&m.read, "qwen"), GUFO_E_LIMIT, &m.read.error, "long");
+    check(strstr(m.read.error.message, "too many long tokens") != NULL, "%s", m.read.error.message);
+    remove_folder(&m);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -753,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_other_reader),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_long_tokens),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -34,8 +34,8 @@ gufo_status piece_file_open(tokenizer_reading *r, const char *names, piece_file 
         return reading_pass(r, names, NULL);
     status = sentencepiece_read((gufo_str){(const char *)file->bytes.data, file->bytes.len},
                                 r->allocator, &file->model, r->error);
-    if (status != GUFO_OK && r->error != NULL && r->error->file[0] == '\0')
-        fail_in(r->error, GUFO_FILE_INPUT, 0, file->name);
+    if (status != GUFO_OK)
+        reading_name_file(r, file->name);
     return status;
 }
 

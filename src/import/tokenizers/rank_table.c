@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "import/tokenizers/ranks.h"
 
-enum { LARGEST_GAP = 1 << 16 };
+enum { LARGEST_GAP = 1 << 16, MOST_WORK = 1 << 30 };
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
@@ -182,11 +182,24 @@ static gufo_status merge_all_splits(merge_list *list, uint64_t rank)
     return status;
 }
 
+/* A token is cut at each of its bytes, and both parts are looked up: as many bytes as its length times
+ * itself.  Vocabularies have few long tokens; one of long tokens alone would take minutes. */
+static gufo_status check_work(const rank_table *table)
+{
+    uint64_t work = 0;
+
+    for (uint64_t rank = 0; rank < table->count && work <= MOST_WORK; rank++)
+        work += (uint64_t)table->tokens[rank].text.len * table->tokens[rank].text.len;
+    return work <= MOST_WORK
+               ? GUFO_OK
+               : reading_fail(table->r, GUFO_E_LIMIT, table->file, "too many long tokens");
+}
+
 gufo_status rank_table_write_merges(const rank_table *table, merge_rule rule)
 {
     tokenizer_reading *r = table->r;
     merge_list list = {.table = table, .texts = {.allocator = r->allocator}};
-    gufo_status status = GUFO_OK;
+    gufo_status status = check_work(table);
 
     for (uint64_t rank = 0; status == GUFO_OK && rank < table->count; rank++)
         if (table->tokens[rank].text.data != NULL)

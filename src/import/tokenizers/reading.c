@@ -112,6 +112,14 @@ gufo_status reading_fail(tokenizer_reading *r, gufo_status code, const char *fil
     return code;
 }
 
+void reading_name_file(tokenizer_reading *r, const char *file)
+{
+    char *path = path_of(r, file);
+
+    fail_in(r->error, GUFO_FILE_INPUT, 0, path != NULL ? path : file);
+    mem_free(r->allocator, path);
+}
+
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 gufo_str reading_content(const json_t *value)

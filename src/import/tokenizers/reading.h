@@ -43,6 +43,9 @@ gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why
 /* The same: the reader of this name is for these files. */
 gufo_status reading_pass_to(tokenizer_reading *r, const char *reader);
 
+/* Says in which file of the folder a failure is that does not say so itself. */
+void reading_name_file(tokenizer_reading *r, const char *file);
+
 /* A failure in a file of the folder. */
 __attribute__((format(printf, 4, 5))) gufo_status reading_fail(tokenizer_reading *r,
                                                                gufo_status code, const char *file,
