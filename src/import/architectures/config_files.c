@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -132,6 +133,7 @@ static gufo_status card_is_called(const model_config *c, const char *name, bool 
     const gufo_str card = gufo_str_of("README.md");
     char path[PATH_MAX], heading[NAME_SIZE + 2], *text;
     FILE *file;
+    int fd;
 
     if (!config_has_file(c, card) || !path_of(c, card, path))
         return GUFO_OK;
@@ -139,10 +141,13 @@ static gufo_status card_is_called(const model_config *c, const char *name, bool 
     if (text == NULL)
         return fail_memory(error);
     (void)snprintf(heading, sizeof heading, "# %s", name);
-    file = fopen(path, "rb");
+    fd = open_regular(path, NULL);
+    file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (file != NULL) {
         *out = has_folded((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, heading);
         (void)fclose(file);
+    } else if (fd >= 0) {
+        (void)close(fd);
     }
     mem_free(c->allocator, text);
     return GUFO_OK;
