@@ -74,6 +74,15 @@ GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
                                                        const gufo_legacy_options *options,
                                                        gufo_error *error);
 
+/* What gufo_error.advice says after a failure of gufo_import_checkpoint. */
+typedef enum gufo_import_advice {
+    GUFO_ADVICE_NONE = 0,
+    GUFO_ADVICE_ARCH = 1,       /* gufo_checkpoint_options.arch */
+    GUFO_ADVICE_GENERIC = 2,    /* .arch, with GUFO_CHECKPOINT_GENERIC */
+    GUFO_ADVICE_PRE = 3,        /* .pre */
+    GUFO_ADVICE_VOCABULARY = 4, /* .vocabulary, or GUFO_CHECKPOINT_NO_VOCABULARY */
+} gufo_import_advice;
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 typedef enum gufo_checkpoint_flags {

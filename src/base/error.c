@@ -57,6 +57,7 @@ static void fill(gufo_error *error, gufo_status code, int system, uint64_t offse
     error->system = system;
     error->offset = offset;
     error->rule = NULL;
+    error->advice = 0;
     error->role = GUFO_FILE_NONE;
     error->file_index = 0;
     error->file[0] = '\0';

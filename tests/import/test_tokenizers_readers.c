@@ -617,7 +617,7 @@ static void test_refused(void **state)
          "bpe, built-in gpt-neox",
          {{NULL, NULL}},
          GUFO_E_NOT_FOUND,
-         "--vocab-from"},
+         "GPT-NeoX"},
         {"no such reader", "magic", {{NULL, NULL}}, GUFO_E_ARGUMENT, "magic"},
         {"not for the reader",
          "hf",

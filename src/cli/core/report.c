@@ -46,16 +46,23 @@ static void put_line(const char *path, const char *before, const char *format, v
     fprintf(stderr, "%s\n", after);
 }
 
-int report_error(const char *path, const gufo_error *error)
+int report_error_with(const char *path, const gufo_error *error, const char *hint)
 {
     start_line(error->file[0] != '\0' ? error->file : path);
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
     text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
-    if (error->rule != NULL && strcmp(error->rule->name, "array-depth") == 0)
-        fputs(" (--max-depth sets the limit, up to 1024)", stderr);
+    if (hint != NULL)
+        fprintf(stderr, " (%s)", hint);
     putc('\n', stderr);
     return CODE_FAILED;
+}
+
+int report_error(const char *path, const gufo_error *error)
+{
+    bool deep = error->rule != NULL && strcmp(error->rule->name, "array-depth") == 0;
+
+    return report_error_with(path, error, deep ? "--max-depth sets the limit, up to 1024" : NULL);
 }
 
 int report_refusal(const char *path, const gufo_error *error)

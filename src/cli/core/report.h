@@ -26,7 +26,9 @@ void report_quiet(void);
 /* An error about the file that it names, or else about `path`; about none if that is NULL.  Returns
  * CODE_FAILED. */
 int report_error(const char *path, const gufo_error *error);
-/* The same; returns CODE_USAGE if the library was asked for what cannot be (GUFO_E_ARGUMENT). */
+/* The same with a hint in brackets; NULL: none. */
+int report_error_with(const char *path, const gufo_error *error, const char *hint);
+/* The same as report_error; returns CODE_USAGE if the library was asked for what cannot be (GUFO_E_ARGUMENT). */
 int report_refusal(const char *path, const gufo_error *error);
 void report_message(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -66,10 +66,21 @@ static int open_vocabulary(convert_options *o)
     return o->other != NULL ? CODE_OK : CODE_FAILED;
 }
 
+/* What would let the conversion go on. */
+static const char *const hints[] = {
+    [GUFO_ADVICE_ARCH] = "--arch NAME says which rules apply",
+    [GUFO_ADVICE_GENERIC] = "--arch NAME --generic keeps the names of its tensors and of the "
+                            "fields of its configuration",
+    [GUFO_ADVICE_PRE] = "--pre NAME says how to cut texts",
+    [GUFO_ADVICE_VOCABULARY] =
+        "--vocab-from takes the vocabulary of another model, --no-vocab takes none",
+};
+
 /* Options that do not go together are wrong usage, what files say is not. */
 static int report_refused(const convert_options *o, const gufo_error *error)
 {
-    report_error(o->quantize.input, error);
+    report_error_with(o->quantize.input, error,
+                      error->advice < sizeof hints / sizeof *hints ? hints[error->advice] : NULL);
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 

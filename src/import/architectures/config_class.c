@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "import/architectures/classes.h"
 #include "import/architectures/expression.h"
 #include "import/architectures/rules.h"
@@ -80,36 +81,35 @@ static gufo_status find_class(model_config *c, gufo_error *error)
 
 /* ---- the architecture ------------------------------------------------------------------------ */
 
-#define GENERIC_HINT \
-    "--arch NAME --generic keeps the names of its tensors and of the fields of its configuration"
-
 static gufo_status fail_class(const model_config *c, gufo_error *error)
 {
     gufo_str name = gufo_str_of(c->class_name);
     const char *near = class_nearest(name);
+    gufo_status status;
 
-    if (name.len == 0)
-        return refuse(error, GUFO_E_TYPE,
-                      "the configuration names no class (architectures); --arch NAME says which "
-                      "rules apply");
-    if (near == NULL)
-        return refuse(error, GUFO_E_TYPE, "no rules for the class %s; " GENERIC_HINT, QUOTED(name));
-    return refuse(error, GUFO_E_TYPE,
-                  "no rules for the class %s (did you mean \"%s\"?); " GENERIC_HINT, QUOTED(name),
-                  near);
+    if (name.len == 0) {
+        status = refuse(error, GUFO_E_TYPE, "the configuration names no class (architectures)");
+        return import_advise(status, GUFO_ADVICE_ARCH, error);
+    }
+    status = near == NULL
+                 ? refuse(error, GUFO_E_TYPE, "no rules for the class %s", QUOTED(name))
+                 : refuse(error, GUFO_E_TYPE, "no rules for the class %s (did you mean \"%s\"?)",
+                          QUOTED(name), near);
+    return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }
 
 static gufo_status fail_architecture(const model_config *c, const class_row *row, gufo_error *error)
 {
-    if (strcmp(row->kind, "projector") == 0)
-        return refuse(error, GUFO_E_TYPE,
-                      "no rules for the class %s, which has no text model (architecture \"%s\"); "
-                      "--arch NAME --generic keeps the names of its tensors",
-                      QUOTED(gufo_str_of(c->class_name)), row->architecture);
-    return refuse(error, GUFO_E_TYPE,
-                  "no rules for the architecture \"%s\" of the class %s; --arch %s --generic keeps "
-                  "the names of its tensors and of the fields of its configuration",
-                  row->architecture, QUOTED(gufo_str_of(c->class_name)), row->architecture);
+    bool projects = strcmp(row->kind, "projector") == 0;
+    gufo_status status =
+        projects
+            ? refuse(error, GUFO_E_TYPE,
+                     "no rules for the class %s, which has no text model (architecture \"%s\")",
+                     QUOTED(gufo_str_of(c->class_name)), row->architecture)
+            : refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\" of the class %s",
+                     row->architecture, QUOTED(gufo_str_of(c->class_name)));
+
+    return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }
 
 /* The first row of the class whose condition holds; NULL: none. */
@@ -138,7 +138,9 @@ static gufo_status architecture_of_class(const model_config *c, const char **out
     if (status != GUFO_OK)
         return status;
     if (row == NULL && c->is_generic)
-        return refuse(error, GUFO_E_ARGUMENT, "--generic needs --arch NAME");
+        return import_advise(
+            refuse(error, GUFO_E_ARGUMENT, "an architecture without rules needs a name"),
+            GUFO_ADVICE_GENERIC, error);
     if (row == NULL)
         return fail_class(c, error);
     if (!c->is_generic && !rules_know(row->architecture))
@@ -154,8 +156,9 @@ static gufo_status check_given(const model_config *c, const char *arch, gufo_err
                       "the architecture %s cannot begin a key: letters, digits, _ and - can",
                       QUOTED(gufo_str_of(arch)));
     if (!c->is_generic && !rules_know(arch))
-        return refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\"; " GENERIC_HINT,
-                      arch);
+        return import_advise(
+            refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\"", arch),
+            GUFO_ADVICE_GENERIC, error);
     return GUFO_OK;
 }
 

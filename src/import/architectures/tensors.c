@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "import/architectures/config_files.h"
 #include "import/architectures/names.h"
 #include "import/architectures/operations_names.h"
@@ -39,11 +40,14 @@ static gufo_status fail_without_rule(const planning *pl, const item *it, gufo_er
 {
     const model_config *config = pl->planner.config;
 
-    return plan_refuse(pl->planner.checkpoint, it->from, GUFO_E_TYPE, error,
-                       "no rule for tensor %s: neither the operations nor the names of %s (class "
-                       "%s) know it; --arch NAME --generic keeps all tensors under their own names",
-                       QUOTED(it->from->name), config->architecture,
-                       config->class_name != NULL ? config->class_name : "unknown");
+    gufo_status status =
+        plan_refuse(pl->planner.checkpoint, it->from, GUFO_E_TYPE, error,
+                    "no rule for tensor %s: neither the operations nor the names of %s (class %s) "
+                    "know it",
+                    QUOTED(it->from->name), config->architecture,
+                    config->class_name != NULL ? config->class_name : "unknown");
+
+    return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }
 
 /* What rows of the phase "type" say of a tensor with this name. */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "import/tokenizers/pre_known.h"
 #include "import/tokenizers/pre_reasons.h"
 #include "import/tokenizers/special.h"
@@ -213,10 +214,9 @@ static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_
                                        : probe_list_make(&probes, cutter, r->allocator, r->error);
 
     if (status == GUFO_E_LIMIT)
-        status =
-            reading_fail(r, status, "tokenizer.json",
-                         "an expression of the pre-tokenizer takes too long: --pre says how to "
-                         "cut texts");
+        status = import_advise(reading_fail(r, status, "tokenizer.json",
+                                            "an expression of the pre-tokenizer takes too long"),
+                               GUFO_ADVICE_PRE, r->error);
     if (status == GUFO_OK) {
         byte_pairs_learn(pairs, tokens);
         status = recognise(r, &probes, pairs, pre);
@@ -233,9 +233,10 @@ static gufo_status guess(tokenizer_reading *r, gufo_str *pre)
 
     *pre = str_piece(&names, ' ');
     if (pre->len == 0)
-        return refuse(r->error, GUFO_E_TYPE,
-                      "without tokenizer.json nothing says how the vocabulary cuts texts: --pre "
-                      "NAME does");
+        return import_advise(
+            refuse(r->error, GUFO_E_TYPE,
+                   "without tokenizer.json nothing says how the vocabulary cuts texts"),
+            GUFO_ADVICE_PRE, r->error);
     return import_warn(r->import, r->error,
                        "without tokenizer.json nothing says how the vocabulary cuts texts: %.*s is "
                        "usual for the architecture %s",
@@ -258,9 +259,11 @@ gufo_status pre_choose(tokenizer_reading *r, const token_list *tokens, gufo_str 
         return r->error != NULL ? r->error->code : GUFO_E_TYPE;
     status = pre_cutter_has_bytes(cutter)
                  ? follow(r, cutter, tokens, pre)
-                 : reading_fail(r, GUFO_E_TYPE, "tokenizer.json",
-                                "the pre-tokenizer does not make bytes of texts (ByteLevel), as "
-                                "the tokenizer model \"gpt2\" needs: --pre says how to cut texts");
+                 : import_advise(
+                       reading_fail(r, GUFO_E_TYPE, "tokenizer.json",
+                                    "the pre-tokenizer does not make bytes of texts (ByteLevel), "
+                                    "as the tokenizer model \"gpt2\" needs"),
+                       GUFO_ADVICE_PRE, r->error);
     pre_cutter_free(cutter);
     return status;
 }

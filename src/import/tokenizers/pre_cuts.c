@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "import/tokenizers/pre_expression.h"
 #include "text/formats/json_reading.h"
 #include "text/vocabulary/byte_alphabet.h"
@@ -79,6 +80,17 @@ static void give_memory(void *block, void *allocator)
     mem_free(allocator, block);
 }
 
+/* A part of the pre-tokenizer that cannot be followed: a name of the caller's helps. */
+static gufo_status fail_unread(tokenizer_reading *r, const char *kind, gufo_str part,
+                               const char *fault, const char *what)
+{
+    gufo_status status =
+        reading_fail(r, GUFO_E_TYPE, "tokenizer.json", "the %s %s of the pre-tokenizer %s%s", kind,
+                     QUOTED(part), fault, what);
+
+    return import_advise(status, GUFO_ADVICE_PRE, r->error);
+}
+
 /* ---- compiling ------------------------------------------------------------------------------ */
 
 typedef struct compiling {
@@ -102,10 +114,7 @@ static gufo_status add_step(compiling *c, gufo_str pattern, bool literal, behavi
     if (!literal && !pre_expression_rewrite(pattern, &text, &what)) {
         buffer_free(&text);
         return what == NULL ? fail_memory(c->r->error)
-                            : reading_fail(c->r, GUFO_E_TYPE, "tokenizer.json",
-                                           "the expression %s of the pre-tokenizer has %s: --pre "
-                                           "says how to cut texts",
-                                           QUOTED(pattern), what);
+                            : fail_unread(c->r, "expression", pattern, "has ", what);
     }
     len = literal ? pattern.len : text.len - 1;
     cutter->steps[cutter->count] = (cut_step){
@@ -114,10 +123,7 @@ static gufo_status add_step(compiling *c, gufo_str pattern, bool literal, behavi
         how, invert};
     buffer_free(&text);
     if (cutter->steps[cutter->count].code == NULL)
-        return reading_fail(c->r, GUFO_E_TYPE, "tokenizer.json",
-                            "the expression %s of the pre-tokenizer cannot be read: --pre says "
-                            "how to cut texts",
-                            QUOTED(pattern));
+        return fail_unread(c->r, "expression", pattern, "cannot be read", "");
     cutter->count++;
     return GUFO_OK;
 }
@@ -256,9 +262,7 @@ static gufo_status compile_step(json_reading *j, const json_t *step, gufo_str ty
 
             return status != GUFO_OK ? status : j->status;
         }
-    return reading_fail(
-        c->r, GUFO_E_TYPE, "tokenizer.json",
-        "the step %s of the pre-tokenizer is not known: --pre says how to cut texts", QUOTED(type));
+    return fail_unread(c->r, "step", type, "is not known", "");
 }
 
 pre_cutter *pre_cutter_new(tokenizer_reading *r)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "text/formats/json_reading.h"
 #include "text/formats/pre_steps.h"
 
@@ -174,9 +175,10 @@ gufo_status pre_reasons_fail(tokenizer_reading *r, const probe_list *probes,
         write_nearest(nearest, count, probes->count, names);
         write_step((gufo_str){(const char *)steps.data, steps.len}, shape, step);
         status = reading_fail(r, GUFO_E_TYPE, "tokenizer.json",
-                              "no name of tokenizer.ggml.pre cuts texts as the pre-tokenizer does; "
-                              "--pre NAME chooses one all the same. Nearest: %s%s. It cuts%s",
+                              "no name of tokenizer.ggml.pre cuts texts as the pre-tokenizer does. "
+                              "Nearest: %s%s. It cuts%s",
                               names, step, examples);
+        status = import_advise(status, GUFO_ADVICE_PRE, r->error);
     }
     buffer_free(&steps);
     mem_free(r->allocator, differs);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "import/tokenizers/readers.h"
 #include "import/tokenizers/special.h"
 #include "text/tokenizers/pretokenizer.h"
@@ -31,9 +32,11 @@ enum { READERS = sizeof readers / sizeof *readers };
 
 static gufo_status read_built_in(tokenizer_reading *r)
 {
-    return refuse(r->error, GUFO_E_NOT_FOUND,
-                  "the folder has no vocabulary: the model was trained with that of GPT-NeoX, "
-                  "which --vocab-from can take from another model");
+    gufo_status status =
+        refuse(r->error, GUFO_E_NOT_FOUND,
+               "the folder has no vocabulary: the model was trained with that of GPT-NeoX");
+
+    return import_advise(status, GUFO_ADVICE_VOCABULARY, r->error);
 }
 
 static size_t find_reader(gufo_str name)
