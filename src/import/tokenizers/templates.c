@@ -196,7 +196,7 @@ static gufo_status take_folder(tokenizer_reading *r, name_list *list)
         (void)closedir(folder);
     }
     if (status == GUFO_OK && files.count > 0)
-        sort_items(files.names, files.count, sizeof *files.names, is_before);
+        sort_items(files.names, (size_t)files.count, sizeof *files.names, is_before);
     for (uint64_t i = 0; i < files.count && status == GUFO_OK; i++)
         status = take_named_file(r, list, files.names[i].data);
     name_list_free(&files);
