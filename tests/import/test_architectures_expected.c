@@ -191,7 +191,7 @@ static bool is_equal_array(const gufo_array *array, const json_t *expected)
     bool equal = array->count == json_array_size(expected);
 
     for (size_t i = 0; equal && gufo_array_next(&iter, &element); i++)
-        equal = is_equal(&element, json_array_get(expected, i));
+        equal = is_equal(&element, json_array_get(expected, (size_t)i));
     return equal;
 }
 
@@ -288,9 +288,9 @@ static void compare_numbers(subject *s, const float *numbers, uint64_t count, co
     if (count != json_array_size(expected))
         differ(s, "%s has %" PRIu64 " numbers", name, count);
     for (uint64_t i = 0; i < count && i < json_array_size(expected); i++)
-        if (!is_near((double)numbers[i], json_array_get(expected, i))) {
+        if (!is_near((double)numbers[i], json_array_get(expected, (size_t)i))) {
             differ(s, "%s: number %" PRIu64 " is %.9g instead of %.9g", name, i, (double)numbers[i],
-                   json_number_value(json_array_get(expected, i)));
+                   json_number_value(json_array_get(expected, (size_t)i)));
             return;
         }
 }
@@ -358,7 +358,7 @@ static void compare_tensors(subject *s, const json_t *expected)
         compare_data(s, &tensor, name, json_array_get(row, 3));
     }
     for (uint64_t i = 0; gufo_tensor_at(s->model, i, &tensor); i++) {
-        json_t *at = json_array_get(json_array_get(expected, i), 0);
+        json_t *at = json_array_get(json_array_get(expected, (size_t)i), 0);
 
         if (!json_is_string(at) || !gufo_str_equal(tensor.name, gufo_str_of(json_string_value(at))))
             differ(s, "tensor %" PRIu64 " is %.*s", i, (int)tensor.name.len, tensor.name.data);

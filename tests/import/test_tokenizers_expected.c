@@ -60,8 +60,9 @@ static void check_array(const gufo_array *array, const json_t *expected, const c
     }
     if (hash.len == 0 || !gufo_digest_available(GUFO_DIGEST_SHA256))
         return;
-    check_ok(gufo_digest_bytes(GUFO_DIGEST_SHA256, array->data, array->size, digest, &error),
-             &error, "%s", label);
+    check_ok(
+        gufo_digest_bytes(GUFO_DIGEST_SHA256, array->data, (size_t)array->size, digest, &error),
+        &error, "%s", label);
     check_view(((gufo_str){text, gufo_digest_text(GUFO_DIGEST_SHA256, digest, text)}), hash,
                "%s: SHA-256", label);
 }
