@@ -697,7 +697,7 @@ static void test_refused(void **state)
                              "\"behavior\":\"Isolated\"},\"model\":{\"type\":\"BPE\",\"vocab\":"
                              "{\"a\":0},\"merges\":[]}}"}},
          GUFO_E_TYPE,
-         "--pre"},
+         "cannot be read"},
         {"ranks that are not",
          "qwen",
          {{"qwen.tiktoken", "YQ== 0\nnonsense\n"}},

@@ -129,7 +129,10 @@ typedef struct gufo_error {
     char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
                             keeps its end, after "..."; "" if none exists */
     char message[1024];  /* one English sentence, no newline, control characters escaped */
-    uint64_t reserved[4];
+    /* What would let the call go on, where the header of the room lists such values: import.h,
+     * gufo_import_advice.  0: nothing. */
+    uint64_t advice;
+    uint64_t reserved[3];
 } gufo_error;
 
 /* A short name for a status, e.g. "truncated".  Static; any thread. */

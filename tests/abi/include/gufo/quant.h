@@ -338,7 +338,7 @@ typedef struct gufo_quantize_options {
     /* Targets beside recipe.target, each with its own model: rows are read and decoded once and
      * encoded for every target.  All other options apply to all targets. */
     const gufo_quantize_target *more_targets;
-    size_t more_count;    /* below GUFO_QUANTIZE_TARGETS */
+    size_t more_count; /* below GUFO_QUANTIZE_TARGETS */
     /* Shards: the data of each is at most split_size bytes, unless one tensor is larger, and at most
      * split_tensors tensors; 0: no such limit, and both 0: as GUFO_QUANTIZE_KEEP_SPLIT says.  With
      * several targets their shards have the same tensors. */
