@@ -69,11 +69,9 @@ static int open_vocabulary(convert_options *o)
 /* What would let the conversion go on. */
 static const char *const hints[] = {
     [GUFO_ADVICE_ARCH] = "--arch NAME says which rules apply",
-    [GUFO_ADVICE_GENERIC] = "--arch NAME --generic keeps the names of its tensors and of the "
-                            "fields of its configuration",
+    [GUFO_ADVICE_GENERIC] = "--arch NAME --generic keeps the names of tensors and of fields",
     [GUFO_ADVICE_PRE] = "--pre NAME says how to cut texts",
-    [GUFO_ADVICE_VOCABULARY] =
-        "--vocab-from takes the vocabulary of another model, --no-vocab takes none",
+    [GUFO_ADVICE_VOCABULARY] = "--vocab-from takes the vocabulary of another model",
 };
 
 /* Options that do not go together are wrong usage, what files say is not. */
