@@ -45,13 +45,18 @@ static void copy(stretch *s, uint64_t limit)
     }
 }
 
+/* Whether blocks of the input become blocks of the target.  Others cannot be shared, and Linux takes
+ * twice as long to copy them as a program that reads and writes. */
+static bool fits_blocks(const stretch *s)
+{
+    return s->from % MOVE_SHARED_BLOCK == s->to % MOVE_SHARED_BLOCK;
+}
+
 /* Shares the whole blocks of the stretch; the bytes before the first one are copied. */
 static void share(stretch *s)
 {
     uint64_t whole;
 
-    if (s->from % MOVE_SHARED_BLOCK != s->to % MOVE_SHARED_BLOCK)
-        return;
     if (s->from % MOVE_SHARED_BLOCK != 0)
         copy(s, MOVE_SHARED_BLOCK - s->from % MOVE_SHARED_BLOCK);
     whole = s->size - s->size % MOVE_SHARED_BLOCK;
@@ -68,7 +73,7 @@ gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to
 
     *read_failed = false;
     advance(&s, source_hole(input, from, size));
-    if (input->fd >= 0 && !input->sequential) {
+    if (input->fd >= 0 && !input->sequential && fits_blocks(&s)) {
         share(&s);
         copy(&s, (COPY_STEP - s.to % COPY_STEP) % COPY_STEP);
         copy(&s, s.size);
