@@ -18,6 +18,21 @@ static inline bool bytes_swapped(bool big)
     return big != HOST_IS_BIG_ENDIAN;
 }
 
+/* Copies one number.  The compiler makes a single move of a size that it knows. */
+static inline void copy_number(uint8_t *to, const uint8_t *from, size_t size)
+{
+    switch (size) {
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    default:
+        memcpy(to, from, size);
+    }
+}
+
 static inline uint16_t load_u16(const void *at, bool swap)
 {
     uint16_t v;

@@ -1,10 +1,12 @@
-/* Sorting without memory: of numbers that refer to something else, and of records themselves. */
+/* Sorting without memory, of numbers that refer to something else, and of records themselves; finding
+ * in what is sorted. */
 #ifndef GUFO_BASE_SORT_H
 #define GUFO_BASE_SORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Whether record `a` of `owner` comes before record `b`: a strict order of all records. */
 typedef bool sort_before(const void *owner, uint32_t a, uint32_t b);
@@ -18,5 +20,24 @@ typedef bool sort_item_before(const void *a, const void *b);
 /* Puts `count` records of `size` bytes in order, likewise.  (qsort of the C library may
  * allocate.) */
 void sort_items(void *items, size_t count, size_t size, sort_item_before *before);
+
+/* The last of `count` records that begins at or before `value`; 0 if none does.  Records ascend by
+ * their beginnings: the first is *begins, and each of the others `stride` bytes behind. */
+static inline uint64_t last_begun(const uint64_t *begins, size_t stride, uint64_t count,
+                                  uint64_t value)
+{
+    uint64_t low = 0, high = count, begin;
+
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        memcpy(&begin, (const uint8_t *)begins + (size_t)middle * stride, sizeof begin);
+        if (begin <= value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 #endif

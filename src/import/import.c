@@ -54,6 +54,17 @@ gufo_status import_warn(gufo_import *im, gufo_error *error, const char *format, 
     return GUFO_OK;
 }
 
+gufo_status import_set_entries(gufo_import *im, const gufo_document *from, gufo_error *error)
+{
+    gufo_document_entry entry;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0;
+         from != NULL && status == GUFO_OK && gufo_document_entry_at(from, i, &entry); i++)
+        status = gufo_document_set(im->document, entry.key, &entry.value, error);
+    return status;
+}
+
 /* ---- the job -------------------------------------------------------------------------------- */
 
 gufo_job *gufo_import_job(gufo_import *im, gufo_error *error)

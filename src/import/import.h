@@ -41,6 +41,8 @@ gufo_status import_add_setting(gufo_import *import, gufo_str key, gufo_setting_o
 __attribute__((format(printf, 3, 4))) gufo_status import_warn(gufo_import *import,
                                                               gufo_error *error, const char *format,
                                                               ...);
+/* Sets all entries of another document in that of the import; `from` may be NULL. */
+gufo_status import_set_entries(gufo_import *import, const gufo_document *from, gufo_error *error);
 /* Opens the model that the document describes, whose rows the plan makes. */
 gufo_status import_open_model(gufo_import *import, gufo_error *error);
 

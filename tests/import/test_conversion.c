@@ -181,6 +181,28 @@ static void test_refused(void **state)
     folder_remove(&f);
 }
 
+/* The model of its own: closing it closes the import. */
+static void test_taken(void **state)
+{
+    folder f = new_folder();
+    gufo_error error;
+    gufo_import *import = open_with(&f, NULL);
+    gufo_model *model = gufo_import_take_model(import, "taken", &error);
+    gufo_tensor tensor;
+    float numbers[8];
+
+    (void)state;
+    check(model != NULL, "%s", error.message);
+    check(gufo_import_of(model) == import, "its import");
+    check(gufo_import_of(gufo_import_model(import)) == NULL, "the model of an import is not taken");
+    check_str(gufo_str_of(gufo_model_name(model)), "taken", "name");
+    check(gufo_tensor_find(model, "output_norm.weight", &tensor), "tensor");
+    check_ok(gufo_tensor_decode(model, &tensor, 0, 1, numbers, NULL, &error), &error, "decode");
+    check(numbers[0] == 0 && numbers[7] == 0, "zeros");
+    gufo_close(model);
+    folder_remove(&f);
+}
+
 /* Layers of which no tensor is there. */
 static void test_layers(void **state)
 {
@@ -206,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_types),   cmocka_unit_test(test_vocabularies),
         cmocka_unit_test(test_keys),    cmocka_unit_test(test_generic),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_taken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

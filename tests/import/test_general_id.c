@@ -47,7 +47,7 @@ static const struct id_row {
     /* Words are sizes only without numbers; then they may be part of the base name. */
     {"phi-mini-3B", 0, 0, {"", "phi-mini-3B", "", "phi-mini", "3B", "", ""}},
     {"phi-3B-mini", 0, 0, {"", "phi-3B-mini", "", "phi", "3B", "mini", ""}},
-    /* The first piece is no size, nor is it a fine tune. */
+    /* The first piece is never a size or a fine tune. */
     {"7B-chat", 0, 0, {"", "7B-chat", "", "", "", "7B-chat", ""}},
     {"chat-7B", 0, 0, {"", "chat-7B", "", "chat", "7B", "", ""}},
     {"1.5-chat", 0, 0, {"", "1.5-chat", "", "1.5", "", "chat", ""}},

@@ -166,7 +166,7 @@ static void test_parts(void **state)
     view_free(&v);
 }
 
-/* Parts of 3, 2 and 1 rows of 2 as entries of 4 numbers: the second lies in two parts. */
+/* Parts of 3, 2 and 1 rows of 2 as entries of 4 numbers: the second spans two parts. */
 static void test_entries_in_two_parts(void **state)
 {
     static const uint64_t heights[] = {3, 2, 1}, pairs[] = {3, 4}, stride[] = {2, 1};

@@ -150,8 +150,7 @@ static void test_folders(void **state)
 static void test_any_reader(void **state)
 {
     (void)state;
-    for (size_t i = 0; i + 1 < COUNT_OF(names);
-         i++) /* phi3 is no different here, but for its size */
+    for (size_t i = 0; i + 1 < COUNT_OF(names); i++) /* phi3 differs only in size */
         check_folder(names[i], NULL);
 }
 

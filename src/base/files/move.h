@@ -10,9 +10,10 @@
 
 /* Copies bytes [from, from + size) of a source, which are inside it, to byte `to` of a file:
  *
- *     clone      the blocks are shared; takes no time (offsets must fit)
+ *     clone      the blocks are shared; takes no time
  *     copy       the kernel moves the bytes; nothing passes through this program
- *     buffer     read and write, `buffer_size` bytes at a time, where neither is possible
+ *     buffer     read and write, `buffer_size` bytes at a time, where neither is possible, and
+ *                where `from` and `to` differ inside a block: the kernel takes longer there
  *
  * Any thread.  *read_failed says which side an error is about. */
 gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,

@@ -8,9 +8,11 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum {
     SPAN_BYTES = 1 << 20, /* that are read at once */
@@ -33,25 +35,11 @@ typedef struct pick {
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-static void copy_number(uint8_t *to, const uint8_t *from, uint64_t width)
-{
-    switch (width) { /* known sizes are single moves */
-    case 2:
-        memcpy(to, from, 2);
-        break;
-    case 4:
-        memcpy(to, from, 4);
-        break;
-    default:
-        memcpy(to, from, (size_t)width);
-    }
-}
-
 /* Spreads numbers of a span over the result, from axis `axis` of the box on. */
 static void spread(const box *b, uint32_t axis, uint64_t width, const uint8_t *from, uint8_t *to)
 {
     if (axis == b->n) {
-        copy_number(to, from, width);
+        copy_number(to, from, (size_t)width);
         return;
     }
     if (axis + 1 == b->n && b->from[axis] == 1 && b->to[axis] == 1) {
@@ -60,7 +48,7 @@ static void spread(const box *b, uint32_t axis, uint64_t width, const uint8_t *f
     }
     for (uint64_t i = 0; i < b->count[axis]; i++) {
         if (axis + 1 == b->n)
-            copy_number(to, from, width);
+            copy_number(to, from, (size_t)width);
         else
             spread(b, axis + 1, width, from, to);
         from += b->from[axis] * width;
@@ -184,22 +172,6 @@ static gufo_status fill_range(const pick *p, uint32_t axis, uint64_t offset, uin
     return status;
 }
 
-/* The last chunk that begins at or before a number. */
-static uint64_t chunk_of(const gathering *g, uint64_t number)
-{
-    uint64_t low = 0, high = g->count;
-
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (g->begins[middle] <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, void *out,
                         gufo_error *error)
 {
@@ -209,7 +181,8 @@ gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, vo
     uint8_t *to = out;
     gufo_status status = p.span != NULL ? GUFO_OK : fail_memory(error);
 
-    for (uint64_t i = chunk_of(g, number); number < end && status == GUFO_OK; i++) {
+    for (uint64_t i = last_begun(g->begins, sizeof *g->begins, g->count, number);
+         number < end && status == GUFO_OK; i++) {
         const chunk *c = &g->chunks[i];
         uint64_t inside = number - g->begins[i], some = smaller(end - number, c->numbers - inside);
 

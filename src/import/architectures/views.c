@@ -294,7 +294,7 @@ static gufo_status slice_all(const view *v, view *parts, uint32_t axis, uint64_t
         chunk c = v->chunks[i];
         uint64_t size = axis == 0 ? c.numbers / entry : v->shape[axis], from = first, some = count;
 
-        if (axis == 0 && c.numbers % entry != 0) /* an entry lies in two chunks */
+        if (axis == 0 && c.numbers % entry != 0) /* an entry spans two chunks */
             return refuse(error, GUFO_E_ARGUMENT, "%s", too_scattered);
         if (axis == 0)
             some = wanted(begin, size, first, count, step, &from);

@@ -36,7 +36,7 @@ gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_
     return GUFO_OK;
 }
 
-/* Where a dimension is 0 there are no elements, whatever the others are. */
+/* A dimension of 0 makes the tensor empty, even if the product of the others overflows. */
 static bool count_elements(const checkpoint_tensor *t, uint64_t *elements)
 {
     bool fits = true;

@@ -83,17 +83,6 @@ gufo_status conversion_read_vocabulary(conversion *c, uint64_t *tokens, gufo_err
 
 /* ---- all entries ---------------------------------------------------------------------------- */
 
-static gufo_status copy_entries(gufo_document *to, const gufo_document *from, gufo_error *error)
-{
-    gufo_document_entry entry;
-    gufo_status status = GUFO_OK;
-
-    for (uint64_t i = 0;
-         from != NULL && status == GUFO_OK && gufo_document_entry_at(from, i, &entry); i++)
-        status = gufo_document_set(to, entry.key, &entry.value, error);
-    return status;
-}
-
 static gufo_status set_general(conversion *c, gufo_error *error)
 {
     general_request request = {.config = &c->config,
@@ -117,10 +106,10 @@ static gufo_status set_general(conversion *c, gufo_error *error)
 
 static uint32_t file_type(const conversion *c)
 {
-    const char *name = c->plan.first_type != NULL ? c->plan.first_type->name : "F16";
     gufo_quantize_target target;
 
-    return gufo_quantize_target_by_name(name, false, &target) && target.file_type != NULL
+    return gufo_quantize_target_by_name(gufo_import_main_type(&c->base)->name, false, &target) &&
+                   target.file_type != NULL
                ? target.file_type->id
                : 0;
 }
@@ -192,6 +181,6 @@ gufo_status conversion_set_keys(conversion *c, gufo_error *error)
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GUFO_OK; i++)
         status = steps[i](c, error);
     if (status == GUFO_OK)
-        status = copy_entries(c->base.document, c->vocabulary, error);
-    return status == GUFO_OK ? copy_entries(c->base.document, c->options.known, error) : status;
+        status = import_set_entries(&c->base, c->vocabulary, error);
+    return status == GUFO_OK ? import_set_entries(&c->base, c->options.known, error) : status;
 }

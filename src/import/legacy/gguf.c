@@ -118,17 +118,6 @@ static const import_kind gguf_kind = {plan, tensor_at, part_at, close_import};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static gufo_status set_known(gguf_import *im, const gufo_document *known, gufo_error *error)
-{
-    gufo_document_entry entry;
-    gufo_status status = GUFO_OK;
-
-    for (uint64_t i = 0;
-         status == GUFO_OK && known != NULL && gufo_document_entry_at(known, i, &entry); i++)
-        status = gufo_document_set(im->base.document, entry.key, &entry.value, error);
-    return status;
-}
-
 static gufo_status open_file(gguf_import *im, const char *path, const gufo_legacy_options *options,
                              gufo_error *error)
 {
@@ -165,7 +154,7 @@ static gufo_status open_file(gguf_import *im, const char *path, const gufo_legac
     if (status == GUFO_OK)
         status = set_file_type(im, error);
     if (status == GUFO_OK)
-        status = set_known(im, options->known, error);
+        status = import_set_entries(&im->base, options->known, error);
     return status;
 }
 

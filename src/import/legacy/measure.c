@@ -2,6 +2,7 @@
  * processors. */
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "base/threads.h"
 #include "import/legacy/plan.h"
 
@@ -52,22 +53,6 @@ static uint64_t count_chunks(const legacy_tensor *t, gufo_legacy_keep keep)
     return divide_up(r->size / r->layout->block_bytes, chunk_blocks(r)) * t->file->part_count;
 }
 
-/* The tensor that a chunk is of. */
-static uint64_t tensor_of(const measuring *m, uint64_t chunk)
-{
-    uint64_t low = 0, high = m->count;
-
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (m->chunks[middle] <= chunk)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static gufo_status measure_chunk(void *context, unsigned thread, uint64_t index, void *result,
                                  gufo_error *error)
 {
@@ -78,7 +63,7 @@ static gufo_status measure_chunk(void *context, unsigned thread, uint64_t index,
     uint64_t in_part, chunk, blocks, part;
     gufo_status status;
 
-    loss->tensor = tensor_of(m, index);
+    loss->tensor = last_begun(m->chunks, sizeof *m->chunks, m->count, index);
     t = &m->tensors[loss->tensor];
     in_part = larger(count_chunks(t, m->keep) / t->file->part_count, 1); /* never 0 */
     chunk = index - m->chunks[loss->tensor];

@@ -49,23 +49,6 @@ static bool is_special(const piece_reading *p, gufo_str text)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static gufo_status measure_vocab(piece_reading *p)
-{
-    const char *text;
-    json_t *value;
-    uint64_t id;
-
-    json_object_foreach((json_t *)p->vocab, text, value)
-    {
-        if (!reading_id(value, &id))
-            return reading_fail(p->r, GUFO_E_MALFORMED, "tokenizer.json", "token %s has no id",
-                                QUOTED(gufo_str_of(text)));
-        p->largest = larger(p->largest, id);
-    }
-    p->base = p->count = json_object_size(p->vocab);
-    return GUFO_OK;
-}
-
 static gufo_status measure_added(void *context, const added_token *token)
 {
     piece_reading *p = context;
@@ -114,8 +97,11 @@ static gufo_status read_tokens(piece_reading *p)
 {
     tokenizer_reading *r = p->r;
     uint64_t size = reading_size(r, "vocab_size_per_layer_input vocab_size");
-    gufo_status status = p->special == NULL ? fail_memory(r->error) : measure_vocab(p);
+    gufo_status status = p->special == NULL
+                             ? fail_memory(r->error)
+                             : reading_largest_id(r, "tokenizer.json", p->vocab, &p->largest);
 
+    p->base = p->count = json_object_size(p->vocab);
     if (status == GUFO_OK)
         status = reading_each_added(r, measure_added, p);
     if (status == GUFO_OK)

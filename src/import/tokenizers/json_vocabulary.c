@@ -25,23 +25,6 @@ typedef struct id_reading {
     token_list list;
 } id_reading;
 
-static gufo_status count_vocab(id_reading *v)
-{
-    const char *text;
-    json_t *value;
-    uint64_t id;
-
-    json_object_foreach((json_t *)v->vocab, text, value)
-    {
-        if (!reading_id(value, &id))
-            return reading_fail(v->r, GUFO_E_MALFORMED, v->file, "token %s has no id",
-                                QUOTED(gufo_str_of(text)));
-        v->largest = larger(v->largest, id);
-    }
-    v->count = json_object_size(v->vocab);
-    return GUFO_OK;
-}
-
 /* A text has one id, wherever it is named. */
 static gufo_status count_added(void *context, const added_token *token)
 {
@@ -68,8 +51,9 @@ static gufo_status count_tokens(id_reading *v)
 {
     tokenizer_reading *r = v->r;
     uint64_t size = reading_size(r, "vocab_size");
-    gufo_status status = count_vocab(v);
+    gufo_status status = reading_largest_id(v->r, v->file, v->vocab, &v->largest);
 
+    v->count = json_object_size(v->vocab);
     if (status == GUFO_OK)
         status = reading_each_added(r, count_added, v);
     if (status == GUFO_OK && r->json == NULL)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/files/source.h"
 #include "base/memory.h"
@@ -135,6 +136,23 @@ bool reading_id(const json_t *value, uint64_t *id)
 
     *id = (uint64_t)number;
     return json_is_integer(value) && number >= 0;
+}
+
+gufo_status reading_largest_id(tokenizer_reading *r, const char *file, const json_t *vocab,
+                               uint64_t *largest)
+{
+    const char *text;
+    json_t *value;
+    uint64_t id;
+
+    json_object_foreach((json_t *)vocab, text, value)
+    {
+        if (!reading_id(value, &id))
+            return reading_fail(r, GUFO_E_MALFORMED, file, "token %s has no id",
+                                QUOTED(gufo_str_of(text)));
+        *largest = larger(*largest, id);
+    }
+    return GUFO_OK;
 }
 
 uint64_t reading_size(const tokenizer_reading *r, const char *names)

@@ -60,6 +60,10 @@ gufo_str reading_content(const json_t *value);
 uint64_t reading_size(const tokenizer_reading *r, const char *names);
 /* A whole number >= 0. */
 bool reading_id(const json_t *value, uint64_t *id);
+/* Enlarges *largest to the ids of a vocabulary, an object of texts and ids, each of which must be
+ * one. */
+gufo_status reading_largest_id(tokenizer_reading *r, const char *file, const json_t *vocab,
+                               uint64_t *largest);
 
 /* Visits `added_tokens_decoder` of tokenizer_config.json, or "added_tokens" of tokenizer.json. */
 typedef struct added_token {

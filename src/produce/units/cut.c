@@ -9,6 +9,7 @@
  * depend on the shape alone, and so do sums over them. */
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "codec/interleaved.h"
 #include "produce/units/work.h"
 
@@ -122,25 +123,11 @@ gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* The piece of a unit: the last one that begins at or before it and is not empty. */
-static uint64_t piece_of_unit(const gufo_job *job, uint64_t number)
-{
-    uint64_t low = 0, high = job->piece_count;
-
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (job->pieces[middle].first_unit <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 unit cut_find(const gufo_job *job, uint64_t number)
 {
-    unit u = {.number = piece_of_unit(job, number)};
+    /* The last piece that begins at or before it is not empty. */
+    unit u = {.number = last_begun(&job->pieces->first_unit, sizeof *job->pieces, job->piece_count,
+                                   number)};
     const piece *p = &job->pieces[u.number];
     uint64_t row;
 

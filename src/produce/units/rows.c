@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "codec/interleaved.h"
 
 enum { DIMS = 3 };
@@ -71,17 +72,7 @@ bool rows_check(piece *p, uint64_t row_count)
 /* The last segment that begins at or before a row. */
 static const segment *segment_of(const piece *p, uint64_t row)
 {
-    uint32_t low = 0, high = p->n_segments;
-
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (p->segments[middle].begin <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &p->segments[low];
+    return &p->segments[last_begun(&p->segments->begin, sizeof *p->segments, p->n_segments, row)];
 }
 
 row_run rows_find(const piece *p, uint64_t row, uint64_t most)

@@ -11,6 +11,7 @@
  * depend on its size.  In a band plain numbers keep their type, and blocks become floats. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/threads.h"
@@ -81,16 +82,7 @@ static void spread(const work *w, uint64_t columns, uint64_t column, uint64_t co
         const uint8_t *from = parts + i * cell;
 
         for (uint64_t k = 0; k < count; k++, to += cell, from += stride)
-            switch (cell) { /* known sizes are single moves */
-            case 2:
-                memcpy(to, from, 2);
-                break;
-            case 4:
-                memcpy(to, from, 4);
-                break;
-            default:
-                memcpy(to, from, cell);
-            }
+            copy_number(to, from, cell);
     }
 }
 
