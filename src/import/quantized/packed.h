@@ -1,0 +1,84 @@
+/* Weights whose numbers a checkpoint has packed, with scales in tensors of their own.
+ *
+ *     model.layers.0.mlp.up_proj.qweight  I32 [in / 8, out]      model.layers.0.mlp.up_proj.weight
+ *                               .qzeros   I32 [groups, out / 8]  ->     [out, in]
+ *                               .scales   F16 [groups, out]
+ *
+ *     find.c      which tensors of a checkpoint are parts of packed weights: the methods, as a table
+ *     parts.c     reading parts
+ *     gptq.c ...  a way to pack each: its shapes, its numbers, and the blocks that hold them exactly
+ *
+ * The operations on tensors see one tensor of F32 instead of the parts.  Rows are unpacked when they
+ * are read.  Where blocks of GGUF hold the same numbers, rows may be read as those blocks, too. */
+#ifndef IMPORT_QUANTIZED_PACKED_H
+#define IMPORT_QUANTIZED_PACKED_H
+
+#include "import/containers/checkpoint.h"
+
+struct packed_weight;
+
+enum { PACKED_PARTS = 5 };
+
+/* A way to pack. */
+typedef struct packed_kind {
+    const char *name; /* for messages: "GPTQ" */
+    /* What the parts are called, behind the name of the module, in the order of packed_weight.parts:
+     * those before `required` must exist, the others may.  NULL ends the list. */
+    const char *parts[PACKED_PARTS];
+    uint32_t required;
+    /* Checks types and shapes of the parts against each other and against the settings; sets
+     * slices, rows, columns.  The sentence of a failure does not name the weight. */
+    gufo_status (*open)(struct packed_weight *w, gufo_error *error);
+    /* The element type whose blocks have the same numbers, and reads what decides about it; NULL in
+     * *type: none has.  May be NULL. */
+    gufo_status (*find_type)(const struct packed_weight *w, const gufo_element_type **type,
+                             gufo_error *error);
+    /* Rows [first, first + count) of all slices, counted through, as floats: count * columns of
+     * them.  Any thread. */
+    gufo_status (*floats)(const struct packed_weight *w, uint64_t first, uint64_t count, float *out,
+                          gufo_error *error);
+    /* The same rows as blocks of w->type.  NULL where find_type is. */
+    gufo_status (*blocks)(const struct packed_weight *w, uint64_t first, uint64_t count,
+                          uint8_t *out, gufo_error *error);
+} packed_kind;
+
+/* What quantization_config says, as far as a kind asks for it. */
+typedef struct packed_settings {
+    uint32_t bits;      /* of a number */
+    uint64_t group;     /* columns with one scale; 0: a whole row */
+    uint64_t block[2];  /* rows and columns with one scale; zeros: none */
+    bool zero_plus_one; /* GPTQ: zeros are stored one less than they are */
+    bool symmetric;     /* no zeros are stored */
+    bool reciprocal;    /* scales of whole tensors are stored as 1 / scale */
+} packed_settings;
+
+typedef struct packed_weight {
+    const packed_kind *kind;
+    const gufo_allocator *allocator;
+    const checkpoint *checkpoint;
+    gufo_str module; /* the name without that of a part */
+    const checkpoint_tensor *parts[PACKED_PARTS];
+    packed_settings settings;
+    uint64_t slices, rows, columns; /* matrices: experts, outputs, inputs */
+    const gufo_element_type *type;  /* whose blocks hold the numbers exactly; NULL: none does */
+} packed_weight;
+
+/* ---- parts.c -------------------------------------------------------------------------------- */
+
+/* Bytes of a part, whose elements follow each other.  Failures name the file. */
+gufo_status packed_read(const packed_weight *w, uint32_t part, uint64_t from, uint64_t size,
+                        void *out, gufo_error *error);
+/* Elements [first, first + count) of a part of floats of any type (F32, F16, BF16, F8, also
+ * big-endian) as F32. */
+gufo_status packed_floats(const packed_weight *w, uint32_t part, uint64_t first, uint64_t count,
+                          float *out, gufo_error *error);
+/* The same of a part of whole numbers of 32 bits. */
+gufo_status packed_words(const packed_weight *w, uint32_t part, uint64_t first, uint64_t count,
+                         uint32_t *out, gufo_error *error);
+
+/* ---- the kinds ------------------------------------------------------------------------------ */
+
+extern const packed_kind packed_gptq, packed_awq, packed_int, packed_mxfp4, packed_nvfp4;
+extern const packed_kind packed_scaled, packed_ternary;
+
+#endif
