@@ -11,6 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
 #include "base/bytes.h"
 
 static inline float float_from_bits(uint32_t bits)
@@ -29,18 +33,22 @@ static inline uint32_t float_to_bits(float value)
     return bits;
 }
 
-/* Exact.  The bits become those of a float whose exponent is 112 too small; the product corrects
- * that, for subnormal numbers as well. */
+/* Exact; NaN becomes quiet.  Without an instruction for it the bits become those of a float whose
+ * exponent is 112 too small; the product corrects that, for subnormal numbers as well. */
 static inline float half_to_float(uint16_t half)
 {
+#ifdef __F16C__
+    return _cvtsh_ss(half);
+#else
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
     uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;
 
-    if (magnitude >= 0x7c00u << 13) { /* infinite or NaN, which becomes quiet */
+    if (magnitude >= 0x7c00u << 13) { /* infinite or NaN */
         uint32_t quiet = magnitude > 0x7c00u << 13 ? 1u << 22 : 0;
         return float_from_bits(sign | 0x7f800000u | magnitude | quiet);
     }
     return float_from_bits(sign | float_to_bits(float_from_bits(magnitude) * 0x1p112f));
+#endif
 }
 
 /* To the nearest, ties to even; NaN keeps its sign only. */

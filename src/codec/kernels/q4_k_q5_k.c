@@ -15,25 +15,28 @@
  *         byte 8 + j   bits 0-3: of scale j + 4;  bits 4-7: bits 0-3 of min j + 4
  *
  *     value = (d * scale) * code - dmin * min */
+#include "codec/kernels/block.h"
 #include "codec/kernels/k_encode.h"
 
 enum { SUB = 32, SUBS = K_WEIGHTS / SUB, D = 0, DMIN = 2, SCALES = 4 };
 enum { Q4_CODES = 16, Q4_BYTES = 144, Q5_HIGH = 16, Q5_CODES = 48, Q5_BYTES = 176 };
 
+/* Four words.  They stay in a register: words that were stored one by one would have to reach the
+ * cache before all four can be loaded. */
+typedef uint32_t words __attribute__((vector_size(16)));
+
 /* Eight scales, then eight mins.  Four at a time: bytes of a word never meet, so that its byte
  * order does not matter. */
-static void unpack_scales(const uint8_t packed[12], uint8_t scales[2 * SUBS])
+static inline void unpack_scales(const uint8_t packed[12], uint8_t scales[2 * SUBS])
 {
+    const words six_bits = {0x3f3f3f3fu, 0x0f0f0f0fu, 0x3f3f3f3fu, 0x0f0f0f0fu};
+    const words upper_bits = {0, 0x30303030u, 0, 0x30303030u};
     uint32_t in[3];
 
     memcpy(in, packed, sizeof in);
-    uint32_t out[4] = {
-        in[0] & 0x3f3f3f3fu,
-        (in[2] & 0x0f0f0f0fu) | (in[0] >> 2 & 0x30303030u),
-        in[1] & 0x3f3f3f3fu,
-        (in[2] >> 4 & 0x0f0f0f0fu) | (in[1] >> 2 & 0x30303030u),
-    };
-    memcpy(scales, out, sizeof out);
+    words low = {in[0], in[2], in[1], in[2] >> 4}, high = {in[0], in[0], in[1], in[1]};
+    words out = (low & six_bits) | (high >> 2 & upper_bits);
+    memcpy(scales, &out, sizeof out);
 }
 
 static void pack_scales(const uint8_t scales[2 * SUBS], uint8_t packed[12])
@@ -52,7 +55,7 @@ static void pack_scales(const uint8_t scales[2 * SUBS], uint8_t packed[12])
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 /* The factors of the sub-blocks: value = scale * code - min. */
-static void load_scales(const uint8_t *block, float scale[2 * SUBS], float min[2 * SUBS])
+static inline void load_scales(const uint8_t *block, float scale[2 * SUBS], float min[2 * SUBS])
 {
     uint8_t codes[4 * SUBS] = {0};
     floats d = floats_of(load_half(block + D)), dmin = floats_of(load_half(block + DMIN));
@@ -64,35 +67,54 @@ static void load_scales(const uint8_t *block, float scale[2 * SUBS], float min[2
     }
 }
 
-static void decode_block(const uint8_t *block, const k_codes *codes, float *values)
+/* Codes of sub-blocks that are next to each other share bytes. */
+static inline ints low_codes(const uint8_t *codes)
+{
+    return bytes_load(codes) & 15;
+}
+
+static inline ints high_codes(const uint8_t *codes)
+{
+    return shift_right(bytes_load(codes), 4);
+}
+
+static inline floats affine(ints code, float scale, float min)
+{
+    return floats_of(scale) * floats_from(code) - floats_of(min);
+}
+
+static void decode_q4(const uint8_t *restrict block, float *restrict values)
 {
     float scale[2 * SUBS], min[2 * SUBS];
 
     load_scales(block, scale, min);
-    for (size_t j = 0; j < SUBS; j++)
-        k_decode_affine(codes->byte + SUB * j, SUB, scale[j], min[j], values + SUB * j);
+    for (size_t j = 0; j < SUBS; j += 2, values += 2 * SUB)
+        for (size_t i = 0; i < SUB; i += LANES) {
+            const uint8_t *codes = block + Q4_CODES + j / 2 * SUB + i;
+            floats_store(values + i, affine(low_codes(codes), scale[j], min[j]));
+            floats_store(values + SUB + i, affine(high_codes(codes), scale[j + 1], min[j + 1]));
+        }
 }
 
-void KERNEL(decode_Q4_K)(const uint8_t *blocks, uint64_t elements, float *values)
+/* Bit j of a byte of the high bits is bit 4 of a code of sub-block j. */
+static void decode_q5(const uint8_t *restrict block, float *restrict values)
 {
-    k_codes codes;
+    float scale[2 * SUBS], min[2 * SUBS];
 
-    for (uint64_t i = 0; i < elements; i += K_WEIGHTS, blocks += Q4_BYTES) {
-        k_unpack(blocks + Q4_CODES, 4, 4, 0, &codes);
-        decode_block(blocks, &codes, values + i);
-    }
+    load_scales(block, scale, min);
+    for (int j = 0; j < SUBS; j += 2, values += 2 * SUB)
+        for (size_t i = 0; i < SUB; i += LANES) {
+            const uint8_t *codes = block + Q5_CODES + (size_t)j / 2 * SUB + i;
+            ints high = shift_right(shift_left(bytes_load(block + Q5_HIGH + i), 4), j);
+            ints low = low_codes(codes) | (high & 16);
+            ints next = high_codes(codes) | (shift_right(high, 1) & 16);
+            floats_store(values + i, affine(low, scale[j], min[j]));
+            floats_store(values + SUB + i, affine(next, scale[j + 1], min[j + 1]));
+        }
 }
 
-void KERNEL(decode_Q5_K)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    k_codes codes;
-
-    for (uint64_t i = 0; i < elements; i += K_WEIGHTS, blocks += Q5_BYTES) {
-        k_unpack(blocks + Q5_CODES, 4, 4, 0, &codes);
-        k_unpack(blocks + Q5_HIGH, 1, 4, 4, &codes);
-        decode_block(blocks, &codes, values + i);
-    }
-}
+BLOCK_DECODER(Q4_K, K_WEIGHTS, Q4_BYTES, decode_q4)
+BLOCK_DECODER(Q5_K, K_WEIGHTS, Q5_BYTES, decode_q5)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
  * the byte has the first trit above its eight bits, and in them the rest. */
 #include "codec/kernels/block.h"
 
-enum { ELEMENTS = 256, RUN = 32 };
+enum { ELEMENTS = 256, RUN = 32, HALF = RUN / 2 };
 
 /* ---- TQ1_0 ---------------------------------------------------------------------------------- */
 
@@ -27,36 +27,66 @@ static const struct {
     size_t at, bytes, element;
 } runs[] = {{0, 32, 0}, {32, 16, 160}};
 
-enum { RUNS = sizeof runs / sizeof *runs, TRITS = 5, TAIL_ELEMENT = 240 };
+enum { RUNS = sizeof runs / sizeof *runs, TRITS = 5, SECOND = 32, SECOND_ELEMENT = 160 };
+enum { TAIL_ELEMENT = 240 };
 
-/* LANES bytes of a run of `stride`. */
-static inline void decode_trits(const uint8_t *bytes, size_t stride, int trits, floats scale,
-                                float *values)
+/* What the lowest two bits of each lane say. */
+static inline floats trit_values(ints trits, floats scale)
+{
+    static const float values[4] = {-1, 0, 1, 0};
+
+    return lookup4(values, trits) * scale;
+}
+
+/* The trits of LANES bytes of the first run and of as many HALF bytes later: two bytes, 16 bits
+ * apart, share an int. */
+static inline void decode_first(const uint8_t *bytes, floats scale, float *values)
+{
+    ints rest = bytes_load(bytes) | shift_left(bytes_load(bytes + HALF), 16);
+
+    for (int n = 0; n < TRITS; n++, values += RUN) {
+        ints tripled = rest + rest + rest;
+        floats_store(values, trit_values(shift_right(tripled, 8), scale));
+        floats_store(values + HALF, trit_values(shift_right(tripled, 24), scale));
+        rest = tripled & 0x00ff00ff;
+    }
+}
+
+static inline void decode_second(const uint8_t *bytes, floats scale, float *values)
 {
     ints rest = bytes_load(bytes);
 
-    for (int n = 0; n < trits; n++, values += stride) {
+    for (int n = 0; n < TRITS; n++, values += HALF) {
         ints tripled = rest + rest + rest;
-        floats_store(values, floats_from(shift_right(tripled, 8) - 1) * scale);
+        floats_store(values, trit_values(shift_right(tripled, 8), scale));
         rest = tripled & 255;
     }
 }
 
-static void decode_tq1_0(const uint8_t *block, float *values)
+/* The tail is shorter than the lanes: a lane for each of its elements begins with the trits before
+ * its own cut off. */
+static inline void decode_tail(const uint8_t *bytes, floats scale, float *values)
 {
-    enum { PAD = 16 }; /* the most lanes */
-    floats scale = floats_of(load_half(block + TQ1_SCALE));
-    uint8_t tail[PAD] = {0};
-    float tail_values[TAIL_BYTES * TAIL_TRITS + PAD];
+    static const int32_t first_bit[] = {0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24};
+    static const int32_t power[] = {1, 1, 1, 1, 3, 3, 3, 3, 9, 9, 9, 9, 27, 27, 27, 27};
+    unsigned_ints all = (unsigned_ints)ints_of((int32_t)load_u32(bytes, HOST_IS_BIG_ENDIAN));
 
-    for (size_t r = 0; r < RUNS; r++)
-        for (size_t j = 0; j < runs[r].bytes; j += LANES)
-            decode_trits(block + runs[r].at + j, runs[r].bytes, TRITS, scale,
-                         values + runs[r].element + j);
-    memcpy(tail, block + TAIL, TAIL_BYTES);
-    for (size_t j = 0; j < TAIL_BYTES; j += LANES) /* what is written too far is overwritten */
-        decode_trits(tail + j, TAIL_BYTES, TAIL_TRITS, scale, tail_values + j);
-    memcpy(values + TAIL_ELEMENT, tail_values, TAIL_BYTES * TAIL_TRITS * sizeof *values);
+    for (size_t j = 0; j < TAIL_BYTES * TAIL_TRITS; j += LANES) {
+        ints byte = (ints)(all >> (unsigned_ints)ints_load(first_bit + j)) & 255;
+        ints rest = byte * ints_load(power + j) & 255;
+        floats_store(values + j, trit_values(shift_right(rest + rest + rest, 8), scale));
+    }
+}
+
+static void decode_tq1_0(const uint8_t *restrict block, float *restrict values)
+{
+    floats scale = floats_of(load_half(block + TQ1_SCALE));
+
+    for (size_t j = 0; j < HALF; j += LANES)
+        decode_first(block + j, scale, values + j);
+    for (size_t j = 0; j < HALF; j += LANES)
+        decode_second(block + SECOND + j, scale, values + SECOND_ELEMENT + j);
+    decode_tail(block + TAIL, scale, values + TAIL_ELEMENT);
 }
 
 BLOCK_DECODER(TQ1_0, ELEMENTS, TQ1_BYTES, decode_tq1_0)
