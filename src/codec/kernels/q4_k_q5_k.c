@@ -25,17 +25,18 @@ enum { Q4_CODES = 16, Q4_BYTES = 144, Q5_HIGH = 16, Q5_CODES = 48, Q5_BYTES = 17
  * cache before all four can be loaded. */
 typedef uint32_t words __attribute__((vector_size(16)));
 
-/* Eight scales, then eight mins.  Four at a time: bytes of a word never meet, so that its byte
- * order does not matter. */
-static inline void unpack_scales(const uint8_t packed[12], uint8_t scales[2 * SUBS])
+/* Eight scales, then eight mins, of the first 16 bytes of a block.  Four at a time: bytes of a word
+ * never meet, so that its byte order does not matter. */
+static inline void unpack_scales(const uint8_t *block, uint8_t scales[2 * SUBS])
 {
     const words six_bits = {0x3f3f3f3fu, 0x0f0f0f0fu, 0x3f3f3f3fu, 0x0f0f0f0fu};
     const words upper_bits = {0, 0x30303030u, 0, 0x30303030u};
-    uint32_t in[3];
+    words in;
 
-    memcpy(in, packed, sizeof in);
-    words low = {in[0], in[2], in[1], in[2] >> 4}, high = {in[0], in[0], in[1], in[1]};
-    words out = (low & six_bits) | (high >> 2 & upper_bits);
+    memcpy(&in, block, sizeof in);
+    words low = __builtin_shufflevector(in, in, 1, 3, 2, 3) >> (words){0, 0, 0, 4};
+    words high = __builtin_shufflevector(in, in, 1, 1, 2, 2) >> 2;
+    words out = (low & six_bits) | (high & upper_bits);
     memcpy(scales, &out, sizeof out);
 }
 
@@ -55,27 +56,16 @@ static void pack_scales(const uint8_t scales[2 * SUBS], uint8_t packed[12])
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 /* The factors of the sub-blocks: value = scale * code - min. */
-static inline void load_scales(const uint8_t *block, float scale[2 * SUBS], float min[2 * SUBS])
+static inline void load_factors(const uint8_t *block, float factors[2 * SUBS])
 {
-    uint8_t codes[4 * SUBS] = {0};
+    uint8_t codes[2 * SUBS];
     floats d = floats_of(load_half(block + D)), dmin = floats_of(load_half(block + DMIN));
 
-    unpack_scales(block + SCALES, codes);
-    for (size_t j = 0; j < SUBS; j += LANES) {
-        floats_store(scale + j, d * floats_from(bytes_load(codes + j)));
-        floats_store(min + j, dmin * floats_from(bytes_load(codes + SUBS + j)));
+    unpack_scales(block, codes);
+    for (size_t j = 0; j < 2 * SUBS; j += LANES) {
+        floats factor = select(mask_from_bits(0xffu >> j), d, dmin);
+        floats_store(factors + j, factor * floats_from(bytes_load(codes + j)));
     }
-}
-
-/* Codes of sub-blocks that are next to each other share bytes. */
-static inline ints low_codes(const uint8_t *codes)
-{
-    return bytes_load(codes) & 15;
-}
-
-static inline ints high_codes(const uint8_t *codes)
-{
-    return shift_right(bytes_load(codes), 4);
 }
 
 static inline floats affine(ints code, float scale, float min)
@@ -83,31 +73,49 @@ static inline floats affine(ints code, float scale, float min)
     return floats_of(scale) * floats_from(code) - floats_of(min);
 }
 
+/* The values of the lowest four bits. */
+static inline floats q4_values(ints codes, float scale, float min)
+{
+#if LANES == 16 /* a register holds the values of all codes: it takes less to look one up */
+    static const int32_t all[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    float values[LANES];
+
+    floats_store(values, affine(ints_load(all), scale, min));
+    return lookup16(values, codes);
+#else
+    return affine(codes & 15, scale, min);
+#endif
+}
+
+/* Sub-blocks that are next to each other share bytes. */
 static void decode_q4(const uint8_t *restrict block, float *restrict values)
 {
-    float scale[2 * SUBS], min[2 * SUBS];
+    const uint8_t *codes = block + Q4_CODES;
+    float scale[2 * SUBS], *min = scale + SUBS;
 
-    load_scales(block, scale, min);
-    for (size_t j = 0; j < SUBS; j += 2, values += 2 * SUB)
+    load_factors(block, scale);
+    for (size_t j = 0; j < SUBS; j += 2, codes += SUB, values += 2 * SUB)
         for (size_t i = 0; i < SUB; i += LANES) {
-            const uint8_t *codes = block + Q4_CODES + j / 2 * SUB + i;
-            floats_store(values + i, affine(low_codes(codes), scale[j], min[j]));
-            floats_store(values + SUB + i, affine(high_codes(codes), scale[j + 1], min[j + 1]));
+            ints both = bytes_load(codes + i);
+            floats_store(values + i, q4_values(both, scale[j], min[j]));
+            floats_store(values + SUB + i,
+                         q4_values(shift_right(both, 4), scale[j + 1], min[j + 1]));
         }
 }
 
 /* Bit j of a byte of the high bits is bit 4 of a code of sub-block j. */
 static void decode_q5(const uint8_t *restrict block, float *restrict values)
 {
-    float scale[2 * SUBS], min[2 * SUBS];
+    const uint8_t *codes = block + Q5_CODES;
+    float scale[2 * SUBS], *min = scale + SUBS;
 
-    load_scales(block, scale, min);
-    for (int j = 0; j < SUBS; j += 2, values += 2 * SUB)
+    load_factors(block, scale);
+    for (int j = 0; j < SUBS; j += 2, codes += SUB, values += 2 * SUB)
         for (size_t i = 0; i < SUB; i += LANES) {
-            const uint8_t *codes = block + Q5_CODES + (size_t)j / 2 * SUB + i;
+            ints both = bytes_load(codes + i);
             ints high = shift_right(shift_left(bytes_load(block + Q5_HIGH + i), 4), j);
-            ints low = low_codes(codes) | (high & 16);
-            ints next = high_codes(codes) | (shift_right(high, 1) & 16);
+            ints low = (both & 15) | (high & 16);
+            ints next = shift_right(both, 4) | (shift_right(high, 1) & 16);
             floats_store(values + i, affine(low, scale[j], min[j]));
             floats_store(values + SUB + i, affine(next, scale[j + 1], min[j + 1]));
         }
