@@ -19,6 +19,7 @@ gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, g
     if (!number_is_read(first->number))
         return refuse(error, GUFO_E_TYPE, "numbers of type %s are not converted",
                       first->number->name);
+    r->number = first->number;
     r->gathering = gather_new(v, c, 1);
     r->bytes = mem_array(v->allocator, NUMBERS_AT_ONCE, first->number->bits / 8);
     if (r->gathering == NULL || r->bytes == NULL)
@@ -53,13 +54,7 @@ gufo_status numbers_floats(const number_reader *r, uint64_t first, uint64_t coun
 {
     gufo_status status = numbers_bytes(r, first, count, error);
 
-    if (status != GUFO_OK)
-        return status;
-    if (r->rows.type == NULL)
-        return r->rows.unpack->floats(&r->rows, NULL, r->bytes, first, count, out, error);
-    if (r->rows.swapped)
-        status = gufo_swap_blocks(r->rows.type, r->bytes, count, error);
     return status == GUFO_OK
-               ? gufo_decode(r->rows.type, r->bytes, 1, count, out, GUFO_CPU_BEST, error)
+               ? unpack_floats(r->number, r->rows.swapped, r->bytes, count, out, error)
                : status;
 }

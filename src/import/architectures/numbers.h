@@ -8,6 +8,7 @@ enum { NUMBERS_AT_ONCE = 1 << 16 };
 
 typedef struct number_reader {
     const gufo_allocator *allocator;
+    const number_type *number;
     struct gathering *gathering;
     rows rows;      /* of one number */
     uint8_t *bytes; /* of NUMBERS_AT_ONCE numbers */

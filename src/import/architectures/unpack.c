@@ -81,3 +81,18 @@ const unpacker *unpack_find(const number_type *number)
             return &unpackers[i];
     return NULL;
 }
+
+gufo_status unpack_floats(const number_type *number, bool swapped, uint8_t *bytes, uint64_t count,
+                          float *out, gufo_error *error)
+{
+    const gufo_element_type *type = number_element_type(number);
+    const rows row = {.columns = count};
+    gufo_status status = GUFO_OK;
+
+    if (type == NULL)
+        return unpack_find(number)->floats(&row, NULL, bytes, 0, 1, out, error);
+    if (swapped && number->bits > 8)
+        status = gufo_swap_blocks(type, bytes, count, error);
+    return status == GUFO_OK ? gufo_decode(type, bytes, 1, count, out, GUFO_CPU_BEST, error)
+                             : status;
+}

@@ -14,4 +14,8 @@ static inline bool number_is_read(const number_type *number)
     return number_element_type(number) != NULL || unpack_find(number) != NULL;
 }
 
+/* Numbers of any type that is converted, as a file has them, to floats.  Their bytes may change. */
+gufo_status unpack_floats(const number_type *number, bool swapped, uint8_t *bytes, uint64_t count,
+                          float *out, gufo_error *error);
+
 #endif

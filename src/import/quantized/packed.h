@@ -5,7 +5,7 @@
  *                               .scales   F16 [groups, out]
  *
  *     find.c      which tensors of a checkpoint are parts of packed weights: the methods, as a table
- *     parts.c     reading parts
+ *     parts.c     reading and checking parts
  *     gptq.c ...  a way to pack each: its shapes, its numbers, and the blocks that hold them exactly
  *
  * The operations on tensors see one tensor of F32 instead of the parts.  Rows are unpacked when they
@@ -22,8 +22,9 @@ enum { PACKED_PARTS = 5 };
 /* A way to pack. */
 typedef struct packed_kind {
     const char *name; /* for messages: "GPTQ" */
-    /* What the parts are called, behind the name of the module, in the order of packed_weight.parts:
-     * those before `required` must exist, the others may.  NULL ends the list. */
+    /* What the parts are called, behind the name of the module (".qweight", "_blocks"), in the order
+     * of packed_weight.parts: those before `required` must exist, the others may.  NULL ends the
+     * list. */
     const char *parts[PACKED_PARTS];
     uint32_t required;
     /* Checks types and shapes of the parts against each other and against the settings; sets
@@ -64,6 +65,22 @@ typedef struct packed_weight {
 } packed_weight;
 
 /* ---- parts.c -------------------------------------------------------------------------------- */
+
+/* What a part may hold. */
+typedef enum packed_numbers {
+    PACKED_FLOATS, /* F32, F16, BF16, F8_E4M3, F8_E5M2 */
+    PACKED_WORDS,  /* whole numbers of 32 bits */
+    PACKED_BYTES,  /* numbers of 8 bits */
+} packed_numbers;
+
+/* Fails unless a part holds such numbers side by side and has this shape, slowest first. */
+gufo_status packed_expect(const packed_weight *w, uint32_t part, packed_numbers numbers,
+                          uint32_t n_dims, const uint64_t *shape, gufo_error *error);
+
+/* A failure about an element of a part: with its place and its file. */
+__attribute__((format(printf, 5, 6))) gufo_status packed_fail(const packed_weight *w, uint32_t part,
+                                                              uint64_t element, gufo_error *error,
+                                                              const char *format, ...);
 
 /* Bytes of a part, whose elements follow each other.  Failures name the file. */
 gufo_status packed_read(const packed_weight *w, uint32_t part, uint64_t from, uint64_t size,
