@@ -7,6 +7,8 @@
  *     find.c      which tensors of a checkpoint are parts of packed weights: the methods, as a table
  *     parts.c     reading and checking parts
  *     gptq.c ...  a way to pack each: its shapes, its numbers, and the blocks that hold them exactly
+ *     integers.c  what whole numbers with scales and zeros have in common; columns.c: those of GPTQ
+ *                 and AWQ, whose outputs are columns
  *
  * The operations on tensors see one tensor of F32 instead of the parts.  Rows are unpacked when they
  * are read.  Where blocks of GGUF hold the same numbers, rows may be read as those blocks, too. */
@@ -16,6 +18,7 @@
 #include "import/containers/checkpoint.h"
 
 struct packed_weight;
+struct integer_layout;
 
 enum { PACKED_PARTS = 5 };
 
@@ -41,6 +44,7 @@ typedef struct packed_kind {
     /* The same rows as blocks of w->type.  NULL where find_type is. */
     gufo_status (*blocks)(const struct packed_weight *w, uint64_t first, uint64_t count,
                           uint8_t *out, gufo_error *error);
+    const struct integer_layout *integers; /* how whole numbers are packed; NULL: they are floats */
 } packed_kind;
 
 /* What quantization_config says, as far as a kind asks for it. */

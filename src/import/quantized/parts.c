@@ -3,6 +3,7 @@
  * A kind checks a part once, with packed_expect, before it reads any of it. */
 #include "import/quantized/packed.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/bytes.h"

@@ -1,0 +1,100 @@
+/* GPTQ: columns of words, whose numbers follow each other along the inputs.
+ *
+ *     .qweight  [inputs / per, outputs]    word [k, o]: inputs per k ... of output o, the first lowest
+ *     .qzeros   [groups, outputs / per]    word [g, k]: outputs per k ... of group g; one less than
+ *                                          the zero, except in the second version of the format
+ *     .scales   [groups, outputs]
+ *     .g_idx    [inputs]                   the group of each input
+ *
+ * A row of the weight is a column here.  Many rows are read at once, in tiles: a run of words for each row
+ * of words. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "import/quantized/columns.h"
+
+#include <inttypes.h>
+
+enum { TILE_WORDS = 4096 };
+
+static gufo_status gptq_open(packed_weight *w, gufo_error *error)
+{
+    const checkpoint_tensor *words = w->parts[COLUMNS_WEIGHT];
+    const uint32_t bits = w->settings.bits;
+    gufo_status status = packed_expect(w, COLUMNS_WEIGHT, PACKED_WORDS, 2, words->shape, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (bits != 2 && bits != 4 && bits != 8)
+        return refuse(error, GUFO_E_TYPE, "%s weights of %" PRIu32 " bits are not converted",
+                      w->kind->name, bits);
+    w->slices = 1;
+    w->rows = words->shape[1];
+    w->columns = words->shape[0] * (32 / bits); /* each is some bits of the file */
+    return columns_open(w, error);
+}
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+/* Rows of words [tile, tile + height), of which `words` has `count` each, to rows of codes. */
+static void unpack_tile(const packed_weight *w, uint64_t tile, uint64_t height, uint64_t count,
+                        const uint32_t *words, uint8_t *codes)
+{
+    const uint32_t bits = w->settings.bits, per = 32 / bits;
+
+    for (uint64_t row = 0; row < count; row++) {
+        uint8_t *to = codes + row * w->columns + tile * per;
+
+        for (uint64_t i = 0; i < height; i++)
+            integers_unpack(words[i * count + row], bits, to + i * per);
+    }
+}
+
+static gufo_status gptq_codes(const packed_weight *w, uint64_t first, uint64_t count,
+                              uint8_t *codes, gufo_error *error)
+{
+    uint64_t height = w->columns / (32 / w->settings.bits), some;
+    uint64_t most = larger(TILE_WORDS / count, 1);
+    uint32_t *words = mem_array(w->allocator, larger(TILE_WORDS, count), sizeof *words);
+    gufo_status status = words == NULL ? fail_memory(error) : GUFO_OK;
+
+    for (uint64_t i = 0; i < height && status == GUFO_OK; i += some) {
+        some = smaller(height - i, most);
+        for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
+            status = packed_words(w, COLUMNS_WEIGHT, (i + k) * w->rows + first, count,
+                                  words + k * count, error);
+        if (status == GUFO_OK)
+            unpack_tile(w, i, some, count, words, codes);
+    }
+    mem_free(w->allocator, words);
+    return status;
+}
+
+/* ---- the kind ------------------------------------------------------------------------------- */
+
+static gufo_status gptq_scales(const packed_weight *w, uint64_t first, uint64_t count,
+                               float *scales, uint16_t *zeros, gufo_error *error)
+{
+    const columns_zeros z = {.add = w->settings.zero_plus_one};
+
+    return columns_scales(w, &z, first, count, scales, zeros, error);
+}
+
+static const integer_layout layout = {
+    .codes = gptq_codes,
+    .scales = gptq_scales,
+    .scale_part = COLUMNS_SCALES,
+    .groups_first = true,
+    .order_part = COLUMNS_ORDER,
+};
+
+const packed_kind packed_gptq = {
+    .name = "GPTQ",
+    .parts = {".qweight", ".qzeros", ".scales", ".g_idx"},
+    .required = 3,
+    .open = gptq_open,
+    .find_type = integers_type,
+    .floats = integers_floats,
+    .blocks = integers_blocks,
+    .integers = &layout,
+};
