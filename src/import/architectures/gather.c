@@ -3,7 +3,8 @@
  * Numbers that are wanted are a box: counts, with a stride in the file and one in the result for each.
  * Where the bytes from the first number to the last are few compared with those that are wanted, they
  * are read at once, and the numbers are picked from them.  Otherwise the box is divided along its
- * longest stride in the file. */
+ * longest stride in the file.  A packed weight is read as if it were a file of its numbers, or of its
+ * rows. */
 #include "import/architectures/gather.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "import/quantized/unpacked.h"
 
 enum {
     SPAN_BYTES = 1 << 20, /* that are read at once */
@@ -56,16 +58,44 @@ static void spread(const box *b, uint32_t axis, uint64_t width, const uint8_t *f
     }
 }
 
-static gufo_status read_span(const pick *p, const box *b, uint64_t size, gufo_error *error)
+static gufo_status read_packed(const gathering *g, const packed_weight *w, uint64_t offset,
+                               uint64_t size, uint8_t *out, gufo_error *error)
 {
-    const gathering *g = p->gathering;
-    gufo_status status = source_read(p->chunk->source, b->offset, p->span, (size_t)size, error);
+    static gufo_status (*const reads[])(const packed_weight *w, uint64_t first, uint64_t count,
+                                        void *out, gufo_error *error) = {
+        [GATHER_NUMBERS] = unpacked_numbers,
+        [GATHER_ROWS] = unpacked_rows,
+        [GATHER_BLOCKS] = unpacked_blocks};
+
+    return reads[g->form](w, offset / g->width, size / g->width, out, error);
+}
+
+static gufo_status read_bytes(const pick *p, uint64_t offset, uint64_t size, uint8_t *out,
+                              gufo_error *error)
+{
+    const chunk *c = p->chunk;
+    gufo_status status =
+        c->packed != NULL ? read_packed(p->gathering, c->packed, offset, size, out, error)
+                          : source_read(c->source, offset, out, (size_t)size, error);
 
     if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_INPUT, p->chunk->file, g->checkpoint->files[p->chunk->file].path);
-    else
-        spread(b, 0, g->width, p->span, b->out);
+        fail_in(error, GUFO_FILE_INPUT, c->file, p->gathering->checkpoint->files[c->file].path);
     return status;
+}
+
+static gufo_status read_span(const pick *p, const box *b, uint64_t size, gufo_error *error)
+{
+    gufo_status status = read_bytes(p, b->offset, size, p->span, error);
+
+    if (status == GUFO_OK)
+        spread(b, 0, p->gathering->width, p->span, b->out);
+    return status;
+}
+
+/* Whether its elements follow each other, in the file and in the result. */
+static bool is_run(const box *b)
+{
+    return b->n == 0 || (b->n == 1 && b->from[0] == 1 && b->to[0] == 1);
 }
 
 /* The bytes from the first number of a box to the end of its last one, and those of its numbers. */
@@ -110,9 +140,11 @@ static gufo_status fill_box(const pick *p, box b, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     measure(&b, width, &span, &wanted);
+    if (is_run(&b))
+        return read_bytes(p, b.offset, span, b.out, error);
     if (span <= SPAN_BYTES && (span <= PAGE_BYTES || span / SPAN_WASTE <= wanted))
         return read_span(p, &b, span, error);
-    axis = longest_axis(&b); /* more than one number: it has an axis */
+    axis = longest_axis(&b);
     end = b.count[axis];
     if (span / SPAN_WASTE <= wanted) /* dense, but too long for one reading */
         step = larger(end / divide_up(span, SPAN_BYTES / 2), 1);
@@ -187,7 +219,7 @@ gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, vo
         uint64_t inside = number - g->begins[i], some = smaller(end - number, c->numbers - inside);
 
         p.chunk = c;
-        if (c->source == NULL)
+        if (chunk_is_zeros(c))
             memset(to, 0, (size_t)(some * g->width));
         else
             status = fill_range(&p, 0, c->offset, inside, some, to, error);
@@ -208,7 +240,8 @@ gufo_status gather_zeros(const struct rows *r, uint64_t first, uint64_t count, v
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
+static gathering *make_gathering(const view *v, const checkpoint *c, uint64_t columns,
+                                 uint64_t width, gather_form form)
 {
     uint64_t each = sizeof(chunk) + sizeof(uint64_t), number = 0;
     gathering *g;
@@ -223,7 +256,8 @@ gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
                      .chunks = (chunk *)(void *)(g + 1),
                      .count = v->count,
                      .columns = columns,
-                     .width = v->chunks[0].number->bits / 8};
+                     .width = width,
+                     .form = form};
     g->begins = (uint64_t *)(void *)(g->chunks + v->count);
     for (uint64_t i = 0; i < v->count; i++) {
         g->chunks[i] = v->chunks[i];
@@ -231,4 +265,14 @@ gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
         number += v->chunks[i].numbers;
     }
     return g;
+}
+
+gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
+{
+    return make_gathering(v, c, columns, v->chunks[0].number->bits / 8, GATHER_NUMBERS);
+}
+
+gathering *gather_new_rows(const view *v, const checkpoint *c, uint64_t width, gather_form form)
+{
+    return make_gathering(v, c, 1, width, form);
 }

@@ -1,7 +1,7 @@
 /* Pieces of views.  A row of the result is a row of its sources in one of three ways:
  *
  *     rows        all its numbers are side by side: segments say where the rows are, and the bytes
- *                 can be moved
+ *                 can be moved; those of packed weights are gathered, many at once
  *     transpose   it is a column of a matrix whose rows are side by side
  *     gathered    its numbers are anywhere: gather.c reads them */
 #include "import/architectures/pieces.h"
@@ -15,6 +15,7 @@
 #include "import/architectures/gather.h"
 #include "import/architectures/plan_blocks.h"
 #include "import/architectures/unpack.h"
+#include "import/quantized/unpacked.h"
 
 enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };
 
@@ -58,7 +59,8 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
     rows r = {.input = c->file,
               .source = c->source,
               .offset = c->offset,
-              .read = c->source == NULL ? gather_zeros : NULL,
+              .read = c->packed != NULL ? unpacked_read : chunk_is_zeros(c) ? gather_zeros : NULL,
+              .context = c->packed,
               .row_bytes = m->columns * (c->number->bits / 8),
               .count = reach + 1,
               .columns = m->columns};
@@ -67,12 +69,12 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
     for (uint32_t i = p->n_sources; i > 0 && i + 2 > p->n_sources; i--) {
         rows *last = &p->sources[i - 1];
 
-        if (last->source != r.source || last->type != r.type || last->unpack != r.unpack ||
+        if (last->source != r.source || last->context != r.context || last->type != r.type || last->unpack != r.unpack ||
             last->swapped != r.swapped || r.offset < last->offset ||
             (r.offset - last->offset) % r.row_bytes != 0)
             continue;
         *number = i - 1;
-        *first = c->source == NULL ? 0 : (r.offset - last->offset) / r.row_bytes;
+        *first = chunk_is_zeros(c) ? 0 : (r.offset - last->offset) / r.row_bytes;
         last->count = larger(last->count, *first + reach + 1);
         return GUFO_OK;
     }
@@ -179,6 +181,83 @@ static gufo_status make_rows(making *m, const view *v, gufo_error *error)
     return status;
 }
 
+/* ---- packed weights -------------------------------------------------------------------------- */
+
+/* A chunk of a packed weight whose rows are whole, as one whose elements are these rows. */
+static bool packed_chunk(const chunk *c, uint64_t columns, uint64_t width, chunk *out)
+{
+    uint64_t first = c->offset / (c->number->bits / 8);
+    steps s;
+
+    if (c->packed == NULL || c->packed->columns != columns || first % columns != 0 ||
+        !row_steps(c, columns, &s))
+        return false;
+    *out = *c;
+    out->offset = first / columns * width;
+    out->numbers = c->numbers / columns;
+    out->n_dims = s.n;
+    for (uint32_t i = 0; i < s.n; i++) {
+        out->count[i] = s.count[s.n - 1 - i];
+        out->stride[i] = s.stride[s.n - 1 - i];
+    }
+    return true;
+}
+
+/* Whether all its rows are whole rows of packed weights. */
+static bool has_packed_rows(const view *v, uint64_t columns)
+{
+    chunk ignored;
+
+    for (uint64_t i = 0; i < v->count; i++)
+        if (!packed_chunk(&v->chunks[i], columns, 1, &ignored))
+            return false;
+    return v->count > 0;
+}
+
+/* The type whose blocks hold all rows; NULL: they are F32. */
+static const gufo_element_type *blocks_of(const view *v, uint64_t columns)
+{
+    if (v->n_ops > 0 || !has_packed_rows(v, columns))
+        return NULL;
+    for (uint64_t i = 1; i < v->count; i++)
+        if (v->chunks[i].packed->type != v->chunks[0].packed->type)
+            return NULL;
+    return v->chunks[0].packed->type;
+}
+
+/* One source with rows in the order of the tensor: several are unpacked at once, whatever their order
+ * in the weight. */
+static gufo_status make_packed(making *m, const view *v, const gufo_element_type *type,
+                               tensor_plan *plan, const checkpoint *c, gufo_error *error)
+{
+    const uint64_t count = v->numbers / m->columns;
+    const segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
+    rows r = {.input = v->chunks[0].file,
+              .read = gather_rows,
+              .count = count,
+              .columns = m->columns,
+              .type = type};
+    gather_form form = type->id == GUFO_TYPE_F32 ? GATHER_ROWS : GATHER_BLOCKS;
+    uint32_t number;
+    view by_rows;
+    gufo_status status = gufo_element_row_size(type, m->columns, &r.row_bytes, error);
+
+    if (status == GUFO_OK)
+        status = view_copy(&by_rows, v, error);
+    if (status != GUFO_OK)
+        return status;
+    for (uint64_t i = 0; i < v->count; i++)
+        (void)packed_chunk(&v->chunks[i], m->columns, r.row_bytes, &by_rows.chunks[i]);
+    r.context = gather_new_rows(&by_rows, c, r.row_bytes, form);
+    view_free(&by_rows);
+    if (r.context == NULL)
+        return fail_memory(error);
+    status = plan_keep(plan, r.context, error);
+    if (status == GUFO_OK)
+        status = add_source(m, &r, &number, error);
+    return status == GUFO_OK ? add_segment(m, &all, error) : status;
+}
+
 /* ---- transposes ----------------------------------------------------------------------------- */
 
 /* The steps from column to column of a chunk of whole slices, each `height` numbers high. */
@@ -272,10 +351,13 @@ static gufo_status set_dims(planned_tensor *t, const view *v, gufo_error *error)
 
 /* The type that the numbers have: that of the checkpoint if GGUF models have it, and nothing is
  * computed. */
-static const gufo_element_type *type_of(const view *v)
+static const gufo_element_type *type_of(const view *v, uint64_t columns)
 {
     const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32), *type;
 
+    type = blocks_of(v, columns);
+    if (type != NULL)
+        return type;
     if (v->count == 0 || v->n_ops > 0)
         return f32;
     type = number_element_type(v->chunks[0].number);
@@ -329,11 +411,13 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
 
     if (status != GUFO_OK)
         return status;
-    t->type = type_of(v);
+    t->type = type_of(v, t->dims[0]);
     set_slices(t);
     m.columns = t->dims[0];
     if (v->numbers > 0) {
-        if (has_rows(v, t->dims[0])) {
+        if (has_packed_rows(v, t->dims[0])) {
+            status = make_packed(&m, v, t->type, plan, c, error);
+        } else if (has_rows(v, t->dims[0])) {
             status = make_rows(&m, v, error);
         } else if (has_columns(v, t->dims[1], t->dims[0])) {
             m.columns = t->dims[1];

@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/advise.h"
-#include "import/architectures/config_files.h"
 #include "import/architectures/names.h"
 #include "import/architectures/operations_names.h"
 #include "import/architectures/stacks.h"
@@ -276,63 +275,13 @@ static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
                                                 : add_results(pl, it, rule, error);
 }
 
-/* ---- quantized sources ----------------------------------------------------------------------- */
-
-/* Whether a tensor of a quantized source is part of a quantized weight: its numbers are small or
- * packed, or its name says so. */
-static bool is_quantized(const checkpoint_tensor *t)
-{
-    static const char *const names[] = {
-        ".qweight",       ".qzeros",       ".scales",           ".g_idx",
-        ".weight_packed", ".weight_scale", ".weight_scale_inv", ".weight_scale_2",
-        ".weight_blocks", "_blocks",       "_scales",           ".qscale_weight",
-    };
-    const number_type *number = t->number;
-
-    if (t->n_dims >= 2 &&
-        (number->bits <= 8 || (number->kind == NUMBER_SIGNED && number->bits == 32)))
-        return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_ends(t->name, names[i]))
-            return true;
-    return false;
-}
-
-/* How the source is quantized; NULL: it is not. */
-static const char *quantization_of(const model_config *config)
-{
-    const json_t *how = json_object_get(config->fields, "quantization_config");
-    const char *method = json_string_value(json_object_get(how, "quant_method"));
-
-    if (!json_is_object(how))
-        how = json_object_get(config->raw, "quantization");
-    if (json_is_object(how))
-        return method != NULL ? method : "unknown method";
-    return config_has_file(config, gufo_str_of("hf_quant_config.json")) ? "modelopt" : NULL;
-}
-
-static gufo_status check_quantized(const planning *pl, const checkpoint_tensor *t,
-                                   gufo_error *error)
-{
-    const char *method = is_quantized(t) ? quantization_of(pl->planner.config) : NULL;
-
-    return method == NULL
-               ? GUFO_OK
-               : plan_refuse(pl->planner.checkpoint, t, GUFO_E_TYPE, error,
-                             "quantized source (%s): tensor %s is part of a weight that is not "
-                             "read yet",
-                             QUOTED(gufo_str_of(method)), QUOTED(t->name));
-}
-
 /* ---- every tensor ---------------------------------------------------------------------------- */
 
 static gufo_status convert_tensor(planning *pl, const checkpoint_tensor *t, gufo_error *error)
 {
     item it = {.from = t, .block = UINT64_MAX, .entry = UINT64_MAX};
-    gufo_status status = check_quantized(pl, t, error);
+    gufo_status status;
 
-    if (status != GUFO_OK)
-        return status;
     if (t->name.len > ITEM_NAME || memchr(t->name.data, '\0', t->name.len) != NULL)
         return fail_without_rule(pl, &it, error);
     memcpy(it.name, t->name.data, t->name.len);

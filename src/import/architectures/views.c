@@ -120,9 +120,10 @@ static gufo_status add_chunk(view *v, const chunk *c, gufo_error *error)
 gufo_status view_open(view *v, const checkpoint *c, const checkpoint_tensor *t,
                       const gufo_allocator *a, gufo_error *error)
 {
-    chunk all = {.source = &c->files[t->file].source,
+    chunk all = {.source = t->packed == NULL ? &c->files[t->file].source : NULL,
+                 .packed = t->packed,
                  .number = t->number,
-                 .offset = t->offset,
+                 .offset = t->packed == NULL ? t->offset : 0,
                  .numbers = t->elements,
                  .n_dims = t->n_dims,
                  .file = t->file,

@@ -18,7 +18,8 @@
 enum { VIEW_DIMS = CHECKPOINT_MAX_DIMS, VIEW_OPS = 4 };
 
 typedef struct chunk {
-    const source *source; /* NULL: zeros, wherever they are */
+    const source *source; /* NULL: `packed` has them, or they are zeros, wherever they are */
+    struct packed_weight *packed; /* as if its numbers were F32 in a file; NULL: it has none */
     const number_type *number;
     uint64_t offset;                              /* of its first number, in bytes */
     uint64_t count[VIEW_DIMS], stride[VIEW_DIMS]; /* slowest first, strides in numbers */
@@ -58,6 +59,11 @@ gufo_status view_append(view *v, const view *more, uint32_t axis, gufo_error *er
 /* Appends zeros to axis 0. */
 gufo_status view_append_zeros(view *v, uint64_t entries, gufo_error *error);
 gufo_status view_operate(view *v, const row_op *op, gufo_error *error);
+
+static inline bool chunk_is_zeros(const chunk *c)
+{
+    return c->source == NULL && c->packed == NULL;
+}
 
 /* Describes a chunk with a group of counts for each axis of `dims`, whose product it has: groups[i]
  * is the first count of axis i, groups[n_dims] the end.  False where no such description exists. */

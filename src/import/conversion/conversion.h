@@ -8,11 +8,13 @@
 #define IMPORT_CONVERSION_CONVERSION_H
 
 #include "import/architectures/tensors.h"
+#include "import/quantized/find.h"
 
 typedef struct conversion {
     gufo_import base;
     gufo_checkpoint_options options; /* while it is opened */
     checkpoint checkpoint;
+    packed_set packed;
     model_config config;
     tensor_plan plan;
     gufo_document *vocabulary; /* tokenizer.* keys, which come last */

@@ -42,6 +42,7 @@ static void close_conversion(gufo_import *base)
 
     tensor_plan_free(&c->plan);
     config_close(&c->config);
+    packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->vocabulary);
     mem_free(&allocator, c);
@@ -69,6 +70,8 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     }
     if (status == GUFO_OK)
         status = config_open(&c->config, folder, o->arch, is_generic(c), &c->base.allocator, error);
+    if (status == GUFO_OK && c->has_tensors)
+        status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
     return status;
 }
 

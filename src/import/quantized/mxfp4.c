@@ -40,6 +40,7 @@ static gufo_status mxfp4_open(packed_weight *w, gufo_error *error)
     if (codes->n_dims == n) /* some write the bytes of a row without dividing them */
         shape[n - 1] = groups * GROUP_BYTES;
     status = packed_expect(w, CODES, PACKED_BYTES, codes->n_dims == n ? n : n + 1, shape, error);
+    w->stacked = n == 3;
     w->slices = n == 3 ? shape[0] : 1;
     w->rows = shape[n - 2];
     w->columns = groups * GROUP;
@@ -127,4 +128,5 @@ const packed_kind packed_mxfp4 = {
     .find_type = mxfp4_type,
     .floats = mxfp4_floats,
     .blocks = mxfp4_blocks,
+    .transposed = true,
 };

@@ -4,7 +4,9 @@
  *                               .qzeros   I32 [groups, out / 8]  ->     [out, in]
  *                               .scales   F16 [groups, out]
  *
- *     find.c      which tensors of a checkpoint are parts of packed weights: the methods, as a table
+ *     methods.c   what a configuration says: the methods, as a table
+ *     find.c      which tensors of a checkpoint are parts of packed weights
+ *     unpacked.c  rows of weights, for the engine
  *     parts.c     reading and checking parts
  *     gptq.c ...  a way to pack each: its shapes, its numbers, and the blocks that hold them exactly
  *     integers.c  what whole numbers with scales and zeros have in common; columns.c: those of GPTQ
@@ -45,6 +47,10 @@ typedef struct packed_kind {
     gufo_status (*blocks)(const struct packed_weight *w, uint64_t first, uint64_t count,
                           uint8_t *out, gufo_error *error);
     const struct integer_layout *integers; /* how whole numbers are packed; NULL: they are floats */
+    /* Two factors of all numbers that blocks do not have, and floats do: of the weight, and of what
+     * it is multiplied with, which only readers use.  May be NULL: both are 1. */
+    gufo_status (*factors)(const struct packed_weight *w, float out[2], gufo_error *error);
+    bool transposed; /* models that are not packed have the matrix the other way round: [in, out] */
 } packed_kind;
 
 /* What quantization_config says, as far as a kind asks for it. */
@@ -66,6 +72,7 @@ typedef struct packed_weight {
     packed_settings settings;
     uint64_t slices, rows, columns; /* matrices: experts, outputs, inputs */
     const gufo_element_type *type;  /* whose blocks hold the numbers exactly; NULL: none does */
+    bool stacked; /* three axes, even of one matrix: as the first part has, if `open` says nothing */
 } packed_weight;
 
 /* ---- parts.c -------------------------------------------------------------------------------- */
@@ -100,6 +107,10 @@ gufo_status packed_words(const packed_weight *w, uint32_t part, uint64_t first, 
 /* ---- the kinds ------------------------------------------------------------------------------ */
 
 extern const packed_kind packed_gptq, packed_awq, packed_int, packed_mxfp4, packed_nvfp4;
-extern const packed_kind packed_scaled, packed_ternary;
+/* Numbers of 8 bits with scales that are called weight_scale; as fp8 calls them; as Mistral does.  In
+ * tensors of all experts scales are called NAME_scale. */
+extern const packed_kind packed_scaled, packed_scaled_stacked;
+extern const packed_kind packed_fp8, packed_fp8_stacked, packed_fp8_mistral;
+extern const packed_kind packed_ternary;
 
 #endif
