@@ -16,24 +16,11 @@
 gufo_status generate_view(const operation_call *c, const float *values, uint64_t count,
                           gufo_error *error)
 {
-    tensor_plan *plan = c->planner->grown.plan;
-    view *v = &c->item->views[0];
-    const source *numbers;
-    gufo_status status = plan_numbers(plan, values, count, &numbers, error);
+    gufo_status status =
+        plan_view(c->planner->grown.plan, values, count, &c->item->views[0], error);
 
     if (status != GUFO_OK)
         return status;
-    *v = (view){.allocator = plan->allocator, .n_dims = 1, .shape = {count}, .numbers = count};
-    v->chunks = mem_zero(plan->allocator, sizeof *v->chunks);
-    if (v->chunks == NULL)
-        return fail_memory(error);
-    v->count = v->room = 1;
-    v->chunks[0] = (chunk){.source = numbers,
-                           .number = number_by_name(gufo_str_of("F32")),
-                           .count = {count},
-                           .stride = {1},
-                           .numbers = count,
-                           .n_dims = 1};
     c->item->n_views = 1;
     return GUFO_OK;
 }

@@ -12,7 +12,8 @@
  *     generated.c           tensors that are computed
  *     stacks.c              tensors that become one
  *     views.c, gather.c     numbers in another order
- *     plan.c, pieces.c      the list of results; plan_blocks.c: memory that it owns */
+ *     plan.c, pieces.c      the list of results; plan_blocks.c: memory that it owns
+ *     factors.c             factors of packed weights, in tensors of their own */
 #ifndef IMPORT_ARCHITECTURES_OPERATION_H
 #define IMPORT_ARCHITECTURES_OPERATION_H
 

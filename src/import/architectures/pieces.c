@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "import/architectures/factors.h"
 #include "import/architectures/gather.h"
 #include "import/architectures/plan_blocks.h"
 #include "import/architectures/unpack.h"
@@ -214,15 +215,29 @@ static bool has_packed_rows(const view *v, uint64_t columns)
     return v->count > 0;
 }
 
-/* The type whose blocks hold all rows; NULL: they are F32. */
-static const gufo_element_type *blocks_of(const view *v, uint64_t columns)
+/* Whether blocks can do without factors. */
+static gufo_status check_factors(const view *v, bool *fit, gufo_error *error)
 {
-    if (v->n_ops > 0 || !has_packed_rows(v, columns))
-        return NULL;
-    for (uint64_t i = 1; i < v->count; i++)
-        if (v->chunks[i].packed->type != v->chunks[0].packed->type)
-            return NULL;
-    return v->chunks[0].packed->type;
+    factor_lists l;
+    gufo_status status = factors_read(v, &l, fit, error);
+
+    factors_free(v, &l);
+    return status;
+}
+
+/* The type whose blocks hold all rows; NULL: they are F32. */
+static gufo_status blocks_of(const view *v, uint64_t columns, const gufo_element_type **type,
+                             gufo_error *error)
+{
+    bool fit = v->n_ops == 0 && has_packed_rows(v, columns);
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 1; fit && i < v->count; i++)
+        fit = v->chunks[i].packed->type == v->chunks[0].packed->type;
+    if (fit && v->chunks[0].packed->type != NULL && v->chunks[0].packed->kind->factors != NULL)
+        status = check_factors(v, &fit, error);
+    *type = fit ? v->chunks[0].packed->type : NULL;
+    return status;
 }
 
 /* One source with rows in the order of the tensor: several are unpacked at once, whatever their order
@@ -351,13 +366,10 @@ static gufo_status set_dims(planned_tensor *t, const view *v, gufo_error *error)
 
 /* The type that the numbers have: that of the checkpoint if GGUF models have it, and nothing is
  * computed. */
-static const gufo_element_type *type_of(const view *v, uint64_t columns)
+static const gufo_element_type *type_of(const view *v)
 {
     const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32), *type;
 
-    type = blocks_of(v, columns);
-    if (type != NULL)
-        return type;
     if (v->count == 0 || v->n_ops > 0)
         return f32;
     type = number_element_type(v->chunks[0].number);
@@ -411,7 +423,12 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
 
     if (status != GUFO_OK)
         return status;
-    t->type = type_of(v, t->dims[0]);
+    if (!t->keeps_type)
+        status = blocks_of(v, t->dims[0], &t->type, error);
+    if (status != GUFO_OK)
+        return status;
+    if (t->type == NULL)
+        t->type = type_of(v);
     set_slices(t);
     m.columns = t->dims[0];
     if (v->numbers > 0) {

@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/architectures/factors.h"
 #include "import/architectures/pieces.h"
 #include "import/architectures/short_name.h"
 #include "import/architectures/unpack.h"
+#include "import/quantized/packed.h"
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
@@ -78,13 +80,11 @@ gufo_status plan_fail(const checkpoint *c, const checkpoint_tensor *t, gufo_stat
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-static bool keeps_type(const planned_tensor *t, plan_type type)
+static bool keeps_type(gufo_str name, const view *v, plan_type type)
 {
-    gufo_str name = gufo_str_of(t->name);
-
-    if (type == PLAN_TYPE_F32 || (type == PLAN_TYPE_ANY && t->n_dims >= 2))
+    if (type == PLAN_TYPE_F32 || (type == PLAN_TYPE_ANY && v->n_dims >= 2))
         return type == PLAN_TYPE_F32;
-    if (t->n_dims <= 1 || str_ends(name, "_norm.weight"))
+    if (v->n_dims <= 1 || str_ends(name, "_norm.weight"))
         return true;
     if (type == PLAN_TYPE_GENERIC)
         return false;
@@ -100,11 +100,10 @@ void plan_note_first(tensor_plan *plan, const checkpoint_tensor *t)
         plan->first_type = type;
 }
 
-static void choose_type(planned_tensor *t, plan_type type)
+static void choose_type(planned_tensor *t)
 {
     const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32);
 
-    t->keeps_type = keeps_type(t, type);
     if (!t->keeps_type || t->type == f32)
         return;
     t->type = f32;
@@ -128,7 +127,7 @@ static gufo_status check_type(const growing_plan *g, const view *v, const checkp
 }
 
 static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
-                              const checkpoint_tensor *from, plan_type type, gufo_error *error)
+                              const checkpoint_tensor *from, gufo_error *error)
 {
     tensor_plan *plan = g->plan;
     uint64_t first;
@@ -151,8 +150,64 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     status = piece_of_view(t, v, plan, g->checkpoint, error);
     t->piece.name = t->source;
     if (status == GUFO_OK)
-        choose_type(t, type);
+        choose_type(t);
     return from != NULL ? plan_fail(g->checkpoint, from, status, error) : status;
+}
+
+/* The first packed weight that a view has numbers of. */
+static const packed_weight *first_packed(const view *v)
+{
+    for (uint64_t i = 0; i < v->count; i++)
+        if (v->chunks[i].packed != NULL)
+            return v->chunks[i].packed;
+    return NULL;
+}
+
+/* NAME.scale for NAME.weight. */
+static gufo_status add_factor(growing_plan *g, gufo_str stem, const char *end, const float *list,
+                              uint64_t count, const checkpoint_tensor *from, gufo_error *error)
+{
+    char name[2 * GUFO_MAX_NAME];
+    view v = {0};
+    gufo_status status = GUFO_OK;
+
+    if (factors_are_one(list, count))
+        return GUFO_OK;
+    (void)snprintf(name, sizeof name, "%.*s%s", (int)stem.len, stem.data, end);
+    status = plan_view(g->plan, list, count, &v, error);
+    if (status == GUFO_OK)
+        status = plan_add(g, gufo_str_of(name), &v, from, PLAN_TYPE_F32, error);
+    if (status == GUFO_OK)
+        g->plan->tensors[g->plan->count - 1].comes_first = true;
+    view_free(&v);
+    return status;
+}
+
+static gufo_status add_factors(growing_plan *g, gufo_str name, const view *v,
+                               const checkpoint_tensor *from, gufo_error *error)
+{
+    factor_lists l;
+    bool fit;
+    gufo_status status = factors_read(v, &l, &fit, error);
+
+    if (str_ends(name, ".weight"))
+        name.len -= strlen(".weight");
+    for (unsigned i = 0; i < FACTORS && status == GUFO_OK; i++)
+        status = add_factor(g, name, factor_names[i], l.list[i], l.entries, from, error);
+    factors_free(v, &l);
+    return status;
+}
+
+/* Floats of 4 bits come first in a file, each tensor with its factors. */
+static gufo_status mark_first(growing_plan *g, gufo_str name, const view *v,
+                              const checkpoint_tensor *from, gufo_error *error)
+{
+    planned_tensor *t = &g->plan->tensors[g->plan->count - 1];
+
+    if (t->type->id != GUFO_TYPE_MXFP4 && t->type->id != GUFO_TYPE_NVFP4)
+        return GUFO_OK;
+    t->comes_first = true;
+    return t->packed->kind->factors != NULL ? add_factors(g, name, v, from, error) : GUFO_OK;
 }
 
 gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
@@ -171,7 +226,44 @@ gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkp
         return plan_refuse(g->checkpoint, from, GUFO_E_MALFORMED, error, "tensor %s has no numbers",
                            QUOTED(from->name));
     memcpy(t.name, name.data, name.len);
-    return add_tensor(g, &t, v, from, type, error);
+    t.keeps_type = keeps_type(name, v, type);
+    t.packed = first_packed(v);
+    status = add_tensor(g, &t, v, from, error);
+    return status == GUFO_OK ? mark_first(g, name, v, from, error) : status;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* Moves tensors that come first to the beginning of the list; the others keep their order, too. */
+static gufo_status order(tensor_plan *plan, gufo_error *error)
+{
+    planned_tensor *list = mem_array(plan->allocator, plan->count, sizeof *list);
+    uint64_t at = 0;
+
+    if (list == NULL)
+        return fail_memory(error);
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (uint64_t i = 0; i < plan->count; i++)
+            if (plan->tensors[i].comes_first == (turn == 0))
+                list[at++] = plan->tensors[i];
+    mem_free(plan->allocator, plan->tensors);
+    plan->tensors = list;
+    plan->room = plan->count;
+    return GUFO_OK;
+}
+
+gufo_status plan_finish(growing_plan *g, gufo_error *error)
+{
+    tensor_plan *plan = g->plan;
+    bool has_first = false, has_packed = false;
+
+    for (uint64_t i = 0; i < plan->count; i++) {
+        has_first = has_first || plan->tensors[i].comes_first;
+        has_packed = has_packed || plan->tensors[i].packed != NULL;
+    }
+    if (plan->first_type == NULL)
+        plan->first_type = gufo_element_type_by_id(has_packed ? GUFO_TYPE_BF16 : GUFO_TYPE_F16);
+    return has_first ? order(plan, error) : GUFO_OK;
 }
 
 const planned_tensor *plan_find(const growing_plan *g, gufo_str name)

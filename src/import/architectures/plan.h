@@ -30,6 +30,10 @@ typedef enum plan_type {
 gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
                      plan_type type, gufo_error *error);
 
+/* Ends a plan: puts tensors that come first at its beginning, and says what "auto" is where no tensor
+ * did. */
+gufo_status plan_finish(growing_plan *g, gufo_error *error);
+
 /* The first tensor with two dimensions of 16-bit numbers says what the type "auto" is. */
 void plan_note_first(tensor_plan *plan, const checkpoint_tensor *t);
 

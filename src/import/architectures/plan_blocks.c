@@ -44,3 +44,25 @@ gufo_status plan_numbers(tensor_plan *plan, const float *values, uint64_t count,
     *out = &numbers->source;
     return plan_keep(plan, numbers, error);
 }
+
+gufo_status plan_view(tensor_plan *plan, const float *values, uint64_t count, view *out,
+                      gufo_error *error)
+{
+    const source *numbers;
+    gufo_status status = plan_numbers(plan, values, count, &numbers, error);
+
+    if (status != GUFO_OK)
+        return status;
+    *out = (view){.allocator = plan->allocator, .n_dims = 1, .shape = {count}, .numbers = count};
+    out->chunks = mem_zero(plan->allocator, sizeof *out->chunks);
+    if (out->chunks == NULL)
+        return fail_memory(error);
+    out->count = out->room = 1;
+    out->chunks[0] = (chunk){.source = numbers,
+                             .number = number_by_name(gufo_str_of("F32")),
+                             .count = {count},
+                             .stride = {1},
+                             .numbers = count,
+                             .n_dims = 1};
+    return GUFO_OK;
+}

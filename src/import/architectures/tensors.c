@@ -311,7 +311,6 @@ static gufo_status add_generated(planning *pl, tensor_rule *rule, gufo_error *er
 static gufo_status plan_all(planning *pl, gufo_error *error)
 {
     const checkpoint *c = pl->planner.checkpoint;
-    tensor_plan *plan = pl->planner.grown.plan;
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++)
@@ -326,9 +325,7 @@ static gufo_status plan_all(planning *pl, gufo_error *error)
                              "%" PRIu64 " tensors of a vision or audio tower are skipped: the text "
                              "model alone is converted",
                              pl->planner.skipped);
-    if (plan->first_type == NULL)
-        plan->first_type = gufo_element_type_by_id(GUFO_TYPE_F16);
-    return status;
+    return status == GUFO_OK ? plan_finish(&pl->planner.grown, error) : status;
 }
 
 gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,

@@ -142,8 +142,8 @@ gufo_status tensors_plan_generic(tensor_plan *plan, gufo_import *import, const c
         status = write_pairs(&g, &g.names, "names", error);
     if (status == GUFO_OK)
         status = write_pairs(&g, &g.shapes, "shapes", error);
-    if (plan->first_type == NULL)
-        plan->first_type = gufo_element_type_by_id(GUFO_TYPE_F16);
+    if (status == GUFO_OK)
+        status = plan_finish(&g.grown, error);
     free_pairs(&g.names);
     free_pairs(&g.shapes);
     growing_plan_close(&g.grown);

@@ -104,9 +104,22 @@ static gufo_status set_general(conversion *c, gufo_error *error)
     return status;
 }
 
+/* What most of the file is, where its weights are floats of 4 bits; NULL: they are not. */
+static const gufo_element_type *small_floats(const conversion *c)
+{
+    for (uint64_t i = 0; i < c->plan.count && c->plan.tensors[i].comes_first; i++)
+        if (!c->plan.tensors[i].keeps_type)
+            return c->plan.tensors[i].type;
+    return NULL;
+}
+
 static uint32_t file_type(const conversion *c)
 {
+    const gufo_element_type *small = small_floats(c);
     gufo_quantize_target target;
+
+    if (small != NULL)
+        return small->id == GUFO_TYPE_MXFP4 ? GUFO_FILE_TYPE_MXFP4_MOE : GUFO_FILE_TYPE_NVFP4;
 
     return gufo_quantize_target_by_name(gufo_import_main_type(&c->base)->name, false, &target) &&
                    target.file_type != NULL

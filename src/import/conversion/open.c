@@ -21,7 +21,7 @@ static bool tensor_at(const gufo_import *base, uint64_t index, gufo_import_tenso
     t = &c->plan.tensors[index];
     *out = (gufo_import_tensor){.source = t->source,
                                 .name = gufo_str_of(t->name),
-                                .from = t->type->name,
+                                .from = t->packed != NULL ? t->packed->kind->name : t->type->name,
                                 .to = t->type,
                                 .measured = true,
                                 .exact = true};

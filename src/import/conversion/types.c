@@ -37,7 +37,8 @@ static const gufo_element_type *type_for(const planned_tensor *t, const gufo_ele
     const gufo_element_type *half = gufo_element_type_by_id(GUFO_TYPE_F16);
     bool ternary = wanted->id == GUFO_TYPE_TQ1_0 || wanted->id == GUFO_TYPE_TQ2_0;
 
-    if (t->keeps_type)
+    /* Floats of 4 bits stay, as in files that are converted to F16 elsewhere. */
+    if (t->keeps_type || t->comes_first)
         return t->type;
     if (ternary && is_kept_from_ternary(t->name))
         return half;
