@@ -84,7 +84,7 @@ static gufo_status read_gptq(const json_t *how, packed_settings *out, gufo_error
                              : status;
 }
 
-__attribute__((unused)) static gufo_status read_awq(const json_t *how, packed_settings *out, gufo_error *error)
+static gufo_status read_awq(const json_t *how, packed_settings *out, gufo_error *error)
 {
     gufo_status status;
 
@@ -170,11 +170,18 @@ static const packed_method methods[] = {
      {{&packed_scaled, F8 " I8"}},
      read_groups,
      NULL},
+    {"compressed-tensors", "format", "pack-quantized", {{&packed_int, NULL}}, read_groups, NULL},
+    {"compressed-tensors",
+     "format",
+     "nvfp4-pack-quantized",
+     {{&packed_nvfp4_global, NULL}},
+     read_groups,
+     NULL},
     {"compressed-tensors", NULL, NULL, {{0}}, NULL, "weights of this format are not read"},
     {"modelopt",
      "quant_algo",
      "FP8 FP8_PER_CHANNEL_PER_TOKEN NVFP4 NVFP4_AWQ MIXED_PRECISION",
-     {{&packed_scaled, F8}},
+     {{&packed_nvfp4, "U8"}, {&packed_scaled, F8}},
      read_nothing,
      NULL},
     {"modelopt", NULL, NULL, {{0}}, NULL, "weights of this kind are not read"},
@@ -185,6 +192,8 @@ static const packed_method methods[] = {
      read_gptq,
      NULL},
     {"gptq", NULL, NULL, {{0}}, NULL, "weights of this format are not read"},
+    {"awq", "version", "gemm", {{&packed_awq, NULL}}, read_awq, NULL},
+    {"awq", NULL, NULL, {{0}}, NULL, "weights of this version are not read"},
     {"mxfp4", NULL, NULL, {{&packed_mxfp4, "U8"}}, read_nothing, NULL},
     {"bitnet", NULL, NULL, {{&packed_ternary, "U8"}}, read_nothing, NULL},
 };

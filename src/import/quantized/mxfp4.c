@@ -29,7 +29,7 @@ static gufo_status mxfp4_open(packed_weight *w, gufo_error *error)
     const checkpoint_tensor *codes = w->parts[CODES], *scales = w->parts[SCALES];
     uint32_t n = scales->n_dims == 3 ? 3 : 2;
     uint64_t groups = scales->shape[n - 1], shape[4] = {scales->shape[0], scales->shape[1]};
-    gufo_status status = packed_expect(w, SCALES, PACKED_BYTES, n, scales->shape, error);
+    gufo_status status = packed_expect(w, SCALES, PACKED_E8M0, n, scales->shape, error);
 
     if (status != GUFO_OK)
         return status;

@@ -46,6 +46,9 @@ typedef struct packed_kind {
     /* The same rows as blocks of w->type.  NULL where find_type is. */
     gufo_status (*blocks)(const struct packed_weight *w, uint64_t first, uint64_t count,
                           uint8_t *out, gufo_error *error);
+    /* Two factors of all numbers that blocks do not have, and floats do: of the weight, and of what
+     * it is multiplied with, which only readers use.  May be NULL: both are 1. */
+    gufo_status (*factors)(const struct packed_weight *w, float out[2], gufo_error *error);
     const struct integer_layout *integers; /* how whole numbers are packed; NULL: they are floats */
     /* Two factors of all numbers that blocks do not have, and floats do: of the weight, and of what
      * it is multiplied with, which only readers use.  May be NULL: both are 1. */
@@ -81,7 +84,10 @@ typedef struct packed_weight {
 typedef enum packed_numbers {
     PACKED_FLOATS, /* F32, F16, BF16, F8_E4M3, F8_E5M2 */
     PACKED_WORDS,  /* whole numbers of 32 bits */
-    PACKED_BYTES,  /* numbers of 8 bits */
+    PACKED_COUNTS, /* whole numbers of 32 or 64 bits */
+    PACKED_BYTES,  /* U8 */
+    PACKED_E4M3,   /* F8_E4M3, or U8 with its bits */
+    PACKED_E8M0,   /* F8_E8M0, likewise */
 } packed_numbers;
 
 /* Fails unless a part holds such numbers side by side and has this shape, slowest first. */
@@ -106,7 +112,9 @@ gufo_status packed_words(const packed_weight *w, uint32_t part, uint64_t first, 
 
 /* ---- the kinds ------------------------------------------------------------------------------ */
 
-extern const packed_kind packed_gptq, packed_awq, packed_int, packed_mxfp4, packed_nvfp4;
+extern const packed_kind packed_gptq, packed_awq, packed_int, packed_mxfp4;
+/* As modelopt calls the parts, and as compressed-tensors does. */
+extern const packed_kind packed_nvfp4, packed_nvfp4_global;
 /* Numbers of 8 bits with scales that are called weight_scale; as fp8 calls them; as Mistral does.  In
  * tensors of all experts scales are called NAME_scale. */
 extern const packed_kind packed_scaled, packed_scaled_stacked;

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -18,18 +19,26 @@ enum {
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
+/* The types that a part may have, and how failures call them. */
+static const struct {
+    const char *names[6];
+    const char *text;
+} wanted[] = {
+    [PACKED_FLOATS] = {{"F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}, "F32, F16, BF16 or F8"},
+    [PACKED_WORDS] = {{"I32", "U32"}, "I32"},
+    [PACKED_COUNTS] = {{"I64", "I32", "U64", "U32"}, "I64 or I32"},
+    [PACKED_BYTES] = {{"U8"}, "U8"},
+    [PACKED_E4M3] = {{"F8_E4M3", "U8"}, "F8_E4M3"},
+    [PACKED_E8M0] = {{"F8_E8M0", "U8"}, "U8 or F8_E8M0"},
+};
+
 static bool holds(const number_type *number, packed_numbers numbers)
 {
-    switch (numbers) {
-    case PACKED_FLOATS:
-        return number->kind == NUMBER_FLOAT && number->bits <= 32 && number_is_read(number);
-    case PACKED_WORDS:
-        return (number->kind == NUMBER_SIGNED || number->kind == NUMBER_UNSIGNED) &&
-               number->bits == 32;
-    case PACKED_BYTES:
-        return number->bits == 8;
-    }
-    return false;
+    const char *const *name = wanted[numbers].names;
+
+    while (*name != NULL && strcmp(*name, number->name) != 0)
+        name++;
+    return *name != NULL;
 }
 
 static const char *shape_text(char out[SHAPE_TEXT], uint32_t n_dims, const uint64_t *shape)
@@ -56,15 +65,12 @@ static gufo_status in_file(const packed_weight *w, uint32_t part, gufo_status st
 static gufo_status expect_numbers(const packed_weight *w, uint32_t part, packed_numbers numbers,
                                   gufo_error *error)
 {
-    static const char *const wanted[] = {[PACKED_FLOATS] = "F32, F16, BF16 or F8",
-                                         [PACKED_WORDS] = "I32",
-                                         [PACKED_BYTES] = "numbers of 8 bits"};
     const checkpoint_tensor *t = w->parts[part];
 
     if (!holds(t->number, numbers))
         return fail_with(error, GUFO_E_TYPE, t->offset,
                          "%s has type %s, but %s weights have %s there", w->kind->parts[part],
-                         t->number->name, w->kind->name, wanted[numbers]);
+                         t->number->name, w->kind->name, wanted[numbers].text);
     if (!t->contiguous)
         return fail_with(error, GUFO_E_TYPE, t->offset,
                          "the elements of %s do not follow each other in the file",
