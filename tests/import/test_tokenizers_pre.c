@@ -1,5 +1,6 @@
 /* tokenizer.ggml.pre is recognised by how texts are cut: of the shared vocabularies, of published
  * definitions spelt in another way, of edited vocabularies. */
+#include "../support/pace.h"
 #include "../support/shared.h"
 #include "tokenizers_folder.h"
 
@@ -131,7 +132,7 @@ static void test_shared(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
+    for (size_t i = 0; i < all_or_few(COUNT_OF(table), 1); i++) {
         json_t *json = export_shared(table[i].name);
 
         disguise(json_object_get(json, "pre_tokenizer"));
@@ -247,13 +248,15 @@ static void test_unknown(void **state)
     json_decref(json);
 }
 
-/* Expressions that take for ever are given up: for one match, or for all of them. */
+/* Expressions that take for ever are given up: for one match, or for all of them.  The limit is a number of
+ * steps, whatever the machine. */
 static void test_endless(void **state)
 {
     static const char *const expressions[] = {"(?:(?:\\p{L}|.)+)+[^\\s\\S]",
                                               "(?=(?:.?){19}[^\\s\\S])|[\\s\\S]"};
 
     (void)state;
+    skip_if_emulated();
     for (size_t i = 0; i < COUNT_OF(expressions); i++) {
         json_t *json = make_json(sequence(split(expressions[i]), bytes(false)), false);
         gufo_error error;
