@@ -114,12 +114,13 @@ typedef struct gufo_checkpoint_options {
  * params.json) and *.safetensors or pytorch_model*.bin files, or one such file, beside which the
  * others are.  Data is read when it is asked for.  Tensors of the model (gufo_import_model) keep the
  * element type that they have in the checkpoint, as far as GGUF has it; norms, biases and what
- * readers want exactly become F32.  `options` may be NULL.  Freed with gufo_import_close.  NULL on
+ * readers want exactly become F32.  Weights of quantized checkpoints are blocks that hold the same
+ * numbers, or F32.  `options` may be NULL.  Freed with gufo_import_close.  NULL on
  * failure:
  *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer
  *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
  *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
- *                     quantized source; a file of a kind that is not read
+ *                     way to quantize, or a file of a kind, that is not read
  *   GUFO_E_ARGUMENT   options that do not go together; an `arch` that cannot begin a key
  *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with a file, and where
@@ -166,7 +167,10 @@ typedef struct gufo_import_facts {
     uint64_t vocabulary;   /* tokens; 0: none */
     uint64_t lossy_tokens; /* whose bytes the old converter did not keep */
     const char *doubt;     /* a sentence about what else it could be; NULL: no doubt */
-    uint64_t reserved[8];
+    const char *quantized; /* how a checkpoint packs weights: "gptq", "fp8" ...; NULL: it does not */
+    uint64_t packed;       /* such weights, */
+    uint64_t repacked;     /* and those of them whose numbers blocks of GGUF hold exactly */
+    uint64_t reserved[5];
 } gufo_import_facts;
 
 GUFO_API gufo_import_facts gufo_import_describe(const gufo_import *import);
@@ -201,6 +205,7 @@ typedef struct gufo_import_tensor {
     const gufo_element_type *to;
     bool measured;      /* GUFO_LEGACY_MEASURE, or nothing to measure */
     bool exact;         /* the same numbers */
+    bool packed;        /* of a quantized checkpoint: `from` is the way it packs weights */
     double max_abs_err; /* the largest difference of a number */
     uint64_t reserved[4];
 } gufo_import_tensor;

@@ -9,6 +9,7 @@
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
 #include "import/architectures/tensors.h"
+#include "import/quantized/find.h"
 
 enum { MOST_NUMBERS = 1 << 16 };
 
@@ -16,6 +17,7 @@ typedef struct tensor_case {
     folder folder;
     model_config config;
     checkpoint checkpoint;
+    packed_set packed;
     gufo_import import;
     tensor_plan plan;
     uint8_t *bytes; /* of all tensors, one after the other */
@@ -66,6 +68,8 @@ static inline gufo_status case_open(tensor_case *c, const char *config, const ch
     c->import.document = gufo_document_new(&options, error);
     status = checkpoint_open(&c->checkpoint, c->folder.path, c->config.allocator, error);
     if (status == GUFO_OK)
+        status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
+    if (status == GUFO_OK)
         status = tensors_plan(&c->plan, &c->import, &c->checkpoint, &c->config, tokens, error);
     return status;
 }
@@ -74,6 +78,7 @@ static inline void case_close(tensor_case *c)
 {
     free(c->bytes);
     tensor_plan_free(&c->plan);
+    packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->import.document);
     for (uint64_t i = 0; i < c->import.warning_count; i++)

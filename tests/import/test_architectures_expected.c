@@ -73,7 +73,10 @@ static uint8_t *make_data(const json_t *row, const safetensor *t)
         uint8_t byte = (uint8_t)(splitmix64(start + i) >> 56);
         float number = (float)((int)byte - 128) / 64.0f;
 
-        if (constant != NULL)
+        if (constant != NULL &&
+            strcmp(t->dtype, "U8") == 0) /* "finite": scales, of which 255 is NaN */
+            byte %= 255;
+        else if (constant != NULL)
             number = json_is_number(constant) ? (float)json_number_value(constant) : 0;
         store_number(t->dtype, number, byte, data + i * (size / count));
     }
@@ -321,6 +324,20 @@ static void to_bytes(float *numbers, uint64_t count)
     }
 }
 
+/* Blocks, as they are in any file. */
+static void compare_blocks(subject *s, const gufo_tensor *t, const char *name,
+                           const json_t *expected)
+{
+    gufo_error error = no_error();
+    uint8_t *blocks = malloc((size_t)t->size);
+
+    assert_non_null(blocks);
+    check_ok(gufo_tensor_read_raw(s->model, t, 0, blocks, (size_t)t->size, &error), &error, "%s",
+             name);
+    compare_hash(s, blocks, (size_t)t->size, name, expected);
+    free(blocks);
+}
+
 static void compare_data(subject *s, const gufo_tensor *t, const char *name, const json_t *expected)
 {
     float *numbers = malloc((size_t)t->elements * sizeof *numbers);
@@ -355,7 +372,10 @@ static void compare_tensors(subject *s, const json_t *expected)
         }
         compare_shape(s, &tensor, name, json_array_get(row, 1));
         compare_types(s, name, json_array_get(row, 2));
-        compare_data(s, &tensor, name, json_array_get(row, 3));
+        if (gufo_element_type_by_id(tensor.type)->block_elements > 1)
+            compare_blocks(s, &tensor, name, json_array_get(row, 3));
+        else
+            compare_data(s, &tensor, name, json_array_get(row, 3));
     }
     for (uint64_t i = 0; gufo_tensor_at(s->model, i, &tensor); i++) {
         json_t *at = json_array_get(json_array_get(expected, (size_t)i), 0);
@@ -375,12 +395,6 @@ static void convert_model(subject *s)
 
     write_model(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, &error);
-    if (json_object_get(s->fixture, "refused") != NULL) {
-        if (s->import != NULL || error.code != GUFO_E_TYPE)
-            differ(s, "it is not refused");
-        gufo_import_close(s->import);
-        return;
-    }
     if (s->import == NULL) {
         differ(s, "%s", error.message);
         return;

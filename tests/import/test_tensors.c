@@ -402,14 +402,20 @@ static const struct {
      "{\"architectures\": [\"LlamaForCausalLM\"], \"quantization_config\": {\"quant_method\":"
      " \"gptq\"}}",
      {{"model.layers.0.self_attn.q_proj.qweight", "I32", 2, {1, 2}, NULL}},
-     GUFO_E_TYPE,
-     "quantized source (\"gptq\")"},
+     GUFO_E_MALFORMED,
+     ".qzeros is missing"},
     {"quantized, under the name of a weight",
      "{\"architectures\": [\"LlamaForCausalLM\"], \"quantization_config\": {\"quant_method\":"
      " \"fp8\"}}",
      {{"lm_head.weight", "F8_E4M3", 2, {1, 2}, NULL}},
+     GUFO_E_MALFORMED,
+     ".weight_scale_inv is missing"},
+    {"quantized in a way that is not read",
+     "{\"architectures\": [\"LlamaForCausalLM\"], \"quantization_config\": {\"quant_method\":"
+     " \"bitsandbytes\"}}",
+     {{"lm_head.weight", "U8", 2, {1, 2}, NULL}},
      GUFO_E_TYPE,
-     "quantized source (\"fp8\")"},
+     "quantized source (\"bitsandbytes\")"},
     {"numbers that are not 0",
      "{\"architectures\": [\"Cohere2ForCausalLM\"]}",
      {{"model.norm.bias", "F32", 1, {2}, "\0\0\0\0\0\0\200\77"}},

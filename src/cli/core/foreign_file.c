@@ -10,6 +10,7 @@
 #include "cli/core/save.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,18 @@ static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_erro
     return import;
 }
 
+/* What becomes of weights that are quantized already. */
+static void describe_packed(const char *path, const gufo_import *import)
+{
+    const gufo_import_facts facts = gufo_import_describe(import);
+
+    if (facts.quantized != NULL)
+        report_warning(path,
+                       "its weights are quantized (%s): %" PRIu64
+                       " become blocks without loss, %" PRIu64 " are unpacked",
+                       facts.quantized, facts.repacked, facts.packed - facts.repacked);
+}
+
 gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *error)
 {
     gufo_import *import;
@@ -84,6 +97,8 @@ gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *err
                                        : open_checkpoint(path, use, error);
     if (import == NULL)
         return NULL;
+    if (use == FOREIGN_SEEN)
+        describe_packed(path, import);
     model = gufo_import_take_model(import, path, error);
     if (model != NULL && use == FOREIGN_JUDGED)
         foreign_file_warn(model, path);

@@ -7,10 +7,12 @@
 #include "cli/core/input.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
+#include "cli/import/convert_report.h"
 #include "cli/import/given_keys.h"
 #include "cli/quantize/quantize.h"
 
 #include "gufo/import.h"
+#include "gufo/schema.h"
 #include "import/general/file_name.h"
 
 #include <stdlib.h>
@@ -24,6 +26,7 @@ typedef struct convert_options {
     gufo_document *given;                           /* what --set says: owned */
     gufo_model *other;                              /* --vocab-from: owned */
     const gufo_import *import;                      /* closed with its model */
+    const char *auto_name;                          /* of the target that "auto" is; NULL: none */
 } convert_options;
 
 static const command_option convert_table[] = {
@@ -82,17 +85,61 @@ static int report_refused(const convert_options *o, const gufo_error *error)
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
+/* What a plain type means for a tensor.  With "auto", blocks that hold the numbers of a quantized source
+ * stay. */
+static const gufo_element_type *type_of(void *context, const gufo_quantize_target *target,
+                                        gufo_str name)
+{
+    const convert_options *o = context;
+    const gufo_element_type *type;
+    gufo_tensor tensor;
+
+    if (target->name != o->auto_name ||
+        !gufo_tensor_find_str(gufo_import_model(o->import), name, &tensor))
+        return gufo_import_type((void *)o->import, target, name);
+    type = gufo_element_type_by_id(tensor.type);
+    return (type->flags & GUFO_ELEMENT_QUANTIZED) != 0
+               ? type
+               : gufo_import_type((void *)o->import, target, name);
+}
+
+/* Whether floats of 4 bits make a file that is called after them, although all else is of a plain
+ * type. */
+static bool is_renamed(const gufo_quantize_target *target, uint64_t file_type)
+{
+    return target->base_type != NULL && target->base_type->block_elements == 1 &&
+           (file_type == GUFO_FILE_TYPE_MXFP4_MOE || file_type == GUFO_FILE_TYPE_NVFP4);
+}
+
 /* TYPE "auto" is known now, and what each plain type means. */
-static void take_types(convert_options *o, gufo_import *import)
+static void take_types(convert_options *o, const gufo_import *import)
 {
     quantize_options *q = &o->quantize;
-    const char *name = gufo_import_main_type(import)->name;
+    uint64_t file_type = 0;
 
-    for (size_t i = 0; i < q->output_count; i++)
-        if (q->targets[i].name == q->auto_type)
-            (void)gufo_quantize_target_by_name(name, false, &q->targets[i]);
-    q->plan.recipe.model_type = gufo_import_type;
-    q->plan.recipe.model_context = import;
+    o->import = import;
+    (void)gufo_get_u64(gufo_import_model(import), "general.file_type", &file_type, NULL);
+    for (size_t i = 0; i < q->output_count; i++) {
+        gufo_quantize_target *target = &q->targets[i];
+
+        if (target->name == q->auto_type) {
+            o->auto_name = gufo_import_main_type(import)->name;
+            (void)gufo_quantize_target_by_name(o->auto_name, false, target);
+            o->auto_name = target->name;
+        }
+        if (is_renamed(target, file_type))
+            target->file_type = gufo_file_type_by_id(file_type);
+    }
+    q->plan.recipe.model_type = type_of;
+    q->plan.recipe.model_context = o;
+    /* What a source has packed is all that exists of it. */
+    q->plan.recipe.allow_requantize = true;
+}
+
+static void report_more(const quantize_options *q, const gufo_quantizer *quantizer, size_t index,
+                        json_writer *j)
+{
+    convert_report(((const convert_options *)q)->import, q, quantizer, index, j);
 }
 
 /* The short name of a type; NULL where no tensors are written. */
@@ -146,7 +193,6 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
     if (import == NULL)
         return report_refused(o, &error);
     take_types(o, import);
-    o->import = import;
     *model = gufo_import_take_model(import, path, &error);
     if (*model == NULL)
         return report_error(path, &error);
@@ -176,6 +222,7 @@ static int convert(void *context)
     q->auto_type = auto_type;
     q->beside_input = true;
     q->name_output = name_output;
+    q->report_more = report_more;
     return quantize_run(q);
 }
 
@@ -199,7 +246,11 @@ const command_line command_convert = {
         "and quantized in one go, in bounded memory; those that keep their type are not even "
         "looked at.\n\n"
         "The architecture comes from config.json; one without rules ends with status 3, and "
-        "--arch NAME --generic makes a file with the tensors' own names.  Only the text model is "
+        "--arch NAME --generic makes a file with the tensors' own names.  Weights that are "
+        "quantized "
+        "already (FP8, GPTQ, AWQ, compressed-tensors, modelopt, MXFP4 ...) keep their numbers "
+        "where "
+        "blocks of GGUF hold them, and are unpacked elsewhere.  Only the text model is "
         "converted, not its vision or audio part.  The pre-tokenizer is recognised by what "
         "tokenizer.json says, so that an edited vocabulary does no harm.",
     .examples = {{"gufo convert Qwen3-8B qwen3-8b-bf16.gguf BF16", "Converts a folder."},

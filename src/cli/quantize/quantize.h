@@ -27,6 +27,8 @@ typedef struct override_text {
     const char *type, *value;
 } override_text;
 
+struct json_writer;
+
 typedef struct quantize_options {
     command_input base;
     const char *input;
@@ -39,6 +41,10 @@ typedef struct quantize_options {
      * the exit code. */
     int (*name_output)(const struct quantize_options *options, size_t index,
                        char out[GUFO_NAME_SIZE]);
+    /* More of the report of output `index`: members of its JSON object, or, where `j` is NULL, lines
+     * behind its tables.  NULL: nothing. */
+    void (*report_more)(const struct quantize_options *options, const gufo_quantizer *q,
+                        size_t index, struct json_writer *j);
     bool beside_input; /* the output has a conforming name in the folder of the input */
     char *own_folder;  /* that folder: owned */
     const char *folder, *types_from;                     /* NULL if not given */

@@ -193,6 +193,8 @@ static void print_outcome(const outcome *o, const type_sums *sums)
     }
     print_headline(o, &sums->all);
     table_print(&types, make_sum_row, sums);
+    if (o->options->report_more != NULL)
+        o->options->report_more(o->options, o->quantizer, o->output, NULL);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -258,6 +260,8 @@ static void write_outcome(const outcome *o, const type_sums *sums)
     for (uint64_t i = 0; tensor_at(o, i, &tensor); i++)
         write_tensor(&j, &tensor);
     json_end_array(&j);
+    if (options->report_more != NULL)
+        options->report_more(options, o->quantizer, o->output, &j);
     json_end_document(&j);
 }
 

@@ -62,10 +62,10 @@ static gufo_status read_packed(const gathering *g, const packed_weight *w, uint6
                                uint64_t size, uint8_t *out, gufo_error *error)
 {
     static gufo_status (*const reads[])(const packed_weight *w, uint64_t first, uint64_t count,
-                                        void *out, gufo_error *error) = {
-        [GATHER_NUMBERS] = unpacked_numbers,
-        [GATHER_ROWS] = unpacked_rows,
-        [GATHER_BLOCKS] = unpacked_blocks};
+                                        void *out,
+                                        gufo_error *error) = {[GATHER_NUMBERS] = unpacked_numbers,
+                                                              [GATHER_ROWS] = unpacked_rows,
+                                                              [GATHER_BLOCKS] = unpacked_blocks};
 
     return reads[g->form](w, offset / g->width, size / g->width, out, error);
 }
@@ -74,9 +74,9 @@ static gufo_status read_bytes(const pick *p, uint64_t offset, uint64_t size, uin
                               gufo_error *error)
 {
     const chunk *c = p->chunk;
-    gufo_status status =
-        c->packed != NULL ? read_packed(p->gathering, c->packed, offset, size, out, error)
-                          : source_read(c->source, offset, out, (size_t)size, error);
+    gufo_status status = c->packed != NULL
+                             ? read_packed(p->gathering, c->packed, offset, size, out, error)
+                             : source_read(c->source, offset, out, (size_t)size, error);
 
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, c->file, p->gathering->checkpoint->files[c->file].path);

@@ -60,7 +60,9 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
     rows r = {.input = c->file,
               .source = c->source,
               .offset = c->offset,
-              .read = c->packed != NULL ? unpacked_read : chunk_is_zeros(c) ? gather_zeros : NULL,
+              .read = c->packed != NULL   ? unpacked_read
+                      : chunk_is_zeros(c) ? gather_zeros
+                                          : NULL,
               .context = c->packed,
               .row_bytes = m->columns * (c->number->bits / 8),
               .count = reach + 1,
@@ -70,8 +72,8 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
     for (uint32_t i = p->n_sources; i > 0 && i + 2 > p->n_sources; i--) {
         rows *last = &p->sources[i - 1];
 
-        if (last->source != r.source || last->context != r.context || last->type != r.type || last->unpack != r.unpack ||
-            last->swapped != r.swapped || r.offset < last->offset ||
+        if (last->source != r.source || last->context != r.context || last->type != r.type ||
+            last->unpack != r.unpack || last->swapped != r.swapped || r.offset < last->offset ||
             (r.offset - last->offset) % r.row_bytes != 0)
             continue;
         *number = i - 1;

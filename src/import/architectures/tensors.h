@@ -15,9 +15,9 @@ typedef struct planned_tensor {
     uint64_t dims[GUFO_MAX_DIMS]; /* the contiguous one first */
     /* The type whose numbers it has: that of the checkpoint, or F32. */
     const gufo_element_type *type;
-    bool keeps_type; /* whatever type is asked for */
+    bool keeps_type;                    /* whatever type is asked for */
     const struct packed_weight *packed; /* the first one that it is made of; NULL: none is */
-    bool comes_first; /* in the file: floats of 4 bits, with their factors */
+    bool comes_first;                   /* in the file: floats of 4 bits, with their factors */
     /* Sources (whose input is the number of the file in the checkpoint), segments, operations and
      * shape.  What becomes of the rows (`made`) is for others to say. */
     piece piece;

@@ -23,6 +23,7 @@ static bool tensor_at(const gufo_import *base, uint64_t index, gufo_import_tenso
                                 .name = gufo_str_of(t->name),
                                 .from = t->packed != NULL ? t->packed->kind->name : t->type->name,
                                 .to = t->type,
+                                .packed = t->packed != NULL,
                                 .measured = true,
                                 .exact = true};
     return true;
@@ -136,10 +137,20 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
     return status == GUFO_OK ? compare_tokens(c, tokens, error) : status;
 }
 
+/* How weights were packed, if any were. */
+static void set_packed(const conversion *c, gufo_import_facts *facts)
+{
+    facts->packed = c->packed.count;
+    facts->quantized = c->packed.count > 0 ? c->packed.how.method->name : NULL;
+    for (uint64_t i = 0; i < c->packed.count; i++)
+        facts->repacked += c->packed.weights[i].type != NULL;
+}
+
 static void set_facts(conversion *c, uint64_t tokens)
 {
     gufo_import_facts *facts = &c->base.facts;
 
+    set_packed(c, facts);
     facts->family = c->config.architecture;
     facts->container = c->checkpoint.container;
     facts->parts = c->checkpoint.file_count;

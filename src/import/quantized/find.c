@@ -27,9 +27,11 @@ typedef struct finding {
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 5, 6))) static gufo_status
-fail_tensor(const finding *f, const checkpoint_tensor *t, gufo_status code, gufo_error *error,
-            const char *format, ...)
+__attribute__((format(printf, 5, 6))) static gufo_status fail_tensor(const finding *f,
+                                                                     const checkpoint_tensor *t,
+                                                                     gufo_status code,
+                                                                     gufo_error *error,
+                                                                     const char *format, ...)
 {
     char text[GUFO_MESSAGE_SIZE];
     va_list arguments;
@@ -49,10 +51,9 @@ fail_tensor(const finding *f, const checkpoint_tensor *t, gufo_status code, gufo
 static bool looks_packed(const checkpoint_tensor *t)
 {
     static const char *const names[] = {
-        ".qweight",       ".qzeros",       ".scales",           ".g_idx",
-        ".weight_packed", ".weight_scale", ".weight_scale_inv", ".weight_scale_2",
-        ".weight_blocks", "_blocks",       "_scales",           ".qscale_weight",
-        ".absmax",        ".quant_map",    ".SCB",
+        ".qweight",      ".qzeros",           ".scales",         ".g_idx",         ".weight_packed",
+        ".weight_scale", ".weight_scale_inv", ".weight_scale_2", ".weight_blocks", "_blocks",
+        "_scales",       ".qscale_weight",    ".absmax",         ".quant_map",     ".SCB",
     };
     const number_type *number = t->number;
 
@@ -68,15 +69,18 @@ static bool looks_packed(const checkpoint_tensor *t)
 static gufo_status refuse_packed(const finding *f, gufo_error *error)
 {
     const packed_how *how = &f->set->how;
-    const char *space = how->value[0] != '\0' ? " " : "";
+    char value[GUFO_QUOTE_SIZE + 2] = "";
+
+    if (how->value[0] != '\0')
+        (void)snprintf(value, sizeof value, ", %s", QUOTED(gufo_str_of(how->value)));
 
     for (uint64_t i = 0; i < f->checkpoint->tensor_count; i++) {
         const checkpoint_tensor *t = &f->checkpoint->tensors[i];
 
         if (looks_packed(t))
             return fail_tensor(f, t, GUFO_E_TYPE, error,
-                               "quantized source (%s%s%s): tensor %s is part of a weight, and %s",
-                               how->name, space, how->value, QUOTED(t->name),
+                               "quantized source (%s%s): tensor %s is part of a weight, and %s",
+                               QUOTED(gufo_str_of(how->name)), value, QUOTED(t->name),
                                how->method != NULL ? how->method->refused
                                                    : "this method is not read");
     }
@@ -91,8 +95,8 @@ static bool has_type(const checkpoint_tensor *t, const char *types)
     const char *at = types != NULL ? strstr(types, t->number->name) : NULL;
     char end = at != NULL ? at[strlen(t->number->name)] : 'x';
 
-    return types == NULL || ((at == types || (at != NULL && at[-1] == ' ')) &&
-                             (end == ' ' || end == '\0'));
+    return types == NULL ||
+           ((at == types || (at != NULL && at[-1] == ' ')) && (end == ' ' || end == '\0'));
 }
 
 /* The part of a module with this name; NULL: it does not exist. */
@@ -101,8 +105,9 @@ static const checkpoint_tensor *find_part(const finding *f, gufo_str module, con
     char name[NAME_SIZE];
     int len = snprintf(name, sizeof name, "%.*s%s", (int)module.len, module.data, part);
 
-    return len > 0 && len < NAME_SIZE ? checkpoint_find(f->checkpoint, (gufo_str){name, (size_t)len})
-                                      : NULL;
+    return len > 0 && len < NAME_SIZE
+               ? checkpoint_find(f->checkpoint, (gufo_str){name, (size_t)len})
+               : NULL;
 }
 
 /* The first part that a weight of a kind lacks; NULL: it has all. */
@@ -170,9 +175,18 @@ static gufo_status mark_weight(finding *f, uint64_t index, gufo_error *error)
 
 /* Scales of activations and caches, which readers of GGUF do not use. */
 static const char *const dropped[] = {
-    "activation_scale", ".qscale_act",   ".input_scale",       ".input_scale_ub",
-    ".k_scale",         ".v_scale",      ".q_scale",           ".prob_scale",
-    ".output_scale",    ".kv_scale",     ".input_global_scale", ".input_zero_point",
+    "activation_scale",
+    ".qscale_act",
+    ".input_scale",
+    ".input_scale_ub",
+    ".k_scale",
+    ".v_scale",
+    ".q_scale",
+    ".prob_scale",
+    ".output_scale",
+    ".kv_scale",
+    ".input_global_scale",
+    ".input_zero_point",
 };
 
 static bool is_dropped(gufo_str name)
@@ -207,7 +221,7 @@ static gufo_status mark_other(finding *f, uint64_t index, gufo_error *error)
     else if (is_lone_part(f, t->name))
         return fail_tensor(f, t, GUFO_E_MALFORMED, error,
                            "tensor %s is part of a weight (%s) whose other parts are missing",
-                           QUOTED(t->name), f->set->how.name);
+                           QUOTED(t->name), f->set->how.method->name);
     return GUFO_OK;
 }
 

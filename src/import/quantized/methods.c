@@ -45,8 +45,8 @@ static gufo_status read_bits(const json_t *how, const char *name, const char *ot
     gufo_status status = read_size(how, name, other, &bits, error);
 
     if (status == GUFO_OK && bits > 32)
-        return refuse(error, GUFO_E_MALFORMED, "%" PRIu64 " bits for a number of a quantized weight",
-                      bits);
+        return refuse(error, GUFO_E_MALFORMED,
+                      "%" PRIu64 " bits for a number of a quantized weight", bits);
     *out = (uint32_t)bits;
     return status;
 }
@@ -125,8 +125,8 @@ static gufo_status read_group(const json_t *group, packed_settings *out, gufo_er
 static gufo_status read_groups(const json_t *how, packed_settings *out, gufo_error *error)
 {
     json_t *groups = json_object_get(how, "config_groups"), *group;
-    const char *sparsity = json_string_value(
-        json_object_get(json_object_get(how, "sparsity_config"), "format"));
+    const char *sparsity =
+        json_string_value(json_object_get(json_object_get(how, "sparsity_config"), "format"));
     const char *name;
     bool first = true;
 
@@ -162,7 +162,11 @@ static const packed_method methods[] = {
      {{&packed_fp8, F8}, {&packed_fp8_mistral, F8}, {&packed_fp8_stacked, F8}},
      read_fp8,
      NULL},
-    {"fbgemm_fp8", NULL, NULL, {{&packed_scaled, F8}, {&packed_scaled_stacked, F8}}, read_nothing,
+    {"fbgemm_fp8",
+     NULL,
+     NULL,
+     {{&packed_scaled, F8}, {&packed_scaled_stacked, F8}},
+     read_nothing,
      NULL},
     {"compressed-tensors",
      "format",
@@ -185,12 +189,7 @@ static const packed_method methods[] = {
      read_nothing,
      NULL},
     {"modelopt", NULL, NULL, {{0}}, NULL, "weights of this kind are not read"},
-    {"gptq",
-     "checkpoint_format",
-     "gptq gptq_v2",
-     {{&packed_gptq, NULL}},
-     read_gptq,
-     NULL},
+    {"gptq", "checkpoint_format", "gptq gptq_v2", {{&packed_gptq, NULL}}, read_gptq, NULL},
     {"gptq", NULL, NULL, {{0}}, NULL, "weights of this format are not read"},
     {"awq", "version", "gemm", {{&packed_awq, NULL}}, read_awq, NULL},
     {"awq", NULL, NULL, {{0}}, NULL, "weights of this version are not read"},

@@ -18,14 +18,15 @@ typedef struct packed_method {
     const char *name; /* quant_method */
     /* A field of the configuration, and its values, for which the row is ("gemm GEMM"); NULL: any. */
     const char *field, *values;
-    packed_choice kinds[METHOD_KINDS]; /* up to the first without a kind; the first that fits is it */
+    packed_choice
+        kinds[METHOD_KINDS]; /* up to the first without a kind; the first that fits is it */
     gufo_status (*read)(const json_t *how, packed_settings *out, gufo_error *error);
     const char *refused; /* why such weights are not read; NULL: they are */
 } packed_method;
 
 typedef struct packed_how {
-    char name[METHOD_NAME]; /* quant_method; "": the checkpoint is not quantized */
-    char value[METHOD_NAME]; /* of the field that the method was chosen by; "": by none */
+    char name[METHOD_NAME];      /* quant_method; "": the checkpoint is not quantized */
+    char value[METHOD_NAME];     /* of the field that the method was chosen by; "": by none */
     const packed_method *method; /* NULL: an unknown one */
     packed_settings settings;
     json_t *file; /* that was read for it; freed with method_close */

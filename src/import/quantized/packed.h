@@ -46,9 +46,6 @@ typedef struct packed_kind {
     /* The same rows as blocks of w->type.  NULL where find_type is. */
     gufo_status (*blocks)(const struct packed_weight *w, uint64_t first, uint64_t count,
                           uint8_t *out, gufo_error *error);
-    /* Two factors of all numbers that blocks do not have, and floats do: of the weight, and of what
-     * it is multiplied with, which only readers use.  May be NULL: both are 1. */
-    gufo_status (*factors)(const struct packed_weight *w, float out[2], gufo_error *error);
     const struct integer_layout *integers; /* how whole numbers are packed; NULL: they are floats */
     /* Two factors of all numbers that blocks do not have, and floats do: of the weight, and of what
      * it is multiplied with, which only readers use.  May be NULL: both are 1. */

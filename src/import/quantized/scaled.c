@@ -22,7 +22,7 @@ enum {
     NUMBERS,
     SCALES,
     ZEROS,
-    AXES = 3, /* slices, rows, columns */
+    AXES = 3,          /* slices, rows, columns */
     AT_ONCE = 1 << 16, /* numbers that are unpacked at once, if rows are not longer */
     GROUP = 32,        /* of Q8_0 */
     BLOCK_BYTES = 2 + GROUP
@@ -94,8 +94,7 @@ static gufo_status scaled_open(packed_weight *w, gufo_error *error)
     w->slices = t->n_dims == AXES ? t->shape[0] : 1;
     w->rows = t->shape[t->n_dims - 2];
     w->columns = t->shape[t->n_dims - 1];
-    if (w->settings.block[0] == 0 && w->settings.group > 0 &&
-        w->columns % w->settings.group != 0)
+    if (w->settings.block[0] == 0 && w->settings.group > 0 && w->columns % w->settings.group != 0)
         return packed_fail(w, SCALES, 0, error,
                            "groups of %" PRIu64 " do not divide rows of %" PRIu64 " numbers",
                            w->settings.group, w->columns);
@@ -178,8 +177,8 @@ static gufo_status unpack_band(band *b, float *out, gufo_error *error)
     b->first_scale = scale_of_row(w, &b->map, b->first);
     status = read_scales(w, b->first_scale, end - b->first_scale, b->scales, error);
     if (status == GUFO_OK)
-        status = packed_read(w, NUMBERS, b->first * w->columns, b->count * w->columns, b->bytes,
-                             error);
+        status =
+            packed_read(w, NUMBERS, b->first * w->columns, b->count * w->columns, b->bytes, error);
     if (status == GUFO_OK)
         status = unpack_floats(t->number, t->swapped, b->bytes, b->count * w->columns, out, error);
     for (uint64_t i = 0; i < b->count && status == GUFO_OK; i++)
@@ -293,8 +292,8 @@ static gufo_status scaled_blocks(const packed_weight *w, uint64_t first, uint64_
         end = scale_of_row(w, &b.map, b.first + b.count - 1) + b.map.columns;
         status = read_scales(w, b.first_scale, end - b.first_scale, b.scales, error);
         if (status == GUFO_OK)
-            status = packed_read(w, NUMBERS, b.first * w->columns, b.count * w->columns, b.bytes,
-                                 error);
+            status =
+                packed_read(w, NUMBERS, b.first * w->columns, b.count * w->columns, b.bytes, error);
         for (uint64_t i = 0; i < b.count && status == GUFO_OK; i++)
             make_row(&b, b.first + i, out + (done + i) * row_bytes);
     }
@@ -304,13 +303,13 @@ static gufo_status scaled_blocks(const packed_weight *w, uint64_t first, uint64_
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-#define SCALED(variable, label, numbers, scales, zeros)                                            \
-    const packed_kind variable = {.name = label,                                                   \
-                                  .parts = {numbers, scales, zeros},                               \
-                                  .required = 2,                                                   \
-                                  .open = scaled_open,                                             \
-                                  .find_type = scaled_type,                                        \
-                                  .floats = scaled_floats,                                         \
+#define SCALED(variable, label, numbers, scales, zeros)              \
+    const packed_kind variable = {.name = label,                     \
+                                  .parts = {numbers, scales, zeros}, \
+                                  .required = 2,                     \
+                                  .open = scaled_open,               \
+                                  .find_type = scaled_type,          \
+                                  .floats = scaled_floats,           \
                                   .blocks = scaled_blocks}
 
 SCALED(packed_scaled, "8 bits", ".weight", ".weight_scale", ".weight_zero_point");

@@ -39,7 +39,7 @@ static gufo_status read_scale(const packed_weight *w, float *out, gufo_error *er
 
     if (status == GUFO_OK && (!isfinite(*out) || *out == 0))
         return packed_fail(w, SCALE, 0, error, "its scale is %s",
-                           *out == 0      ? "zero"
+                           *out == 0     ? "zero"
                            : isnan(*out) ? "NaN"
                                          : "infinite");
     return status;

@@ -4,7 +4,6 @@
  * whole. */
 #include "import/quantized/unpacked.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -16,7 +15,7 @@
 gufo_status unpacked_fail(const packed_weight *w, gufo_status status, gufo_error *error)
 {
     const checkpoint_tensor *t = w->parts[0];
-    char reason[GUFO_MESSAGE_SIZE];
+    gufo_error reason;
 
     if (status != GUFO_E_ARGUMENT && status != GUFO_E_LIMIT && status != GUFO_E_TYPE &&
         status != GUFO_E_MALFORMED && status != GUFO_E_RANGE)
@@ -25,12 +24,11 @@ gufo_status unpacked_fail(const packed_weight *w, gufo_status status, gufo_error
         status = GUFO_E_MALFORMED;
     if (error == NULL)
         return status;
-    (void)snprintf(reason, sizeof reason, "%s", error->message);
-    (void)snprintf(error->message, sizeof error->message, "weight %s (%s): %s", QUOTED(w->module),
-                   w->kind->name, reason);
-    error->code = status;
-    if (error->offset == GUFO_NO_OFFSET && error->role == GUFO_FILE_NONE)
-        error->offset = t->offset;
+    reason = *error;
+    (void)fail_with(error, status, reason.offset == GUFO_NO_OFFSET ? t->offset : reason.offset,
+                    "weight %s (%s): %s", QUOTED(w->module), w->kind->name, reason.message);
+    if (reason.role != GUFO_FILE_NONE)
+        fail_in(error, reason.role, reason.file_index, reason.file);
     fail_in(error, GUFO_FILE_INPUT, t->file, w->checkpoint->files[t->file].path);
     return status;
 }

@@ -1,0 +1,15 @@
+/* What gufo convert reports of quantized sources. */
+#ifndef CLI_IMPORT_CONVERT_REPORT_H
+#define CLI_IMPORT_CONVERT_REPORT_H
+
+#include "cli/core/json.h"
+#include "cli/quantize/quantize.h"
+
+#include "gufo/import.h"
+
+/* Which weights were repacked, which were unpacked, and what rounding them has lost: a table, or where
+ * `j` is not NULL a member of its object.  Nothing of a source that is not quantized. */
+void convert_report(const gufo_import *import, const quantize_options *options,
+                    const gufo_quantizer *q, size_t output, json_writer *j);
+
+#endif
