@@ -84,6 +84,7 @@ typedef enum packed_numbers {
     PACKED_COUNTS, /* whole numbers of 32 or 64 bits */
     PACKED_BYTES,  /* U8 */
     PACKED_E4M3,   /* F8_E4M3, or U8 with its bits */
+    PACKED_EIGHTS, /* F8_E4M3, F8_E5M2, I8 */
     PACKED_E8M0,   /* F8_E8M0, likewise */
 } packed_numbers;
 

@@ -29,6 +29,7 @@ static const struct {
     [PACKED_COUNTS] = {{"I64", "I32", "U64", "U32"}, "I64 or I32"},
     [PACKED_BYTES] = {{"U8"}, "U8"},
     [PACKED_E4M3] = {{"F8_E4M3", "U8"}, "F8_E4M3"},
+    [PACKED_EIGHTS] = {{"F8_E4M3", "F8_E5M2", "I8"}, "F8 or I8"},
     [PACKED_E8M0] = {{"F8_E8M0", "U8"}, "U8 or F8_E8M0"},
 };
 
