@@ -105,30 +105,40 @@ static const gufo_element_type *type_of(void *context, const gufo_quantize_targe
 
 /* Whether floats of 4 bits make a file that is called after them, although all else is of a plain
  * type. */
-static bool is_renamed(const gufo_quantize_target *target, uint64_t file_type)
+static bool is_renamed(const gufo_quantize_target *target, const gufo_file_type *most)
 {
-    return target->base_type != NULL && target->base_type->block_elements == 1 &&
-           (file_type == GUFO_FILE_TYPE_MXFP4_MOE || file_type == GUFO_FILE_TYPE_NVFP4);
+    return target->base_type != NULL && target->base_type->block_elements == 1 && most != NULL &&
+           (most->id == GUFO_FILE_TYPE_MXFP4_MOE || most->id == GUFO_FILE_TYPE_NVFP4);
+}
+
+/* The target of "auto": what most of the model is, and for the rest its plain type. */
+static void set_auto(convert_options *o, gufo_quantize_target *target, const gufo_file_type *most)
+{
+    (void)gufo_quantize_target_by_name(gufo_import_main_type(o->import)->name, false, target);
+    if (most != NULL) {
+        target->file_type = most;
+        target->name = most->name;
+    }
+    o->auto_name = target->name;
 }
 
 /* TYPE "auto" is known now, and what each plain type means. */
 static void take_types(convert_options *o, const gufo_import *import)
 {
     quantize_options *q = &o->quantize;
-    uint64_t file_type = 0;
+    const gufo_file_type *most;
+    uint64_t file_type = UINT64_MAX;
 
     o->import = import;
     (void)gufo_get_u64(gufo_import_model(import), "general.file_type", &file_type, NULL);
+    most = gufo_file_type_by_id(file_type);
     for (size_t i = 0; i < q->output_count; i++) {
         gufo_quantize_target *target = &q->targets[i];
 
-        if (target->name == q->auto_type) {
-            o->auto_name = gufo_import_main_type(import)->name;
-            (void)gufo_quantize_target_by_name(o->auto_name, false, target);
-            o->auto_name = target->name;
-        }
-        if (is_renamed(target, file_type))
-            target->file_type = gufo_file_type_by_id(file_type);
+        if (target->name == q->auto_type)
+            set_auto(o, target, gufo_import_describe(import).packed > 0 ? most : NULL);
+        else if (is_renamed(target, most))
+            target->file_type = most;
     }
     q->plan.recipe.model_type = type_of;
     q->plan.recipe.model_context = o;

@@ -104,25 +104,37 @@ static gufo_status set_general(conversion *c, gufo_error *error)
     return status;
 }
 
-/* What most of the file is, where its weights are floats of 4 bits; NULL: they are not. */
-static const gufo_element_type *small_floats(const conversion *c)
+/* The blocks that hold floats of 4 bits, after which a file is called whatever else is in it, or those
+ * that most numbers are in; NULL: most are plain. */
+static const gufo_element_type *main_blocks(const conversion *c)
 {
-    for (uint64_t i = 0; i < c->plan.count && c->plan.tensors[i].comes_first; i++)
-        if (!c->plan.tensors[i].keeps_type)
-            return c->plan.tensors[i].type;
-    return NULL;
+    static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_Q4_0, GUFO_TYPE_Q4_1, GUFO_TYPE_Q8_0};
+    uint64_t numbers[sizeof types / sizeof *types] = {0};
+    size_t most = 0;
+
+    for (uint64_t i = 0; i < c->plan.count; i++) {
+        const planned_tensor *t = &c->plan.tensors[i];
+        size_t k = sizeof types / sizeof *types - 1;
+
+        if (t->comes_first && t->type->block_elements > 1)
+            return t->type;
+        while (k > 0 && types[k] != t->type->id)
+            k--;
+        numbers[k] += t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
+        most = numbers[k] > numbers[most] ? k : most;
+    }
+    return most == 0 ? NULL : gufo_element_type_by_id(types[most]);
 }
 
 static uint32_t file_type(const conversion *c)
 {
-    const gufo_element_type *small = small_floats(c);
+    const gufo_element_type *blocks = main_blocks(c);
+    const char *name = blocks != NULL ? blocks->name : gufo_import_main_type(&c->base)->name;
     gufo_quantize_target target;
 
-    if (small != NULL)
-        return small->id == GUFO_TYPE_MXFP4 ? GUFO_FILE_TYPE_MXFP4_MOE : GUFO_FILE_TYPE_NVFP4;
-
-    return gufo_quantize_target_by_name(gufo_import_main_type(&c->base)->name, false, &target) &&
-                   target.file_type != NULL
+    if (blocks != NULL && blocks->id == GUFO_TYPE_MXFP4)
+        return GUFO_FILE_TYPE_MXFP4_MOE;
+    return gufo_quantize_target_by_name(name, false, &target) && target.file_type != NULL
                ? target.file_type->id
                : 0;
 }
