@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "import/containers/tensors.h"
-#include "import/quantized/packed.h"
+#include "import/quantized/cache.h"
 
 enum { PACKED_FILE_START = 24 }; /* where the first part is: places count from the file's start */
 
@@ -116,23 +116,34 @@ static inline void check_packed(packed_case *c, const char *type, const float *e
     if (type != NULL)
         check_str(gufo_str_of(c->weight.type->name), type, "%s", label);
     rows = c->weight.slices * c->weight.rows;
-    for (uint64_t step = 1; step <= rows; step = step < 3 ? step + 1 : 5 * step + 2)
-        for (uint64_t row = 0; row < rows; row += step)
-            check_packed_rows(c, row, rows - row < step ? rows - row : step, expected, label);
-    check_packed_rows(c, 0, rows, expected, label);
+    for (int shared = 0; shared < 2; shared++) {
+        c->weight.cache = shared ? packed_cache_new(&default_allocator, &c->error) : NULL;
+        for (uint64_t step = 1; step <= rows; step = step < 3 ? step + 1 : 5 * step + 2)
+            for (uint64_t row = 0; row < rows; row += step)
+                check_packed_rows(c, row, rows - row < step ? rows - row : step, expected, label);
+        check_packed_rows(c, 0, rows, expected, label);
+        packed_cache_free(c->weight.cache);
+    }
+    c->weight.cache = NULL;
 }
 
-/* Neither floats nor blocks are read; the sentence holds `text`, and the place is byte `at` of a part. */
+/* Floats are not read; the sentence holds `text`, and the place is byte `at` of a part. */
 static inline void check_not_read(packed_case *c, uint32_t part, uint64_t at, const char *text)
 {
     const packed_weight *w = &c->weight;
     uint64_t rows = w->slices * w->rows;
     float *floats = malloc((size_t)(rows * w->columns) * sizeof *floats);
 
-    check_status(w->kind->floats(w, 0, rows, floats, &c->error), GUFO_E_MALFORMED, &c->error, "%s",
-                 text);
-    check(strstr(c->error.message, text) != NULL, "\"%s\" in \"%s\"", text, c->error.message);
-    check_u64(c->error.offset, c->tensors[part].offset + at, "%s", text);
+    for (int shared = 0; shared < 2; shared++) {
+        c->weight.cache = shared ? packed_cache_new(&default_allocator, &c->error) : NULL;
+        c->error = no_error();
+        check_status(w->kind->floats(w, 0, rows, floats, &c->error), GUFO_E_MALFORMED, &c->error,
+                     "%s", text);
+        check(strstr(c->error.message, text) != NULL, "\"%s\" in \"%s\"", text, c->error.message);
+        check_u64(c->error.offset, c->tensors[part].offset + at, "%s", text);
+        packed_cache_free(c->weight.cache);
+    }
+    c->weight.cache = NULL;
     free(floats);
 }
 

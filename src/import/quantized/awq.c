@@ -15,11 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum {
-    PER = 8, /* numbers of a word */
-    BITS = 4,
-    TILE_WORDS = 4096
-};
+enum { PER = 8 /* numbers of a word */, BITS = 4 };
 
 /* Where the number of an output is in its word. */
 static const uint8_t places[PER] = {0, 4, 1, 5, 2, 6, 3, 7};
@@ -40,42 +36,35 @@ static gufo_status awq_open(packed_weight *w, gufo_error *error)
     return columns_open(w, error);
 }
 
-/* Words of inputs [first, first + count), `width` of each, to the codes of one output. */
-static void unpack_output(const uint32_t *words, uint64_t count, uint64_t width, uint32_t shift,
-                          uint8_t *codes)
+/* Words of `inputs` inputs, one for each `width` words, to the codes of one output. */
+static void unpack_output(const uint32_t *words, uint64_t inputs, uint64_t width, uint32_t shift,
+                          uint8_t *restrict codes)
 {
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < inputs; i++)
         codes[i] = (uint8_t)(words[i * width] >> shift & 15u);
 }
 
-static void unpack_tile(const packed_weight *w, uint64_t first, uint64_t count, uint64_t inputs,
-                        const uint32_t *words, uint8_t *codes)
-{
-    uint64_t width = divide_up(first + count, PER) - first / PER;
-
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t output = first + i;
-
-        unpack_output(words + (output / PER - first / PER), inputs, width,
-                      BITS * places[output % PER], codes + i * w->columns);
-    }
-}
-
-static gufo_status awq_codes(const packed_weight *w, uint64_t first, uint64_t count, uint8_t *codes,
+static gufo_status awq_codes(const packed_weight *w, const integer_box *box, uint8_t *codes,
                              gufo_error *error)
 {
-    const uint64_t from = first / PER, width = divide_up(first + count, PER) - from;
-    uint64_t most = larger(TILE_WORDS / width, 1), some;
-    uint32_t *words = mem_array(w->allocator, larger(TILE_WORDS, width), sizeof *words);
+    const uint64_t from = box->first / PER, size = divide_up(box->first + box->count, PER) - from;
+    const uint64_t width = size + COLUMNS_PAD, most = larger(COLUMNS_TILE / width, 1);
+    const uint64_t end = box->column + box->columns;
+    uint32_t *words = mem_array(w->allocator, most * width, sizeof *words);
     gufo_status status = words == NULL ? fail_memory(error) : GUFO_OK;
+    uint64_t some;
 
-    for (uint64_t i = 0; i < w->columns && status == GUFO_OK; i += some) {
-        some = smaller(w->columns - i, most);
+    for (uint64_t i = box->column; i < end && status == GUFO_OK; i += some) {
+        some = smaller(end - i, most);
         for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
-            status = packed_words(w, COLUMNS_WEIGHT, (i + k) * (w->rows / PER) + from, width,
+            status = packed_words(w, COLUMNS_WEIGHT, (i + k) * (w->rows / PER) + from, size,
                                   words + k * width, error);
-        if (status == GUFO_OK)
-            unpack_tile(w, first, count, some, words, codes + i);
+        for (uint64_t k = 0; k < box->count && status == GUFO_OK; k++) {
+            uint64_t output = box->first + k;
+
+            unpack_output(words + (output / PER - from), some, width, BITS * places[output % PER],
+                          codes + k * w->columns + i);
+        }
     }
     mem_free(w->allocator, words);
     return status;

@@ -11,6 +11,10 @@
 
 enum { COLUMNS_WEIGHT, COLUMNS_ZEROS, COLUMNS_SCALES, COLUMNS_ORDER };
 
+/* Words are read in tiles, whose rows do not follow each other at a power of two: those would share the
+ * lines of a processor's cache. */
+enum { COLUMNS_TILE = 1 << 16, COLUMNS_PAD = 16 };
+
 /* How zeros are in words. */
 typedef struct columns_zeros {
     const uint8_t

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/containers/tensors.h"
+#include "import/quantized/cache.h"
 #include "import/quantized/unpacked.h"
 
 enum { NAME_SIZE = 1024 }; /* of a part */
@@ -248,6 +249,7 @@ static gufo_status open_weight(const finding *f, const checkpoint_tensor *t, pac
     *w = (packed_weight){.allocator = f->set->allocator,
                          .checkpoint = f->checkpoint,
                          .settings = f->set->how.settings,
+                         .cache = f->set->cache,
                          .parts = {t},
                          .stacked = t->n_dims > 2};
     w->kind = kind_of(f, t, &w->module);
@@ -398,12 +400,14 @@ gufo_status packed_find(packed_set *set, checkpoint *c, const model_config *conf
         return status;
     if (set->how.method == NULL || set->how.method->refused != NULL)
         return refuse_packed(&f, error);
-    return find_weights(&f, error);
+    set->cache = packed_cache_new(set->allocator, error);
+    return set->cache != NULL ? find_weights(&f, error) : GUFO_E_MEMORY;
 }
 
 void packed_free(packed_set *set)
 {
     if (set->allocator != NULL) {
+        packed_cache_free(set->cache);
         mem_free(set->allocator, set->weights);
         mem_free(set->allocator, set->files);
     }

@@ -10,6 +10,7 @@ typedef struct packed_set {
     packed_how how;
     packed_weight *weights;
     uint64_t count;
+    struct packed_cache *cache; /* of all weights */
     checkpoint_tensor *files; /* the tensors as the files have them: what parts point to */
 } packed_set;
 

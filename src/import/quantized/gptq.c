@@ -15,8 +15,6 @@
 
 #include <inttypes.h>
 
-enum { TILE_WORDS = 4096 };
-
 static gufo_status gptq_open(packed_weight *w, gufo_error *error)
 {
     const checkpoint_tensor *words = w->parts[COLUMNS_WEIGHT];
@@ -36,35 +34,34 @@ static gufo_status gptq_open(packed_weight *w, gufo_error *error)
 
 /* ---- codes ---------------------------------------------------------------------------------- */
 
-/* Rows of words [tile, tile + height), of which `words` has `count` each, to rows of codes. */
-static void unpack_tile(const packed_weight *w, uint64_t tile, uint64_t height, uint64_t count,
-                        const uint32_t *words, uint8_t *codes)
+/* `height` rows of words, `width` each, to columns of codes. */
+static void unpack_tile(const packed_weight *w, const uint32_t *words, uint64_t height,
+                        uint64_t width, uint64_t count, uint8_t *codes)
 {
     const uint32_t bits = w->settings.bits, per = 32 / bits;
 
-    for (uint64_t row = 0; row < count; row++) {
-        uint8_t *to = codes + row * w->columns + tile * per;
-
+    for (uint64_t row = 0; row < count; row++, codes += w->columns)
         for (uint64_t i = 0; i < height; i++)
-            integers_unpack(words[i * count + row], bits, to + i * per);
-    }
+            integers_unpack(words[i * width + row], bits, codes + i * per);
 }
 
-static gufo_status gptq_codes(const packed_weight *w, uint64_t first, uint64_t count,
-                              uint8_t *codes, gufo_error *error)
+static gufo_status gptq_codes(const packed_weight *w, const integer_box *box, uint8_t *codes,
+                              gufo_error *error)
 {
-    uint64_t height = w->columns / (32 / w->settings.bits), some;
-    uint64_t most = larger(TILE_WORDS / count, 1);
-    uint32_t *words = mem_array(w->allocator, larger(TILE_WORDS, count), sizeof *words);
+    const uint64_t per = 32 / w->settings.bits, width = box->count + COLUMNS_PAD;
+    const uint64_t end = (box->column + box->columns) / per;
+    const uint64_t most = larger(COLUMNS_TILE / width, 1);
+    uint32_t *words = mem_array(w->allocator, most * width, sizeof *words);
     gufo_status status = words == NULL ? fail_memory(error) : GUFO_OK;
+    uint64_t some;
 
-    for (uint64_t i = 0; i < height && status == GUFO_OK; i += some) {
-        some = smaller(height - i, most);
+    for (uint64_t i = box->column / per; i < end && status == GUFO_OK; i += some) {
+        some = smaller(end - i, most);
         for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
-            status = packed_words(w, COLUMNS_WEIGHT, (i + k) * w->rows + first, count,
-                                  words + k * count, error);
+            status = packed_words(w, COLUMNS_WEIGHT, (i + k) * w->rows + box->first, box->count,
+                                  words + k * width, error);
         if (status == GUFO_OK)
-            unpack_tile(w, i, some, count, words, codes);
+            unpack_tile(w, words, some, width, box->count, codes + i * per);
     }
     mem_free(w->allocator, words);
     return status;

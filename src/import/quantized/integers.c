@@ -4,218 +4,88 @@
  *     Q4_1   d code + m       m: -scale zero, an F16 number
  *     Q8_0   d code           where code - zero is -128..127 for every code
  *
- * All want scales that are F16 numbers, and groups of whole blocks of 32.
- *
- * A scale of zero makes numbers zero.  Where their codes say that they are not, the scale was lost:
- * that is refused. */
+ * All want scales that are F16 numbers, and groups of whole blocks of 32. */
 #include "import/quantized/integers.h"
 
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
-
-#include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "codec/half.h"
-#include "import/quantized/nibbles.h"
+#include "import/quantized/band.h"
+#include "import/quantized/cache.h"
 
 enum {
     BLOCK = 32,
-    BAND_CODES = 1 << 20,  /* that are read at once */
-    BAND_SCALES = 1 << 16, /* likewise */
-    MOST_GROUPS = 1 << 24  /* of a row */
+    BAND_CODES = 1 << 20, /* that are read at once */
+    BAND_SCALES = 1 << 16 /* likewise */
 };
 
-/* Some rows. */
-typedef struct band {
-    const integer_layout *layout;
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* What becomes of rows. */
+typedef struct reading {
     const packed_weight *w;
-    uint64_t first, count;
-    uint64_t groups, group; /* of a row; columns of one */
-    uint8_t *codes;         /* w->columns for each row; NULL where scales are enough */
-    float *scales;          /* `groups` for each row */
-    uint16_t *zeros;
-    uint32_t *order; /* the group of each column; NULL: column / group */
-} band;
+    gufo_status (*use)(const band *b, uint64_t row, uint64_t count, void *out, gufo_error *error);
+    uint64_t size; /* bytes that a row becomes */
+} reading;
 
-gufo_status integers_groups(const packed_weight *w, uint64_t *groups, gufo_error *error)
+/* Rows of which so many numbers fit into a band. */
+static uint64_t rows_at_once(uint64_t most, uint64_t each, uint64_t count)
 {
-    uint64_t group = w->settings.group == 0 ? w->columns : w->settings.group;
-
-    if (w->columns == 0 || w->rows == 0)
-        return refuse(error, GUFO_E_MALFORMED, "it has no numbers");
-    if (w->columns % group != 0)
-        return refuse(error, GUFO_E_MALFORMED,
-                      "groups of %" PRIu64 " columns do not divide rows of %" PRIu64, group,
-                      w->columns);
-    *groups = w->columns / group;
-    if (*groups > MOST_GROUPS)
-        return refuse(error, GUFO_E_LIMIT, "rows of %" PRIu64 " groups", *groups);
-    return GUFO_OK;
+    return smaller(larger(most / each, 1), count);
 }
 
-/* Eight numbers of two bits, a byte each. */
-static uint64_t pairs_spread(uint32_t half)
+/* Through a band of its own. */
+static gufo_status read_directly(const reading *r, uint64_t first, uint64_t count, uint8_t *out,
+                                 gufo_error *error)
 {
-    uint64_t x = half;
+    uint64_t most = rows_at_once(BAND_CODES, r->w->columns, count);
+    band b;
+    gufo_status status = band_open(&b, r->w, most, true, error);
 
-    x = (x | x << 24) & UINT64_C(0x000000ff000000ff);
-    x = (x | x << 12) & UINT64_C(0x000f000f000f000f);
-    return (x | x << 6) & UINT64_C(0x0303030303030303);
-}
-
-void integers_unpack(uint32_t word, uint32_t bits, uint8_t *codes)
-{
-    switch (bits) {
-    case 2:
-        store_u64(codes, pairs_spread(word & 0xffffu), HOST_IS_BIG_ENDIAN);
-        store_u64(codes + 8, pairs_spread(word >> 16), HOST_IS_BIG_ENDIAN);
-        break;
-    case 4:
-        store_u64(codes, nibbles_spread(word), HOST_IS_BIG_ENDIAN);
-        break;
-    case 8:
-        store_u32(codes, word, HOST_IS_BIG_ENDIAN);
-        break;
-    default:
-        for (uint32_t k = 0; k < 32 / bits; k++)
-            codes[k] = (uint8_t)(word >> bits * k & ((1u << bits) - 1u));
+    for (uint64_t i = 0; i < count && status == GUFO_OK; i += b.count) {
+        b.first = first + i;
+        b.count = smaller(count - i, most);
+        status = band_scales(&b, error);
+        if (status == GUFO_OK)
+            status = band_codes(&b, 0, r->w->columns, error);
+        if (status == GUFO_OK)
+            status = r->use(&b, 0, b.count, out + i * r->size, error);
     }
-}
-
-/* ---- bands ---------------------------------------------------------------------------------- */
-
-static void band_close(band *b)
-{
-    mem_free(b->w->allocator, b->codes);
-    mem_free(b->w->allocator, b->scales);
-    mem_free(b->w->allocator, b->zeros);
-    mem_free(b->w->allocator, b->order);
-}
-
-static bool has_order(const band *b)
-{
-    return b->layout->order_part != NO_PART && b->w->parts[b->layout->order_part] != NULL;
-}
-
-/* The groups of columns.  Those that were never set are all -1; where column / group says the same,
- * no list is needed. */
-static gufo_status read_order(band *b, gufo_error *error)
-{
-    const packed_weight *w = b->w;
-    uint64_t unset = 0, same = 0;
-    gufo_status status;
-
-    b->order = mem_array(w->allocator, w->columns, sizeof *b->order);
-    if (b->order == NULL)
-        return fail_memory(error);
-    status = packed_words(w, b->layout->order_part, 0, w->columns, b->order, error);
-    for (uint64_t i = 0; i < w->columns && status == GUFO_OK; i++) {
-        unset += b->order[i] == UINT32_MAX;
-        same += b->order[i] == i / b->group;
-    }
-    for (uint64_t i = 0; i < w->columns && status == GUFO_OK && unset < w->columns; i++)
-        if (b->order[i] >= b->groups)
-            status = packed_fail(w, b->layout->order_part, i, error,
-                                 "column %" PRIu64 " has group %" PRIu32 " of %" PRIu64, i,
-                                 b->order[i], b->groups);
-    if (unset == w->columns || same == w->columns) {
-        mem_free(w->allocator, b->order);
-        b->order = NULL;
-    }
+    band_close(&b);
     return status;
 }
 
-/* Room for at most `most` rows, and the order of columns; closed also after a failure. */
-static gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_codes,
+/* Through bands that other threads read, too, where they help. */
+static gufo_status read_rows(const reading *r, uint64_t first, uint64_t count, void *out,
                              gufo_error *error)
 {
-    uint64_t scales, codes;
-    gufo_status status;
+    const bool shares = r->w->cache != NULL && r->w->kind->integers->groups_first;
+    uint8_t *to = out;
+    gufo_status status = GUFO_OK;
+    uint64_t some;
 
-    *b = (band){.layout = w->kind->integers, .w = w};
-    status = integers_groups(w, &b->groups, error);
-    if (status != GUFO_OK)
-        return status;
-    b->group = w->columns / b->groups;
-    if (!checked_mul(most, b->groups, &scales) || !checked_mul(most, w->columns, &codes))
-        return fail_memory(error);
-    b->scales = mem_array(w->allocator, scales, sizeof *b->scales);
-    b->zeros = mem_array(w->allocator, scales, sizeof *b->zeros);
-    if (has_codes)
-        b->codes = mem_array(w->allocator, codes, 1);
-    if (b->scales == NULL || b->zeros == NULL || (has_codes && b->codes == NULL))
-        return fail_memory(error);
-    return has_order(b) ? read_order(b, error) : GUFO_OK;
-}
+    for (uint64_t i = 0; i < count && status == GUFO_OK; i += some) {
+        const band *b = NULL;
 
-/* The element of the part of scales. */
-static uint64_t scale_index(const band *b, uint64_t row, uint64_t group)
-{
-    return b->layout->groups_first ? group * b->w->rows + b->first + row
-                                   : (b->first + row) * b->groups + group;
-}
-
-static gufo_status check_finite(const band *b, gufo_error *error)
-{
-    for (uint64_t i = 0; i < b->count * b->groups; i++)
-        if (!(fabsf(b->scales[i]) <= FLT_MAX))
-            return packed_fail(b->w, b->layout->scale_part,
-                               scale_index(b, i / b->groups, i % b->groups), error, "a scale is %s",
-                               isnan(b->scales[i]) ? "NaN" : "infinite");
-    return GUFO_OK;
-}
-
-static uint64_t group_of(const band *b, uint64_t column)
-{
-    return b->order != NULL ? b->order[column] : column / b->group;
-}
-
-/* Where a scale is zero, the numbers have to be. */
-static gufo_status check_zeros(const band *b, uint64_t row, gufo_error *error)
-{
-    const float *scales = b->scales + row * b->groups;
-    const uint8_t *codes = b->codes + row * b->w->columns;
-    bool found = false;
-
-    for (uint64_t i = 0; i < b->groups; i++)
-        found = found || !(fabsf(scales[i]) > 0);
-    for (uint64_t i = 0; found && i < b->w->columns; i++) {
-        uint64_t group = group_of(b, i);
-
-        if (!(fabsf(scales[group]) > 0) && codes[i] != b->zeros[row * b->groups + group])
-            return packed_fail(b->w, b->layout->scale_part, scale_index(b, row, group), error,
-                               "the scale of numbers that are not zero is zero");
+        some = count - i;
+        if (shares)
+            status = packed_cache_take(r->w->cache, r->w, first + i, &b, error);
+        if (b == NULL)
+            return status == GUFO_OK ? read_directly(r, first + i, some, to + i * r->size, error)
+                                     : status;
+        some = smaller(some, b->first + b->count - (first + i));
+        status = r->use(b, first + i - b->first, some, to + i * r->size, error);
+        packed_cache_give_back(r->w->cache, b);
     }
-    return GUFO_OK;
-}
-
-static gufo_status band_scales(band *b, uint64_t first, uint64_t count, gufo_error *error)
-{
-    gufo_status status = b->layout->scales(b->w, first, count, b->scales, b->zeros, error);
-
-    b->first = first;
-    b->count = count;
-    return status == GUFO_OK ? check_finite(b, error) : status;
-}
-
-static gufo_status band_read(band *b, uint64_t first, uint64_t count, gufo_error *error)
-{
-    gufo_status status = band_scales(b, first, count, error);
-
-    if (status == GUFO_OK)
-        status = b->layout->codes(b->w, first, count, b->codes, error);
-    for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
-        status = check_zeros(b, i, error);
     return status;
 }
 
 /* ---- floats --------------------------------------------------------------------------------- */
 
-/* Columns of one group.  The loop over a fixed count is what compilers make good code of. */
-static void scale_run(const uint8_t *codes, uint64_t count, float scale, int zero, float *out)
+/* Columns of one group.  Compilers make vectors of the loop over a fixed count, as nothing else is written
+ * to. */
+static void scale_run(const uint8_t *restrict codes, uint64_t count, float scale, int zero,
+                      float *restrict out)
 {
     enum { AT_ONCE = 16 };
     uint64_t i = 0;
@@ -239,27 +109,25 @@ static void scale_row(const band *b, uint64_t row, float *out)
         out[i] = scales[b->order[i]] * (float)(codes[i] - zeros[b->order[i]]);
 }
 
-/* Rows of which so many numbers fit into a band. */
-static uint64_t rows_at_once(uint64_t most, uint64_t each, uint64_t count)
+static gufo_status use_floats(const band *b, uint64_t row, uint64_t count, void *out,
+                              gufo_error *error)
 {
-    return smaller(larger(most / each, 1), count);
+    float *floats = out;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
+        status = band_check_row(b, row + i, error);
+        scale_row(b, row + i, floats + i * b->w->columns);
+    }
+    return status;
 }
 
 gufo_status integers_floats(const packed_weight *w, uint64_t first, uint64_t count, float *out,
                             gufo_error *error)
 {
-    uint64_t most = rows_at_once(BAND_CODES, w->columns, count), some;
-    band b;
-    gufo_status status = band_open(&b, w, most, true, error);
+    const reading r = {w, use_floats, w->columns * sizeof *out};
 
-    for (uint64_t i = 0; i < count && status == GUFO_OK; i += some) {
-        some = smaller(count - i, most);
-        status = band_read(&b, first + i, some, error);
-        for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
-            scale_row(&b, k, out + (i + k) * w->columns);
-    }
-    band_close(&b);
-    return status;
+    return read_rows(&r, first, count, out, error);
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -364,7 +232,9 @@ static gufo_status find_kinds(band *b, uint64_t most, bool possible[BLOCK_KINDS]
         possible[k] =
             has_blocks(b) && bits >= block_kinds[k].least_bits && bits <= block_kinds[k].most_bits;
     for (uint64_t i = 0; i < b->w->rows && status == GUFO_OK; i += most) {
-        status = band_scales(b, i, smaller(b->w->rows - i, most), error);
+        b->first = i;
+        b->count = smaller(b->w->rows - i, most);
+        status = band_scales(b, error);
         if (status == GUFO_OK)
             keep_kinds(b, possible);
     }
@@ -402,35 +272,44 @@ static const block_kind *block_kind_of(const packed_weight *w)
     return NULL;
 }
 
+static uint64_t row_size(const packed_weight *w)
+{
+    return w->columns / BLOCK * w->type->block_bytes;
+}
+
 static void store_row(const band *b, const block_kind *kind, uint64_t row, uint8_t *out)
 {
     const uint8_t *codes = b->codes + row * b->w->columns;
 
     for (uint64_t i = 0; i < b->w->columns; i += BLOCK) {
-        uint64_t group = row * b->groups + group_of(b, i);
+        uint64_t group = row * b->groups + band_group(b, i);
 
         kind->store(codes + i, b->scales[group], b->zeros[group], out);
         out += b->w->type->block_bytes;
     }
 }
 
+static gufo_status use_blocks(const band *b, uint64_t row, uint64_t count, void *out,
+                              gufo_error *error)
+{
+    const block_kind *kind = block_kind_of(b->w);
+    uint8_t *blocks = out;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
+        status = band_check_row(b, row + i, error);
+        store_row(b, kind, row + i, blocks + i * row_size(b->w));
+    }
+    return status;
+}
+
 gufo_status integers_blocks(const packed_weight *w, uint64_t first, uint64_t count, uint8_t *out,
                             gufo_error *error)
 {
-    const block_kind *kind = block_kind_of(w);
-    uint64_t most = rows_at_once(BAND_CODES, w->columns, count), some;
-    gufo_status status;
-    band b;
-
-    if (kind == NULL)
+    if (block_kind_of(w) == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "its numbers are not those of any blocks");
-    status = band_open(&b, w, most, true, error);
-    for (uint64_t i = 0; i < count && status == GUFO_OK; i += some) {
-        some = smaller(count - i, most);
-        status = band_read(&b, first + i, some, error);
-        for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
-            store_row(&b, kind, k, out + (i + k) * (w->columns / BLOCK * w->type->block_bytes));
-    }
-    band_close(&b);
-    return status;
+
+    const reading r = {w, use_blocks, row_size(w)};
+
+    return read_rows(&r, first, count, out, error);
 }

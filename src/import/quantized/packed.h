@@ -10,7 +10,8 @@
  *     parts.c     reading and checking parts
  *     gptq.c ...  a way to pack each: its shapes, its numbers, and the blocks that hold them exactly
  *     integers.c  what whole numbers with scales and zeros have in common; columns.c: those of GPTQ
- *                 and AWQ, whose outputs are columns
+ *                 and AWQ, whose outputs are columns; band.c: some rows of them; cache.c: rows that
+ *                 are read together
  *
  * The operations on tensors see one tensor of F32 instead of the parts.  Rows are unpacked when they
  * are read.  Where blocks of GGUF hold the same numbers, rows may be read as those blocks, too. */
@@ -21,6 +22,7 @@
 
 struct packed_weight;
 struct integer_layout;
+struct packed_cache;
 
 enum { PACKED_PARTS = 5 };
 
@@ -70,9 +72,11 @@ typedef struct packed_weight {
     gufo_str module; /* the name without that of a part */
     const checkpoint_tensor *parts[PACKED_PARTS];
     packed_settings settings;
+    struct packed_cache *cache;     /* of bands of rows that threads share; NULL: they share none */
     uint64_t slices, rows, columns; /* matrices: experts, outputs, inputs */
     const gufo_element_type *type;  /* whose blocks hold the numbers exactly; NULL: none does */
-    bool stacked; /* three axes, even of one matrix: as the first part has, if `open` says nothing */
+    bool
+        stacked; /* three axes, even of one matrix: as the first part has, if `open` says nothing */
 } packed_weight;
 
 /* ---- parts.c -------------------------------------------------------------------------------- */

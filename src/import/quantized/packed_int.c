@@ -105,18 +105,19 @@ static void unpack_row(const packed_weight *w, const uint32_t *words, uint8_t *c
     memcpy(codes + whole * per, last, (size_t)rest);
 }
 
-static gufo_status packed_int_codes(const packed_weight *w, uint64_t first, uint64_t count,
-                                    uint8_t *codes, gufo_error *error)
+/* Boxes have whole rows: those of a row are read together. */
+static gufo_status packed_int_codes(const packed_weight *w, const integer_box *box, uint8_t *codes,
+                                    gufo_error *error)
 {
     const uint64_t width = divide_up(w->columns, per_word(w));
     const uint64_t most = larger(TILE_WORDS / width, 1);
-    uint32_t *words = mem_array(w->allocator, larger(TILE_WORDS, width), sizeof *words);
+    uint32_t *words = mem_array(w->allocator, most * width, sizeof *words);
     gufo_status status = words == NULL ? fail_memory(error) : GUFO_OK;
     uint64_t some;
 
-    for (uint64_t i = 0; i < count && status == GUFO_OK; i += some) {
-        some = smaller(count - i, most);
-        status = packed_words(w, WEIGHT, (first + i) * width, some * width, words, error);
+    for (uint64_t i = 0; i < box->count && status == GUFO_OK; i += some) {
+        some = smaller(box->count - i, most);
+        status = packed_words(w, WEIGHT, (box->first + i) * width, some * width, words, error);
         for (uint64_t k = 0; k < some && status == GUFO_OK; k++)
             unpack_row(w, words + k * width, codes + (i + k) * w->columns);
     }
