@@ -321,6 +321,18 @@ typedef enum gufo_quantize_flags {
 /* At most so many types from one reading. */
 #define GUFO_QUANTIZE_TARGETS 32
 
+/* A LoRA adapter that is merged: scale * (alpha / rank) * B A is added to each tensor that it has
+ * a pair for, in double, and rounded once; a tensor under the name of one of the model takes its
+ * place.  Tensors that keep their type are encoded in it again. */
+typedef struct gufo_quantize_adapter {
+    const gufo_model *model;
+    double scale;         /* 0: 1 */
+    uint64_t reserved[2]; /* must be zero */
+} gufo_quantize_adapter;
+
+/* At most so many adapters at once. */
+#define GUFO_QUANTIZE_ADAPTERS 32
+
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* has_importance is ignored: `importance` decides */
     const gufo_imatrix *importance; /* NULL: none */
@@ -343,6 +355,10 @@ typedef struct gufo_quantize_options {
      * split_tensors tensors; 0: no such limit, and both 0: as GUFO_QUANTIZE_KEEP_SPLIT says.  With
      * several targets their shards have the same tensors. */
     uint64_t split_size, split_tensors;
+    /* LoRA adapters, merged one after the other.  With them F16 and BF16 are not made together with
+     * other types. */
+    const gufo_quantize_adapter *adapters;
+    size_t adapter_count;
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;
 
@@ -351,7 +367,8 @@ typedef struct gufo_quantize_options {
  * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
  * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without
  * data (a pipe), layers that do not exist, an override that a new file cannot have
- * (gufo_document_set). */
+ * (gufo_document_set); GUFO_E_MALFORMED, with the rule (check.h), for an adapter that does not fit
+ * the model. */
 GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                                           const gufo_quantize_options *options,
                                                           gufo_error *error);
@@ -380,6 +397,7 @@ typedef struct gufo_quantizer_tensor {
     gufo_recipe_choice choice; /* the type it gets, and why */
     bool has_importance;
     bool unfit_importance;   /* there is some, of another length, and it is ignored */
+    size_t adapters;         /* that change it */
     gufo_quantize_loss loss; /* after the job was run; zeros for copied tensors */
     uint64_t reserved[4];
 } gufo_quantizer_tensor;

@@ -26,6 +26,8 @@ const command commands[] = {
     {"quantize", "Change the element types of a model", .line = &command_quantize,
      .group = "Make models smaller"},
     {"imatrix", "Show, merge and convert importance matrices", .line = &command_imatrix},
+    {"lora", "Merge LoRA adapters into a model", .line = &command_lora,
+     .group = "Work with adapters"},
     {"tokenize", "Show the tokens of a text", .line = &command_tokenize, .group = "Use models"},
     {"detokenize", "Print the text of tokens", .line = &command_detokenize},
     {"vocab", "Show what a vocabulary holds, and how two differ", .line = &command_vocab},

@@ -1,6 +1,7 @@
 /* Processor levels: which there are, and which this machine has.  A new level is a row here, a
  * lanes_*.h and a line of cmake/kernels.cmake. */
 #include "codec/cpu.h"
+#include "codec/product.h"
 
 #include "base/error.h"
 
@@ -51,20 +52,21 @@ static const struct {
     const char *name;
     gufo_cpu cpu;
     const coder *kernels; /* NULL: not in this build */
+    product_kernel *product;
     bool (*supported)(void);
 } levels[] = {
-    {"portable", GUFO_CPU_PORTABLE, kernels_portable, always},
+    {"portable", GUFO_CPU_PORTABLE, kernels_portable, product_add_portable, always},
 #if defined(GUFO_HAVE_X86_KERNELS)
-    {"avx2", GUFO_CPU_AVX2, kernels_avx2, has_avx2},
-    {"avx512", GUFO_CPU_AVX512, kernels_avx512, has_avx512},
+    {"avx2", GUFO_CPU_AVX2, kernels_avx2, product_add_avx2, has_avx2},
+    {"avx512", GUFO_CPU_AVX512, kernels_avx512, product_add_avx512, has_avx512},
 #else
-    {"avx2", GUFO_CPU_AVX2, NULL, always},
-    {"avx512", GUFO_CPU_AVX512, NULL, always},
+    {"avx2", GUFO_CPU_AVX2, NULL, NULL, always},
+    {"avx512", GUFO_CPU_AVX512, NULL, NULL, always},
 #endif
 #if defined(GUFO_HAVE_NEON_KERNELS)
-    {"neon", GUFO_CPU_NEON, kernels_neon, always}, /* every AArch64 has it */
+    {"neon", GUFO_CPU_NEON, kernels_neon, product_add_neon, always}, /* every AArch64 has it */
 #else
-    {"neon", GUFO_CPU_NEON, NULL, always},
+    {"neon", GUFO_CPU_NEON, NULL, NULL, always},
 #endif
 };
 
@@ -92,13 +94,28 @@ bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu)
     return strcmp(name, best_name) == 0;
 }
 
-const coder *cpu_kernels(gufo_cpu cpu)
+/* LEVEL_COUNT if the level is not available. */
+static size_t find_level(gufo_cpu cpu)
 {
     for (size_t i = LEVEL_COUNT; i-- > 0;)
         if ((cpu == GUFO_CPU_BEST || cpu == levels[i].cpu) && levels[i].kernels != NULL &&
             levels[i].supported())
-            return levels[i].kernels;
-    return NULL;
+            return i;
+    return LEVEL_COUNT;
+}
+
+const coder *cpu_kernels(gufo_cpu cpu)
+{
+    size_t level = find_level(cpu);
+
+    return level < LEVEL_COUNT ? levels[level].kernels : NULL;
+}
+
+product_kernel *cpu_product(gufo_cpu cpu)
+{
+    size_t level = find_level(cpu);
+
+    return level < LEVEL_COUNT ? levels[level].product : product_add_portable;
 }
 
 bool gufo_cpu_available(gufo_cpu cpu)

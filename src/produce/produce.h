@@ -99,6 +99,13 @@ typedef struct op_row {
     uint64_t row; /* in the piece */
 } op_row;
 
+/* Rows that follow each other in the piece, for an operation that is faster with several. */
+typedef struct op_rows {
+    double *values; /* one row after the other */
+    uint64_t columns, first, count;
+    gufo_cpu cpu;
+} op_rows;
+
 typedef struct row_op_kind {
     const char *name;
     uint32_t sides; /* that it needs */
@@ -106,7 +113,9 @@ typedef struct row_op_kind {
     bool (*fits)(const struct row_op *op, uint64_t piece_rows, uint64_t columns);
     /* Whether the numbers of its tables make sense; NULL: any do. */
     bool (*usable)(const float *const *sides, uint64_t columns);
+    /* One of these exists. */
     void (*apply)(const struct row_op *op, const float *const *sides, op_row *row);
+    void (*apply_rows)(const struct row_op *op, const float *const *sides, const op_rows *rows);
 } row_op_kind;
 
 extern const row_op_kind
@@ -116,8 +125,10 @@ extern const row_op_kind
     row_op_neg_exp,    /* -exp(v) */
     row_op_round_f16,  /* the nearest number of F16: what arithmetic in F16 gives */
     row_op_round_f32,  /* the nearest number of F32, between two operations in F32 */
+    row_op_round_odd,  /* a number of F32 that F16 and BF16 round as they round v: the last one */
     row_op_ternary, /* -1, 0 or 1, whichever v * number is nearest to, divided by number; in F32 */
-    row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
+    row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column]; side[1]
+                     * may have as many rows for each matrix of a stack */
     row_op_gather;  /* column c becomes column side[0][c] */
 
 typedef struct row_op {

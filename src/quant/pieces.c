@@ -210,6 +210,9 @@ static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place,
         return add_copy(q, t, places, error);
     for (size_t i = 0; i < q->target_count; i++)
         results[i] = result_of(q, i, index, places[i]);
+    if (t->change_count > 0)
+        return adapters_add_tensor(q, t, results,
+                                   weighs ? t->source.dims[2] * t->source.dims[3] : 1, error);
     return job_add_tensor(q->job, (uint32_t)t->shard, &t->source, t->index, results,
                           (uint32_t)q->target_count,
                           weighs ? t->source.dims[2] * t->source.dims[3] : 1, error);
@@ -239,6 +242,8 @@ static gufo_status add_inputs(gufo_quantizer *q, gufo_error *error)
 
     for (uint32_t i = 0; i < gufo_model_shard_count(q->input) && status == GUFO_OK; i++)
         status = job_add_model(q->job, q->input, i, &number, error);
+    if (status == GUFO_OK)
+        status = adapters_add_inputs(q, error);
     return status == GUFO_OK ? weights_add_inputs(q, error) : status;
 }
 
@@ -247,7 +252,8 @@ static gufo_status add_targets(gufo_quantizer *q, gufo_error *error)
     gufo_status status = GUFO_OK;
     uint32_t number;
 
-    q->job->other_memory = OTHER_MEMORY + q->target_count * q->tensor_count * TENSOR_MEMORY;
+    q->job->other_memory =
+        OTHER_MEMORY + q->target_count * q->tensor_count * TENSOR_MEMORY + adapters_memory(q);
     for (size_t i = 0; i < q->target_count * q->output_count && status == GUFO_OK; i++) {
         const void *header;
         size_t size = 0;

@@ -226,7 +226,9 @@ static gufo_status take_choice(const gufo_quantizer *q, uint64_t index, quant_re
     gufo_status status;
 
     *result = (quant_result){gufo_element_type_by_id(choice->type), *choice, method_of(choice)};
-    status = check_groups(tensor, result->method, error);
+    status = adapters_choose(q, tensor, result, error);
+    if (status == GUFO_OK)
+        status = check_groups(tensor, result->method, error);
     if (status == GUFO_OK && result->method == METHOD_CONVERT)
         status = weights_check(q, tensor, error);
     return status;
@@ -316,6 +318,8 @@ static gufo_status plan_tensors(planning *p, gufo_error *error)
         status = check_layers(p, error);
     if (status == GUFO_OK)
         status = list_tensors(p, error);
+    if (status == GUFO_OK)
+        status = adapters_find(p->q, error);
     if (status == GUFO_OK)
         status = weights_find(p->q, error);
     return status == GUFO_OK ? choose_all(p, error) : status;
@@ -442,6 +446,7 @@ void gufo_quantizer_free(gufo_quantizer *q)
     mem_free(&allocator, q->targets);
     mem_free(&allocator, q->tensors);
     mem_free(&allocator, q->names);
+    mem_free(&allocator, q->changes);
     mem_free(&allocator, q);
 }
 
@@ -462,6 +467,7 @@ bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uin
                                        .choice = quant_result_of(q, target, index)->choice,
                                        .has_importance = tensor->has_importance,
                                        .unfit_importance = tensor->unfit_importance,
+                                       .adapters = (size_t)tensor->change_count,
                                        .loss = pieces_loss(q, target, index)};
     return true;
 }

@@ -1,6 +1,7 @@
 /* The quantizer, the interface inside the room: a planner of a job (produce/produce.h).
  *
  *     plan.c         which tensors there are, and what each becomes
+ *     adapters.c     LoRA adapters that are merged
  *     layers.c       layers that are left out, and the numbers of those after them
  *     weights.c      importance: the entry for each tensor
  *     shards.c       which tensors share an output, where outputs have a largest size
@@ -21,6 +22,22 @@ typedef enum quant_method {
     METHOD_CONVERT, /* decode, encode */
 } quant_method;
 
+/* A tensor of an adapter. */
+typedef struct adapter_part {
+    const gufo_model *model;
+    uint64_t index; /* there */
+    gufo_tensor tensor;
+    const gufo_allocator *allocator; /* for reading */
+} adapter_part;
+
+/* What an adapter does to a tensor: adds number * B A, or takes its place. */
+typedef struct adapter_change {
+    bool replaces;  /* with `a` */
+    bool looked_up; /* A and B have changed places */
+    double number;
+    adapter_part a, b;
+} adapter_change;
+
 typedef struct quant_tensor {
     gufo_tensor source;            /* its name is a copy */
     uint64_t index;                /* in the input */
@@ -30,6 +47,7 @@ typedef struct quant_tensor {
     const gufo_element_type *from; /* NULL: an unknown type, which is copied */
     bool has_importance, unfit_importance;
     uint64_t importance_index;
+    uint64_t first_change, change_count; /* of gufo_quantizer.changes */
 } quant_tensor;
 
 /* What it becomes for one of the targets. */
@@ -48,6 +66,8 @@ struct gufo_quantizer {
     quant_tensor *tensors;
     quant_result *results; /* of all tensors for the first target, then for the next ... */
     uint64_t tensor_count;
+    adapter_change *changes; /* in the order of tensors; of each, in that of the adapters */
+    uint64_t change_count, change_room;
     char *names;               /* of all tensors */
     gufo_document **documents; /* of all outputs of the first target, then of the next ... */
     size_t output_count;       /* of each target */
@@ -77,6 +97,23 @@ static inline bool shards_wanted(const gufo_quantizer *q)
 /* Divides the tensors, all of which one document of each target has so far: sets their outputs and
  * the number of outputs.  The documents are not those of the outputs any more. */
 gufo_status shards_divide(gufo_quantizer *q, gufo_error *error);
+
+/* ---- adapters.c ----------------------------------------------------------------------------- */
+
+/* Checks the adapters, and finds what they change: GUFO_E_MALFORMED for one that does not fit, with
+ * its first fault. */
+gufo_status adapters_find(gufo_quantizer *q, gufo_error *error);
+/* A tensor that an adapter changes is encoded again, even if its type stays. */
+gufo_status adapters_choose(const gufo_quantizer *q, const quant_tensor *tensor,
+                            quant_result *result, gufo_error *error);
+/* Makes the files of the adapters inputs of the job. */
+gufo_status adapters_add_inputs(const gufo_quantizer *q, gufo_error *error);
+/* Adds the piece of a tensor that an adapter changes; row_bytes of the results is set here. */
+struct made;
+gufo_status adapters_add_tensor(gufo_quantizer *q, const quant_tensor *tensor, struct made *results,
+                                uint64_t slices, gufo_error *error);
+/* Bytes that they take beside the tables of a piece. */
+uint64_t adapters_memory(const gufo_quantizer *q);
 
 /* ---- layers.c ------------------------------------------------------------------------------- */
 

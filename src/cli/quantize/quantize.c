@@ -399,16 +399,20 @@ void quantize_release(void *context)
         free(o->paths[i]);
 }
 
-int quantize_run(void *context)
+int quantize_finish(quantize_options *o, int code)
 {
-    quantize_options *o = context;
-    int code = quantize_read_arguments(o);
-
     if (code == CODE_OK)
         code = quantize(o);
     if (code != CODE_OK && o->made_folder)
         (void)rmdir(o->folder); /* unless something is in it, to be resumed */
     return code;
+}
+
+int quantize_run(void *context)
+{
+    quantize_options *o = context;
+
+    return quantize_finish(o, quantize_read_arguments(o));
 }
 
 const command_line command_quantize = {

@@ -70,13 +70,17 @@ typedef struct quantize_options {
 
 /* The command, for others whose options begin with these; release frees what they own. */
 int quantize_run(void *options);
+/* The work, unless `code` says that the arguments were wrong; what they made goes then. */
+int quantize_finish(quantize_options *options, int code);
 void quantize_release(void *options);
 
 /* ---- quantize_arguments.c ------------------------------------------------------------------- */
 
-/* Reads the operands into the options, and refuses visible mistakes before anything is opened;
- * names the outputs of --to, which come from the input.  Both return the exit code. */
+/* Reads the operands into the options, and refuses visible mistakes before anything is opened; the
+ * same for those that have read OUT and TYPE themselves (NULL if not given); names the outputs of
+ * --to, which come from the input.  All return the exit code. */
 int quantize_read_arguments(quantize_options *options);
+int quantize_take_arguments(quantize_options *options, const char *out, const char *types);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 
 /* ---- quantize_values.c: each returns the exit code ------------------------------------------ */

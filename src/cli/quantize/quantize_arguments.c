@@ -230,15 +230,11 @@ static int check_arguments(quantize_options *o)
     return code == CODE_OK ? check_report(o) : code;
 }
 
-int quantize_read_arguments(quantize_options *o)
+int quantize_take_arguments(quantize_options *o, const char *out, const char *types)
 {
-    operands given;
-    int code;
+    operands given = {out, types};
+    int code = find_folder(o, &given);
 
-    o->input = o->base.shared->args[0];
-    code = read_operands(o, &given);
-    if (code == CODE_OK)
-        code = find_folder(o, &given);
     if (code == CODE_OK)
         code = read_types(o, given.types);
     if (code == CODE_OK)
@@ -246,6 +242,16 @@ int quantize_read_arguments(quantize_options *o)
     if (code == CODE_OK)
         code = set_output(o, given.out);
     return code == CODE_OK ? check_arguments(o) : code;
+}
+
+int quantize_read_arguments(quantize_options *o)
+{
+    operands given;
+    int code;
+
+    o->input = o->base.shared->args[0];
+    code = read_operands(o, &given);
+    return code == CODE_OK ? quantize_take_arguments(o, given.out, given.types) : code;
 }
 
 /* ---- names by the naming convention --------------------------------------------------------- */

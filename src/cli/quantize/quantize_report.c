@@ -23,9 +23,13 @@ typedef struct why_text {
     char text[192];
 } why_text;
 
-static why_text why(const gufo_recipe_choice *choice)
+static why_text why(const gufo_quantizer_tensor *tensor)
 {
-    const char *reason = gufo_recipe_reason_text(choice->reason);
+    const gufo_recipe_choice *choice = &tensor->choice;
+    bool merged = tensor->adapters > 0;
+    const char *reason = merged && choice->reason == GUFO_REASON_COPY
+                             ? "type kept"
+                             : gufo_recipe_reason_text(choice->reason);
     char rule[64] = "", fallback[128] = "";
     why_text out;
 
@@ -34,7 +38,8 @@ static why_text why(const gufo_recipe_choice *choice)
     if (choice->flags & GUFO_RECIPE_FELL_BACK)
         snprintf(fallback, sizeof fallback, "; rows do not fill blocks of %s",
                  tensor_type_text(choice->wanted).text);
-    snprintf(out.text, sizeof out.text, "%s%s%s", reason, rule, fallback);
+    snprintf(out.text, sizeof out.text, "%s%s%s%s", reason, rule, fallback,
+             merged ? "; adapter merged" : "");
     return out;
 }
 
@@ -151,7 +156,7 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%s", tensor_type_text(tensor.source->type).text);
     row_text(row, "%s", tensor_type_text(tensor.choice.type).text);
     row_text(row, "%" PRIu64, tensor.choice.size);
-    row_text(row, "%s", why(&tensor.choice).text);
+    row_text(row, "%s", why(&tensor).text);
     return true;
 }
 
@@ -160,12 +165,17 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
 static void print_headline(const outcome *o, const type_sum *all)
 {
     bool named = o->options->folder != NULL;
+    size_t adapters = o->options->plan.adapter_count;
 
     line l;
 
     line_begin(&l);
     text_put(l.out, gufo_str_of(o->options->input), TEXT_PLAIN);
-    fprintf(l.out, " as %s%s", o->type, named ? ", " : "");
+    if (adapters > 0)
+        fprintf(l.out, " with %zu adapter%s", adapters, adapters > 1 ? "s" : "");
+    if (adapters == 0 || o->options->targets[o->output].base_type != NULL)
+        fprintf(l.out, " as %s", o->type);
+    fputs(named ? ", " : "", l.out);
     text_put(l.out, gufo_str_of(named ? o->options->paths[o->output] : ""), TEXT_PLAIN);
     fprintf(l.out, ": %s of tensors become %s", human_bytes(all->bytes_before).text,
             human_bytes(all->bytes).text);
@@ -221,8 +231,10 @@ static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
     json_write_text(j, "to", tensor_type_text(choice->type).text);
     json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
     json_write_i64(j, "fallback_bytes", choice->fallback_cost);
-    json_write_text(j, "why", why(choice).text);
+    json_write_text(j, "why", why(tensor).text);
     json_write_bool(j, "importance", tensor->has_importance);
+    if (tensor->adapters > 0)
+        json_write_u64(j, "adapters", tensor->adapters);
     json_write_u64(j, "size_before", tensor->source->size);
     json_write_u64(j, "size", choice->size);
     write_loss(j, &tensor->loss);
@@ -312,7 +324,7 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const ch
     fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(tensor->source, "x").text,
             tensor_type_text(tensor->source->type).text, tensor_type_text(choice->type).text,
             tensor_type_text(choice->wanted).text);
-    put_quoted(out, gufo_str_of(why(choice).text));
+    put_quoted(out, gufo_str_of(why(tensor).text));
     fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s\r\n", tensor->has_importance,
             tensor->source->size, choice->size, choice->fallback_cost, rmse, largest, target);
 }

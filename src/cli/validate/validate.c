@@ -30,6 +30,9 @@ static const command_option validate_table[] = {
     {"data", NULL,
      "Read all tensor data, too, and report values and scales that are infinite or NaN",
      OPTION_FLAG(validate_options, data)},
+    {"base", "BASE",
+     "FILE is a LoRA adapter: check that it fits the model BASE, so that it can be merged",
+     OPTION_TEXT(validate_options, base_path)},
     {"fix", NULL, "Write a copy in which every fault that has one right answer is fixed",
      OPTION_FLAG(validate_options, fix)},
     {"output", "OUT", "With --fix: the file to write", OPTION_OUTPUT},
@@ -45,6 +48,8 @@ static int check_options(const validate_options *o)
 
     if (shared->arg_count == 0)
         return report_usage("no FILE is given");
+    if (o->base_path != NULL && o->level < GUFO_LEVEL_MODEL && o->level != GUFO_LEVEL_DEFAULT)
+        return report_usage("--base is for the levels model and spec");
     if (o->fix && o->base.output == NULL)
         return report_usage("--fix needs -o OUT");
     if (o->fix && path_is_standard(o->base.output))
@@ -137,11 +142,20 @@ static int validate_all(void *context)
     code = check_options(options);
     if (code == CODE_OK && options->data)
         code = options_cpu(&options->cpu);
+    if (code == CODE_OK && options->base_path != NULL) {
+        options->base_model = input_open_model(options->base_path, 0);
+        code = options->base_model != NULL ? CODE_OK : CODE_FAILED;
+    }
     return code == CODE_OK ? command_line_each(options, validate) : code;
 }
 
+static void release(void *context)
+{
+    gufo_close(((validate_options *)context)->base_model);
+}
+
 const command_line command_validate = {
-    .operands = {.names = "FILE...\n--fix FILE -o OUT\n--list-rules"},
+    .operands = {.names = "FILE...\nADAPTER --base BASE\n--fix FILE -o OUT\n--list-rules"},
     .doc = "Check files against the GGUF format and the registry of models, and report every "
            "fault.\v"
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
@@ -154,4 +168,5 @@ const command_line command_validate = {
                   "Writes a copy without the faults that have one right answer."}},
     COMMAND_OPTIONS(validate_table, validate_options),
     .run = validate_all,
+    .release = release,
 };

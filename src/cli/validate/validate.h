@@ -22,7 +22,9 @@ typedef struct validate_options {
     input_options input;
     gufo_level level;
     bool strict, list_rules, data, fix;
-    gufo_cpu cpu; /* with `data` */
+    const char *base_path;  /* --base; NULL if not given */
+    gufo_model *base_model; /* owned */
+    gufo_cpu cpu;           /* with `data` */
 } validate_options;
 
 /* The work of --fix: the fixes of the findings, each one once. */

@@ -85,7 +85,8 @@ static int check_meaning(report *r, const gufo_model *model)
     gufo_check_options options = {.level = r->options->level,
                                   .path = is_file ? r->path : NULL,
                                   .single = r->set == NULL && shard_count(model) > 1,
-                                  .judge = template_judge};
+                                  .judge = template_judge,
+                                  .base = r->options->base_model};
     gufo_error error;
 
     if ((r->fixes != NULL ? schema_check_every : gufo_check)(model, &options, report_finding, r,

@@ -172,7 +172,9 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
     if (!passes(p))
         need.values = step_rows * p->columns * sizeof(float);
     if (p->n_ops > 0)
-        need.row = p->columns * sizeof(double);
+        need.operated = step_rows * p->columns * sizeof(double);
+    if (p->n_ops > 0)
+        need.scratch = p->columns * sizeof(double);
     if (p->weighs)
         need.importance = p->columns * sizeof(float);
     return need;

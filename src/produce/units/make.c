@@ -123,16 +123,58 @@ static gufo_status decode_step(const work *w, const worker *t, step *s, gufo_err
     return status;
 }
 
-static void operate_row(const work *w, const worker *t, const piece *p, float *values, uint64_t row)
-{
-    op_row r = {.values = t->row, .scratch = t->scratch, .columns = p->columns, .row = row};
+enum { PART = 64 }; /* a number of them that compilers know makes loops of vectors */
 
-    for (uint64_t i = 0; i < p->columns; i++)
-        t->row[i] = (double)values[i];
+static void widen(double *restrict to, const float *restrict from, uint64_t count)
+{
+    uint64_t at = 0;
+
+    for (; at + PART <= count; at += PART)
+        for (unsigned i = 0; i < PART; i++)
+            to[at + i] = (double)from[at + i];
+    for (; at < count; at++)
+        to[at] = (double)from[at];
+}
+
+static void narrow(float *restrict to, const double *restrict from, uint64_t count)
+{
+    uint64_t at = 0;
+
+    for (; at + PART <= count; at += PART)
+        for (unsigned i = 0; i < PART; i++)
+            to[at + i] = (float)from[at + i];
+    for (; at < count; at++)
+        to[at] = (float)from[at];
+}
+
+static void apply(const row_op *op, const float *const *sides, const worker *t, const op_rows *all)
+{
+    if (op->kind->apply_rows != NULL) {
+        op->kind->apply_rows(op, sides, all);
+        return;
+    }
+    for (uint64_t i = 0; i < all->count; i++)
+        op->kind->apply(op, sides,
+                        &(op_row){.values = all->values + i * all->columns,
+                                  .scratch = t->scratch,
+                                  .columns = all->columns,
+                                  .row = all->first + i});
+}
+
+/* All operations on the rows of a step. */
+static void operate(const work *w, const worker *t, const step *s)
+{
+    const piece *p = s->unit->piece;
+    const op_rows all = {.values = t->operated,
+                         .columns = p->columns,
+                         .first = s->unit->row + s->done,
+                         .count = s->rows,
+                         .cpu = w->cpu};
+
+    widen(t->operated, t->values, s->rows * p->columns);
     for (uint32_t i = 0; i < p->n_ops; i++)
-        p->ops[i].kind->apply(&p->ops[i], side_of_op(&w->sides, p, i), &r);
-    for (uint64_t i = 0; i < p->columns; i++)
-        values[i] = (float)t->row[i];
+        apply(&p->ops[i], side_of_op(&w->sides, p, i), t, &all);
+    narrow(t->values, t->operated, s->rows * p->columns);
 }
 
 static gufo_status encode_step(const work *w, const worker *t, const step *s, uint32_t number,
@@ -162,8 +204,8 @@ static gufo_status make_step(const work *w, const worker *t, step *s, void *resu
     const piece *p = s->unit->piece;
     gufo_status status = decode_step(w, t, s, error);
 
-    for (uint64_t i = 0; i < s->rows && p->n_ops > 0 && status == GUFO_OK; i++)
-        operate_row(w, t, p, t->values + i * p->columns, s->unit->row + s->done + i);
+    if (p->n_ops > 0 && status == GUFO_OK)
+        operate(w, t, s);
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
         if (p->made[i].encode)
             status = encode_step(w, t, s, i, result, error);

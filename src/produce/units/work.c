@@ -31,8 +31,8 @@ typedef struct needs {
 
 static uint64_t size_of(const unit_buffers *b)
 {
-    return aligned(b->source) + aligned(b->coded) + 2 * aligned(b->values) + 2 * aligned(b->row) +
-           aligned(b->importance);
+    return aligned(b->source) + aligned(b->coded) + 2 * aligned(b->values) + aligned(b->operated) +
+           aligned(b->scratch) + aligned(b->importance);
 }
 
 static uint64_t band_of(const piece *p)
@@ -59,7 +59,8 @@ static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool
     enlarge(&n->each.source, b.source);
     enlarge(&n->each.coded, b.coded);
     enlarge(&n->each.values, b.values);
-    enlarge(&n->each.row, b.row);
+    enlarge(&n->each.operated, b.operated);
+    enlarge(&n->each.scratch, b.scratch);
     enlarge(&n->each.importance, b.importance);
     enlarge(&n->sides, sides);
     enlarge(&n->band, band_of(p));
@@ -164,8 +165,8 @@ static void place_buffers(work *w, const unit_buffers *each)
         t->coded = cut_buffer(&at, each->coded);
         t->values = cut_buffer(&at, each->values);
         t->decoded = cut_buffer(&at, each->values);
-        t->row = cut_buffer(&at, each->row);
-        t->scratch = cut_buffer(&at, each->row);
+        t->operated = cut_buffer(&at, each->operated);
+        t->scratch = cut_buffer(&at, each->scratch);
         t->importance = cut_buffer(&at, each->importance);
         t->importance_piece = UINT64_MAX;
     }

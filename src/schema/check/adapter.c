@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "schema/check/adapter.h"
 #include "schema/check/checks.h"
 #include "schema/check/pairs.h"
 
@@ -30,11 +31,14 @@ static void check_adapter_type(check_context *c)
                       "adapter.type is %s; readers know \"lora\"", QUOTED(type));
 }
 
+/* With a base, adapter_base.c looks closer. */
 static void check_alpha(check_context *c)
 {
     gufo_entry entry;
     double alpha;
 
+    if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry) && c->options->base != NULL)
+        return;
     if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry))
         schema_report(c, RULE_ADAPTER_ALPHA, at_missing("adapter.lora.alpha"),
                       "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
@@ -46,9 +50,31 @@ static void check_alpha(check_context *c)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
+/* Whether its numbers are floats, or become some. */
+static bool holds_weights(const gufo_tensor *tensor)
+{
+    static const uint32_t others[] = {GUFO_TYPE_I8, GUFO_TYPE_I16, GUFO_TYPE_I32, GUFO_TYPE_I64,
+                                      GUFO_TYPE_F64};
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (tensor->type == others[i])
+            return false;
+    return type != NULL && (type->flags & GUFO_ELEMENT_DECODES) != 0;
+}
+
 static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
 {
-    if (!paired && !name_ends(tensor->name, "_norm.weight"))
+    if (!holds_weights(tensor))
+        schema_report(c, RULE_ADAPTER_NUMBERS, at_tensor(tensor),
+                      "tensor %s is neither of floats nor quantized", QUOTED(tensor->name));
+    if (adapter_is_magnitude(tensor->name))
+        schema_report(
+            c, RULE_ADAPTER_DORA, at_tensor(tensor),
+            "tensor %s is a magnitude of DoRA, without which the adapter is not the same, "
+            "and which cannot be merged",
+            QUOTED(tensor->name));
+    else if (!paired && !name_ends(tensor->name, "_norm.weight"))
         schema_report(c, RULE_ADAPTER_TENSOR, at_tensor(tensor),
                       "tensor %s is neither lora_a nor lora_b of another one",
                       QUOTED(tensor->name));
@@ -56,10 +82,13 @@ static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
 
 static void compare(check_context *c, const gufo_tensor *a, const gufo_tensor *b, gufo_str base)
 {
-    size_t side = gufo_str_equal(base, gufo_str_of("token_embd.weight")) ? 0 : 1;
+    size_t side = adapter_is_looked_up(base) ? 0 : 1;
     bool sized = a->elements != 0 && b->elements != 0;
 
-    if (sized && a->dims[side] != b->dims[0])
+    if (a->dims[side] == 0 || b->dims[0] == 0)
+        schema_report(c, RULE_ADAPTER_RANK, at_tensor(a), "the adapter of %s has rank 0",
+                      QUOTED(base));
+    else if (sized && a->dims[side] != b->dims[0])
         schema_report(c, RULE_ADAPTER_SHAPE, at_tensor(a),
                       "the adapter of %s has rank %" PRIu64 " in lora_a and %" PRIu64 " in lora_b",
                       QUOTED(base), a->dims[side], b->dims[0]);

@@ -49,6 +49,7 @@ static const struct {
     {schema_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY | KIND_PROJECTOR},
     {schema_check_tensors, GUFO_LEVEL_MODEL, KIND_MODEL},
     {schema_check_adapter, GUFO_LEVEL_MODEL, KIND_ADAPTER},
+    {schema_check_base, GUFO_LEVEL_MODEL, KIND_ANY},
     {schema_check_imatrix, GUFO_LEVEL_MODEL, KIND_IMATRIX},
     {schema_check_projector, GUFO_LEVEL_MODEL, KIND_PROJECTOR},
     {schema_check_shards, GUFO_LEVEL_MODEL, KIND_ANY},

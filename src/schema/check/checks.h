@@ -14,6 +14,7 @@ void schema_check_name(check_context *c);      /* file_name.c: file name and met
 void schema_check_architecture(check_context *c); /* architecture.c: keys of the architecture */
 void schema_check_tensors(check_context *c);      /* tensors.c: names, blocks, shapes, types */
 void schema_check_adapter(check_context *c);      /* adapter.c */
+void schema_check_base(check_context *c);         /* adapter_base.c: an adapter and its base */
 void schema_check_imatrix(check_context *c);      /* imatrix.c */
 void schema_check_projector(check_context *c);    /* projector.c */
 void schema_check_shards(check_context *c);       /* shards.c: metadata of later shards */

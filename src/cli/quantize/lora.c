@@ -1,0 +1,160 @@
+/* gufo lora: LoRA adapters.
+ *
+ *     gufo lora merge BASE ADAPTER...        a model with adapters folded in
+ *
+ * To merge is to quantize, to the type that BASE has or to another one, with adapters: opening them
+ * is all that differs from gufo quantize. */
+#include "cli/commands.h"
+#include "cli/core/array.h"
+#include "cli/core/input.h"
+#include "cli/quantize/quantize.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lora_options {
+    quantize_options quantize; /* first: the rows of both tables are about it */
+    const char *type;          /* NULL: that of each tensor */
+    double *scales;            /* owned */
+    size_t scale_count;
+    gufo_quantize_adapter adapters[GUFO_QUANTIZE_ADAPTERS];
+} lora_options;
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static int read_scale(void *context, const option_given *given)
+{
+    lora_options *o = context;
+    char *end;
+    double scale, *added;
+
+    errno = 0;
+    scale = strtod(given->text, &end);
+    if (end == given->text || *end != '\0' || !isfinite(scale) || scale == 0)
+        return report_usage("--scale needs a number other than 0, such as 0.5, not '%s'",
+                            given->text);
+    added = array_add(&o->scales, &o->scale_count, sizeof *added);
+    if (added == NULL)
+        return CODE_FAILED;
+    *added = scale;
+    return CODE_OK;
+}
+
+static const command_option lora_table[] = {
+    {"output", "OUT", "The file to write, or a folder, in which its name is made from that of BASE",
+     OPTION_OUTPUT},
+    {"scale", "S",
+     "Multiply what an adapter adds (default: 1); given several times, for one ADAPTER after the "
+     "other",
+     OPTION_READ(read_scale)},
+    {"type", "TYPE",
+     "The type of the result, any that 'gufo quantize' takes (default: each tensor keeps its own)",
+     OPTION_TEXT(lora_options, type)},
+    {"allow-requantize", NULL, "Accept a quantized BASE for another quantized TYPE",
+     OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
+    {"override-kv", "KEY=TYPE:VALUE",
+     "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
+     OPTION_READ(quantize_read_override)},
+#include "cli/quantize/quantize_options.def"
+    {0},
+};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static int open_adapter(lora_options *o, const char *path)
+{
+    gufo_quantize_options *plan = &o->quantize.plan;
+    size_t number = plan->adapter_count;
+    gufo_model *model = input_open_model(path, 0);
+
+    if (model == NULL)
+        return CODE_FAILED;
+    o->adapters[plan->adapter_count++] =
+        (gufo_quantize_adapter){.model = model,
+                                .scale = o->scale_count > 1    ? o->scales[number]
+                                         : o->scale_count == 1 ? o->scales[0]
+                                                               : 1};
+    return CODE_OK;
+}
+
+static int open_models(quantize_options *quantize, gufo_model **base)
+{
+    lora_options *o = (lora_options *)quantize;
+    int code;
+
+    *base = input_open_model(quantize->input, 0);
+    code = *base != NULL ? CODE_OK : CODE_FAILED;
+    for (int i = 2; i < quantize->base.shared->arg_count && code == CODE_OK; i++)
+        code = open_adapter(o, quantize->base.shared->args[i]);
+    quantize->plan.adapters = o->adapters;
+    return code;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int read_arguments(lora_options *o)
+{
+    quantize_options *q = &o->quantize;
+    const shared_options *shared = q->base.shared;
+    int adapters = shared->arg_count - 2, code = CODE_OK;
+
+    if (strcmp(shared->args[0], "merge") != 0)
+        return report_usage("'%s' is not merge", shared->args[0]);
+    if (adapters < 1)
+        return report_usage("merge: BASE and ADAPTER are needed");
+    if (adapters > GUFO_QUANTIZE_ADAPTERS)
+        return report_usage("at most %d adapters are merged at once", GUFO_QUANTIZE_ADAPTERS);
+    if (o->scale_count > 1 && o->scale_count != (size_t)adapters)
+        return report_usage("%zu times --scale for %d adapters", o->scale_count, adapters);
+    if (q->base.output == NULL && q->folder == NULL && !q->dry_run)
+        return report_usage("merge: -o OUT is needed");
+    if (q->base.output != NULL && q->folder != NULL)
+        return report_usage("--to DIR takes no OUT");
+    q->input = shared->args[1];
+    for (int i = 2; i < shared->arg_count && code == CODE_OK; i++)
+        code = option_add(&q->read, shared->args[i]);
+    return code == CODE_OK ? quantize_take_arguments(q, q->base.output, o->type) : code;
+}
+
+static int lora(void *context)
+{
+    lora_options *o = context;
+
+    o->quantize.open = open_models;
+    return quantize_finish(&o->quantize, read_arguments(o));
+}
+
+static void release(void *context)
+{
+    lora_options *o = context;
+
+    quantize_release(&o->quantize);
+    for (size_t i = 0; i < o->quantize.plan.adapter_count; i++)
+        gufo_close((gufo_model *)o->adapters[i].model);
+    free(o->scales);
+}
+
+const command_line command_lora = {
+    .operands = {"merge BASE ADAPTER...", 1, 0, "merge is missing"},
+    .doc =
+        "Merge LoRA adapters into a model.\v"
+        "BASE and ADAPTER are GGUF files; 'gufo convert' makes an ADAPTER of a PEFT folder.  "
+        "Every tensor that an adapter has a pair for becomes BASE + S * (alpha / rank) * B * A, "
+        "computed in double and rounded once to its type; all others are copied.  Tensors of a "
+        "quantized BASE are decoded and encoded again, which loses a little more each time: "
+        "merge into F16 or BF16 where it exists, and quantize afterwards or with --type.\n\n"
+        "The adapters are checked first: 'gufo validate ADAPTER --base BASE' shows all that does "
+        "not fit.  While it works, the output is OUT.part; an interrupted run can be resumed.  The "
+        "result does not depend on threads, memory or processor.",
+    .examples = {{"gufo lora merge base.gguf adapter.gguf -o merged.gguf",
+                  "Writes a model with the adapter in it."},
+                 {"gufo lora merge base.gguf a.gguf b.gguf --scale 0.5 --scale 1 -o both.gguf",
+                  "Merges two, the first at half its strength."},
+                 {"gufo lora merge base-f16.gguf adapter.gguf --type Q4_K_M -o merged-q4_k_m.gguf",
+                  "Merges and quantizes in one go."}},
+    COMMAND_OPTIONS(lora_table, lora_options),
+    .run = lora,
+    .release = release,
+};
