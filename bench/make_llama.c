@@ -1,6 +1,6 @@
 /* Writes a language model of a wanted size whose weights are random: something to quantize.
  *
- *     make_llama [--size MB] [--type F16|BF16|F32] [--imatrix FILE] OUT
+ *     make_llama [--size MB] [--type F16|BF16|F32] [--imatrix FILE] [--adapter FILE [--rank R]] OUT
  *
  * It has the tensors and the metadata of a small llama, with as many layers as the size (500 MB by
  * default; one layer at least) has room for, and no vocabulary.  Weights are sums of uniform
@@ -13,7 +13,9 @@
  *     entries x { int32 length, name, int32 calls, int32 values, values x float32 (sum of calls) }
  *     int32 calls, int32 length, name of the data set
  *
- * There is an entry for every matrix inside the layers; values are roughly log-normal. */
+ * There is an entry for every matrix inside the layers; values are roughly log-normal.
+ *
+ * --adapter writes a LoRA adapter of rank R (16) for every matrix inside the layers. */
 #include <gufo.h>
 
 #include <getopt.h>
@@ -128,6 +130,7 @@ typedef struct model {
     gufo_encoder *encoder;
     uint64_t tensors; /* written so far */
     uint64_t random;
+    uint32_t rank; /* of the adapter */
 } model;
 
 static uint32_t choose_layers(const model *m, uint64_t bytes)
@@ -233,28 +236,80 @@ static void write_tensor(model *m, const shape *s, gufo_str name)
     m->tensors++;
 }
 
-static void write_model(model *m, const char *path)
+/* A file of what the three functions say. */
+static void write_file(model *m, const char *path, void (*metadata)(model *m),
+                       void (*add)(model *m, const shape *s, gufo_str name),
+                       void (*write)(model *m, const shape *s, gufo_str name))
 {
     const gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
     gufo_error e;
 
+    m->tensors = 0;
     m->encoder = gufo_encoder_new(m->type, NULL, &e);
     if (!m->encoder)
         die(m->type->name, e.message);
     m->document = gufo_document_new(NULL, &e);
     if (!m->document)
         die(path, e.message);
-    add_metadata(m);
-    for_each_tensor(m, add_tensor);
+    metadata(m);
+    for_each_tensor(m, add);
     m->job = gufo_job_of_documents(&m->document, 1, NULL, &e);
     if (!m->job)
         die(path, e.message);
     check(gufo_job_open(m->job, &options, &e), &e);
-    for_each_tensor(m, write_tensor);
+    for_each_tensor(m, write);
     check(gufo_job_finish(m->job, NULL, &e), &e);
     gufo_job_free(m->job);
     gufo_document_free(m->document);
     gufo_encoder_free(m->encoder);
+}
+
+/* ---- the adapter ---------------------------------------------------------------------------- */
+
+static void add_adapter_metadata(model *m)
+{
+    gufo_document *d = m->document;
+    gufo_error e;
+
+    check(gufo_document_set_text(d, "general.architecture", "llama", &e), &e);
+    check(gufo_document_set_text(d, "general.type", "adapter", &e), &e);
+    check(gufo_document_set_text(d, "general.name", "random adapter", &e), &e);
+    check(gufo_document_set_text(d, "adapter.type", "lora", &e), &e);
+    check(gufo_document_set_f32(d, "adapter.lora.alpha", (float)m->rank, &e), &e);
+}
+
+/* Every matrix inside the layers. */
+static bool is_inside(const shape *s)
+{
+    return s->rows > 0 && s->rows != VOCABULARY;
+}
+
+/* A of a matrix is `rank` rows, B has `rank` columns. */
+static void pair_of(const model *m, const shape *s, shape pair[2])
+{
+    pair[0] = (shape){".lora_a", s->columns, m->rank};
+    pair[1] = (shape){".lora_b", m->rank, s->rows};
+}
+
+static void add_pair(model *m, const shape *s, gufo_str name)
+{
+    char text[96];
+    shape pair[2];
+
+    pair_of(m, s, pair);
+    for (size_t i = 0; is_inside(s) && i < 2; i++) {
+        snprintf(text, sizeof text, "%.*s%s", (int)name.len, name.data, pair[i].name);
+        add_tensor(m, &pair[i], gufo_str_of(text));
+    }
+}
+
+static void write_pair(model *m, const shape *s, gufo_str name)
+{
+    shape pair[2];
+
+    pair_of(m, s, pair);
+    for (size_t i = 0; is_inside(s) && i < 2; i++)
+        write_tensor(m, &pair[i], name);
 }
 
 /* ---- the importance matrix ------------------------------------------------------------------ */
@@ -284,14 +339,9 @@ static void put_float(float value)
     put_number(bits);
 }
 
-static bool has_importance(const shape *s)
-{
-    return s->rows > 0 && s->rows != VOCABULARY;
-}
-
 static void put_entry(model *m, const shape *s, gufo_str name)
 {
-    if (!has_importance(s))
+    if (!is_inside(s))
         return;
     put_number((uint32_t)name.len);
     put(name.data, name.len);
@@ -308,7 +358,7 @@ static void write_matrix_file(model *m, const char *path)
     uint32_t entries = 0;
 
     for (size_t i = 0; i < LAYER_TENSORS; i++)
-        entries += has_importance(&in_layer[i]) ? m->layers : 0;
+        entries += is_inside(&in_layer[i]) ? m->layers : 0;
     matrix = fopen(path, "wb");
     if (!matrix)
         die(path, "cannot be written");
@@ -325,20 +375,20 @@ static void write_matrix_file(model *m, const char *path)
 
 _Noreturn static void usage(void)
 {
-    fprintf(stderr, "usage: make_llama [--size MB] [--type F16|BF16|F32] [--imatrix FILE] OUT\n");
+    fprintf(stderr, "usage: make_llama [--size MB] [--type F16|BF16|F32] [--imatrix FILE] "
+                    "[--adapter FILE [--rank R]] OUT\n");
     exit(2);
 }
 
 int main(int argc, char **argv)
 {
     static const struct option known[] = {
-        {"size", required_argument, NULL, 's'},
-        {"type", required_argument, NULL, 't'},
-        {"imatrix", required_argument, NULL, 'i'},
-        {0},
+        {"size", required_argument, NULL, 's'},    {"type", required_argument, NULL, 't'},
+        {"imatrix", required_argument, NULL, 'i'}, {"adapter", required_argument, NULL, 'a'},
+        {"rank", required_argument, NULL, 'r'},    {0},
     };
-    model m = {.type = gufo_element_type_by_id(GUFO_TYPE_F16), .random = 1};
-    const char *matrix_path = NULL;
+    model m = {.type = gufo_element_type_by_id(GUFO_TYPE_F16), .random = 1, .rank = 16};
+    const char *matrix_path = NULL, *adapter_path = NULL;
     uint64_t megabytes = 500;
     int option;
 
@@ -349,14 +399,23 @@ int main(int argc, char **argv)
             m.type = gufo_element_type_by_name(optarg);
         else if (option == 'i')
             matrix_path = optarg;
+        else if (option == 'a')
+            adapter_path = optarg;
+        else if (option == 'r')
+            m.rank = (uint32_t)strtoul(optarg, NULL, 10);
         else
             usage();
     }
-    if (optind != argc - 1 || !m.type || m.type->block_elements != 1 || m.type->block_bytes > 4)
+    if (optind != argc - 1 || !m.type || m.type->block_elements != 1 || m.type->block_bytes > 4 ||
+        m.rank == 0 || m.rank > MAX_COLUMNS)
         usage();
     m.layers = choose_layers(&m, megabytes * 1000000);
-    write_model(&m, argv[optind]);
+    write_file(&m, argv[optind], add_metadata, add_tensor, write_tensor);
     if (matrix_path)
         write_matrix_file(&m, matrix_path);
+    if (adapter_path) {
+        m.type = gufo_element_type_by_id(GUFO_TYPE_F32);
+        write_file(&m, adapter_path, add_adapter_metadata, add_pair, write_pair);
+    }
     return 0;
 }

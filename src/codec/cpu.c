@@ -1,7 +1,7 @@
 /* Processor levels: which there are, and which this machine has.  A new level is a row here, a
  * lanes_*.h and a line of cmake/kernels.cmake. */
 #include "codec/cpu.h"
-#include "codec/product.h"
+#include "codec/doubles.h"
 
 #include "base/error.h"
 
@@ -52,19 +52,19 @@ static const struct {
     const char *name;
     gufo_cpu cpu;
     const coder *kernels; /* NULL: not in this build */
-    product_kernel *product;
+    const double_kernels *doubles;
     bool (*supported)(void);
 } levels[] = {
-    {"portable", GUFO_CPU_PORTABLE, kernels_portable, product_add_portable, always},
+    {"portable", GUFO_CPU_PORTABLE, kernels_portable, &doubles_portable, always},
 #if defined(GUFO_HAVE_X86_KERNELS)
-    {"avx2", GUFO_CPU_AVX2, kernels_avx2, product_add_avx2, has_avx2},
-    {"avx512", GUFO_CPU_AVX512, kernels_avx512, product_add_avx512, has_avx512},
+    {"avx2", GUFO_CPU_AVX2, kernels_avx2, &doubles_avx2, has_avx2},
+    {"avx512", GUFO_CPU_AVX512, kernels_avx512, &doubles_avx512, has_avx512},
 #else
     {"avx2", GUFO_CPU_AVX2, NULL, NULL, always},
     {"avx512", GUFO_CPU_AVX512, NULL, NULL, always},
 #endif
 #if defined(GUFO_HAVE_NEON_KERNELS)
-    {"neon", GUFO_CPU_NEON, kernels_neon, product_add_neon, always}, /* every AArch64 has it */
+    {"neon", GUFO_CPU_NEON, kernels_neon, &doubles_neon, always}, /* every AArch64 has it */
 #else
     {"neon", GUFO_CPU_NEON, NULL, NULL, always},
 #endif
@@ -111,11 +111,11 @@ const coder *cpu_kernels(gufo_cpu cpu)
     return level < LEVEL_COUNT ? levels[level].kernels : NULL;
 }
 
-product_kernel *cpu_product(gufo_cpu cpu)
+const double_kernels *cpu_doubles(gufo_cpu cpu)
 {
     size_t level = find_level(cpu);
 
-    return level < LEVEL_COUNT ? levels[level].product : product_add_portable;
+    return level < LEVEL_COUNT ? levels[level].doubles : &doubles_portable;
 }
 
 bool gufo_cpu_available(gufo_cpu cpu)

@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "codec/doubles.h"
 #include "codec/interleaved.h"
 #include "produce/units/work.h"
 
@@ -123,30 +124,6 @@ static gufo_status decode_step(const work *w, const worker *t, step *s, gufo_err
     return status;
 }
 
-enum { PART = 64 }; /* a number of them that compilers know makes loops of vectors */
-
-static void widen(double *restrict to, const float *restrict from, uint64_t count)
-{
-    uint64_t at = 0;
-
-    for (; at + PART <= count; at += PART)
-        for (unsigned i = 0; i < PART; i++)
-            to[at + i] = (double)from[at + i];
-    for (; at < count; at++)
-        to[at] = (double)from[at];
-}
-
-static void narrow(float *restrict to, const double *restrict from, uint64_t count)
-{
-    uint64_t at = 0;
-
-    for (; at + PART <= count; at += PART)
-        for (unsigned i = 0; i < PART; i++)
-            to[at + i] = (float)from[at + i];
-    for (; at < count; at++)
-        to[at] = (float)from[at];
-}
-
 static void apply(const row_op *op, const float *const *sides, const worker *t, const op_rows *all)
 {
     if (op->kind->apply_rows != NULL) {
@@ -171,10 +148,10 @@ static void operate(const work *w, const worker *t, const step *s)
                          .count = s->rows,
                          .cpu = w->cpu};
 
-    widen(t->operated, t->values, s->rows * p->columns);
+    cpu_doubles(w->cpu)->widen(t->values, s->rows * p->columns, t->operated);
     for (uint32_t i = 0; i < p->n_ops; i++)
         apply(&p->ops[i], side_of_op(&w->sides, p, i), t, &all);
-    narrow(t->values, t->operated, s->rows * p->columns);
+    cpu_doubles(w->cpu)->narrow(t->operated, s->rows * p->columns, t->values);
 }
 
 static gufo_status encode_step(const work *w, const worker *t, const step *s, uint32_t number,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "codec/product.h"
+#include "codec/doubles.h"
 #include "produce/produce.h"
 
 /* A table of one row applies to every row, any other has one row for each. */
@@ -95,34 +95,10 @@ static void round_f32(const row_op *op, const float *const *sides, op_row *row)
         row->values[i] = (double)(float)row->values[i];
 }
 
-/* A number whose last bit says that something was cut off is never halfway between two numbers that
- * have two bits less: whatever rounds it next, rounds as if it saw all of it.  Below the normal
- * numbers of F32 the last bit is a fixed one. */
-static double nearest_odd(double value)
-{
-    const uint64_t cut = (UINT64_C(1) << 29) - 1; /* bits that a double has and a float has not */
-    uint64_t bits;
-
-    if (fabs(value) < 0x1p-126 && value != 0) {
-        double units = value * 0x1p149, whole = trunc(units);
-
-        if (whole != units && fmod(whole, 2) == 0)
-            whole += copysign(1, value);
-        return whole * 0x1p-149;
-    }
-    if (!isfinite(value))
-        return value;
-    memcpy(&bits, &value, sizeof bits);
-    bits = (bits & ~cut) | (uint64_t)((bits & cut) != 0) << 29;
-    memcpy(&value, &bits, sizeof bits);
-    return value;
-}
-
-static void round_odd(const row_op *op, const float *const *sides, op_row *row)
+static void round_odd(const row_op *op, const float *const *sides, const op_rows *all)
 {
     (void)op, (void)sides;
-    for (uint64_t i = 0; i < row->columns; i++)
-        row->values[i] = nearest_odd(row->values[i]);
+    cpu_doubles(all->cpu)->round_odd(all->values, all->count * all->columns);
 }
 
 static void ternary(const row_op *op, const float *const *sides, op_row *row)
@@ -154,19 +130,19 @@ static bool fits_product(const row_op *op, uint64_t piece_rows, uint64_t columns
 static void product(const row_op *op, const float *const *sides, const op_rows *all)
 {
     uint64_t rank = op->side[0]->columns, each = op->side[0]->count / matrices_of(op);
-    product_kernel *add_product = cpu_product(all->cpu);
+    const double_kernels *kernels = cpu_doubles(all->cpu);
 
     for (uint64_t done = 0, count; done < all->count; done += count) {
         uint64_t row = all->first + done, matrix = row / each;
 
         count = smaller(all->count - done, (matrix + 1) * each - row);
-        add_product(&(low_rank_product){.values = all->values + done * all->columns,
-                                        .rows = count,
-                                        .columns = all->columns,
-                                        .left = sides[0] + row * rank,
-                                        .right = sides[1] + matrix * rank * all->columns,
-                                        .rank = rank,
-                                        .number = op->number});
+        kernels->add_product(&(low_rank_product){.values = all->values + done * all->columns,
+                                                 .rows = count,
+                                                 .columns = all->columns,
+                                                 .left = sides[0] + row * rank,
+                                                 .right = sides[1] + matrix * rank * all->columns,
+                                                 .rank = rank,
+                                                 .number = op->number});
     }
 }
 
@@ -198,7 +174,7 @@ const row_op_kind row_op_scale_rows = {"scale rows", 1, fits_rows, NULL, scale_r
 const row_op_kind row_op_neg_exp = {"negative exponential", 0, fits_any, NULL, neg_exp, NULL};
 const row_op_kind row_op_round_f16 = {"round to F16", 0, fits_any, NULL, round_f16, NULL};
 const row_op_kind row_op_round_f32 = {"round to F32", 0, fits_any, NULL, round_f32, NULL};
-const row_op_kind row_op_round_odd = {"round to odd", 0, fits_any, NULL, round_odd, NULL};
+const row_op_kind row_op_round_odd = {"round to odd", 0, fits_any, NULL, NULL, round_odd};
 const row_op_kind row_op_ternary = {"ternary", 0, fits_any, NULL, ternary, NULL};
 const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, NULL, product};
 const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather, NULL};
