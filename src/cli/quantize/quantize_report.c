@@ -412,9 +412,17 @@ static const char *const warnings[] = {
     "its type cannot be decoded, so it is kept",
     "it is not in the model of --types-from",
     "its type in the model of --types-from is not known",
+    "it is quantized: it is decoded, changed and encoded again; the original would lose less",
 };
 
 enum { WARNINGS = sizeof warnings / sizeof *warnings }; /* as a number: no warning */
+
+static bool is_quantized(uint32_t id)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(id);
+
+    return type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED) != 0;
+}
 
 static bool could_use_importance(const gufo_recipe_choice *choice)
 {
@@ -440,6 +448,8 @@ static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_opt
 
     if (choice->flags & GUFO_RECIPE_IMPOSSIBLE)
         return 0;
+    if (tensor->adapters > 0 && is_quantized(tensor->source->type) && is_quantized(choice->type))
+        return 7;
     if (choice->flags & GUFO_RECIPE_POOR)
         return 1;
     if (tensor->unfit_importance)

@@ -71,6 +71,22 @@ static void base_unknown(model *m)
     add_pair(m, "model.layers.0.q_proj.weight", COLUMNS, RANK, ROWS);
 }
 
+static void no_rank(model *m)
+{
+    model_find(m, "blk.0.attn_q.weight.lora_a")->dims[1] = 0;
+    model_find(m, "blk.0.attn_q.weight.lora_b")->dims[0] = 0;
+}
+
+static void whole_numbers(model *m)
+{
+    model_find(m, "blk.0.attn_q.weight.lora_b")->type = GUFO_TYPE_I32;
+}
+
+static void dora(model *m)
+{
+    model_add(m, "blk.0.attn_q.weight.lora_magnitude_vector", 1, ROWS, 1);
+}
+
 static const rule_row rows[] = {
     {"M401", "no type", adapter, no_type, "adapter.type", 0, NULL},
     {"M401", "other type", adapter, NULL, "adapter.type", 0, "adapter.type string ia3"},
@@ -83,6 +99,9 @@ static const rule_row rows[] = {
     {"M405", "matrices", adapter, more_matrices, "blk.0.attn_q.weight.lora_a", 0, NULL},
     {"M406", "whole tensor", adapter, whole_tensor, "blk.0.attn_k.weight", 0, NULL},
     {"M407", "base", adapter, base_unknown, "model.layers.0.q_proj.weight.lora_a", 0, NULL},
+    {"M408", "rank 0", adapter, no_rank, "blk.0.attn_q.weight.lora_a", 0, NULL},
+    {"M409", "numbers", adapter, whole_numbers, "blk.0.attn_q.weight.lora_b", 0, NULL},
+    {"M410", "DoRA", adapter, dora, "blk.0.attn_q.weight.lora_magnitude_vector", 0, NULL},
 };
 
 static void test_rules(void **state)
