@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # gufo lora, and gufo validate --base.
 
-# bats sets stderr.
-# shellcheck disable=SC2154
+# bats sets stderr and status.
+# shellcheck disable=SC2154,SC2030,SC2031
 
 load common
 
@@ -67,7 +67,7 @@ numbers() {
     run -0 gufo get out.gguf general.file_type
     same 1
     run -0 gufo lora merge --json --force base.gguf a.gguf --type F16 -o out.gguf
-    has '"name":"blk.0.attn_q.weight","type"' || has '"adapters":1'
+    has '"adapters":1'
     run -0 gufo lora merge --dry-run base.gguf a.gguf --type F16
     has 'target; adapter merged'
     run -0 gufo lora merge --dry-run base.gguf a.gguf
