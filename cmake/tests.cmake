@@ -145,12 +145,16 @@ if(CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT GUFO_SANITIZE AND NOT CMAKE_CROSSCOM
     target_link_libraries(slow_files PRIVATE gufo_flags ${CMAKE_DL_LIBS})
 endif()
 
+set(bats_filter "")
+if(GUFO_SANITIZE) # tests/cli/common.bash
+    set(bats_filter --filter-tags !plain)
+endif()
 if(CMAKE_CROSSCOMPILING)
     message(STATUS "cross build: no command tests")
 elseif(TARGET gufo_command)
     foreach(source IN LISTS command_tests)
         get_filename_component(name ${source} NAME_WE)
-        add_test(NAME cli.${name} COMMAND ${BATS} ${source})
+        add_test(NAME cli.${name} COMMAND ${BATS} ${bats_filter} ${source})
         set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 180 COST 10 ENVIRONMENT
             "${test_environment};${command_environment}")
     endforeach()

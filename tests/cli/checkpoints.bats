@@ -104,6 +104,7 @@ note() {
     has output.weight
 }
 
+# bats test_tags=plain
 @test "checkpoints: diff --values proves a conversion" {
     make_folder m embd 256
     gufo convert -q m same.gguf
@@ -129,6 +130,7 @@ note() {
     has qwen3.rope.freq_base
 }
 
+# bats test_tags=plain
 @test "checkpoints: quantize is convert in two steps" {
     make_folder m
     gufo convert -q m m.gguf
@@ -191,6 +193,7 @@ note() {
     [[ "${lines[1]}" =~ ^a/x.gguf\  ]]
 }
 
+# bats test_tags=plain
 @test "checkpoints: every delivered folder, as other commands see it" {
     local folder=$GUFO_SHARED/data/convert/hf
     [ -d "$folder" ] || skip "no shared folder"

@@ -2,10 +2,16 @@
 #
 # From the environment: GUFO, the command; GUFO_TEST_BIN, the folder with make_gguf.
 # Every test runs in an empty folder of its own.
+#
+# The tag "plain" says: not with sanitizers, which see the same code elsewhere.  It belongs to tests whose time goes
+# into work of the library on files that are as they should be (tests/ROOM has that with sanitizers), into waiting,
+# killing or other programs, or into words of the command line alone.  What reads damaged or hostile files has no tag.
+#   # bats test_tags=plain   before a test
+#   # bats file_tags=plain   before all of them
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # bats sets output, stderr and lines
 
-bats_require_minimum_version 1.5.0
+bats_require_minimum_version 1.8.0
 
 setup() {
     : "${GUFO:?the path of the command}" "${GUFO_TEST_BIN:?the folder of the helper programs}"

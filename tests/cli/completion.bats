@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # The completion scripts, in the shells that they are for.
 
 # $-signs of what other shells read are meant as they are; bats sets lines.

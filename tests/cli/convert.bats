@@ -24,6 +24,7 @@ type_of() {
 
 # ---- operands -----------------------------------------------------------------------------------
 
+# bats test_tags=plain
 @test "convert: OUT and TYPE in any order" {
     make_folder m
     gufo convert -q m first.gguf Q8_0
@@ -41,6 +42,7 @@ type_of() {
     cmp first.gguf b.gguf
 }
 
+# bats test_tags=plain
 @test "convert: a folder as OUT, and without OUT the model's" {
     make_folder Tiny-Tales
     mkdir there
@@ -68,6 +70,7 @@ type_of() {
     run -2 gufo convert Tiny-Tales --to made x.gguf F16
 }
 
+# bats test_tags=plain
 @test "convert: auto is the type of the model" {
     local type
     for type in bf16 f16 f32; do
@@ -126,6 +129,7 @@ END
     same_list "$(wc -l <z.csv)" 26
 }
 
+# bats test_tags=plain
 @test "convert: the same bytes whatever the threads, the memory and the shards" {
     make_folder m layers 3 embd 128
     for type in F16 Q4_K_M; do
@@ -167,6 +171,7 @@ END
     gufo diff one.gguf two.gguf
 }
 
+# bats test_tags=plain
 @test "convert: an interrupted run is resumed" {
     [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
     make_folder m layers 8 embd 512
@@ -200,6 +205,7 @@ END
     same_error 'gufo: m: warning: the embedding has 259 rows, but the vocabulary has 300 tokens'
 }
 
+# bats test_tags=plain
 @test "convert: the vocabulary alone, and tensors alone" {
     make_folder m
     gufo convert -q m vocab.gguf --vocab-only
@@ -227,6 +233,7 @@ END
     gufo diff vocab.gguf vocab2.gguf
 }
 
+# bats test_tags=plain
 @test "convert: metadata of one's own" {
     make_folder m
     echo '{"general.name": "From File", "general.license": "mit", "general.description": "words"}' >given.json
@@ -254,6 +261,7 @@ b'
     [ ! -e b.gguf ]
 }
 
+# bats test_tags=plain
 @test "convert: tokenizer.json is kept where it is wanted" {
     make_folder m
     gufo convert -q m a.gguf --keep-tokenizer-json
@@ -276,6 +284,7 @@ b'
     has 'Architecture      qwen3'
 }
 
+# bats test_tags=plain
 @test "convert: an architecture without rules" {
     make_folder m
     sed -i 's/Qwen3ForCausalLM/StrangeForCausalLM/; s/"qwen3"/"strange"/' m/config.json
@@ -298,6 +307,7 @@ b'
     run -3 gufo validate m
 }
 
+# bats test_tags=plain
 @test "convert: options of quantize" {
     make_folder m embd 256
     gufo convert -q m a.gguf Q4_K_M --tensor-type 'attn_v=Q8_0' --output-tensor-type F16 --token-embedding-type Q5_0
@@ -400,6 +410,7 @@ refused() {
     fi
 }
 
+# bats test_tags=plain
 @test "convert: no output replaces or joins the model" {
     make_folder m shards 2
     refused 2 'm/model-00002-of-00002.safetensors: ' m m/model-00002-of-00002.safetensors F16 --force

@@ -241,6 +241,7 @@ refused() {
     [ "$status" -eq 2 ]
 }
 
+# bats test_tags=plain
 @test "one element of an array" {
     local changes
     make_model model.gguf
@@ -274,6 +275,7 @@ refused() {
     [ "$(value a.list | tr '\n' ' ')" = "97 98 99 " ]
 }
 
+# bats test_tags=plain
 @test "tokens by their text" {
     make_model model.gguf
     gufo edit -q model.gguf --set 'tokenizer.ggml.tokens=["a","<|im_end|>","c","12","c","f","g","h","i","j"]'
@@ -669,6 +671,7 @@ kill_at_random() {
     wait "$pid" 2>/dev/null || true
 }
 
+# bats test_tags=plain
 @test "killed at any moment, the file is the old or the new one after recovery" {
     local name other moment pending=0
     mkfifo "$BATS_TEST_TMPDIR/never"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # gufo hash
 
 # bats sets stderr; some commands are for another shell.

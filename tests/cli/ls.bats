@@ -184,6 +184,7 @@ b.gguf  qwen2      10  F32    256 bytes    1,024  2026-03-01'
     same_error 'gufo: closed: Permission denied'
 }
 
+# bats test_tags=plain
 @test "ls: thousands of models, some of them broken" {
     small m.gguf M 1
     mkdir many
@@ -200,6 +201,7 @@ b.gguf  qwen2      10  F32    256 bytes    1,024  2026-03-01'
     [ "${#lines[@]}" -eq 2000 ]
 }
 
+# bats test_tags=plain
 @test "ls --json: docs/json.md has every member" {
     python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"
     clean_home

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # gufo merge.
 
 # bats sets stderr and stderr_lines.

@@ -15,6 +15,7 @@ data() {
     gufo extract -q "$1" "$2" --dtype f32 --format raw -o - | sha256sum
 }
 
+# bats test_tags=plain
 @test "migrate: every container and type, exactly" {
     local container version type
     for container in ggml ggmf ggjt; do
@@ -77,6 +78,7 @@ new.gguf: valid: 0 errors, '
     has "}],\"output\":{\"path\":\"new.gguf\",\"size\":$(stat -c %s new.gguf),\"tensors\":12,\"valid\":true,\"errors\":0,\"warnings\":"
 }
 
+# bats test_tags=plain
 @test "migrate: docs/json.md has every member" {
     python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"
     make_legacy old.bin container ggml type q4_0 parts 2
@@ -418,6 +420,7 @@ END
     cmp streamed new.gguf
 }
 
+# bats test_tags=plain
 @test "migrate: an interrupted run continues" {
     make_legacy old.bin type q4_0 embd 1024 layers 4
     gufo migrate -q --dequantize F32 old.bin whole.gguf
@@ -528,6 +531,7 @@ old.bin: invalid: 1 error"
     has "\"size\":$(cat parts.bin parts.bin.1 | wc -c),"
 }
 
+# bats test_tags=plain
 @test "migrate: real files" {
     local folder=$GUFO_SHARED/data/convert/legacy/real
     [ -d "$folder" ] || skip "no shared folder"

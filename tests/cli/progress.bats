@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # The progress bar in a terminal: one line at any width, also when the width changes.
 #
 # Commands work on files that are large and take no room, on a disk that is slow (slow_files.c), in a terminal of

@@ -181,6 +181,7 @@ make_rich() {
     has '"base_models":[{"name":"Egg","organization":"Nest Lab","url":"https://huggingface.co/nest/egg"},{"name":"Tree"}]}'
 }
 
+# bats test_tags=plain
 @test "show --json: docs/json.md has every member" {
     python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"
     make_rich rich.gguf

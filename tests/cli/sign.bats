@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # gufo sign, and gufo verify --key
 
 # bats sets stderr; some commands are for another shell.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # gufo stats
 
 # bats sets stderr; some commands are for another shell; reading a pipe is the point of `cat |`.

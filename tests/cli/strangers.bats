@@ -43,6 +43,7 @@ refused() {
     cmp set-00002-of-*.gguf before
 }
 
+# bats test_tags=plain
 @test "quantize replaces no file that an option names, nor one that it makes" {
     local lost="the output is the input; it would be lost"
     local twice="this and another output are the same file"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # gufo validate: what models mean (--level), and --fix
 
 # bats sets stderr.

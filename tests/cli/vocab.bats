@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # The vocabularies of real models: what the command shows is what is in the files.
 
 # bats sets stderr; some commands are for another shell; reading a pipe is the point of `cat |`.

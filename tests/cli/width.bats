@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=plain
 # Tables on terminals from 40 columns on: no line is wider.
 
 # bats sets lines; $-signs of inner commands are meant as they are.
