@@ -6,6 +6,7 @@
 #include "import/architectures/expression.h"
 #include "import/architectures/key_values.h"
 #include "import/architectures/rules.h"
+#include "import/export/classes.h"
 
 static void check_expression(const char *text, const char *where)
 {
@@ -20,7 +21,8 @@ static void test_expressions(void **state)
     (void)state;
     for (size_t i = 0; rules_at(i) != NULL; i++) {
         const rule *row = rules_at(i);
-        bool is_edit = strcmp(row->phase, "fields") == 0 || strcmp(row->phase, "config") == 0;
+        bool is_edit = strcmp(row->phase, "fields") == 0 || strcmp(row->phase, "config") == 0 ||
+                       strcmp(row->phase, "export") == 0;
 
         if (strcmp(row->key, "@refuse") == 0 || (row->key[0] != '@' && row->value[0] != '\0'))
             check_expression(row->value, row->group);
@@ -101,7 +103,8 @@ static void check_inclusions(const char *group, const char *phase, unsigned dept
 /* Rows are sorted by group; inclusions end; groups are architectures or begin with @. */
 static void test_groups(void **state)
 {
-    static const char *const phases[] = {"fields", "config", "tensors", "params", "vocab"};
+    static const char *const phases[] = {"fields", "config", "tensors",
+                                         "params", "vocab",  "export"};
 
     (void)state;
     for (size_t i = 0; rules_at(i) != NULL; i++) {
@@ -146,13 +149,40 @@ static void test_classes(void **state)
     }
 }
 
+/* Classes of exported models are sorted by architecture, are classes of that architecture, and exist for
+ * every architecture with rules. */
+static void test_export_classes(void **state)
+{
+    size_t count, known;
+
+    (void)state;
+    for (size_t i = 0; export_class_at(i) != NULL; i++) {
+        const export_class *row = export_class_at(i), *next = export_class_at(i + 1);
+        const class_row *rows = class_rows(row->name, &known);
+        bool found = false;
+
+        for (size_t j = 0; rows != NULL && j < known; j++)
+            found |= strcmp(rows[j].architecture, row->architecture) == 0;
+        check(found, "%s is not a class of %s", row->name, row->architecture);
+        check(next == NULL || strcmp(row->architecture, next->architecture) <= 0, "%s: not sorted",
+              next->name);
+        check(row->condition[0] == '\0' ||
+                  (next != NULL && strcmp(row->architecture, next->architecture) == 0),
+              "%s: no row without a condition", row->name);
+        if (row->condition[0] != '\0')
+            check_expression(row->condition, row->name);
+    }
+    for (size_t i = 0; rules_at(i) != NULL; i++)
+        check(rules_at(i)->group[0] == '@' || export_classes(rules_at(i)->group, &count) != NULL,
+              "%s is exported as no class", rules_at(i)->group);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_expressions),    cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_groups),         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_export_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "import/architectures/config_files.h"
 #include "import/architectures/config_parts.h"
 #include "import/architectures/expression.h"
 #include "import/json_file.h"
@@ -19,6 +20,7 @@
 
 #define CONFIG_NAME "config.json"
 #define MISTRAL_NAME "params.json"
+#define MEMORY_NAME "" /* of a folder that is not on the disk */
 
 enum { CONFIG_LIMIT = 16 << 20, TOKENIZER_LIMIT = 64 << 20 };
 
@@ -49,7 +51,7 @@ static gufo_status need_object(const model_config *c, const json_t *json, const 
 static gufo_status read_object(const model_config *c, const char *name, uint64_t limit,
                                json_t **json, gufo_error *error)
 {
-    gufo_status status = json_file_read(c->folder, name, limit, json, error);
+    gufo_status status = config_read_json(c, name, limit, json, error);
 
     return status == GUFO_OK ? need_object(c, *json, name, error) : status;
 }
@@ -110,19 +112,39 @@ static gufo_status prepare(model_config *c, const char *arch, gufo_error *error)
     return c->is_generic ? GUFO_OK : config_edit(c, c->architecture, "config", c->edited, error);
 }
 
-gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
-                        const gufo_allocator *allocator, gufo_error *error)
+/* Closes what could not be opened. */
+static gufo_status opened(model_config *config, gufo_status status)
+{
+    if (status != GUFO_OK)
+        config_close(config);
+    return status;
+}
+
+static gufo_status open_files(model_config *config, const char *folder, const char *arch,
+                              gufo_error *error)
 {
     gufo_status status;
 
-    *config = (model_config){.allocator = mem_allocator(allocator), .is_generic = generic};
     config->folder = mem_text(config->allocator, gufo_str_of(folder));
     status = config->folder != NULL ? read_files(config, error) : fail_memory(error);
     if (status == GUFO_OK)
         status = config_failed(config, prepare(config, arch, error), error);
-    if (status != GUFO_OK)
-        config_close(config);
-    return status;
+    return opened(config, status);
+}
+
+gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
+                        const gufo_allocator *allocator, gufo_error *error)
+{
+    *config = (model_config){.allocator = mem_allocator(allocator), .is_generic = generic};
+    return open_files(config, folder, arch, error);
+}
+
+gufo_status config_open_in_memory(model_config *config, const memory_folder *folder,
+                                  const char *arch, const gufo_allocator *allocator,
+                                  gufo_error *error)
+{
+    *config = (model_config){.allocator = mem_allocator(allocator), .memory = folder};
+    return open_files(config, MEMORY_NAME, arch, error);
 }
 
 void config_close(model_config *config)

@@ -9,11 +9,23 @@
 
 #include "gufo/base.h"
 
+/* Files that are not on a disk yet. */
+typedef struct memory_file {
+    const char *name;
+    gufo_str bytes;
+} memory_file;
+
+typedef struct memory_folder {
+    const memory_file *files;
+    size_t count;
+} memory_folder;
+
 typedef struct model_config {
     const gufo_allocator *allocator;
-    char *folder;       /* where the files are */
-    json_t *raw;        /* config.json, or params.json, as it is */
-    json_t *fields;     /* with the text model's fields over it */
+    char *folder;                /* where the files are; in messages alone with `memory` */
+    const memory_folder *memory; /* the files themselves, lent; NULL: they are on the disk */
+    json_t *raw;                 /* config.json, or params.json, as it is */
+    json_t *fields;              /* with the text model's fields over it */
     json_t *edited;     /* and with the changes that the keys (vocab_size: the tokenizer) want */
     json_t *ropes;      /* parameters of rotary positions, complete */
     json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
@@ -37,6 +49,10 @@ typedef struct model_config {
 gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
                         const gufo_allocator *allocator, gufo_error *error);
 void config_close(model_config *config);
+/* The same of files in memory, which the configuration needs as long as it lives.  */
+gufo_status config_open_in_memory(model_config *config, const memory_folder *folder,
+                                  const char *arch, const gufo_allocator *allocator,
+                                  gufo_error *error);
 
 /* The value of an expression of the tables, over the fields as the tensors see them ("fields"), not
  * as the keys do ("edited"): a whole number that fits.  GUFO_E_MALFORMED names what is missing. */

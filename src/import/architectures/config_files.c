@@ -25,11 +25,39 @@ static bool path_of(const model_config *c, gufo_str name, char out[PATH_MAX])
     return len > 0 && len < PATH_MAX;
 }
 
+bool config_memory_file(const model_config *config, gufo_str name, gufo_str *bytes)
+{
+    const memory_folder *folder = config->memory;
+
+    for (size_t i = 0; folder != NULL && i < folder->count; i++)
+        if (gufo_str_equal(gufo_str_of(folder->files[i].name), name)) {
+            *bytes = folder->files[i].bytes;
+            return true;
+        }
+    return false;
+}
+
+gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
+                             json_t **json, gufo_error *error)
+{
+    gufo_str bytes;
+
+    *json = NULL;
+    if (config->memory == NULL)
+        return json_file_read(config->folder, name, limit, json, error);
+    return config_memory_file(config, gufo_str_of(name), &bytes)
+               ? json_read_text(bytes, name, 0, json, error)
+               : GUFO_OK;
+}
+
 bool config_has_file(const model_config *config, gufo_str name)
 {
     char path[PATH_MAX];
     struct stat info;
+    gufo_str bytes;
 
+    if (config->memory != NULL)
+        return config_memory_file(config, name, &bytes);
     return is_plain_name(name) && path_of(config, name, path) && stat(path, &info) == 0 &&
            S_ISREG(info.st_mode);
 }
@@ -89,7 +117,7 @@ static gufo_status read_pooling(const model_config *c, gufo_str folder, uint32_t
         return refuse(error, GUFO_E_MALFORMED,
                       "modules.json names the folder %s outside the model's", QUOTED(folder));
     (void)snprintf(name, sizeof name, "%.*s/config.json", (int)folder.len, folder.data);
-    status = json_file_read(c->folder, name, MODULES_LIMIT, &module, error);
+    status = config_read_json(c, name, MODULES_LIMIT, &module, error);
     if (status == GUFO_OK && module == NULL)
         status = refuse(error, GUFO_E_NOT_FOUND, "modules.json names %s, which is missing",
                         QUOTED(gufo_str_of(name)));
@@ -103,8 +131,7 @@ gufo_status config_pooling(const model_config *config, bool *found, uint32_t *po
                            gufo_error *error)
 {
     json_t *modules = NULL;
-    gufo_status status =
-        json_file_read(config->folder, "modules.json", MODULES_LIMIT, &modules, error);
+    gufo_status status = config_read_json(config, "modules.json", MODULES_LIMIT, &modules, error);
     gufo_str folder = pooling_folder(modules);
 
     *found = folder.len > 0;
@@ -166,9 +193,11 @@ gufo_status config_is_called(const model_config *config, gufo_str name, bool *ou
         return refuse(error, GUFO_E_ARGUMENT, "a name of %zu bytes", name.len);
     memcpy(part, name.data, name.len);
     part[name.len] = '\0';
-    folder_name_read(config->folder, &folder);
+    folder.id[0] = '\0';
+    if (config->memory == NULL)
+        folder_name_read(config->folder, &folder);
     *out = has_folded(gufo_str_of(folder.id), part);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *out |= has_folded(texts[i], part);
-    return *out ? GUFO_OK : card_is_called(config, part, out, error);
+    return *out || config->memory != NULL ? GUFO_OK : card_is_called(config, part, out, error);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -167,18 +168,34 @@ static gufo_status compute_quantile(expression_call *c, term *out, gufo_error *e
     return GUFO_OK;
 }
 
+/* The probability of that and less in the normal distribution: the way back. */
+static double normal_probability(double value)
+{
+    return erfc(-value / sqrt(2)) / 2;
+}
+
+static gufo_status compute_probability(expression_call *c, term *out, gufo_error *error)
+{
+    return of_real(c, normal_probability, out, error);
+}
+
+/* Of several numbers, or of a list. */
 static gufo_status extreme(const expression_call *c, int sign, term *out, gufo_error *error)
 {
-    *out = c->arguments[0];
-    for (size_t i = 0; i < c->count; i++) {
-        const term *a = &c->arguments[i];
-        gufo_status status = check_number(a, error);
+    bool of_list = c->count == 1 && c->arguments[0].kind == TERM_LIST;
+    const json_t *list = c->arguments[0].json;
+    size_t count = of_list ? json_array_size(list) : c->count;
+
+    *out = (term){.kind = TERM_ABSENT};
+    for (size_t i = 0; i < count; i++) {
+        term a = of_list ? term_of_json(json_array_get(list, i)) : c->arguments[i];
+        gufo_status status = check_number(&a, error);
         int order;
 
         if (status != GUFO_OK)
             return status;
-        if (term_compare(a, out, &order) && order * sign > 0)
-            *out = *a;
+        if (i == 0 || (term_compare(&a, out, &order) && order * sign > 0))
+            *out = a;
     }
     return GUFO_OK;
 }
@@ -393,6 +410,54 @@ static gufo_status compute_leading(expression_call *c, term *out, gufo_error *er
     return status;
 }
 
+/* Where a list has a value, from element n on; absent: nowhere. */
+static gufo_status compute_index(expression_call *c, term *out, gufo_error *error)
+{
+    const term *list = &c->arguments[0];
+    gufo_status status = check_list(list, error);
+    uint64_t start = 0;
+
+    if (status == GUFO_OK && c->count > 2)
+        status = term_count(&c->arguments[2], EXPRESSION_MAX_ELEMENTS, &start, error);
+    *out = (term){.kind = TERM_ABSENT};
+    for (size_t i = (size_t)start; status == GUFO_OK && i < json_array_size(list->json); i++) {
+        term element = term_of_json(json_array_get(list->json, i));
+
+        if (term_equal(&element, &c->arguments[1])) {
+            *out = term_of_integer((int64_t)i);
+            break;
+        }
+    }
+    return status;
+}
+
+/* The texts of a list, one after the other. */
+static gufo_status compute_join(expression_call *c, term *out, gufo_error *error)
+{
+    const gufo_allocator *allocator = c->scope->config->allocator;
+    const term *list = &c->arguments[0];
+    gufo_status status = check_list(list, error);
+    buffer joined = {.allocator = allocator};
+
+    for (size_t i = 0; status == GUFO_OK && i < json_array_size(list->json); i++) {
+        term part = term_of_json(json_array_get(list->json, i));
+        void *room;
+
+        status = check_text(&part, error);
+        room = status == GUFO_OK ? buffer_extend(&joined, part.text.len) : NULL;
+        if (status == GUFO_OK && room == NULL)
+            status = fail_memory(error);
+        else if (status == GUFO_OK)
+            memcpy(room, part.text.data, part.text.len);
+    }
+    if (status == GUFO_OK)
+        status = call_keep(c->made,
+                           json_stringn(joined.data != NULL ? (char *)joined.data : "", joined.len),
+                           out, error);
+    buffer_free(&joined);
+    return status;
+}
+
 /* The list, filled with 0 or cut to n elements. */
 static gufo_status compute_pad0(expression_call *c, term *out, gufo_error *error)
 {
@@ -551,6 +616,7 @@ static const expression_function functions[] = {
     {"power", 2, 2, false, compute_power},
     {"divisible", 2, 2, false, compute_divisible},
     {"quantile", 1, 1, false, compute_quantile},
+    {"probability", 1, 1, false, compute_probability},
     {"has", 1, 1, true, compute_has},
     {"present", 1, 1, true, compute_present},
     {"nonzero", 1, 1, true, compute_nonzero},
@@ -564,6 +630,8 @@ static const expression_function functions[] = {
     {"length", 1, 1, false, compute_length},
     {"at", 2, 2, false, compute_at},
     {"leading", 2, 2, false, compute_leading},
+    {"index", 2, 3, false, compute_index},
+    {"join", 1, 1, false, compute_join},
     {"pad0", 2, 2, false, compute_pad0},
     {"letters", 3, 3, false, compute_letters},
     {"labels", 1, 1, false, compute_labels},

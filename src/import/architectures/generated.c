@@ -47,11 +47,7 @@ static float real_or(const model_config *config, const char *name, double otherw
 
 /* ---- llama3 --------------------------------------------------------------------------------- */
 
-typedef struct llama3 {
-    float base, factor, low, high, context, size;
-} llama3;
-
-static float llama3_factor(const llama3 *l, uint64_t index)
+float llama3_factor(const llama3_ropes *l, uint64_t index)
 {
     float power = (float)pow((double)l->base, (double)((float)(2 * index) / l->size));
     float frequency = 1.0f / power, wave = 1.0f / frequency * 6.28318531f, smooth;
@@ -68,7 +64,7 @@ gufo_status generate_llama3(const operation_call *c, gufo_error *error)
 {
     const model_config *config = c->planner->config;
     const gufo_allocator *a = c->planner->grown.plan->allocator;
-    llama3 l = {.base = real_or(config, "rope_theta", 10000),
+    llama3_ropes l = {.base = real_or(config, "rope_theta", 10000),
                 .factor = real_or(config, "factor", (double)c->numbers[0]),
                 .low = real_or(config, "low_freq_factor", 1),
                 .high = real_or(config, "high_freq_factor", 4),

@@ -59,13 +59,29 @@ static gufo_status read_path(const char *path, const gufo_allocator *allocator, 
     return status;
 }
 
+static gufo_status copy_bytes(tokenizer_reading *r, gufo_str bytes, buffer *out)
+{
+    void *room = buffer_extend(out, bytes.len);
+
+    if (room == NULL)
+        return fail_memory(r->error);
+    memcpy(room, bytes.data, bytes.len);
+    return GUFO_OK;
+}
+
 gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found)
 {
-    char *path = path_of(r, name);
+    char *path;
     struct stat info;
+    gufo_str bytes;
     gufo_status status = GUFO_OK;
 
-    *found = false;
+    *found = config_memory_file(r->config, gufo_str_of(name), &bytes);
+    if (*found)
+        return copy_bytes(r, bytes, out);
+    if (r->config->memory != NULL)
+        return GUFO_OK;
+    path = path_of(r, name);
     if (path == NULL)
         return fail_memory(r->error);
     if (stat(path, &info) == 0) {
@@ -80,7 +96,7 @@ gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bo
 
 gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)
 {
-    return json_file_read(r->config->folder, name, LARGEST_FILE, json, r->error);
+    return config_read_json(r->config, name, LARGEST_FILE, json, r->error);
 }
 
 gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why)

@@ -188,7 +188,8 @@ static gufo_status take_folder(tokenizer_reading *r, name_list *list)
 {
     name_list files = {.allocator = r->allocator};
     char *start = mem_join(r->allocator, gufo_str_of(r->config->folder), gufo_str_of("/" FOLDER));
-    DIR *folder = start != NULL ? opendir(start) : NULL;
+    bool on_disk = start != NULL && r->config->memory == NULL;
+    DIR *folder = on_disk ? opendir(start) : NULL;
     gufo_status status = start != NULL ? GUFO_OK : fail_memory(r->error);
 
     if (folder != NULL) {

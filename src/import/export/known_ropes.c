@@ -1,0 +1,202 @@
+/* Factors of rotary frequencies, back to the parameters that gave them.
+ *
+ * Lists are parameters themselves.  Those of rope_type llama3 are found by trying what published models
+ * have: with the largest factor known, few are left.  Those of Gemma 4 are ones, and 1e30 for the part
+ * of a head that is not rotated. */
+#include "import/export/known_ropes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "import/architectures/generated.h"
+#include "import/export/model_keys.h"
+
+enum { MOST_FACTORS = 1 << 16 };
+
+typedef struct factors {
+    const char *name;
+    float *values; /* NULL: the model has no such tensor */
+    uint64_t count;
+} factors;
+
+static gufo_status read_factors(const gufo_model *model, const char *name, factors *out,
+                                gufo_error *error)
+{
+    gufo_tensor t;
+
+    *out = (factors){.name = name};
+    if (!gufo_tensor_find(model, name, &t) || t.n_dims != 1 || t.elements == 0 ||
+        t.elements > MOST_FACTORS)
+        return GUFO_OK;
+    out->values = mem_array(&default_allocator, t.elements, sizeof *out->values);
+    if (out->values == NULL)
+        return fail_memory(error);
+    out->count = t.elements;
+    return gufo_tensor_decode(model, &t, 0, 1, out->values, NULL, error);
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static json_t *list_of(const factors *f)
+{
+    json_t *list = json_array();
+
+    for (uint64_t i = 0; list != NULL && i < f->count; i++)
+        if (!isfinite(f->values[i]) ||
+            json_array_append_new(list, json_real(shortest_real(f->values[i]))) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
+static gufo_status set_list(const gufo_model *model, const char *tensor, const char *path,
+                            json_t *fields, gufo_error *error)
+{
+    factors f;
+    gufo_status status = read_factors(model, tensor, &f, error);
+
+    if (status == GUFO_OK && f.values != NULL &&
+        !(set_at_path(fields, gufo_str_of(path), list_of(&f)) &&
+          set_at_path(fields, gufo_str_of("rope_scaling.rope_type"), json_string("longrope"))))
+        status = fail_memory(error);
+    mem_free(&default_allocator, f.values);
+    return status;
+}
+
+/* ---- llama3 ---------------------------------------------------------------------------------- */
+
+/* How many units in the last place a number may be off; above 1: too many. */
+static int distance(float a, float b)
+{
+    if (a == b)
+        return 0;
+    return nextafterf(a, b) == b ? 1 : 2;
+}
+
+static int compare(const llama3_ropes *ropes, const factors *f)
+{
+    int most = 0;
+
+    for (uint64_t i = 0; i < f->count && most < 2; i++) {
+        int off = distance(llama3_factor(ropes, i), f->values[i]);
+
+        most = off > most ? off : most;
+    }
+    return most;
+}
+
+/* Finds the parameters that give the factors; the difference that is left. */
+static int find_llama3(const factors *f, llama3_ropes *out)
+{
+    static const float ends[][2] = {{1, 4}, {1, 1.5f}, {1, 2}, {1, 8}, {1, 16}, {1, 32}, {2, 4}};
+    llama3_ropes best = *out;
+    int nearest = 2;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && nearest > 0; i++)
+        for (unsigned shift = 4; shift <= 24 && nearest > 0; shift++) {
+            llama3_ropes tried = *out;
+            int off;
+
+            tried.low = ends[i][0];
+            tried.high = ends[i][1];
+            tried.context = (float)(UINT32_C(1) << shift);
+            off = compare(&tried, f);
+            if (off < nearest) {
+                nearest = off;
+                best = tried;
+            }
+        }
+    *out = best;
+    return nearest;
+}
+
+static bool set_llama3(json_t *fields, const llama3_ropes *r)
+{
+    json_t *values =
+        json_pack("{s:s, s:f, s:f, s:f, s:I}", "rope_type", "llama3", "factor",
+                  shortest_real(r->factor), "low_freq_factor", (double)r->low, "high_freq_factor",
+                  (double)r->high, "original_max_position_embeddings", (json_int_t)r->context);
+
+    return values != NULL && json_object_set_new(fields, "rope_scaling", values) == 0;
+}
+
+static gufo_status take_llama3(const factors *f, const json_t *keys, json_t *fields,
+                               export_files *files, gufo_error *error)
+{
+    const json_t *base = json_object_get(json_object_get(keys, "rope"), "freq_base");
+    llama3_ropes ropes = {.base = json_is_number(base) ? (float)json_number_value(base) : 10000,
+                          .factor = f->values[f->count - 1],
+                          .size = (float)(2 * f->count)};
+    int off = find_llama3(f, &ropes);
+
+    if (off > 1)
+        return export_warn(files, error,
+                           "no parameters are known that give the factors of %s: config.json does "
+                           "not have them",
+                           f->name);
+    if (!set_llama3(fields, &ropes))
+        return fail_memory(error);
+    return off == 0 ? GUFO_OK
+                    : export_warn(files, error,
+                                  "the parameters in config.json give the factors of %s up to "
+                                  "their last bit",
+                                  f->name);
+}
+
+/* ---- parts of heads -------------------------------------------------------------------------- */
+
+static bool is_proportional(const factors *f, uint64_t *rotated)
+{
+    uint64_t ones = 0;
+
+    while (ones < f->count && f->values[ones] == 1)
+        ones++;
+    *rotated = ones;
+    for (uint64_t i = ones; i < f->count; i++)
+        if (f->values[i] != 1e30f)
+            return false;
+    return true;
+}
+
+static gufo_status take_proportional(const factors *f, uint64_t rotated, json_t *fields,
+                                     gufo_error *error)
+{
+    json_t *all = json_object_get(json_object_get(fields, "rope_parameters"), "full_attention");
+    double part = shortest_real((float)rotated / (float)f->count);
+
+    if (all == NULL) {
+        all = json_object();
+        if (json_object_set_new(fields, "rope_scaling", all) != 0)
+            return fail_memory(error);
+    }
+    return json_object_set_new(all, "rope_type", json_string("proportional")) == 0 &&
+                   json_object_set_new(all, "partial_rotary_factor", json_real(part)) == 0
+               ? GUFO_OK
+               : fail_memory(error);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+gufo_status known_ropes(const gufo_model *model, const char *architecture, const json_t *keys,
+                        json_t *fields, export_files *files, gufo_error *error)
+{
+    factors f;
+    uint64_t rotated;
+    gufo_status status = read_factors(model, "rope_freqs.weight", &f, error);
+
+    if (status == GUFO_OK && f.values != NULL)
+        status = strcmp(architecture, "gemma4") == 0 && is_proportional(&f, &rotated)
+                     ? take_proportional(&f, rotated, fields, error)
+                     : take_llama3(&f, keys, fields, files, error);
+    mem_free(&default_allocator, f.values);
+    if (status == GUFO_OK)
+        status =
+            set_list(model, "rope_factors_long.weight", "rope_scaling.long_factor", fields, error);
+    if (status == GUFO_OK)
+        status = set_list(model, "rope_factors_short.weight", "rope_scaling.short_factor", fields,
+                          error);
+    return status;
+}
