@@ -2,6 +2,7 @@
  * the model card. */
 #include "import/architectures/config_files.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/general/folder_name.h"
@@ -48,6 +50,70 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
     return config_memory_file(config, gufo_str_of(name), &bytes)
                ? json_read_text(bytes, name, 0, json, error)
                : GUFO_OK;
+}
+
+static gufo_status append(gufo_str bytes, buffer *out, gufo_error *error)
+{
+    void *room = buffer_extend(out, bytes.len);
+
+    if (room == NULL)
+        return fail_memory(error);
+    memcpy(room, bytes.data, bytes.len);
+    return GUFO_OK;
+}
+
+static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_error *error)
+{
+    void *room;
+
+    if (s->size > limit)
+        return refuse(error, GUFO_E_LIMIT, "%" PRIu64 " bytes, but at most %" PRIu64 " are read",
+                      s->size, limit);
+    room = buffer_extend(out, s->size);
+    if (room == NULL)
+        return fail_memory(error);
+    return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
+}
+
+static gufo_status read_path(const model_config *c, const char *path, uint64_t limit, buffer *out,
+                             gufo_error *error)
+{
+    source s = {.fd = -1};
+    int fd = open_regular(path, error);
+    gufo_status status = GUFO_E_IO;
+
+    if (fd >= 0)
+        status = source_open_fd(&s, fd, false, 0, c->allocator, error);
+    if (status == GUFO_OK)
+        status = read_all(&s, limit, out, error);
+    if (fd >= 0)
+        source_close(&s);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, 0, path);
+    return status;
+}
+
+gufo_status config_read_bytes(const model_config *config, const char *name, uint64_t limit,
+                              buffer *out, bool *found, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    struct stat info;
+    gufo_str bytes;
+    char *path;
+
+    *found = config_memory_file(config, gufo_str_of(name), &bytes);
+    if (*found)
+        return append(bytes, out, error);
+    if (config->memory != NULL)
+        return GUFO_OK;
+    path = path_in(config->folder, name, config->allocator);
+    if (path == NULL)
+        return fail_memory(error);
+    *found = stat(path, &info) == 0;
+    if (*found)
+        status = read_path(config, path, limit, out, error);
+    mem_free(config->allocator, path);
+    return status;
 }
 
 bool config_has_file(const model_config *config, gufo_str name)

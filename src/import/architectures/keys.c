@@ -72,9 +72,23 @@ static gufo_status write_value(const writing *w, const rule *row, const term *va
                      name, error);
 }
 
-static gufo_status write_row(void *context, const rule *row, gufo_error *error)
+/* Whether a file decides about the key of a row.  Its value, if it has one, takes the place of the
+ * row's. */
+static gufo_status write_decided(const writing *w, const rule *row, bool *decided,
+                                 gufo_error *error)
 {
-    const writing *w = context;
+    char name[GUFO_KEY_NAME_SIZE];
+    gufo_document_entry entry;
+
+    (void)full_key(w->request->config, row->key, name);
+    *decided = json_object_get(w->request->decided, name) != NULL;
+    return *decided && gufo_document_find(w->request->values, name, &entry)
+               ? gufo_document_set(w->import->document, entry.key, &entry.value, error)
+               : GUFO_OK;
+}
+
+static gufo_status evaluate_row(const writing *w, const rule *row, gufo_error *error)
+{
     expression_result result = {.made = NULL};
     gufo_status status;
 
@@ -89,6 +103,33 @@ static gufo_status write_row(void *context, const rule *row, gufo_error *error)
         status = about_key(status, row->key, error);
     expression_free(&result);
     return status;
+}
+
+static gufo_status note_failure(const writing *w, const rule *row, gufo_error *error)
+{
+    char name[GUFO_KEY_NAME_SIZE];
+    const char *key = row->key;
+
+    if (key[0] != '@')
+        key = full_key(w->request->config, key, name).data;
+    return json_object_set_new(w->request->failed, key, json_true()) == 0 ? GUFO_OK
+                                                                          : fail_memory(error);
+}
+
+static gufo_status write_row(void *context, const rule *row, gufo_error *error)
+{
+    const writing *w = context;
+    bool decided = false;
+    gufo_status status = GUFO_OK;
+
+    if (w->request->decided != NULL)
+        status = write_decided(w, row, &decided, error);
+    if (status != GUFO_OK || decided)
+        return status;
+    status = evaluate_row(w, row, error);
+    return status == GUFO_OK || status == GUFO_E_MEMORY || w->request->failed == NULL
+               ? status
+               : note_failure(w, row, error);
 }
 
 gufo_status keys_write(gufo_import *import, const keys_request *request, keys_phase phase,

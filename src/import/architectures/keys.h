@@ -13,6 +13,12 @@ typedef struct keys_request {
     /* Reads the vocabulary: `readers` are the names of those to try in order ("spm, hf, bpe"). */
     gufo_status (*read_vocabulary)(void *context, const char *readers, gufo_error *error);
     void *context;
+    /* Keys that a file of the folder decides about (an object; NULL: none), and their values: rows of
+     * these keys are not evaluated. */
+    const json_t *decided;
+    const gufo_document *values;
+    /* Where keys whose rows fail are noted, so that the others go on; NULL: a failure is one. */
+    json_t *failed;
 } keys_request;
 
 /* Sets the keys of one phase in the document of the import, in the order of the rows. */

@@ -2,12 +2,15 @@
  *
  *     open.c      everything in order: gufo_import_checkpoint
  *     keys.c      the entries of the document
+ *     stored.c    gguf-metadata.json, which some of them are in
+ *     trial.c     the entries alone, of files in memory
  *     pieces.c    its tensors, and the job that makes them
  *     types.c     element types of a conversion */
 #ifndef IMPORT_CONVERSION_CONVERSION_H
 #define IMPORT_CONVERSION_CONVERSION_H
 
 #include "import/architectures/tensors.h"
+#include "import/conversion/stored.h"
 #include "import/quantized/find.h"
 
 typedef struct conversion {
@@ -18,6 +21,9 @@ typedef struct conversion {
     model_config config;
     tensor_plan plan;
     gufo_document *vocabulary; /* tokenizer.* keys, which come last */
+    stored_metadata stored;
+    json_t *metadata; /* what the caller says, while it is opened; NULL: nothing */
+    json_t *failed;   /* see keys_request; lent */
     bool has_tensors;
 } conversion;
 
@@ -30,6 +36,23 @@ const conversion *conversion_of(const gufo_import *import);
 gufo_status conversion_read_vocabulary(conversion *c, uint64_t *tokens, gufo_error *error);
 /* Sets the entries of the document, whose tensors are there. */
 gufo_status conversion_set_keys(conversion *c, gufo_error *error);
+
+/* ---- trial.c -------------------------------------------------------------------------------- */
+
+/* The entries that a conversion of these files gives, of a model without tensors: *out is the
+ * caller's.  `failed`: an object that gets the keys whose rows fail, "@vocab" for the tokenizer, so that the
+ * others are there all the same; NULL: a failure is one. */
+gufo_status conversion_try(const memory_folder *files, json_t *failed,
+                           const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
+
+/* ---- open.c --------------------------------------------------------------------------------- */
+
+/* The documents of the entries, with general.architecture. */
+gufo_status conversion_make_documents(conversion *c, gufo_error *error);
+/* Puts the entries in the order that gguf-metadata.json has. */
+gufo_status conversion_sort_keys(conversion *c, gufo_error *error);
+
+extern const import_kind conversion_kind;
 
 /* ---- pieces.c ------------------------------------------------------------------------------- */
 

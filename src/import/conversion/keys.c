@@ -5,24 +5,44 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "import/architectures/keys.h"
 #include "import/conversion/conversion.h"
 #include "import/general/general.h"
 #include "import/json_file.h"
 #include "import/tokenizers/tokenizers.h"
 #include "quant/quantizer.h"
+#include "text/tokenizers/pretokenizer.h"
 
-enum { METADATA_LIMIT = 64 << 20 };
+#define TOKENIZER "tokenizer."
+#define GENERAL "general."
+
+enum { METADATA_LIMIT = 64 << 20, PRE_SIZE = 64 };
 
 /* ---- the vocabulary ------------------------------------------------------------------------- */
+
+/* tokenizer.ggml.pre of gguf-metadata.json; NULL: it says none. */
+static const char *stored_pre(const conversion *c, char out[PRE_SIZE])
+{
+    gufo_document_entry entry;
+
+    if (c->stored.entries == NULL ||
+        !gufo_document_find(c->stored.entries, "tokenizer.ggml.pre", &entry) ||
+        entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len >= PRE_SIZE)
+        return NULL;
+    memcpy(out, entry.value.as.str.data, entry.value.as.str.len);
+    out[entry.value.as.str.len] = '\0';
+    return pre_rules_find(gufo_str_of(out)) != NULL ? out : NULL;
+}
 
 static gufo_status read_vocabulary(void *context, const char *readers, gufo_error *error)
 {
     conversion *c = context;
+    char pre[PRE_SIZE];
     const tokenizer_request request = {
         .config = &c->config,
         .readers = readers,
-        .pre = c->options.pre,
+        .pre = c->options.pre != NULL ? c->options.pre : stored_pre(c, pre),
         .keep_json = (c->options.flags & GUFO_CHECKPOINT_KEEP_TOKENIZER) != 0};
 
     return tokenizers_write(&c->base, &request, error);
@@ -30,10 +50,28 @@ static gufo_status read_vocabulary(void *context, const char *readers, gufo_erro
 
 static bool is_tokenizer_key(void *context, gufo_str key)
 {
-    static const char prefix[] = "tokenizer.";
-
     (void)context;
-    return key.len >= sizeof prefix - 1 && memcmp(key.data, prefix, sizeof prefix - 1) == 0;
+    return str_begins(key, TOKENIZER);
+}
+
+static uint32_t file_type(const conversion *c)
+{
+    gufo_quantize_target target;
+
+    return gufo_quantize_target_by_name(gufo_import_main_type(&c->base)->name, false, &target) &&
+                   target.file_type != NULL
+               ? target.file_type->id
+               : 0;
+}
+
+/* What all phases of keys are asked for. */
+static keys_request request_of(const conversion *c)
+{
+    return (keys_request){.config = &c->config,
+                          .file_type = file_type(c),
+                          .decided = stored_keys(&c->stored),
+                          .values = c->stored.entries,
+                          .failed = c->failed};
 }
 
 static uint64_t count_tokens(const gufo_document *document)
@@ -58,24 +96,39 @@ static gufo_status read_any_vocabulary(conversion *c, gufo_error *error)
                              : import_warn(&c->base, error, "no tokenizer: %s", reason.message);
 }
 
+/* The vocabulary of the files, as gguf-metadata.json changes it; where that has the tokens, or says that
+ * the model has none, no file is read. */
+static gufo_status read_files(conversion *c, gufo_error *error)
+{
+    keys_request request = request_of(c);
+    gufo_status status = GUFO_OK;
+    bool has_value;
+
+    request.read_vocabulary = read_vocabulary;
+    request.context = c;
+    if (stored_decides(&c->stored, "tokenizer.ggml.tokens", &has_value))
+        status = GUFO_OK;
+    else if ((c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0)
+        status = read_any_vocabulary(c, error);
+    else
+        status = keys_write(&c->base, &request, KEYS_VOCABULARY, error);
+    return status == GUFO_OK ? stored_set(&c->base, &c->stored, TOKENIZER, NULL, NULL, error)
+                             : status;
+}
+
 gufo_status conversion_read_vocabulary(conversion *c, uint64_t *tokens, gufo_error *error)
 {
     gufo_document *document = c->base.document;
-    const keys_request request = {
-        .config = &c->config, .read_vocabulary = read_vocabulary, .context = c};
-    gufo_status status = GUFO_OK;
+    gufo_status status;
 
     *tokens = 0;
     if ((c->options.flags & GUFO_CHECKPOINT_NO_VOCABULARY) != 0)
         return GUFO_OK;
     c->base.document = c->vocabulary;
-    if (c->options.vocabulary != NULL)
-        status = gufo_document_copy_entries(c->vocabulary, c->options.vocabulary, is_tokenizer_key,
-                                            NULL, NULL, error);
-    else if ((c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0)
-        status = read_any_vocabulary(c, error);
-    else
-        status = keys_write(&c->base, &request, KEYS_VOCABULARY, error);
+    status = c->options.vocabulary != NULL
+                 ? gufo_document_copy_entries(c->vocabulary, c->options.vocabulary,
+                                              is_tokenizer_key, NULL, NULL, error)
+                 : read_files(c, error);
     c->base.document = document;
     *tokens = count_tokens(c->vocabulary);
     return status;
@@ -83,24 +136,18 @@ gufo_status conversion_read_vocabulary(conversion *c, uint64_t *tokens, gufo_err
 
 /* ---- all entries ---------------------------------------------------------------------------- */
 
-static gufo_status set_general(conversion *c, gufo_error *error)
+/* Reads what the caller says. */
+static gufo_status read_metadata(conversion *c, gufo_error *error)
 {
-    general_request request = {.config = &c->config,
-                               .metadata_name = c->options.metadata,
-                               .vocabulary_only =
-                                   (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0};
+    const char *name = c->options.metadata;
     gufo_status status = GUFO_OK;
 
-    if (c->options.metadata != NULL)
-        status =
-            json_file_read(NULL, c->options.metadata, METADATA_LIMIT, &request.metadata, error);
-    if (status == GUFO_OK && c->options.metadata != NULL && request.metadata == NULL) {
-        status = refuse(error, GUFO_E_IO, "the metadata file does not exist");
-        fail_in(error, GUFO_FILE_INPUT, 0, c->options.metadata);
-    }
-    if (status == GUFO_OK)
-        status = general_write(&c->base, &request, error);
-    json_decref(request.metadata);
+    if (name != NULL)
+        status = json_file_read(NULL, name, METADATA_LIMIT, &c->metadata, error);
+    if (status != GUFO_OK || name == NULL || c->metadata != NULL)
+        return status;
+    status = refuse(error, GUFO_E_IO, "the metadata file does not exist");
+    fail_in(error, GUFO_FILE_INPUT, 0, name);
     return status;
 }
 
@@ -139,10 +186,24 @@ static uint32_t file_type(const conversion *c)
                : 0;
 }
 
+static gufo_status set_general(conversion *c, gufo_error *error)
+{
+    const general_request request = {.config = &c->config,
+                                     .metadata = c->metadata,
+                                     .decided = stored_keys(&c->stored),
+                                     .metadata_name = c->options.metadata,
+                                     .vocabulary_only =
+                                         (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0};
+    gufo_status status = general_write(&c->base, &request, error);
+
+    return status == GUFO_OK ? stored_set(&c->base, &c->stored, GENERAL, NULL, c->metadata, error)
+                             : status;
+}
+
 /* The keys of the architecture. */
 static gufo_status set_architecture(conversion *c, gufo_error *error)
 {
-    const keys_request request = {.config = &c->config, .file_type = file_type(c)};
+    const keys_request request = request_of(c);
 
     return (c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0
                ? general_write_generic(&c->base, &c->config, c->config.architecture, error)
@@ -151,7 +212,7 @@ static gufo_status set_architecture(conversion *c, gufo_error *error)
 
 static gufo_status set_tensor_keys(conversion *c, gufo_error *error)
 {
-    const keys_request request = {.config = &c->config, .file_type = file_type(c)};
+    const keys_request request = request_of(c);
 
     return (c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0
                ? GUFO_OK
@@ -200,12 +261,14 @@ static gufo_status check_layers(conversion *c, gufo_error *error)
 gufo_status conversion_set_keys(conversion *c, gufo_error *error)
 {
     static gufo_status (*const steps[])(conversion * c, gufo_error * error) = {
-        set_tensor_keys, set_general, set_architecture, check_layers, set_version};
+        read_metadata, set_tensor_keys, set_general, set_architecture, check_layers, set_version};
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GUFO_OK; i++)
         status = steps[i](c, error);
     if (status == GUFO_OK)
         status = import_set_entries(&c->base, c->vocabulary, error);
+    if (status == GUFO_OK)
+        status = stored_set(&c->base, &c->stored, "", TOKENIZER, c->metadata, error);
     return status == GUFO_OK ? import_set_entries(&c->base, c->options.known, error) : status;
 }

@@ -46,10 +46,12 @@ static void close_conversion(gufo_import *base)
     packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->vocabulary);
+    stored_close(&c->stored);
+    json_decref(c->metadata);
     mem_free(&allocator, c);
 }
 
-static const import_kind conversion_kind = {conversion_plan, tensor_at, part_at, close_conversion};
+const import_kind conversion_kind = {conversion_plan, tensor_at, part_at, close_conversion};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -76,7 +78,7 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     return status;
 }
 
-static gufo_status make_documents(conversion *c, gufo_error *error)
+gufo_status conversion_make_documents(conversion *c, gufo_error *error)
 {
     const gufo_document_options options = {.allocator = &c->base.allocator};
 
@@ -159,13 +161,27 @@ static void set_facts(conversion *c, uint64_t tokens)
         facts->size += c->checkpoint.files[i].source.size;
 }
 
+gufo_status conversion_sort_keys(conversion *c, gufo_error *error)
+{
+    gufo_document *before = c->base.document, *sorted;
+    gufo_status status = stored_sort(&c->stored, before, &c->base.allocator, &sorted, error);
+
+    if (status != GUFO_OK || sorted == NULL)
+        return status;
+    c->base.document = sorted;
+    gufo_document_free(before);
+    return c->has_tensors ? conversion_add_tensors(c, error) : GUFO_OK;
+}
+
 static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *error)
 {
     uint64_t tokens = 0;
     gufo_status status = open_files(c, path, error);
 
     if (status == GUFO_OK)
-        status = make_documents(c, error);
+        status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
+    if (status == GUFO_OK)
+        status = conversion_make_documents(c, error);
     if (status == GUFO_OK)
         status = conversion_read_vocabulary(c, &tokens, error);
     if (status == GUFO_OK)
@@ -174,6 +190,8 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
         set_facts(c, tokens); /* some become keys */
         status = conversion_set_keys(c, error);
     }
+    if (status == GUFO_OK)
+        status = conversion_sort_keys(c, error);
     return status == GUFO_OK ? import_open_model(&c->base, error) : status;
 }
 

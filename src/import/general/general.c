@@ -96,6 +96,11 @@ static const general_field fields[] = {
 
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
+const char *general_key_at(size_t index)
+{
+    return index < FIELD_COUNT ? field_metadata_name(&fields[index]) : NULL;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static const general_field *find_field(const char *name)
@@ -150,12 +155,13 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
                                 gufo_error *error)
 {
     const model_config *config = request->config;
+    bool on_disk = config->folder != NULL && config->memory == NULL;
     gufo_str path = json_str(json_object_get(config->raw, "_name_or_path"));
 
     if (!request->vocabulary_only)
         s->count = count_parameters(s->import->document);
     s->scale.parameters = s->count.total;
-    if (config->folder != NULL)
+    if (on_disk)
         folder_name_read(config->folder, &s->folder);
     /* With two slashes it is a path on someone's disk. */
     for (size_t i = 0, slashes = 0; i < path.len; i++) {
@@ -165,7 +171,7 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
     }
     model_id_read(path, &s->scale, &s->ids[0]);
     model_id_read(gufo_str_of(s->folder.id), &s->scale, &s->ids[1]);
-    return config->folder != NULL ? card_read(s->import, config->folder, &s->card, error) : GUFO_OK;
+    return on_disk ? card_read(s->import, config->folder, &s->card, error) : GUFO_OK;
 }
 
 static gufo_status write_fields(general_sources *s, gufo_error *error)
@@ -189,6 +195,7 @@ gufo_status general_write(gufo_import *import, const general_request *request, g
         return fail_memory(error);
     s->import = import;
     s->metadata = request->metadata;
+    s->decided = request->decided;
     s->generation = request->config->generation;
     status = check_metadata(s, request->metadata_name != NULL ? request->metadata_name : "metadata",
                             error);

@@ -7,7 +7,7 @@ const json_t *sources_metadata(const general_sources *s, const char *key, bool *
 {
     const json_t *value = json_object_get(s->metadata, key);
 
-    *decided = value != NULL;
+    *decided = value != NULL || json_object_get(s->decided, key) != NULL;
     return json_is_null(value) ? NULL : value;
 }
 

@@ -11,6 +11,7 @@
 typedef struct general_sources {
     gufo_import *import;
     json_t *metadata;         /* the caller's; NULL: none */
+    const json_t *decided;    /* keys that are decided elsewhere; NULL: none */
     const json_t *generation; /* generation_config.json; NULL: none */
     json_t *card;             /* front matter of README.md; NULL: none */
     folder_name folder;

@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/architectures/config_files.h"
@@ -30,68 +28,9 @@ bool reading_has(const tokenizer_reading *r, const char *name)
     return config_has_file(r->config, gufo_str_of(name));
 }
 
-static gufo_status read_all(const source *s, buffer *out, gufo_error *error)
-{
-    void *room;
-
-    if (s->size > LARGEST_FILE)
-        return refuse(error, GUFO_E_LIMIT, "%" PRIu64 " bytes, but at most %d are read", s->size,
-                      (int)LARGEST_FILE);
-    room = buffer_extend(out, s->size);
-    if (room == NULL)
-        return fail_memory(error);
-    return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
-}
-
-static gufo_status read_path(const char *path, const gufo_allocator *allocator, buffer *out,
-                             gufo_error *error)
-{
-    source s = {.fd = -1};
-    int fd = open_regular(path, error);
-    gufo_status status;
-
-    if (fd < 0)
-        return GUFO_E_IO;
-    status = source_open_fd(&s, fd, false, 0, allocator, error);
-    if (status == GUFO_OK)
-        status = read_all(&s, out, error);
-    source_close(&s);
-    return status;
-}
-
-static gufo_status copy_bytes(tokenizer_reading *r, gufo_str bytes, buffer *out)
-{
-    void *room = buffer_extend(out, bytes.len);
-
-    if (room == NULL)
-        return fail_memory(r->error);
-    memcpy(room, bytes.data, bytes.len);
-    return GUFO_OK;
-}
-
 gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found)
 {
-    char *path;
-    struct stat info;
-    gufo_str bytes;
-    gufo_status status = GUFO_OK;
-
-    *found = config_memory_file(r->config, gufo_str_of(name), &bytes);
-    if (*found)
-        return copy_bytes(r, bytes, out);
-    if (r->config->memory != NULL)
-        return GUFO_OK;
-    path = path_of(r, name);
-    if (path == NULL)
-        return fail_memory(r->error);
-    if (stat(path, &info) == 0) {
-        *found = true;
-        status = read_path(path, r->allocator, out, r->error);
-        if (status != GUFO_OK)
-            fail_in(r->error, GUFO_FILE_INPUT, 0, path);
-    }
-    mem_free(r->allocator, path);
-    return status;
+    return config_read_bytes(r->config, name, LARGEST_FILE, out, found, r->error);
 }
 
 gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)

@@ -1,0 +1,250 @@
+/* Reading gguf-metadata.json.  It is a file of strangers like all others: every value is checked as
+ * those that a user gives, before anything is converted. */
+#include "import/conversion/stored.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "gufo/codec.h"
+#include "import/architectures/config_files.h"
+#include "import/open_regular.h"
+#include "import/typed_value.h"
+
+enum { STORED_LIMIT = 256 << 20 };
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Keys that follow from the conversion itself. */
+static bool is_made(const char *key)
+{
+    return strcmp(key, "general.architecture") == 0 || strcmp(key, "general.file_type") == 0;
+}
+
+static gufo_status read_file(void *context, const char *name, buffer *out, gufo_error *error)
+{
+    bool found = false;
+    gufo_status status = GUFO_OK;
+
+    if (is_plain_name(gufo_str_of(name)))
+        status = config_read_bytes(context, name, STORED_LIMIT, out, &found, error);
+    return status != GUFO_OK || found
+               ? status
+               : refuse(error, GUFO_E_MALFORMED, "the file %s is not in the folder",
+                        QUOTED(gufo_str_of(name)));
+}
+
+static gufo_status read_keys(stored_metadata *stored, const model_config *config, gufo_error *error)
+{
+    json_t *keys = json_object_get(stored->root, "keys"), *value;
+    gufo_status status = GUFO_OK;
+    const char *key;
+
+    if (keys != NULL && !json_is_object(keys))
+        return refuse(error, GUFO_E_MALFORMED, "\"keys\" is not an object");
+    json_object_foreach(keys, key, value)
+    {
+        if (json_is_null(value))
+            continue;
+        if (is_made(key))
+            return refuse(error, GUFO_E_MALFORMED, "%s follows from the model: it cannot be given",
+                          key);
+        status = typed_value_set(stored->entries, key, value, read_file, (void *)config, error);
+        if (status != GUFO_OK)
+            break;
+    }
+    return status;
+}
+
+static gufo_status check_order(const stored_metadata *stored, gufo_error *error)
+{
+    const json_t *order = json_object_get(stored->root, "order");
+
+    if (order != NULL && !json_is_array(order))
+        return refuse(error, GUFO_E_MALFORMED, "\"order\" is not an array");
+    for (size_t i = 0; i < json_array_size(order); i++)
+        if (!json_is_string(json_array_get(order, i)))
+            return refuse(error, GUFO_E_MALFORMED, "\"order\" has something that is not a key");
+    return GUFO_OK;
+}
+
+static gufo_status check_tensors(const stored_metadata *stored, gufo_error *error)
+{
+    json_t *tensors = json_object_get(stored->root, "tensors"), *value;
+    const char *name;
+
+    if (tensors != NULL && !json_is_object(tensors))
+        return refuse(error, GUFO_E_MALFORMED, "\"tensors\" is not an object");
+    json_object_foreach(tensors, name, value)
+    {
+        if (!json_is_string(value) || gufo_element_type_by_name(json_string_value(value)) == NULL)
+            return refuse(error, GUFO_E_MALFORMED, "the type of %s is not known",
+                          QUOTED(gufo_str_of(name)));
+    }
+    return GUFO_OK;
+}
+
+static gufo_status check_version(const stored_metadata *stored, gufo_error *error)
+{
+    const json_t *version = json_object_get(stored->root, "version");
+
+    if (!json_is_object(stored->root))
+        return refuse(error, GUFO_E_MALFORMED, "not an object of JSON");
+    if (!json_is_integer(version) || json_integer_value(version) < 1)
+        return refuse(error, GUFO_E_MALFORMED, "\"version\" is not a number from 1 on");
+    return json_integer_value(version) <= STORED_VERSION
+               ? GUFO_OK
+               : refuse(error, GUFO_E_TYPE, "version %lld, but only 1 is known",
+                        (long long)json_integer_value(version));
+}
+
+static gufo_status read_all(stored_metadata *stored, const model_config *config, gufo_error *error)
+{
+    gufo_status status = check_version(stored, error);
+
+    if (status == GUFO_OK)
+        status = read_keys(stored, config, error);
+    if (status == GUFO_OK)
+        status = check_order(stored, error);
+    return status == GUFO_OK ? check_tensors(stored, error) : status;
+}
+
+static void name_file(const model_config *config, gufo_error *error)
+{
+    char *path = path_in(config->folder, STORED_NAME, config->allocator);
+
+    fail_in(error, GUFO_FILE_INPUT, 0, path != NULL ? path : STORED_NAME);
+    mem_free(config->allocator, path);
+}
+
+gufo_status stored_open(stored_metadata *stored, const model_config *config,
+                        const gufo_allocator *allocator, gufo_error *error)
+{
+    const gufo_document_options options = {.allocator = allocator};
+    gufo_status status;
+
+    *stored = (stored_metadata){.root = NULL};
+    status = config_read_json(config, STORED_NAME, STORED_LIMIT, &stored->root, error);
+    if (status != GUFO_OK || stored->root == NULL)
+        return status;
+    stored->entries = gufo_document_new(&options, error);
+    status = stored->entries != NULL ? read_all(stored, config, error) : GUFO_E_MEMORY;
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    name_file(config, error);
+    stored_close(stored);
+    return status;
+}
+
+void stored_close(stored_metadata *stored)
+{
+    json_decref(stored->root);
+    gufo_document_free(stored->entries);
+    *stored = (stored_metadata){.root = NULL};
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+const json_t *stored_keys(const stored_metadata *stored)
+{
+    return json_object_get(stored->root, "keys");
+}
+
+bool stored_decides(const stored_metadata *stored, const char *key, bool *has_value)
+{
+    const json_t *value = json_object_get(stored_keys(stored), key);
+
+    *has_value = value != NULL && !json_is_null(value);
+    return value != NULL;
+}
+
+/* Whether the caller gives a key itself, or the group that it is of. */
+static bool is_given(const json_t *given, const char *key)
+{
+    static const char *const groups[][2] = {{"general.base_model.", "general.base_models"},
+                                            {"general.dataset.", "general.datasets"}};
+
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (strncmp(key, groups[i][0], strlen(groups[i][0])) == 0 &&
+            json_object_get(given, groups[i][1]) != NULL)
+            return true;
+    return json_object_get(given, key) != NULL;
+}
+
+static bool is_wanted(const char *key, const char *prefix, const char *but)
+{
+    return strncmp(key, prefix, strlen(prefix)) == 0 &&
+           (but == NULL || strncmp(key, but, strlen(but)) != 0);
+}
+
+gufo_status stored_set(gufo_import *import, const stored_metadata *stored, const char *prefix,
+                       const char *but, const json_t *given, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    gufo_document_entry entry;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)stored_keys(stored), key, value)
+    {
+        if (!is_wanted(key, prefix, but) || is_given(given, key))
+            continue;
+        if (json_is_null(value))
+            (void)gufo_document_remove_key(import->document, gufo_str_of(key));
+        else if (gufo_document_find(stored->entries, key, &entry))
+            status = gufo_document_set(import->document, entry.key, &entry.value, error);
+        if (status != GUFO_OK)
+            break;
+    }
+    return status;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static gufo_status copy_sorted(const json_t *order, const gufo_document *from, gufo_document *to,
+                               gufo_error *error)
+{
+    gufo_document_entry entry;
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < json_array_size(order) && status == GUFO_OK; i++)
+        if (gufo_document_find(from, json_string_value(json_array_get(order, i)), &entry))
+            status = gufo_document_set(to, entry.key, &entry.value, error);
+    for (uint64_t i = 0; status == GUFO_OK && gufo_document_entry_at(from, i, &entry); i++)
+        if (!gufo_document_find_str(to, entry.key, NULL))
+            status = gufo_document_set(to, entry.key, &entry.value, error);
+    return status;
+}
+
+gufo_status stored_sort(const stored_metadata *stored, const gufo_document *from,
+                        const gufo_allocator *allocator, gufo_document **out, gufo_error *error)
+{
+    const gufo_document_options options = {.allocator = allocator};
+    const json_t *order = json_object_get(stored->root, "order");
+    gufo_status status;
+
+    *out = NULL;
+    if (order == NULL)
+        return GUFO_OK;
+    *out = gufo_document_new(&options, error);
+    if (*out == NULL)
+        return GUFO_E_MEMORY;
+    status = copy_sorted(order, from, *out, error);
+    if (status != GUFO_OK) {
+        gufo_document_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+const gufo_element_type *stored_tensor_type(const stored_metadata *stored, const char *name)
+{
+    const char *type =
+        json_string_value(json_object_get(json_object_get(stored->root, "tensors"), name));
+
+    return type != NULL ? gufo_element_type_by_name(type) : NULL;
+}

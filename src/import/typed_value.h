@@ -1,0 +1,31 @@
+/* Values of keys as JSON that loses nothing: gguf-metadata.json.
+ *
+ *     {"type": "uint32", "value": 7}
+ *     {"type": "float32", "value": [0.5, "nan"]}       an array: its elements have the type
+ *     {"type": "string", "value": {"base64": "/w=="}}  a text that is not UTF-8
+ *     {"type": "string", "file": "tokenizer.json"}     the bytes of a file of the folder
+ *     {"type": "array", "value": [{"type": "int8", "value": [1]}]}
+ *
+ * Types are called as `gufo edit` calls them, numbers are written as its JSON has them: digits as a text
+ * where a double does not hold them. */
+#ifndef IMPORT_TYPED_VALUE_H
+#define IMPORT_TYPED_VALUE_H
+
+#include <jansson.h>
+
+#include "base/buffer.h"
+#include "gufo/document.h"
+
+/* A value as such an object; NULL without memory, or where arrays are too deep inside one another. */
+json_t *typed_value_json(const gufo_value *value);
+
+/* Appends the bytes of a file of the folder. */
+typedef gufo_status typed_value_file(void *context, const char *name, buffer *out,
+                                     gufo_error *error);
+
+/* Sets a key to the value of such an object.  GUFO_E_MALFORMED for another form, GUFO_E_RANGE for a number
+ * that its type does not hold, GUFO_E_LIMIT, GUFO_E_MEMORY, failures of gufo_document_set and of `read`. */
+gufo_status typed_value_set(gufo_document *document, const char *key, const json_t *json,
+                            typed_value_file *read, void *context, gufo_error *error);
+
+#endif
