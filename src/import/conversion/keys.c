@@ -54,12 +54,37 @@ static bool is_tokenizer_key(void *context, gufo_str key)
     return str_begins(key, TOKENIZER);
 }
 
+/* The blocks that hold floats of 4 bits, after which a file is called whatever else is in it, or those
+ * that most numbers are in; NULL: most are plain. */
+static const gufo_element_type *main_blocks(const conversion *c)
+{
+    static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_Q4_0, GUFO_TYPE_Q4_1, GUFO_TYPE_Q8_0};
+    uint64_t numbers[sizeof types / sizeof *types] = {0};
+    size_t most = 0;
+
+    for (uint64_t i = 0; i < c->plan.count; i++) {
+        const planned_tensor *t = &c->plan.tensors[i];
+        size_t k = sizeof types / sizeof *types - 1;
+
+        if (t->comes_first && t->type->block_elements > 1)
+            return t->type;
+        while (k > 0 && types[k] != t->type->id)
+            k--;
+        numbers[k] += t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
+        most = numbers[k] > numbers[most] ? k : most;
+    }
+    return most == 0 ? NULL : gufo_element_type_by_id(types[most]);
+}
+
 static uint32_t file_type(const conversion *c)
 {
+    const gufo_element_type *blocks = main_blocks(c);
+    const char *name = blocks != NULL ? blocks->name : gufo_import_main_type(&c->base)->name;
     gufo_quantize_target target;
 
-    return gufo_quantize_target_by_name(gufo_import_main_type(&c->base)->name, false, &target) &&
-                   target.file_type != NULL
+    if (blocks != NULL && blocks->id == GUFO_TYPE_MXFP4)
+        return GUFO_FILE_TYPE_MXFP4_MOE;
+    return gufo_quantize_target_by_name(name, false, &target) && target.file_type != NULL
                ? target.file_type->id
                : 0;
 }
@@ -149,41 +174,6 @@ static gufo_status read_metadata(conversion *c, gufo_error *error)
     status = refuse(error, GUFO_E_IO, "the metadata file does not exist");
     fail_in(error, GUFO_FILE_INPUT, 0, name);
     return status;
-}
-
-/* The blocks that hold floats of 4 bits, after which a file is called whatever else is in it, or those
- * that most numbers are in; NULL: most are plain. */
-static const gufo_element_type *main_blocks(const conversion *c)
-{
-    static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_Q4_0, GUFO_TYPE_Q4_1, GUFO_TYPE_Q8_0};
-    uint64_t numbers[sizeof types / sizeof *types] = {0};
-    size_t most = 0;
-
-    for (uint64_t i = 0; i < c->plan.count; i++) {
-        const planned_tensor *t = &c->plan.tensors[i];
-        size_t k = sizeof types / sizeof *types - 1;
-
-        if (t->comes_first && t->type->block_elements > 1)
-            return t->type;
-        while (k > 0 && types[k] != t->type->id)
-            k--;
-        numbers[k] += t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
-        most = numbers[k] > numbers[most] ? k : most;
-    }
-    return most == 0 ? NULL : gufo_element_type_by_id(types[most]);
-}
-
-static uint32_t file_type(const conversion *c)
-{
-    const gufo_element_type *blocks = main_blocks(c);
-    const char *name = blocks != NULL ? blocks->name : gufo_import_main_type(&c->base)->name;
-    gufo_quantize_target target;
-
-    if (blocks != NULL && blocks->id == GUFO_TYPE_MXFP4)
-        return GUFO_FILE_TYPE_MXFP4_MOE;
-    return gufo_quantize_target_by_name(name, false, &target) && target.file_type != NULL
-               ? target.file_type->id
-               : 0;
 }
 
 static gufo_status set_general(conversion *c, gufo_error *error)
