@@ -54,6 +54,8 @@ static const command_option lora_table[] = {
      OPTION_TEXT(lora_options, type)},
     {"allow-requantize", NULL, "Accept a quantized BASE for another quantized TYPE",
      OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
+    {"keep-split", NULL, "Write one file per shard of BASE",
+     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_SPLIT)},
     {"override-kv", "KEY=TYPE:VALUE",
      "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
      OPTION_READ(quantize_read_override)},
