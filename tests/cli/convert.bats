@@ -436,3 +436,66 @@ refused() {
     gufo convert -q m m/model.gguf F16 --force
     is_valid m/model.gguf
 }
+
+# ---- quantized sources ----------------------------------------------------------------------------
+
+# make_packed DIR METHOD [FIELD...]: two weights of I8, of which one has a scale that F16 has, too.
+make_packed() {
+    local header='{"a.weight":{"dtype":"I8","shape":[2,32],"data_offsets":[0,64]},'
+    local folder=$1 method=$2
+    shift 2
+    header+='"a.weight_scale":{"dtype":"F32","shape":[1],"data_offsets":[64,68]},'
+    header+='"b.weight":{"dtype":"I8","shape":[2,32],"data_offsets":[68,132]},'
+    header+='"b.weight_scale":{"dtype":"F32","shape":[1],"data_offsets":[132,136]},'
+    header+='"b.input_scale":{"dtype":"F32","shape":[1],"data_offsets":[136,140]}}'
+    mkdir -p "$folder"
+    {
+        # shellcheck disable=SC2059 # the length, as bytes
+        printf "\\x$(printf %02x $((${#header} % 256)))\\x$(printf %02x $((${#header} / 256)))"
+        printf '\0\0\0\0\0\0%s' "$header"
+        printf 'The thirty-two bytes of row zero....and of row one of the matrix'
+        printf '\0\0\200\072'
+        printf 'Another thirty-two bytes of numbers, and thirty-two more: b/one.'
+        printf '\315\314\314\075\0\0\200\077'
+    } >"$folder/model.safetensors"
+    echo "{\"quantization_config\": {\"quant_method\": \"$method\"$*}}" >"$folder/config.json"
+}
+
+int8=', "format": "int-quantized", "config_groups": {"g": {"weights": {"num_bits": 8}}}'
+
+@test "convert: of a quantized source, what blocks hold is repacked, the rest unpacked" {
+    make_packed m compressed-tensors "$int8"
+    run -0 --separate-stderr gufo convert m o.gguf --generic --arch thing
+    same_list "$(tail -n 3 <<<"$output")" 'Quantized as Tensors How      To        Relative RMSE  Largest error
+8-bit              1 repacked Q8_0                  0              0
+8-bit              1 unpacked BF16            0.00191          0.025'
+    [ "$(type_of o.gguf a.weight)" = Q8_0 ]
+    [ "$(type_of o.gguf b.weight)" = BF16 ]
+    [ "$(gufo show --json o.gguf | grep -c input_scale)" = 0 ]
+    gufo convert -q m f.gguf F32 --generic --arch thing
+    [ "$(type_of f.gguf a.weight)" = F32 ]
+    run -0 --separate-stderr gufo convert m j.gguf Q4_0 --generic --arch thing --json
+    [[ $output == *'"quantized_source":{"method":"compressed-tensors","weights":[{"from":"8-bit","to":"Q4_0","repacked":false,"tensors":2,"relative_rmse":0'* ]]
+    run -0 --separate-stderr gufo convert m --generic --arch thing --dry-run
+    [[ $output == *'8-bit              1 unpacked BF16                  -              -' ]]
+    run -0 --separate-stderr gufo show m
+    [[ $stderr == *'its weights are quantized (compressed-tensors): 1 become blocks without loss, 1 are unpacked'* ]]
+}
+
+@test "convert: a quantized source that is not read, or makes no sense, leaves nothing behind" {
+    make_packed m hqq
+    run -3 --separate-stderr gufo convert m o.gguf --generic --arch thing
+    [[ $stderr == 'gufo: m/model.safetensors: byte '*': quantized source ("hqq"): tensor "a.weight" is part of a weight, and this method is not read'* ]]
+    make_packed m compressed-tensors "${int8/int-/other-}"
+    run -3 --separate-stderr gufo convert m o.gguf --generic --arch thing
+    [[ $stderr == *'quantized source ("compressed-tensors", "other-quantized"): '* ]]
+    make_packed m compressed-tensors "${int8/'"num_bits": 8'/'"num_bits": 8, "group_size": 5'}"
+    run -3 --separate-stderr gufo convert m o.gguf --generic --arch thing
+    [[ $stderr == *'weight "a" (8-bit): groups of 5 do not divide rows of 32 numbers'* ]]
+    make_packed m compressed-tensors "$int8"
+    printf '\0\0\0\0' | dd of=m/model.safetensors bs=1 conv=notrunc status=none \
+        seek=$(($(wc -c <m/model.safetensors) - 8))
+    run -3 --separate-stderr gufo convert m o.gguf --generic --arch thing
+    [[ $stderr == *'weight "b" (8-bit): a scale is zero, but its numbers are not'* ]]
+    [ "$(echo o.gguf*)" = 'o.gguf*' ]
+}

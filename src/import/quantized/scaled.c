@@ -241,9 +241,11 @@ static bool fits_blocks(const packed_weight *w)
            map_scales(w, &map) && map.each[AXES - 1] % GROUP == 0;
 }
 
+/* Whether F16 has a scale.  One of zero is not for blocks: what it is for is looked at with its
+ * numbers. */
 static bool is_half(float value)
 {
-    return half_to_float(half_from_float(value)) == value;
+    return value != 0 && half_to_float(half_from_float(value)) == value;
 }
 
 static gufo_status scaled_type(const packed_weight *w, const gufo_element_type **type,
@@ -312,8 +314,8 @@ static gufo_status scaled_blocks(const packed_weight *w, uint64_t first, uint64_
                                   .floats = scaled_floats,           \
                                   .blocks = scaled_blocks}
 
-SCALED(packed_scaled, "8 bits", ".weight", ".weight_scale", ".weight_zero_point");
-SCALED(packed_scaled_stacked, "8 bits", "", "_scale", NULL);
+SCALED(packed_scaled, "8-bit", ".weight", ".weight_scale", ".weight_zero_point");
+SCALED(packed_scaled_stacked, "8-bit", "", "_scale", NULL);
 SCALED(packed_fp8, "FP8", ".weight", ".weight_scale_inv", NULL);
 SCALED(packed_fp8_stacked, "FP8", "", "_scale_inv", NULL);
 SCALED(packed_fp8_mistral, "FP8", ".weight", ".qscale_weight", NULL);
