@@ -37,15 +37,27 @@ static const integer_layout *layout_of(const band *b)
 
 void band_close(band *b)
 {
-    mem_free(b->w->allocator, b->codes);
-    mem_free(b->w->allocator, b->scales);
-    mem_free(b->w->allocator, b->zeros);
-    mem_free(b->w->allocator, b->order);
+    mem_free(b->w->allocator, b->block);
 }
 
-static bool has_order(const band *b)
+static bool has_order(const packed_weight *w)
 {
-    return layout_of(b)->order_part != NO_PART && b->w->parts[layout_of(b)->order_part] != NULL;
+    const uint32_t part = w->kind->integers->order_part;
+
+    return part != NO_PART && w->parts[part] != NULL;
+}
+
+uint64_t band_size(const packed_weight *w, uint64_t rows, bool has_codes)
+{
+    uint64_t order = 0, each, size, groups;
+
+    if (integers_groups(w, &groups, NULL) != GUFO_OK ||
+        !checked_mul(has_order(w) ? w->columns : 0, sizeof(uint32_t), &order) ||
+        !checked_add(groups * (sizeof(float) + sizeof(uint16_t)), has_codes ? w->columns : 0,
+                     &each) ||
+        !checked_mul(rows, each, &size) || !checked_add(size, order, &size))
+        return UINT64_MAX;
+    return size;
 }
 
 /* The groups of columns.  Those that were never set are all -1; where column / group says the same,
@@ -56,9 +68,6 @@ static gufo_status read_order(band *b, gufo_error *error)
     uint64_t unset = 0, same = 0;
     gufo_status status;
 
-    b->order = mem_array(w->allocator, w->columns, sizeof *b->order);
-    if (b->order == NULL)
-        return fail_memory(error);
     status = packed_words(w, layout_of(b)->order_part, 0, w->columns, b->order, error);
     for (uint64_t i = 0; i < w->columns && status == GUFO_OK; i++) {
         unset += b->order[i] == UINT32_MAX;
@@ -69,17 +78,15 @@ static gufo_status read_order(band *b, gufo_error *error)
             status = packed_fail(w, layout_of(b)->order_part, i, error,
                                  "column %" PRIu64 " has group %" PRIu32 " of %" PRIu64, i,
                                  b->order[i], b->groups);
-    if (unset == w->columns || same == w->columns) {
-        mem_free(w->allocator, b->order);
+    if (unset == w->columns || same == w->columns)
         b->order = NULL;
-    }
     return status;
 }
 
-gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_codes,
+gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_codes, void *room,
                       gufo_error *error)
 {
-    uint64_t scales, codes;
+    uint8_t *at = room;
     gufo_status status;
 
     *b = (band){.w = w};
@@ -87,15 +94,21 @@ gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_c
     if (status != GUFO_OK)
         return status;
     b->group = w->columns / b->groups;
-    if (!checked_mul(most, b->groups, &scales) || !checked_mul(most, w->columns, &codes))
+    if (at == NULL)
+        at = b->block = mem_array(w->allocator, band_size(w, most, has_codes), 1);
+    if (at == NULL)
         return fail_memory(error);
-    b->scales = mem_array(w->allocator, scales, sizeof *b->scales);
-    b->zeros = mem_array(w->allocator, scales, sizeof *b->zeros);
-    if (has_codes)
-        b->codes = mem_array(w->allocator, codes, 1);
-    if (b->scales == NULL || b->zeros == NULL || (has_codes && b->codes == NULL))
-        return fail_memory(error);
-    return has_order(b) ? read_order(b, error) : GUFO_OK;
+    /* The widest numbers first: all are aligned. */
+    b->scales = (float *)(void *)at;
+    at += most * b->groups * sizeof *b->scales;
+    if (has_order(w)) {
+        b->order = (uint32_t *)(void *)at;
+        at += w->columns * sizeof *b->order;
+    }
+    b->zeros = (uint16_t *)(void *)at;
+    at += most * b->groups * sizeof *b->zeros;
+    b->codes = has_codes ? at : NULL;
+    return b->order != NULL ? read_order(b, error) : GUFO_OK;
 }
 
 /* The element of the part of scales. */

@@ -12,10 +12,15 @@ typedef struct band {
     float *scales;          /* `groups` for each row */
     uint16_t *zeros;
     uint32_t *order; /* the group of each column; NULL: column / group */
+    void *block;     /* what the band has allocated for them */
 } band;
 
-/* Room for at most `most` rows, and the order of columns.  Closed also after a failure. */
-gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_codes,
+/* The bytes of a band of so many rows; UINT64_MAX: more than can be counted. */
+uint64_t band_size(const packed_weight *w, uint64_t rows, bool has_codes);
+
+/* Makes room for at most `most` rows, and reads the order of columns.  `room` has band_size bytes, or
+ * is NULL: the band allocates them.  Closed also after a failure. */
+gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_codes, void *room,
                       gufo_error *error);
 void band_close(band *b);
 

@@ -16,6 +16,7 @@ enum { LEAST_ROWS = 64 /* of a band that is worth it */ };
 
 typedef struct slot {
     band band;
+    void *room; /* PACKED_CACHE_BAND bytes; NULL: it was not used yet */
     bool is_open;
     bool failed;
     uint32_t users;
@@ -45,19 +46,12 @@ packed_cache *packed_cache_new(const gufo_allocator *allocator, gufo_error *erro
     return c;
 }
 
-static void slot_close(slot *s)
-{
-    if (s->is_open)
-        band_close(&s->band);
-    *s = (slot){.is_open = false};
-}
-
 void packed_cache_free(packed_cache *c)
 {
     if (c == NULL)
         return;
     for (uint32_t i = 0; i < PACKED_CACHE_SLOTS; i++)
-        slot_close(&c->slots[i]);
+        mem_free(c->allocator, c->slots[i].room);
     (void)pthread_cond_destroy(&c->read);
     (void)pthread_mutex_destroy(&c->lock);
     mem_free(c->allocator, c);
@@ -89,16 +83,14 @@ static slot *free_slot(packed_cache *c)
 }
 
 /* The rows of a band; 0: too few fit. */
-static uint64_t band_rows(const packed_weight *w, uint64_t groups)
+static uint64_t band_rows(const packed_weight *w)
 {
-    uint64_t each = w->columns, rows;
+    uint64_t none = band_size(w, 0, true), each = band_size(w, 1, true) - none, rows;
 
-    if (w->columns > PACKED_CACHE_BAND)
+    if (none > PACKED_CACHE_BAND || each == 0)
         return 0;
-    each +=
-        groups * (sizeof(float) + sizeof(uint16_t)) + sizeof(uint32_t); /* at most an order, too */
-    rows = PACKED_CACHE_BAND / each;
-    return rows < LEAST_ROWS ? 0 : rows / LEAST_ROWS * LEAST_ROWS;
+    rows = (PACKED_CACHE_BAND - none) / each;
+    return rows < LEAST_ROWS ? 0 : smaller(rows / LEAST_ROWS * LEAST_ROWS, w->rows);
 }
 
 /* A slot for the band that has a row; *out stays NULL where none is free. */
@@ -106,25 +98,25 @@ static gufo_status open_slot(packed_cache *c, const packed_weight *w, uint64_t r
                              gufo_error *error)
 {
     slot *s = free_slot(c);
-    uint64_t groups = 1, rows;
-    gufo_status status = integers_groups(w, &groups, error);
+    const uint64_t rows = band_rows(w);
+    gufo_status status;
 
-    if (status != GUFO_OK)
-        return status;
-    rows = band_rows(w, groups);
     if (s == NULL || rows == 0)
         return GUFO_OK;
-    slot_close(s);
-    rows = smaller(rows, w->rows);
-    status = band_open(&s->band, w, rows, true, error);
+    if (s->room == NULL)
+        s->room = mem_alloc(c->allocator, PACKED_CACHE_BAND);
+    if (s->room == NULL)
+        return fail_memory(error);
+    *s = (slot){.room = s->room};
+    status = band_open(&s->band, w, rows, true, s->room, error);
+    if (status != GUFO_OK)
+        return status;
     s->is_open = true;
-    s->failed = status != GUFO_OK;
     s->band.first = row / rows * rows;
     s->band.count = smaller(rows, w->rows - s->band.first);
     s->parts = 1 + divide_up(w->columns, INTEGER_COLUMNS_STEP);
-    if (status == GUFO_OK)
-        *out = s;
-    return status;
+    *out = s;
+    return GUFO_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static gufo_status read_directly(const reading *r, uint64_t first, uint64_t coun
 {
     uint64_t most = rows_at_once(BAND_CODES, r->w->columns, count);
     band b;
-    gufo_status status = band_open(&b, r->w, most, true, error);
+    gufo_status status = band_open(&b, r->w, most, true, NULL, error);
 
     for (uint64_t i = 0; i < count && status == GUFO_OK; i += b.count) {
         b.first = first + i;
@@ -252,7 +252,7 @@ gufo_status integers_type(const packed_weight *w, const gufo_element_type **type
     if (status != GUFO_OK)
         return status;
     most = rows_at_once(BAND_SCALES, groups, w->rows);
-    status = band_open(&b, w, most, false, error);
+    status = band_open(&b, w, most, false, NULL, error);
     if (status == GUFO_OK)
         status = find_kinds(&b, most, possible, error);
     for (size_t k = BLOCK_KINDS; k-- > 0;)
