@@ -409,11 +409,13 @@ static void test_ternary(void **state)
     for (unsigned r = 0; r < 8; r++)
         for (unsigned c = 0; c < 8; c++)
             expected[r * 8 + c] = ((float)(bytes[r % 2 * 8 + c] >> r / 2 * 2 & 3) - 1) / 1.2265625f;
-    f = new_folder("LlamaForCausalLM", ", \"quantization_config\": {\"quant_method\": \"bitnet\"}",
-                   tensors);
-    import = open_model(&f);
-    check_tensor(import, "blk.0.ffn_down.weight", "F32", expected, 64);
-    close_model(import, &f);
+    for (unsigned k = 0; k < 2; k++) { /* the second makes weights ternary, which these are */
+        f = new_folder(k == 0 ? "LlamaForCausalLM" : "BitnetForCausalLM",
+                       ", \"quantization_config\": {\"quant_method\": \"bitnet\"}", tensors);
+        import = open_model(&f);
+        check_tensor(import, "blk.0.ffn_down.weight", "F32", expected, 64);
+        close_model(import, &f);
+    }
 }
 
 /* ---- whole numbers of 4 bits ----------------------------------------------------------------- */

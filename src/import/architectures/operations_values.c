@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/architectures/numbers.h"
+#include "import/quantized/packed.h"
 
 static bool is_half(const view *v)
 {
@@ -161,11 +162,17 @@ static gufo_status mean_size(const view *v, const checkpoint *c, double *out, gu
     return status;
 }
 
-/* BitNet: weights are the mean of their sizes, with a sign, or 0. */
+/* BitNet: weights are the mean of their sizes, with a sign, or 0.  Those that are packed are of this
+ * kind already. */
 gufo_status values_ternary(const operation_call *c, gufo_error *error)
 {
+    const view *v = &c->item->views[c->view];
     double mean;
-    gufo_status status = mean_size(&c->item->views[c->view], c->planner->checkpoint, &mean, error);
+    gufo_status status;
+
+    if (v->count > 0 && v->chunks[0].packed != NULL && v->chunks[0].packed->kind == &packed_ternary)
+        return GUFO_OK;
+    status = mean_size(v, c->planner->checkpoint, &mean, error);
 
     if (status == GUFO_OK && !isfinite(mean))
         return refuse(error, GUFO_E_ARGUMENT, "some of its numbers are not finite");

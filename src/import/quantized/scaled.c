@@ -198,8 +198,8 @@ static gufo_status open_band(band *b, const packed_weight *w, gufo_error *error)
 
     *b = (band){.weight = w};
     (void)map_scales(w, &b->map); /* as when it was opened */
-    b->scales = mem_array(w->allocator, room, (size_t)b->map.columns * sizeof *b->scales);
-    b->bytes = mem_array(w->allocator, room, (size_t)w->columns);
+    b->scales = mem_array(w->allocator, room * b->map.columns, sizeof *b->scales);
+    b->bytes = mem_array(w->allocator, room * w->columns, 1);
     return b->scales != NULL && b->bytes != NULL ? GUFO_OK : fail_memory(error);
 }
 
