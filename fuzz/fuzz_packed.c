@@ -33,7 +33,7 @@ static bool same_floats(const uint8_t *a, const uint8_t *b, uint64_t count)
 static void read_parts(const packed_weight *w, const uint8_t *all, uint64_t height)
 {
     uint64_t numbers = height * w->columns, first = numbers / 3, row = height / 2;
-    uint8_t *some = malloc((size_t)numbers * sizeof(float));
+    uint8_t *some = malloc(4 * (size_t)numbers);
     gufo_error error;
 
     must(some != NULL, "memory");
@@ -79,7 +79,7 @@ static void read_weight(const packed_weight *w)
 
     if (height > MOST_NUMBERS || w->columns > MOST_NUMBERS / height)
         return;
-    all = malloc((size_t)(height * w->columns) * sizeof(float));
+    all = malloc(4 * (size_t)(height * w->columns));
     must(all != NULL, "memory");
     if (unpacked_rows(w, 0, height, all, &error) == GUFO_OK) {
         read_parts(w, all, height);

@@ -32,7 +32,7 @@ typedef struct box {
 typedef struct pick {
     const gathering *gathering;
     const chunk *chunk;
-    uint8_t *span; /* SPAN_BYTES */
+    uint8_t *span; /* room for any span that is read */
 } pick;
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
@@ -209,7 +209,10 @@ gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, vo
 {
     const gathering *g = r->context;
     uint64_t number = first * g->columns, end = (first + count) * g->columns;
-    pick p = {.gathering = g, .span = mem_alloc(g->allocator, SPAN_BYTES)};
+    uint64_t all = (end - number) * g->width, room = SPAN_WASTE * (all + 1);
+    pick p = {.gathering = g,
+              .span =
+                  mem_alloc(g->allocator, (size_t)smaller(SPAN_BYTES, larger(PAGE_BYTES, room)))};
     uint8_t *to = out;
     gufo_status status = p.span != NULL ? GUFO_OK : fail_memory(error);
 

@@ -284,7 +284,7 @@ static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, s
     uint32_t groups[VIEW_DIMS + 1];
     uint64_t dims[3] = {0, height, columns};
 
-    if (c.source == NULL || number_element_type(c.number) == NULL || height < 2 ||
+    if (chunk_is_zeros(&c) || number_element_type(c.number) == NULL || height < 2 ||
         c.numbers % height != 0 || c.numbers / height % columns != 0)
         return false;
     dims[0] = c.numbers / height / columns;

@@ -70,7 +70,7 @@ static bool map_scales(const packed_weight *w, scale_map *map)
         if (there != 1 && there != divide_up(sizes[i], block))
             return false;
         if (there == 1) /* one for all */
-            map->each[i] = sizes[i];
+            map->each[i] = larger(sizes[i], 1);
     }
     map->columns = scales_along(w, AXES - 1);
     return true;

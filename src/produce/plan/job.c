@@ -139,14 +139,13 @@ static bool op_makes_sense(const gufo_job *job, const piece *p, const row_op *op
 }
 
 /* Whether rows of a source may be taken as they are wanted: merged rows only in whole groups, parts
- * of rows only from bytes, and numbers only where there are some. */
+ * of rows only of plain types and blocks, and numbers only where there are some. */
 static bool source_serves(const piece *p, const rows *r)
 {
     bool merged = r->type != NULL && interleaved_find(r->type->id) != NULL;
 
     if (p->transpose)
-        return r->source != NULL && r->type != NULL && r->unpack == NULL && !merged &&
-               r->columns == p->slice_rows;
+        return r->type != NULL && r->unpack == NULL && !merged && r->columns == p->slice_rows;
     if (p->how == PIECE_MOVE)
         return r->row_bytes == p->made[0].row_bytes;
     return r->columns == p->columns && (r->type != NULL || r->unpack != NULL);

@@ -4,8 +4,11 @@
  * rows of the source are read at once: a segment with stride 1 is one run, however long. */
 #include "produce/units/work.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "codec/interleaved.h"
 
@@ -109,12 +112,28 @@ gufo_status rows_read(const gufo_job *job, const row_run *run, void *out, gufo_e
     return rows_fail(job, r, r->read(r, run->first, run->count, out, error), error);
 }
 
+/* Bytes of a row that `read` gives whole. */
+static gufo_status read_inside(const gufo_job *job, const row_run *run, uint64_t from, size_t size,
+                               void *out, gufo_error *error)
+{
+    const rows *r = run->rows;
+    uint8_t *row = mem_array(&job->allocator, r->row_bytes, 1);
+    gufo_status status = row != NULL ? r->read(r, run->first, 1, row, error) : fail_memory(error);
+
+    if (status == GUFO_OK)
+        memcpy(out, row + from, size);
+    mem_free(&job->allocator, row);
+    return rows_fail(job, r, status, error);
+}
+
 gufo_status rows_read_part(const gufo_job *job, const row_run *run, uint64_t from, size_t size,
                            void *out, gufo_error *error)
 {
     const rows *r = run->rows;
     uint64_t place = r->offset + run->first * r->row_bytes + from;
 
+    if (r->source == NULL)
+        return read_inside(job, run, from, size, out, error);
     return rows_fail(job, r, source_read(r->source, place, out, size, error), error);
 }
 
