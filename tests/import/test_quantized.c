@@ -2,7 +2,9 @@
  * expected come from plain loops over the bytes of the parts, by the formulas of docs/convert.md.
  * Python with torch gives the same: weight.view(torch.float8_e4m3fn).float() * scale, and
  * (weight.view(torch.int8).float() - zero) * scale. */
+#include "../support/allocator.h"
 #include "../support/check.h"
+#include "../support/pace.h"
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
 
@@ -156,14 +158,24 @@ static void check_tensor(const gufo_import *import, const char *name, const char
 static void test_f8(void **state)
 {
     static const struct {
-        const char *label, *config, *dtype, *scale_name;
-        uint32_t n_dims;
+        const char *label, *config, *dtype, *scale_name, *scale_type;
+        uint32_t n_dims;                  /* of the scales */
         uint64_t shape[2], rows, columns; /* that share a scale */
     } cases[] = {
         {"blocks",
          "\"quant_method\": \"fp8\", \"weight_block_size\": [4, 4]",
          "F8_E4M3",
          ".weight_scale_inv",
+         "F32",
+         2,
+         {2, 3},
+         4,
+         4},
+        {"blocks with powers of two",
+         "\"quant_method\": \"fp8\", \"weight_block_size\": [4, 4]",
+         "F8_E4M3",
+         ".weight_scale_inv",
+         "F8_E8M0",
          2,
          {2, 3},
          4,
@@ -172,18 +184,36 @@ static void test_f8(void **state)
          "\"quant_method\": \"fp8\", \"weight_block_size\": null",
          "F8_E4M3",
          ".weight_scale_inv",
+         "F32",
          0,
          {0},
          6,
          10},
-        {"of Mistral", "\"quant_method\": \"fp8\"", "F8_E5M2", ".qscale_weight", 0, {0}, 6, 10},
-        {"rows", "\"quant_method\": \"fbgemm_fp8\"", "F8_E4M3", ".weight_scale", 2, {6, 1}, 1, 10},
+        {"of Mistral",
+         "\"quant_method\": \"fp8\"",
+         "F8_E5M2",
+         ".qscale_weight",
+         "F32",
+         0,
+         {0},
+         6,
+         10},
+        {"rows",
+         "\"quant_method\": \"fbgemm_fp8\"",
+         "F8_E4M3",
+         ".weight_scale",
+         "F32",
+         2,
+         {6, 1},
+         1,
+         10},
         {"channels",
          "\"quant_method\": \"compressed-tensors\", \"format\": \"float-quantized\","
          " \"config_groups\": {\"group_0\": {\"weights\": {\"num_bits\": 8, \"strategy\":"
          " \"channel\", \"symmetric\": true}}}",
          "F8_E4M3",
          ".weight_scale",
+         "F32",
          1,
          {6},
          1,
@@ -194,6 +224,7 @@ static void test_f8(void **state)
          " \"block\", \"block_structure\": [2, 8]}}}",
          "F8_E4M3",
          ".weight_scale",
+         "F32",
          2,
          {3, 2},
          2,
@@ -202,26 +233,28 @@ static void test_f8(void **state)
          "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"",
          "F8_E5M2",
          ".weight_scale",
+         "F32",
          1,
          {1},
          6,
          10},
     };
     uint8_t bytes[60], scales[12 * 4] = {0};
-    float expected[60], scale[12];
+    float expected[60], scale[12] = {0};
 
     (void)state;
     fill_f8(bytes, sizeof bytes, 1);
-    for (unsigned i = 0; i < 12; i++) {
-        scale[i] = (float)(byte_at(i) + 1) / 97.0f;
-        store_f32(scales + 4 * i, scale[i]);
-    }
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         uint64_t across = (10 + cases[k].columns - 1) / cases[k].columns;
+        const bool powers = strcmp(cases[k].scale_type, "F32") != 0;
         char more[512], name[128];
         const safetensor tensors[MOST_PARTS] = {
             {DOWN ".weight", cases[k].dtype, 2, {6, 10}, bytes},
-            {name, "F32", cases[k].n_dims, {cases[k].shape[0], cases[k].shape[1]}, scales},
+            {name,
+             cases[k].scale_type,
+             cases[k].n_dims,
+             {cases[k].shape[0], cases[k].shape[1]},
+             scales},
             {DOWN ".input_scale", "F32", 0, {0}, scales},
             {DOWN ".activation_scale", "F32", 0, {0}, scales},
             {LAYER "self_attn.k_scale", "F32", 0, {0}, scales},
@@ -230,6 +263,13 @@ static void test_f8(void **state)
         folder f;
         gufo_import *import;
 
+        for (unsigned i = 0; i < 12; i++) {
+            scale[i] = powers ? ldexpf(1, (int)i - 5) : (float)(byte_at(i) + 1) / 97.0f;
+            if (powers)
+                scales[i] = (uint8_t)(122 + i);
+            else
+                store_f32(scales + 4 * i, scale[i]);
+        }
         (void)snprintf(more, sizeof more, ", \"quantization_config\": {%s}", cases[k].config);
         (void)snprintf(name, sizeof name, "%s%s", DOWN, cases[k].scale_name);
         for (uint64_t r = 0; r < 6; r++)
@@ -770,6 +810,47 @@ static void test_refused(void **state)
     }
 }
 
+/* Each request for memory fails in turn: then opening or reading fails, and nothing is left. */
+static void test_memory(void **state)
+{
+    static const safetensor of[2][4] = {
+        {{".weight", "I8", 2, {4, 64}, NULL}, {".weight_scale", "F32", 2, {1, 1}, "\0\0\200\77"}},
+        {{".weight", "I8", 2, {4, 64}, NULL}, {".weight_scale", "F32", 2, {1, 1}, "\0\0\200\77"}}};
+    safetensor tensors[MOST_PARTS] = {{.name = NULL}};
+    char names[MOST_PARTS][96];
+    float numbers[2 * 4 * 64];
+    folder f;
+    counter c;
+    gufo_allocator allocator;
+    bool done = false;
+
+    (void)state;
+    list_experts(tensors, names, of);
+    f = new_folder("Qwen3MoeForCausalLM", int8_config, tensors);
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    c.fail_on = true;
+    for (size_t at = 1; !done; at += all_or_few(1, 7)) {
+        const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY,
+                                                 .allocator = &allocator};
+        gufo_error error = no_error();
+        gufo_import *import;
+        gufo_tensor t;
+
+        c.calls = 0;
+        c.fail_at = at;
+        import = gufo_import_checkpoint(f.path, &options, &error);
+        if (import != NULL)
+            done = gufo_tensor_at(gufo_import_model(import), 0, &t) &&
+                   gufo_tensor_decode(gufo_import_model(import), &t, 0, 8, numbers, NULL, &error) ==
+                       GUFO_OK;
+        check(done || error.code == GUFO_E_MEMORY, "request %zu: %s", at, error.message);
+        gufo_import_close(import);
+        check_u64(c.in_use, 0, "request %zu: bytes that are left", at);
+    }
+    folder_remove(&f);
+}
+
 /* A method that is not read says nothing of weights that are plain numbers. */
 static void test_plain(void **state)
 {
@@ -792,7 +873,7 @@ int main(void)
         cmocka_unit_test(test_ternary),   cmocka_unit_test(test_gptq),
         cmocka_unit_test(test_nvfp4),     cmocka_unit_test(test_nvfp4_joined),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_plain),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

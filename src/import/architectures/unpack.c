@@ -40,6 +40,12 @@ static float e5m2(uint8_t byte)
     return small_float(byte, 2, 15);
 }
 
+/* Powers of two. */
+static float e8m0(uint8_t byte)
+{
+    return byte == 0xff ? NAN : (float)ldexp(1, byte - 127);
+}
+
 /* The unpackers: each needs a function of its own, which the engine calls. */
 static gufo_status unpack(float (*value)(uint8_t), const struct rows *r, const uint8_t *bytes,
                           uint64_t count, float *out)
@@ -66,12 +72,11 @@ UNPACKER(unpack_truth, truth)
 UNPACKER(unpack_whole, whole)
 UNPACKER(unpack_e4m3, e4m3)
 UNPACKER(unpack_e5m2, e5m2)
+UNPACKER(unpack_e8m0, e8m0)
 
 static const unpacker unpackers[] = {
-    {"BOOL", unpack_truth},
-    {"U8", unpack_whole},
-    {"F8_E4M3", unpack_e4m3},
-    {"F8_E5M2", unpack_e5m2},
+    {"BOOL", unpack_truth},   {"U8", unpack_whole},     {"F8_E4M3", unpack_e4m3},
+    {"F8_E5M2", unpack_e5m2}, {"F8_E8M0", unpack_e8m0},
 };
 
 const unpacker *unpack_find(const number_type *number)

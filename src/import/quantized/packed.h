@@ -84,6 +84,7 @@ typedef struct packed_weight {
 /* What a part may hold. */
 typedef enum packed_numbers {
     PACKED_FLOATS, /* F32, F16, BF16, F8_E4M3, F8_E5M2 */
+    PACKED_SCALES, /* F32, F16, BF16, and F8_E8M0: powers of two */
     PACKED_WORDS,  /* whole numbers of 32 bits */
     PACKED_COUNTS, /* whole numbers of 32 or 64 bits */
     PACKED_BYTES,  /* U8 */

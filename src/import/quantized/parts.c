@@ -25,6 +25,7 @@ static const struct {
     const char *text;
 } wanted[] = {
     [PACKED_FLOATS] = {{"F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}, "F32, F16, BF16 or F8"},
+    [PACKED_SCALES] = {{"F32", "F16", "BF16", "F8_E8M0"}, "F32, F16, BF16 or F8_E8M0"},
     [PACKED_WORDS] = {{"I32", "U32"}, "I32"},
     [PACKED_COUNTS] = {{"I64", "I32", "U64", "U32"}, "I64 or I32"},
     [PACKED_BYTES] = {{"U8"}, "U8"},

@@ -86,7 +86,7 @@ static gufo_status scaled_open(packed_weight *w, gufo_error *error)
         return packed_fail(w, NUMBERS, 0, error, "it has %u axes instead of 2 or 3", t->n_dims);
     status = packed_expect(w, NUMBERS, PACKED_EIGHTS, t->n_dims, t->shape, error);
     if (status == GUFO_OK)
-        status = packed_expect(w, SCALES, PACKED_FLOATS, scales->n_dims, scales->shape, error);
+        status = packed_expect(w, SCALES, PACKED_SCALES, scales->n_dims, scales->shape, error);
     if (status == GUFO_OK && w->parts[ZEROS] != NULL)
         status = packed_fail(w, ZEROS, 0, error, "zero points of 8 bits are not read");
     if (status != GUFO_OK)
