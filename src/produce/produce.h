@@ -70,6 +70,7 @@ typedef struct rows {
     gufo_status (*read)(const struct rows *r, uint64_t first, uint64_t count, void *out,
                         gufo_error *error);
     void *context;
+    uint64_t memory; /* that `read` keeps for all threads together, in bytes */
     uint64_t row_bytes, count;
     uint64_t columns;              /* numbers in a row */
     const gufo_element_type *type; /* NULL: only moved, or `unpack` knows */

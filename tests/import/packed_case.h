@@ -2,6 +2,7 @@
 #ifndef TEST_IMPORT_PACKED_CASE_H
 #define TEST_IMPORT_PACKED_CASE_H
 
+#include "../support/allocator.h"
 #include "../support/builder.h"
 #include "../support/codec.h"
 
@@ -103,6 +104,37 @@ static inline void check_packed_rows(packed_case *c, uint64_t first, uint64_t co
     free(floats);
 }
 
+/* Without memory at any request, rows are not read, and nothing stays. */
+static inline void check_without_memory(packed_case *c, bool shared, const char *label)
+{
+    packed_weight *w = &c->weight;
+    float *row = malloc((size_t)w->columns * sizeof *row);
+    gufo_status status = GUFO_E_MEMORY;
+    gufo_allocator allocator;
+    counter memory;
+
+    counter_init(&memory);
+    allocator = counter_allocator(&memory);
+    w->allocator = &allocator;
+    for (size_t i = 1; status != GUFO_OK; i++) {
+        c->error = no_error();
+        memory.calls = 0;
+        memory.fail_at = i;
+        w->cache = shared ? packed_cache_new(&allocator, &c->error) : NULL;
+        status =
+            shared && w->cache == NULL ? GUFO_E_MEMORY : w->kind->floats(w, 0, 1, row, &c->error);
+        packed_cache_free(w->cache);
+        check(status == (memory.denied == i ? GUFO_E_MEMORY : GUFO_OK), "%s: request %zu", label,
+              i);
+        check(status == GUFO_OK || c->error.code == GUFO_E_MEMORY, "%s: %s", label,
+              c->error.message);
+        check_u64(memory.in_use, 0, "%s", label);
+    }
+    w->cache = NULL;
+    w->allocator = &default_allocator;
+    free(row);
+}
+
 /* Opens the weight and compares all its numbers, whose blocks have the type `type`, or none has them. */
 static inline void check_packed(packed_case *c, const char *type, const float *expected,
                                 const char *label)
@@ -123,8 +155,8 @@ static inline void check_packed(packed_case *c, const char *type, const float *e
                 check_packed_rows(c, row, rows - row < step ? rows - row : step, expected, label);
         check_packed_rows(c, 0, rows, expected, label);
         packed_cache_free(c->weight.cache);
+        check_without_memory(c, shared != 0, label);
     }
-    c->weight.cache = NULL;
 }
 
 /* Floats are not read; the sentence holds `text`, and the place is byte `at` of a part. */

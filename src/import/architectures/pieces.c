@@ -38,6 +38,16 @@ static void set_number(rows *r, const number_type *number, bool swapped)
     r->swapped = swapped && number->bits > 8;
 }
 
+/* What reading a view keeps. */
+static uint64_t kept_memory(const view *v)
+{
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < v->count; i++)
+        kept = larger(kept, unpacked_memory(v->chunks[i].packed));
+    return kept;
+}
+
 static gufo_status add_source(making *m, const rows *r, uint32_t *number, gufo_error *error)
 {
     piece *p = m->piece;
@@ -64,6 +74,7 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
                       : chunk_is_zeros(c) ? gather_zeros
                                           : NULL,
               .context = c->packed,
+              .memory = unpacked_memory(c->packed),
               .row_bytes = m->columns * (c->number->bits / 8),
               .count = reach + 1,
               .columns = m->columns};
@@ -251,6 +262,7 @@ static gufo_status make_packed(making *m, const view *v, const gufo_element_type
     const segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
     rows r = {.input = v->chunks[0].file,
               .read = gather_rows,
+              .memory = kept_memory(v),
               .count = count,
               .columns = m->columns,
               .type = type};
@@ -334,6 +346,7 @@ static gufo_status make_gathered(making *m, const view *v, tensor_plan *plan, co
     const chunk one = v->chunks[0];
     rows r = {.input = one.file,
               .read = gather_rows,
+              .memory = kept_memory(v),
               .row_bytes = m->columns * (one.number->bits / 8),
               .count = v->numbers / m->columns,
               .columns = m->columns};

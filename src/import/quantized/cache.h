@@ -16,6 +16,12 @@ enum { PACKED_CACHE_SLOTS = 2, PACKED_CACHE_BAND = 8 << 20 };
 struct packed_cache *packed_cache_new(const gufo_allocator *allocator, gufo_error *error);
 void packed_cache_free(struct packed_cache *c);
 
+/* Whether bands help to read a weight. */
+static inline bool packed_shares(const packed_weight *w)
+{
+    return w->cache != NULL && w->kind->integers != NULL && w->kind->integers->groups_first;
+}
+
 /* The band that has a row of a weight, read whole; *out stays until it is given back.  NULL: all bands
  * are in use, or such rows are too long.  Any thread. */
 gufo_status packed_cache_take(struct packed_cache *c, const packed_weight *w, uint64_t row,

@@ -59,7 +59,6 @@ static gufo_status read_directly(const reading *r, uint64_t first, uint64_t coun
 static gufo_status read_rows(const reading *r, uint64_t first, uint64_t count, void *out,
                              gufo_error *error)
 {
-    const bool shares = r->w->cache != NULL && r->w->kind->integers->groups_first;
     uint8_t *to = out;
     gufo_status status = GUFO_OK;
     uint64_t some;
@@ -68,7 +67,7 @@ static gufo_status read_rows(const reading *r, uint64_t first, uint64_t count, v
         const band *b = NULL;
 
         some = count - i;
-        if (shares)
+        if (packed_shares(r->w))
             status = packed_cache_take(r->w->cache, r->w, first + i, &b, error);
         if (b == NULL)
             return status == GUFO_OK ? read_directly(r, first + i, some, to + i * r->size, error)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
+#include "import/quantized/cache.h"
 
 gufo_status unpacked_fail(const packed_weight *w, gufo_status status, gufo_error *error)
 {
@@ -91,6 +92,11 @@ gufo_status unpacked_numbers(const packed_weight *w, uint64_t first, uint64_t co
         count -= some;
     }
     return status;
+}
+
+uint64_t unpacked_memory(const packed_weight *w)
+{
+    return w != NULL && packed_shares(w) ? PACKED_CACHE_BYTES : 0;
 }
 
 gufo_status unpacked_read(const struct rows *r, uint64_t first, uint64_t count, void *out,

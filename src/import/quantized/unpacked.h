@@ -18,6 +18,9 @@ gufo_status unpacked_blocks(const packed_weight *w, uint64_t first, uint64_t cou
 gufo_status unpacked_numbers(const packed_weight *w, uint64_t first, uint64_t count, void *out,
                              gufo_error *error);
 
+/* What reading keeps for all threads together, in bytes; NULL: nothing. */
+uint64_t unpacked_memory(const packed_weight *w);
+
 /* rows.read: the weight is the context, and the first row begins at byte `offset` of its numbers. */
 gufo_status unpacked_read(const struct rows *r, uint64_t first, uint64_t count, void *out,
                           gufo_error *error);

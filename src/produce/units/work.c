@@ -42,6 +42,16 @@ static uint64_t band_of(const piece *p)
     return p->transpose ? count * p->columns * cell_size(p) : 0;
 }
 
+/* What reading keeps: sources of a piece share it. */
+static uint64_t kept_by_sources(const piece *p)
+{
+    uint64_t kept = 0;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        enlarge(&kept, p->sources[i].memory);
+    return kept;
+}
+
 static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool to_stream,
                              gufo_error *error)
 {
@@ -52,6 +62,7 @@ static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool
 
     if (status != GUFO_OK || p->units == 0)
         return status;
+    sides += kept_by_sources(p);
     if (size_of(&b) + sides + band_of(p) > n->most) {
         n->most = size_of(&b) + sides + band_of(p);
         n->neediest = index;
