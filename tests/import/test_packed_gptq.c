@@ -251,7 +251,7 @@ static void test_zero_scales(void **state)
         check_not_read(&c, SCALES, 10, "zero");
         for (size_t i = 0; i < 64; i++) /* of group 0, of row 5 */
             if (numbers.order[i] == 0) {
-                size_t byte = c.tensors[WEIGHT].offset + 4 * (i / 8 * 16 + 5) + i % 8 / 2;
+                size_t byte = (size_t)c.tensors[WEIGHT].offset + 4 * (i / 8 * 16 + 5) + i % 8 / 2;
 
                 bytes[byte] = (uint8_t)((bytes[byte] & (i % 2 == 0 ? 0xf0 : 0x0f)) |
                                         (i % 2 == 0 ? 0x08 : 0x80));
