@@ -199,14 +199,18 @@ static const block_kind block_kinds[] = {
 
 enum { BLOCK_KINDS = sizeof block_kinds / sizeof *block_kinds };
 
-/* Leaves the kinds of blocks that hold the groups of a band. */
-static void keep_kinds(const band *b, bool possible[BLOCK_KINDS])
+/* Leaves the kinds of blocks that hold the groups of a band; false: none is left. */
+static bool keep_kinds(const band *b, bool possible[BLOCK_KINDS])
 {
     const int top = (1 << b->w->settings.bits) - 1;
+    bool any = false;
 
-    for (size_t k = 0; k < BLOCK_KINDS; k++)
+    for (size_t k = 0; k < BLOCK_KINDS; k++) {
         for (uint64_t i = 0; possible[k] && i < b->count * b->groups; i++)
             possible[k] = block_kinds[k].holds(b->scales[i], b->zeros[i], top);
+        any = any || possible[k];
+    }
+    return any;
 }
 
 /* Whether blocks have columns of one group each. */
@@ -222,20 +226,20 @@ static bool has_blocks(const band *b)
     return true;
 }
 
+/* Scales are read until they leave no kind of block. */
 static gufo_status find_kinds(band *b, uint64_t most, bool possible[BLOCK_KINDS], gufo_error *error)
 {
     const uint32_t bits = b->w->settings.bits;
+    bool any = has_blocks(b);
     gufo_status status = GUFO_OK;
 
     for (size_t k = 0; k < BLOCK_KINDS; k++)
-        possible[k] =
-            has_blocks(b) && bits >= block_kinds[k].least_bits && bits <= block_kinds[k].most_bits;
-    for (uint64_t i = 0; i < b->w->rows && status == GUFO_OK; i += most) {
+        possible[k] = any && bits >= block_kinds[k].least_bits && bits <= block_kinds[k].most_bits;
+    for (uint64_t i = 0; i < b->w->rows && any && status == GUFO_OK; i += most) {
         b->first = i;
         b->count = smaller(b->w->rows - i, most);
         status = band_scales(b, error);
-        if (status == GUFO_OK)
-            keep_kinds(b, possible);
+        any = status == GUFO_OK && keep_kinds(b, possible);
     }
     return status;
 }
