@@ -12,6 +12,9 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 /* The compiler's own vectors are the same on every processor. */
 #if defined(__AVX512F__)
@@ -132,6 +135,16 @@ static void round_odd(double *values, uint64_t count)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
+/* sum + factor * v, where the product is exact: the same in one step. */
+static inline doubles added(doubles sum, double factor, doubles v)
+{
+#if defined(__AVX512F__)
+    return _mm512_fmadd_pd(_mm512_set1_pd(factor), v, sum);
+#else
+    return sum + factor * v;
+#endif
+}
+
 /* WIDTH columns of the right factor, [first, last) of its rows.  A rank that does not fit is worked
  * on in parts, again for every tile. */
 typedef struct strip {
@@ -162,22 +175,14 @@ __attribute__((always_inline)) static inline void sum_tile(const low_rank_produc
             double factor = (double)left[i * p->rank + k];
 
             for (unsigned part = 0; part < PARTS; part++)
-                sums[i][part] += factor * s->right[k - s->first][part];
+                sums[i][part] = added(sums[i][part], factor, s->right[k - s->first][part]);
         }
 }
 
-__attribute__((always_inline)) static inline void add_tile(const low_rank_product *p, strip *s,
-                                                           uint64_t row, unsigned rows)
+__attribute__((always_inline)) static inline void add_sums(const low_rank_product *p,
+                                                           const strip *s, uint64_t row,
+                                                           unsigned rows, doubles sums[ROWS][PARTS])
 {
-    doubles sums[ROWS][PARTS] = {{{0}}};
-
-    sum_tile(p, s, row, rows, sums);
-    while (s->last < p->rank) {
-        fill_strip(s, p, s->last);
-        sum_tile(p, s, row, rows, sums);
-    }
-    if (s->first > 0)
-        fill_strip(s, p, 0);
     for (unsigned i = 0; i < rows; i++)
         for (unsigned part = 0; part < PARTS; part++) {
             double *at = p->values + (row + i) * p->columns + s->column + part * LANES;
@@ -189,10 +194,40 @@ __attribute__((always_inline)) static inline void add_tile(const low_rank_produc
         }
 }
 
+__attribute__((always_inline)) static inline void add_tile(const low_rank_product *p,
+                                                           const strip *s, uint64_t row,
+                                                           unsigned rows)
+{
+    doubles sums[ROWS][PARTS];
+
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned part = 0; part < PARTS; part++)
+            sums[i][part] = (doubles){0};
+    sum_tile(p, s, row, rows, sums);
+    add_sums(p, s, row, rows, sums);
+}
+
+/* A tile of a rank that does not fit into a strip. */
+static void add_deep_tile(const low_rank_product *p, strip *s, uint64_t row, unsigned rows)
+{
+    doubles sums[ROWS][PARTS] = {{{0}}};
+
+    for (uint64_t first = 0; first < p->rank; first += MOST_RANK) {
+        fill_strip(s, p, first);
+        sum_tile(p, s, row, rows, sums);
+    }
+    add_sums(p, s, row, rows, sums);
+}
+
 static void add_strip(const low_rank_product *p, strip *s)
 {
     uint64_t row = 0;
 
+    if (p->rank > MOST_RANK) {
+        for (; row < p->rows; row += ROWS)
+            add_deep_tile(p, s, row, p->rows - row < ROWS ? (unsigned)(p->rows - row) : ROWS);
+        return;
+    }
     fill_strip(s, p, 0);
     for (; row + ROWS <= p->rows; row += ROWS)
         add_tile(p, s, row, ROWS);
