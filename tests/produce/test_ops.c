@@ -138,6 +138,15 @@ static double plus_product(const tables *t, uint64_t row, uint64_t column)
     return base_at(t, row, column) + 0.0625 * sum;
 }
 
+/* A stack of RANK matrices, each with one row of the right factor. */
+static double plus_own_product(const tables *t, uint64_t row, uint64_t column)
+{
+    uint64_t matrix = row / (ROWS / RANK);
+
+    return base_at(t, row, column) +
+           3 * ((double)t->left[row] * (double)t->right[matrix * COLUMNS + column]);
+}
+
 static double gathered(const tables *t, uint64_t row, uint64_t column)
 {
     return base_at(t, row, (uint64_t)t->order[column]);
@@ -180,6 +189,7 @@ static void test_each(void **state)
     row_op several[] = {product, {&row_op_scale, {NULL}, 1.0 / 3}, exponential, add};
     const rows own = table_at(t, t->left, ROWS, 1);
     row_op scale_rows = {&row_op_scale_rows, {&own}, 2}, ternary = {&row_op_ternary, {NULL}, 1.25};
+    row_op stack = {&row_op_product, {&own, &right}, 3};
     row_op rounded[] = {{&row_op_scale, {NULL}, 1.0 / 3},
                         {&row_op_round_f32, {NULL}, 0},
                         {&row_op_scale, {NULL}, 3}};
@@ -191,6 +201,7 @@ static void test_each(void **state)
     check_op(t, &product, 1, plus_product);
     check_op(t, &gather, 1, gathered);
     check_op(t, several, 4, all_of_them);
+    check_op(t, &stack, 1, plus_own_product);
     check_op(t, &scale_rows, 1, times_own);
     check_op(t, &ternary, 1, one_of_three);
     check_op(t, rounded, 3, rounded_twice);
@@ -203,12 +214,10 @@ static void test_bad_tables(void **state)
     tables *t = *state;
     rows wrong = table_at(t, t->left, ROWS, RANK), right = table_at(t, t->right, RANK, COLUMNS);
     rows short_left = table_at(t, t->left, ROWS - 1, RANK),
-         order = table_at(t, t->order, 1, COLUMNS);
-    row_op bad[] = {{&row_op_add, {&wrong}, 1},
-                    {&row_op_product, {&short_left, &right}, 1},
-                    {&row_op_product, {&wrong}, 1},
-                    {&row_op_gather, {&right}, 1},
-                    {&row_op_scale_rows, {&right}, 1}};
+         order = table_at(t, t->order, 1, COLUMNS), pairs = table_at(t, t->left, ROWS, 2);
+    row_op bad[] = {{&row_op_add, {&wrong}, 1},     {&row_op_product, {&short_left, &right}, 1},
+                    {&row_op_product, {&wrong}, 1}, {&row_op_product, {&pairs, &right}, 1},
+                    {&row_op_gather, {&right}, 1},  {&row_op_scale_rows, {&right}, 1}};
     row_op gather = {&row_op_gather, {&order}, 0};
     static const float senseless[] = {-1, COLUMNS, NAN, INFINITY};
     gufo_error error;

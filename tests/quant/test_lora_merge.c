@@ -385,6 +385,8 @@ static void test_refused(void **state)
     check_refused(&s, (gufo_quantize_adapter){.model = NULL}, GUFO_E_ARGUMENT, "model is missing");
     check_refused(&s, (gufo_quantize_adapter){.model = s.adapters[0], .scale = (double)NAN},
                   GUFO_E_ARGUMENT, "not finite");
+    check_refused(&s, (gufo_quantize_adapter){.model = s.adapters[0], .reserved = {0, 1}},
+                  GUFO_E_ARGUMENT, "reserved");
     check_refused(&s, (gufo_quantize_adapter){.model = s.input}, GUFO_E_MALFORMED,
                   "not an adapter");
     files_close(&s);

@@ -118,7 +118,13 @@ typedef struct pair_row {
     size_t times;
 } pair_row;
 
+static void dora(model *m)
+{
+    model_add(m, "blk.0.attn_q.weight.lora_magnitude_vector", 1, ROWS, 1);
+}
+
 static const pair_row pairs[] = {
+    {"M410", "DoRA", dora, NULL, "blk.0.attn_q.weight.lora_magnitude_vector", 1},
     {"M411", "a model", a_model, NULL, "general.type", 1},
     {"M411", "the base", NULL, chained, "general.type", 1},
     {"M411", "empty", no_tensors, NULL, "general.type", 1},
@@ -196,6 +202,14 @@ static void test_rules(void **state)
                                        .subject = row->subject,
                                        .times = row->times});
         findings_free(&found);
+    }
+    for (size_t i = 0; gufo_rule_at(i) != NULL; i++) {
+        const char *id = gufo_rule_at(i)->id;
+        bool found = strncmp(id, "M41", 3) != 0;
+
+        for (size_t k = 0; k < COUNT_OF(pairs); k++)
+            found = found || strcmp(id, pairs[k].rule) == 0;
+        check(found, "no row for rule %s", id);
     }
 }
 
