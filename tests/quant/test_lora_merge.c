@@ -1,5 +1,6 @@
 /* Merging adapters: every number is base + scale * (alpha / rank) * B A, in double, rounded once, for
  * all types, shapes and ways to run.  The other side is plain loops over decoded numbers. */
+#include "../support/allocator.h"
 #include "../support/codec.h"
 #include "../support/pace.h"
 #include "../support/quantize.h"
@@ -17,7 +18,7 @@ static const test_tensor base_tensors[] = {
     {"blk.0.attn_v.weight", GUFO_TYPE_Q8_0, 2, {256, 20}},
     {"blk.0.attn_output.weight", GUFO_TYPE_Q4_K, 2, {256, 20}},
     {"blk.0.ffn_down_exps.weight", GUFO_TYPE_F16, 3, {256, 5, 3}},
-    {"blk.0.ffn_up.weight", GUFO_TYPE_F16, 2, {65536, 5}},
+    {"blk.0.ffn_up.weight", GUFO_TYPE_F16, 2, {20480, 3}},
     {"output.weight", GUFO_TYPE_F16, 2, {256, 40}}, /* in no adapter */
 };
 
@@ -35,8 +36,8 @@ static const test_tensor first_tensors[] = {
     {"blk.0.attn_output.weight.lora_b", GUFO_TYPE_F32, 2, {70, 20}},
     {"blk.0.ffn_down_exps.weight.lora_a", GUFO_TYPE_F32, 3, {256, 2, 3}},
     {"blk.0.ffn_down_exps.weight.lora_b", GUFO_TYPE_F32, 3, {2, 5, 3}},
-    {"blk.0.ffn_up.weight.lora_a", GUFO_TYPE_F32, 2, {65536, 4}},
-    {"blk.0.ffn_up.weight.lora_b", GUFO_TYPE_F32, 2, {4, 5}},
+    {"blk.0.ffn_up.weight.lora_a", GUFO_TYPE_F32, 2, {20480, 4}},
+    {"blk.0.ffn_up.weight.lora_b", GUFO_TYPE_F32, 2, {4, 3}},
 };
 
 static const test_tensor second_tensors[] = {
@@ -361,6 +362,112 @@ static void test_memory(void **state)
     files_close(&s);
 }
 
+/* ---- failures ------------------------------------------------------------------------------- */
+
+static const test_tensor small_base[] = {
+    {"token_embd.weight", GUFO_TYPE_F32, 2, {64, 10}},
+    {"blk.0.attn_q.weight", GUFO_TYPE_F16, 2, {64, 8}},
+};
+
+static const test_tensor small_adapter[] = {
+    {"token_embd.weight.lora_a", GUFO_TYPE_F32, 2, {3, 10}},
+    {"token_embd.weight.lora_b", GUFO_TYPE_F32, 2, {3, 64}},
+    {"blk.0.attn_q.weight.lora_a", GUFO_TYPE_F32, 2, {64, 2}},
+    {"blk.0.attn_q.weight.lora_b", GUFO_TYPE_F32, 2, {2, 8}},
+};
+
+typedef struct small {
+    folder f;
+    path_text adapter_path, out;
+    gufo_model *input;
+    gufo_quantize_adapter adapter;
+} small;
+
+static small small_open(void)
+{
+    static const test_model base_model = MODEL(add_architecture, 2, small_base, false);
+    static const test_model adapter_model = MODEL(add_first, 4, small_adapter, false);
+    small s = {.f = folder_new()};
+    path_text path = folder_path(&s.f, "base.gguf");
+
+    s.adapter_path = folder_path(&s.f, "adapter.gguf");
+    s.out = folder_path(&s.f, "out.gguf");
+    write_model(path.text, &base_model);
+    write_model(s.adapter_path.text, &adapter_model);
+    s.input = open_path(path.text);
+    s.adapter.model = open_path(s.adapter_path.text);
+    return s;
+}
+
+static void small_close(small *s)
+{
+    gufo_close((gufo_model *)s->adapter.model);
+    gufo_close(s->input);
+    folder_remove(&s->f);
+}
+
+static gufo_quantizer *small_plan(const small *s, const gufo_allocator *allocator,
+                                  gufo_error *error)
+{
+    gufo_quantize_options options = quantize_to("COPY");
+
+    options.adapters = &s->adapter;
+    options.adapter_count = 1;
+    options.allocator = allocator;
+    return gufo_quantizer_new(s->input, &options, error);
+}
+
+/* Every request for memory fails once: no leak, and no file. */
+static void test_without_memory(void **state)
+{
+    static const quantize_how one_thread = {.run = {.threads = 1}};
+    small s = small_open();
+    gufo_error error = no_error();
+    size_t fail_at = 0, calls;
+
+    (void)state;
+    do {
+        gufo_allocator allocator;
+        gufo_quantizer *q;
+        gufo_status status;
+        counter c;
+
+        counter_init(&c);
+        c.fail_at = ++fail_at;
+        allocator = counter_allocator(&c);
+        q = small_plan(&s, &allocator, &error);
+        status = q == NULL ? error.code : quantize_run(q, s.out.text, &one_thread, &error);
+        gufo_quantizer_free(q);
+        calls = c.calls;
+        check_u64(c.in_use, 0, "request %zu: leak", fail_at);
+        check_status(status, c.denied > 0 ? GUFO_E_MEMORY : GUFO_OK, &error, "request %zu",
+                     fail_at);
+        if (c.denied > 0)
+            check_u64(entry_count(s.f.path), 2, "request %zu: files", fail_at);
+        (void)unlink(s.out.text);
+    } while (calls >= fail_at);
+    check(fail_at > 30, "only %zu requests", fail_at);
+    small_close(&s);
+}
+
+/* The error names the adapter, and nothing is left. */
+static void test_cut_adapter(void **state)
+{
+    static const quantize_how one_thread = {.run = {.threads = 1}};
+    small s = small_open();
+    gufo_error error = no_error();
+    gufo_quantizer *q = small_plan(&s, NULL, &error);
+
+    (void)state;
+    check(q != NULL, "%s", error.message);
+    check(truncate(s.adapter_path.text, 700) == 0, "truncate");
+    check(quantize_run(q, s.out.text, &one_thread, &error) != GUFO_OK, "a cut adapter");
+    check(strstr(error.file, "adapter.gguf") != NULL, "%s: %s", error.file, error.message);
+    check(access(s.out.text, F_OK) != 0, "an output is left");
+    gufo_quantizer_free(q);
+    small_close(&s);
+}
+
 static void check_refused(files *s, gufo_quantize_adapter adapter, gufo_status expected,
                           const char *part)
 {
@@ -400,6 +507,8 @@ int main(void)
         cmocka_unit_test(test_several_types),
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_cut_adapter),
         cmocka_unit_test(test_refused),
     };
 
