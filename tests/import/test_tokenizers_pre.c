@@ -132,7 +132,7 @@ static void test_shared(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < all_or_few(COUNT_OF(table), 1); i++) {
+    for (size_t i = 0; i < all_some_or_few(COUNT_OF(table), 2, 1); i++) {
         json_t *json = export_shared(table[i].name);
 
         disguise(json_object_get(json, "pre_tokenizer"));

@@ -2,11 +2,16 @@
 
 #include "check.h"
 
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && *value != '\0';
+}
+
 bool is_emulated(void)
 {
-    const char *emulated = getenv("GUFO_EMULATED");
-
-    return emulated != NULL && *emulated != '\0';
+    return is_set("GUFO_EMULATED");
 }
 
 unsigned all_or_few(unsigned all, unsigned few)
@@ -16,9 +21,7 @@ unsigned all_or_few(unsigned all, unsigned few)
 
 unsigned all_some_or_few(unsigned all, unsigned some, unsigned few)
 {
-    const char *sanitizers = getenv("GUFO_SANITIZE");
-
-    return all_or_few(sanitizers != NULL && *sanitizers != '\0' ? some : all, few);
+    return all_or_few(is_set("GUFO_SANITIZE") || is_set("GUFO_FOREIGN") ? some : all, few);
 }
 
 void skip_if_emulated(void)
