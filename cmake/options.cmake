@@ -88,6 +88,11 @@ if(GUFO_FUZZ)
     if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "GUFO_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
     endif()
+    # Undefined behaviour ends the program where it happens, without a text that says what it is: to call what
+    # writes it takes a fifth of the time to compile.  The preset asan has the texts.
+    if(GUFO_SANITIZE MATCHES "undefined")
+        target_compile_options(gufo_flags INTERFACE -fsanitize-trap=undefined)
+    endif()
     # Programs that are not fuzzed need no counters.
     target_compile_options(gufo_flags INTERFACE
         $<$<NOT:$<BOOL:$<TARGET_PROPERTY:GUFO_NOT_FUZZED>>>:-fsanitize=fuzzer-no-link>)

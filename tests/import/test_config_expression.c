@@ -289,25 +289,26 @@ static void test_forms(void **state)
 }
 
 /* A list that is walked through for each element of another.  The limit is a number of steps, whatever the
- * machine. */
+ * machine: to reach it takes long where all is slow. */
 static void test_long(void **state)
 {
+    static const char *const endless[] = {"length(each(60000, contains(list, i)))",
+                                          "each(65536, each(65536, i))"};
     folder f;
     char text[40000] = "{\"architectures\": [\"LlamaForCausalLM\"], \"list\": [0", got[256];
     model_config config;
 
     (void)state;
-    skip_if_emulated();
     for (unsigned i = 0; i < 8000; i++)
         strcat(text, ",1");
     strcat(text, "]}");
     config = config_of(&f, text, NULL);
-    evaluate(&config, "length(each(1000, contains(list, i)))", got, sizeof got);
-    check(strcmp(got, "1000") == 0, "%s", got);
-    evaluate(&config, "length(each(60000, contains(list, i)))", got, sizeof got);
-    check(strstr(got, "too much work") != NULL, "%s", got);
-    evaluate(&config, "each(65536, each(65536, i))", got, sizeof got);
-    check(strcmp(got, "!limit: the configuration makes too much work") == 0, "%s", got);
+    evaluate(&config, "length(each(100, contains(list, i)))", got, sizeof got);
+    check(strcmp(got, "100") == 0, "%s", got);
+    for (unsigned i = 0; i < all_some_or_few(COUNT_OF(endless), 1, 0); i++) {
+        evaluate(&config, endless[i], got, sizeof got);
+        check(strcmp(got, "!limit: the configuration makes too much work") == 0, "%s", got);
+    }
     config_done(&f, &config);
 }
 

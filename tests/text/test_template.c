@@ -468,7 +468,7 @@ static void check_failures(const gufo_template *parsed, const gufo_template_valu
 static void test_every_limit(void **state)
 {
     gufo_template_options options = {.now = 1767312000};
-    const uint64_t bytes = all_some_or_few(32, 400, 2000), steps = all_some_or_few(1, 6, 20);
+    const uint64_t bytes = all_some_or_few(32, 900, 2000), steps = all_some_or_few(1, 11, 20);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(template_cases); i++) {
