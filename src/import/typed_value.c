@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/json_file.h"
+#include "import/shortest_real.h"
 #include "text/formats/base64.h"
 
 enum { MAX_DEPTH = 16, NUMBER_SIZE = 40 };
@@ -50,9 +51,11 @@ static json_t *real_json(double number, bool is_float)
         return json_string("nan");
     if (isinf(number))
         return json_string(number > 0 ? "inf" : "-inf");
+    if (is_float)
+        return json_real(shortest_real((float)number));
     (void)snprintf(digits, sizeof digits, "%.9g", number);
-    if (is_float ? strtof(digits, NULL) == (float)number : strtod(digits, NULL) == number)
-        return json_real(strtod(digits, NULL));
+    if (strtod(digits, NULL) == number)
+        return json_real(number);
     (void)snprintf(digits, sizeof digits, "%.17g", number);
     return json_string(digits);
 }

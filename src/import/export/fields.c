@@ -19,6 +19,7 @@
 #include "import/architectures/expression.h"
 #include "import/architectures/rules.h"
 #include "import/export/model_keys.h"
+#include "import/shortest_real.h"
 
 typedef struct walk walk;
 typedef gufo_status row_action(const walk *w, const rule *row, gufo_error *error);

@@ -40,6 +40,12 @@ gufo_status export_warn(export_files *files, gufo_error *error, const char *form
     return GUFO_OK;
 }
 
+void export_drop(export_files *files, uint32_t count)
+{
+    while (files->count > count)
+        free(files->list[--files->count].bytes);
+}
+
 gufo_status export_add(export_files *files, const char *name, buffer *bytes, gufo_error *error)
 {
     if (files->count == EXPORT_FILES) {

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "import/architectures/generated.h"
 #include "import/export/model_keys.h"
+#include "import/shortest_real.h"
 
 enum { MOST_FACTORS = 1 << 16 };
 

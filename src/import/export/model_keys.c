@@ -3,11 +3,10 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "import/shortest_real.h"
 #include "quant/quantizer.h"
 
 /* Of names of tensors in blocks, and of blocks. */
@@ -59,19 +58,6 @@ bool set_at_path(json_t *root, gufo_str path, json_t *value)
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
-
-double shortest_real(float number)
-{
-    char text[32];
-
-    for (int digits = 1; digits < 9; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, (double)number);
-        if (strtof(text, NULL) == number)
-            return strtod(text, NULL);
-    }
-    (void)snprintf(text, sizeof text, "%.9g", (double)number);
-    return strtod(text, NULL);
-}
 
 /* JSON has no infinite numbers: the largest is written instead, as conversion does. */
 static json_t *real_value(double number, bool is_float)

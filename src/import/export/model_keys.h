@@ -28,7 +28,4 @@ json_t *model_key_value(const gufo_value *value);
  * Where a part of the path has a value that is not an object nothing is set.  False without memory. */
 bool set_at_path(json_t *root, gufo_str path, json_t *value);
 
-/* The number with the fewest digits that is the same float32. */
-double shortest_real(float number);
-
 #endif

@@ -1,0 +1,294 @@
+/* gguf-metadata.json: what a conversion of the other files does not give.
+ *
+ * General keys are all in it, because a conversion guesses those that are missing.  For the rest the
+ * files are converted: a key that comes out otherwise, or not at all, is kept with its value, one that
+ * the model does not have as null.  A second conversion, with the file, shows whether the keys come in
+ * the order of the model; if not, the order is kept as well. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "import/conversion/stored.h"
+#include "import/export/parts.h"
+#include "import/export/same_keys.h"
+#include "import/export/tokens.h"
+#include "import/general/general.h"
+#include "import/typed_value.h"
+
+#define TOKENS_KEY "tokenizer.ggml.tokens"
+#define PRE_KEY "tokenizer.ggml.pre"
+#define VERSION_KEY "general.quantization_version"
+
+enum { LONG_TEXT = 256 };
+
+typedef struct keeping {
+    const gufo_model *model;
+    export_files *files;
+    json_t *root, *keys, *failed;
+    gufo_error *error;
+} keeping;
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Keys of the file itself, which say nothing about the model. */
+static bool is_of_file(gufo_str key)
+{
+    static const char *const keys[] = {"general.architecture", GUFO_SPLIT_NO_KEY,
+                                       GUFO_SPLIT_COUNT_KEY,   GUFO_SPLIT_TENSORS_KEY,
+                                       GUFO_SPLIT_ID_KEY,      GUFO_PADDING_KEY};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (gufo_str_equal(key, gufo_str_of(keys[i])))
+            return true;
+    return false;
+}
+
+/* The element type is that of the next conversion. */
+static bool is_file_type(gufo_str key)
+{
+    return gufo_str_equal(key, gufo_str_of("general.file_type"));
+}
+
+/* The file that has these bytes already; NULL: none. */
+static const char *file_of(const keeping *k, const gufo_value *value)
+{
+    if (value->type != GUFO_VALUE_STRING || value->as.str.len < LONG_TEXT)
+        return NULL;
+    for (uint32_t i = 0; i < k->files->count; i++) {
+        const export_file *file = &k->files->list[i];
+
+        if (gufo_str_equal(value->as.str, (gufo_str){file->bytes, file->size}))
+            return file->name;
+    }
+    return NULL;
+}
+
+/* What a conversion cannot write: keys of bytes that JSON does not have, texts that are not UTF-8. */
+static bool can_keep(const gufo_entry *entry)
+{
+    gufo_str key = entry->key, text = {"", 0};
+
+    if (entry->value.type == GUFO_VALUE_STRING)
+        text = entry->value.as.str;
+    return key.len > 0 && gufo_utf8_valid_prefix(key) == key.len &&
+           memchr(key.data, '\0', key.len) == NULL && gufo_utf8_valid_prefix(text) == text.len;
+}
+
+static gufo_status keep_value(const keeping *k, const gufo_entry *entry)
+{
+    const char *file = file_of(k, &entry->value);
+    json_t *json = NULL;
+
+    if (can_keep(entry))
+        json = file != NULL ? json_pack("{s:s, s:s}", "type", "string", "file", file)
+                            : typed_value_json(&entry->value);
+    if (json == NULL && (!can_keep(entry) || entry->value.type == GUFO_VALUE_ARRAY))
+        return export_warn(k->files, k->error, "the key %s cannot be kept: it is lost",
+                           QUOTED(entry->key));
+    return json_object_setn_new(k->keys, entry->key.data, entry->key.len, json) == 0
+               ? GUFO_OK
+               : fail_memory(k->error);
+}
+
+static gufo_status keep_absence(const keeping *k, gufo_str key)
+{
+    return json_object_setn_new(k->keys, key.data, key.len, json_null()) == 0
+               ? GUFO_OK
+               : fail_memory(k->error);
+}
+
+static bool is_kept(const keeping *k, gufo_str key)
+{
+    return json_object_getn(k->keys, key.data, key.len) != NULL;
+}
+
+/* ---- general keys ---------------------------------------------------------------------------- */
+
+static gufo_status keep_general(const keeping *k)
+{
+    static const char *const groups[] = {"general.base_models", "general.datasets"};
+    gufo_status status = GUFO_OK;
+    gufo_entry entry;
+    const char *key;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
+        if (str_begins(entry.key, "general.") && !is_of_file(entry.key) &&
+            !is_file_type(entry.key) && !gufo_str_equal(entry.key, gufo_str_of(VERSION_KEY)))
+            status = keep_value(k, &entry);
+    for (size_t i = 0; status == GUFO_OK && (key = general_key_at(i)) != NULL; i++)
+        if (!is_kept(k, gufo_str_of(key)))
+            status = keep_absence(k, gufo_str_of(key));
+    for (size_t i = 0; i < sizeof groups / sizeof *groups && status == GUFO_OK; i++)
+        status = keep_absence(k, gufo_str_of(groups[i]));
+    return status;
+}
+
+/* Its name is certain; what cuts a text in the same way has many. */
+static gufo_status keep_pre(const keeping *k)
+{
+    gufo_entry entry;
+
+    return gufo_str_equal(model_text(k->model, "tokenizer.ggml.model"), gufo_str_of("gpt2")) &&
+                   gufo_metadata_find(k->model, PRE_KEY, &entry)
+               ? keep_value(k, &entry)
+               : GUFO_OK;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static gufo_status keep_tokenizer(const keeping *k)
+{
+    gufo_status status = GUFO_OK;
+    gufo_entry entry;
+
+    if (!gufo_metadata_find(k->model, TOKENS_KEY, NULL))
+        return keep_absence(k, gufo_str_of(TOKENS_KEY));
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
+        if (str_begins(entry.key, "tokenizer."))
+            status = keep_value(k, &entry);
+    return status;
+}
+
+/* Keeps the key of the model unless the conversion gives it. */
+static gufo_status keep_difference(const keeping *k, const gufo_document *got,
+                                   const gufo_entry *entry)
+{
+    gufo_document_entry found;
+
+    if (is_of_file(entry->key) || is_file_type(entry->key) || is_kept(k, entry->key))
+        return GUFO_OK;
+    return got != NULL && gufo_document_find_str(got, entry->key, &found) &&
+                   same_value(&entry->value, &found.value)
+               ? GUFO_OK
+               : keep_value(k, entry);
+}
+
+/* Where tokens differ, all of the tokenizer is kept: files are not read then. */
+static bool has_tokens(const keeping *k, const gufo_document *got)
+{
+    gufo_document_entry found;
+    gufo_entry wanted;
+
+    return gufo_metadata_find(k->model, TOKENS_KEY, &wanted) && got != NULL &&
+           gufo_document_find(got, TOKENS_KEY, &found) && same_value(&wanted.value, &found.value);
+}
+
+static gufo_status keep_differences(const keeping *k, const gufo_document *got)
+{
+    gufo_status status = has_tokens(k, got) ? GUFO_OK : keep_tokenizer(k);
+    gufo_document_entry other;
+    gufo_entry entry;
+    const char *key;
+    json_t *value;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
+        status = keep_difference(k, got, &entry);
+    for (uint64_t i = 0; got != NULL && status == GUFO_OK && gufo_document_entry_at(got, i, &other);
+         i++)
+        if (!gufo_metadata_find_str(k->model, other.key, NULL))
+            status = keep_absence(k, other.key);
+    json_object_foreach(k->failed, key, value)
+    {
+        if (status == GUFO_OK && key[0] != '@' && !is_kept(k, gufo_str_of(key)))
+            status = keep_absence(k, gufo_str_of(key));
+    }
+    return status;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Whether the keys of both come in the same order. */
+static bool same_order(const keeping *k, const gufo_document *got)
+{
+    gufo_document_entry other;
+    gufo_entry entry;
+    uint64_t at = 0;
+
+    for (uint64_t i = 0; gufo_metadata_at(k->model, i, &entry); i++) {
+        if (!gufo_document_find_str(got, entry.key, NULL))
+            continue;
+        if (!gufo_document_entry_at(got, at++, &other) || !gufo_str_equal(entry.key, other.key))
+            return false;
+    }
+    return true;
+}
+
+static gufo_status keep_order(const keeping *k)
+{
+    json_t *order = json_array();
+    gufo_entry entry;
+    int failed = order == NULL;
+
+    for (uint64_t i = 0; failed == 0 && gufo_metadata_at(k->model, i, &entry); i++)
+        if (can_keep(&entry) && !is_of_file(entry.key))
+            failed = json_array_append_new(order, json_stringn(entry.key.data, entry.key.len));
+    if (failed != 0) {
+        json_decref(order);
+        return fail_memory(k->error);
+    }
+    /* In front of all. */
+    failed = json_array_insert_new(order, 0, json_string("general.architecture"));
+    return json_object_set_new(k->root, "order", order) == 0 && failed == 0 ? GUFO_OK
+                                                                            : fail_memory(k->error);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Converts the files; what cannot be converted is a warning, and *got NULL then. */
+static gufo_status convert(const keeping *k, json_t *failed, gufo_document **got)
+{
+    gufo_error reason;
+    gufo_status status = try_files(k->files, k->root, failed, got, &reason);
+
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    return status == GUFO_E_MEMORY
+               ? fail_memory(k->error)
+               : export_warn(k->files, k->error, "the files cannot be converted again: %s",
+                             reason.message);
+}
+
+static gufo_status check(const keeping *k)
+{
+    gufo_document *got = NULL;
+    gufo_status status = convert(k, NULL, &got);
+
+    if (status == GUFO_OK && got != NULL && !same_order(k, got))
+        status = keep_order(k);
+    gufo_document_free(got);
+    return status;
+}
+
+static gufo_status keep_all(const keeping *k)
+{
+    gufo_document *got = NULL;
+    gufo_status status = keep_general(k);
+
+    if (status == GUFO_OK)
+        status = keep_pre(k);
+    if (status == GUFO_OK)
+        status = convert(k, k->failed, &got);
+    if (status == GUFO_OK)
+        status = keep_differences(k, got);
+    gufo_document_free(got);
+    return status == GUFO_OK ? check(k) : status;
+}
+
+gufo_status export_metadata(const gufo_model *model, export_files *files, gufo_error *error)
+{
+    keeping k = {.model = model,
+                 .files = files,
+                 .root = json_pack("{s:i, s:{}}", "version", STORED_VERSION, "keys"),
+                 .failed = json_object(),
+                 .error = error};
+    gufo_status status = k.root != NULL && k.failed != NULL ? GUFO_OK : fail_memory(error);
+
+    k.keys = json_object_get(k.root, "keys");
+    if (status == GUFO_OK)
+        status = keep_all(&k);
+    if (status == GUFO_OK)
+        status = export_add_json(files, STORED_NAME, k.root, error);
+    json_decref(k.root);
+    json_decref(k.failed);
+    return status;
+}
