@@ -220,18 +220,33 @@ static gufo_status read_whole(const typed_reading *r, const struct whole_row *ro
     return GUFO_OK;
 }
 
+/* A real that JSON cannot have, or not with nine digits. */
+static bool real_of_text(gufo_str text, double *out)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } names[] = {{"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}};
+    char *end;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (gufo_str_equal(text, gufo_str_of(names[i].name))) {
+            *out = names[i].value;
+            return true;
+        }
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_digit(text.data[i]) && strchr("+-.e", text.data[i]) == NULL)
+            return false;
+    *out = text.len > 0 && text.len < NUMBER_SIZE ? strtod(text.data, &end) : 0;
+    return text.len > 0 && text.len < NUMBER_SIZE && end == text.data + text.len;
+}
+
 static gufo_status read_real(const typed_reading *r, const json_t *json, gufo_value *out)
 {
-    gufo_str text = json_str(json);
-    char *end = NULL;
-
-    if (json_is_number(json)) {
+    if (json_is_number(json))
         out->as.f = json_number_value(json);
-    } else {
-        out->as.f = text.len > 0 && text.len < NUMBER_SIZE ? strtod(text.data, &end) : 0;
-        if (end == NULL || end != text.data + text.len)
-            return fail(r, GUFO_E_MALFORMED, "a number is needed");
-    }
+    else if (!real_of_text(json_str(json), &out->as.f))
+        return fail(r, GUFO_E_MALFORMED, "a number is needed");
     if (out->type == GUFO_VALUE_FLOAT32 && isfinite(out->as.f) && !isfinite((float)out->as.f))
         return fail(r, GUFO_E_RANGE, "a number that float32 does not hold");
     return GUFO_OK;

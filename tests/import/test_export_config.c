@@ -23,6 +23,8 @@ static const struct exception_row {
     /* They become models of the class BertModel, whose tensors have other names, and positions. */
     {"distilbert", NULL},
     {"roberta", NULL},
+    /* It is exported as the numbers that its blocks mean. */
+    {"gpt-oss-mxfp4", NULL},
 };
 
 static bool is_exception(const subject *s, gufo_str what)

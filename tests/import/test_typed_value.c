@@ -25,7 +25,7 @@ static void check_same(const gufo_value *value, const char *text)
     read = json_loads(dump, 0, NULL);
     check_ok(typed_value_set(document, "test.key", read, NULL, NULL, &error), &error, "%s", dump);
     assert_true(gufo_document_find(document, "test.key", &entry));
-    check(same_value(value, &entry.value), "%s", dump);
+    check(same_key_value(value, &entry.value), "%s", dump);
     free(dump);
     json_decref(json);
     json_decref(read);
@@ -170,8 +170,8 @@ static void test_malformed(void **state)
         "{\"version\":1,\"keys\":{\"a\":null,\"a\":null}}",
         "{\"version\":1,\"order\":{}}",
         "{\"version\":1,\"order\":[1]}",
-        "{\"version\":1,\"tensors\":[]}",
-        "{\"version\":1,\"tensors\":{\"a\":\"F99\"}}",
+        "{\"version\":1,\"type\":1}",
+        "{\"version\":1,\"type\":\"F99\"}",
         "{\"version\":1,",
     };
     char text[512];
@@ -204,7 +204,7 @@ static void test_file(void **state)
         "\"general.source.format\":null,\"own.text\":{\"type\":\"string\",\"file\":\"config.json\"}"
         "},"
         "\"order\":[\"own.text\",\"missing\",\"llama.block_count\"],"
-        "\"tensors\":{\"output.weight\":\"F32\"}}";
+        "\"type\":\"F32\"}";
     folder f;
     gufo_error error;
     gufo_import *import = convert(&f, metadata, &error);

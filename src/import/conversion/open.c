@@ -124,6 +124,7 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
     gufo_status status;
 
     c->plan.allocator = &c->base.allocator;
+    c->plan.usual_type = stored_type(&c->stored);
     if (!c->has_tensors)
         return GUFO_OK;
     status = is_generic(c)

@@ -15,6 +15,13 @@
 
 enum { STORED_LIMIT = 256 << 20 };
 
+const gufo_element_type *stored_type(const stored_metadata *stored)
+{
+    const char *type = json_string_value(json_object_get(stored->root, "type"));
+
+    return type != NULL ? gufo_element_type_by_name(type) : NULL;
+}
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Keys that follow from the conversion itself. */
@@ -70,20 +77,11 @@ static gufo_status check_order(const stored_metadata *stored, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status check_tensors(const stored_metadata *stored, gufo_error *error)
+static gufo_status check_type(const stored_metadata *stored, gufo_error *error)
 {
-    json_t *tensors = json_object_get(stored->root, "tensors"), *value;
-    const char *name;
-
-    if (tensors != NULL && !json_is_object(tensors))
-        return refuse(error, GUFO_E_MALFORMED, "\"tensors\" is not an object");
-    json_object_foreach(tensors, name, value)
-    {
-        if (!json_is_string(value) || gufo_element_type_by_name(json_string_value(value)) == NULL)
-            return refuse(error, GUFO_E_MALFORMED, "the type of %s is not known",
-                          QUOTED(gufo_str_of(name)));
-    }
-    return GUFO_OK;
+    return json_object_get(stored->root, "type") == NULL || stored_type(stored) != NULL
+               ? GUFO_OK
+               : refuse(error, GUFO_E_MALFORMED, "\"type\" is not an element type");
 }
 
 static gufo_status check_version(const stored_metadata *stored, gufo_error *error)
@@ -108,7 +106,7 @@ static gufo_status read_all(stored_metadata *stored, const model_config *config,
         status = read_keys(stored, config, error);
     if (status == GUFO_OK)
         status = check_order(stored, error);
-    return status == GUFO_OK ? check_tensors(stored, error) : status;
+    return status == GUFO_OK ? check_type(stored, error) : status;
 }
 
 static void name_file(const model_config *config, gufo_error *error)
@@ -237,14 +235,4 @@ gufo_status stored_sort(const stored_metadata *stored, const gufo_document *from
         *out = NULL;
     }
     return status;
-}
-
-/* ---- tensors --------------------------------------------------------------------------------- */
-
-const gufo_element_type *stored_tensor_type(const stored_metadata *stored, const char *name)
-{
-    const char *type =
-        json_string_value(json_object_get(json_object_get(stored->root, "tensors"), name));
-
-    return type != NULL ? gufo_element_type_by_name(type) : NULL;
 }

@@ -4,11 +4,11 @@
  *     {"version": 1,
  *      "keys": {"general.author": null, "llama.x": {"type": "uint32", "value": 7}},
  *      "order": ["general.architecture", "general.name"],
- *      "tensors": {"output.weight": "F32"}}
+ *      "type": "F32"}
  *
  * A key that it has is as it says, whatever other files say: null is a key that the model does not have.
- * `order` (the keys of the file) and `tensors` (element types that a conversion would not choose) may be
- * missing. */
+ * `order` (the keys of the model) and `type` (that of most of its tensors, where their files do not say
+ * it) may be missing; what else there is belongs to later versions. */
 #ifndef IMPORT_CONVERSION_STORED_H
 #define IMPORT_CONVERSION_STORED_H
 
@@ -46,7 +46,7 @@ gufo_status stored_set(gufo_import *import, const stored_metadata *stored, const
 gufo_status stored_sort(const stored_metadata *stored, const gufo_document *from,
                         const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
 
-/* The element type that it gives a tensor; NULL: it says nothing. */
-const gufo_element_type *stored_tensor_type(const stored_metadata *stored, const char *name);
+/* The element type of most of the model; NULL: it says nothing. */
+const gufo_element_type *stored_type(const stored_metadata *stored);
 
 #endif

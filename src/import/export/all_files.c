@@ -5,13 +5,9 @@
 #include "import/export/model_keys.h"
 #include "import/export/parts.h"
 
-/* Names of the frameworks for the type that most of the model has. */
-static const char *dtype_of(const gufo_model *model)
+/* The type of the largest tensor. */
+static uint32_t main_type(const gufo_model *model)
 {
-    static const struct {
-        uint32_t type;
-        const char *name;
-    } names[] = {{GUFO_TYPE_F32, "float32"}, {GUFO_TYPE_F16, "float16"}};
     uint64_t largest = 0;
     uint32_t type = GUFO_TYPE_BF16;
     gufo_tensor t;
@@ -21,6 +17,17 @@ static const char *dtype_of(const gufo_model *model)
             largest = t.elements;
             type = t.type;
         }
+    return type;
+}
+
+/* What the frameworks call a type. */
+static const char *dtype_of(uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        const char *name;
+    } names[] = {{GUFO_TYPE_F32, "float32"}, {GUFO_TYPE_F16, "float16"}};
+
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (type == names[i].type)
             return names[i].name;
@@ -31,7 +38,7 @@ static gufo_status add_config(const gufo_model *model, json_t *config, export_fi
                               gufo_error *error)
 {
     if (json_object_get(config, "torch_dtype") == NULL &&
-        json_object_set_new(config, "torch_dtype", json_string(dtype_of(model))) != 0)
+        json_object_set_new(config, "torch_dtype", json_string(dtype_of(main_type(model)))) != 0)
         return fail_memory(error);
     return export_add_json(files, "config.json", config, error);
 }
@@ -89,5 +96,5 @@ gufo_status export_add_files(const gufo_model *model, json_t *config, export_fil
         status = export_vocabulary(model, files, error);
     if (status == GUFO_OK)
         status = export_card(model, files, error);
-    return status == GUFO_OK ? export_metadata(model, files, error) : status;
+    return status == GUFO_OK ? export_metadata(model, main_type(model), files, error) : status;
 }

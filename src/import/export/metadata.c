@@ -158,7 +158,7 @@ static gufo_status keep_difference(const keeping *k, const gufo_document *got,
     if (is_of_file(entry->key) || is_file_type(entry->key) || is_kept(k, entry->key))
         return GUFO_OK;
     return got != NULL && gufo_document_find_str(got, entry->key, &found) &&
-                   same_value(&entry->value, &found.value)
+                   same_key_value(&entry->value, &found.value)
                ? GUFO_OK
                : keep_value(k, entry);
 }
@@ -170,7 +170,7 @@ static bool has_tokens(const keeping *k, const gufo_document *got)
     gufo_entry wanted;
 
     return gufo_metadata_find(k->model, TOKENS_KEY, &wanted) && got != NULL &&
-           gufo_document_find(got, TOKENS_KEY, &found) && same_value(&wanted.value, &found.value);
+           gufo_document_find(got, TOKENS_KEY, &found) && same_key_value(&wanted.value, &found.value);
 }
 
 static gufo_status keep_differences(const keeping *k, const gufo_document *got)
@@ -274,7 +274,16 @@ static gufo_status keep_all(const keeping *k)
     return status == GUFO_OK ? check(k) : status;
 }
 
-gufo_status export_metadata(const gufo_model *model, export_files *files, gufo_error *error)
+/* Conversions of tensors of F32 alone give F16 unless they know better. */
+static gufo_status keep_type(const keeping *k, uint32_t type)
+{
+    return type != GUFO_TYPE_F32 || json_object_set_new(k->root, "type", json_string("F32")) == 0
+               ? GUFO_OK
+               : fail_memory(k->error);
+}
+
+gufo_status export_metadata(const gufo_model *model, uint32_t type, export_files *files,
+                            gufo_error *error)
 {
     keeping k = {.model = model,
                  .files = files,
@@ -286,6 +295,8 @@ gufo_status export_metadata(const gufo_model *model, export_files *files, gufo_e
     k.keys = json_object_get(k.root, "keys");
     if (status == GUFO_OK)
         status = keep_all(&k);
+    if (status == GUFO_OK)
+        status = keep_type(&k, type);
     if (status == GUFO_OK)
         status = export_add_json(files, STORED_NAME, k.root, error);
     json_decref(k.root);

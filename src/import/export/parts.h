@@ -33,7 +33,9 @@ gufo_status export_card(const gufo_model *model, export_files *files, gufo_error
 
 /* ---- metadata.c ----------------------------------------------------------------------------- */
 
-/* Adds gguf-metadata.json: what the conversion of the files so far does not give. */
-gufo_status export_metadata(const gufo_model *model, export_files *files, gufo_error *error);
+/* Adds gguf-metadata.json: what the conversion of the files so far does not give.  `type`: of most of the
+ * model. */
+gufo_status export_metadata(const gufo_model *model, uint32_t type, export_files *files,
+                            gufo_error *error);
 
 #endif

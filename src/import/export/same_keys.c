@@ -27,7 +27,7 @@ static bool same_single(const gufo_value *a, const gufo_value *b)
 }
 
 /* Elements that are arrays themselves, which no reader uses, are taken for different. */
-bool same_value(const gufo_value *a, const gufo_value *b)
+bool same_key_value(const gufo_value *a, const gufo_value *b)
 {
     gufo_array_iter of_a, of_b;
     gufo_value x, y;
@@ -74,7 +74,7 @@ static bool same_key(const gufo_model *model, const gufo_document *document, con
 
     if (!gufo_document_find(document, key, &got))
         return !there;
-    return there && same_value(&wanted.value, &got.value);
+    return there && same_key_value(&wanted.value, &got.value);
 }
 
 /* The pre-tokenizer is kept by its name. */

@@ -5,7 +5,7 @@
 #include "import/export/export.h"
 
 /* Whether two values are equal, in type and to the last bit of their numbers. */
-bool same_value(const gufo_value *a, const gufo_value *b);
+bool same_key_value(const gufo_value *a, const gufo_value *b);
 
 /* The entries that a conversion of the files gives, with `metadata` as gguf-metadata.json; as
  * conversion_try. */
