@@ -81,6 +81,7 @@ typedef enum gufo_import_advice {
     GUFO_ADVICE_GENERIC = 2,    /* .arch, with GUFO_CHECKPOINT_GENERIC */
     GUFO_ADVICE_PRE = 3,        /* .pre */
     GUFO_ADVICE_VOCABULARY = 4, /* .vocabulary, or GUFO_CHECKPOINT_NO_VOCABULARY */
+    GUFO_ADVICE_BASE = 5,       /* .base */
 } gufo_import_advice;
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -106,21 +107,26 @@ typedef struct gufo_checkpoint_options {
     const gufo_document *known;
     /* A model whose tokenizer.* keys are taken instead of the folder's; must outlive the import. */
     const gufo_model *vocabulary;
+    /* Of an adapter: the model that it is for, a folder whose config.json names the rules, or a GGUF
+     * file; NULL: a folder beside that of the adapter, called as its settings say. */
+    const char *base;
     const gufo_allocator *allocator; /* NULL: malloc; Jansson's own memory is always malloc's */
     uint64_t reserved[4];            /* must be zero */
 } gufo_checkpoint_options;
 
 /* Opens a model as a training framework saved it: a folder with config.json (or Mistral's
  * params.json) and *.safetensors or pytorch_model*.bin files, or one such file, beside which the
- * others are.  Data is read when it is asked for.  Tensors of the model (gufo_import_model) keep the
- * element type that they have in the checkpoint, as far as GGUF has it; norms, biases and what
- * readers want exactly become F32.  Weights of quantized checkpoints are blocks that hold the same
- * numbers, or F32.  `options` may be NULL.  Freed with gufo_import_close.  NULL on
- * failure:
- *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer
+ * others are.  A folder with adapter_config.json and adapter_model.safetensors or .bin is an adapter
+ * of PEFT (LoRA): it becomes a GGUF adapter, with tensors NAME.lora_a and NAME.lora_b.  Data is read
+ * when it is asked for.  Tensors of the model (gufo_import_model) keep the element type that they have
+ * in the checkpoint, as far as GGUF has it; norms, biases and what readers want exactly become F32.
+ * Weights of quantized checkpoints are blocks that hold the same numbers, or F32.  `options` may be
+ * NULL.  Freed with gufo_import_close.  NULL on failure:
+ *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer; the base of an adapter is not known
  *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
  *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
- *                     way to quantize, or a file of a kind, that is not read
+ *                     way to quantize, or a file of a kind, that is not read; an adapter of another
+ *                     kind than LoRA, or whose pairs cannot follow the rules of its base
  *   GUFO_E_ARGUMENT   options that do not go together; an `arch` that cannot begin a key
  *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with a file, and where

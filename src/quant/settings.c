@@ -110,6 +110,15 @@ static void set_tensor_count(settings *s, const gufo_quantizer *q, size_t index)
     set_value(s, key, entry.value);
 }
 
+/* Readers take the types of an adapter's tensors as they are; it has no file type. */
+static bool is_adapter(const gufo_model *file)
+{
+    gufo_str type;
+
+    return gufo_get_str(file, "general.type", &type, NULL) == GUFO_OK &&
+           gufo_str_equal(type, gufo_str_of("adapter"));
+}
+
 static void collect_settings(settings *s, const gufo_quantizer *q,
                              const gufo_quantize_target *target, size_t index,
                              const layer_list *pruned)
@@ -117,7 +126,7 @@ static void collect_settings(settings *s, const gufo_quantizer *q,
     const gufo_quantize_options *options = &q->options;
 
     set_u32(s, "general.quantization_version", GUFO_QUANTIZATION_VERSION);
-    if (target->file_type != NULL)
+    if (target->file_type != NULL && !is_adapter(q->input))
         set_u32(s, "general.file_type", target->file_type->id);
     if (options->importance != NULL)
         set_importance(s, options);

@@ -121,13 +121,13 @@ static inline void write_json(const subject *s, const char *name, const json_t *
     free(text);
 }
 
-static inline void write_tensors(const subject *s, const char *name)
+/* The tensors of a fixture, whose data is to be freed. */
+static inline size_t make_tensors(const json_t *fixture, safetensor tensors[MOST_TENSORS])
 {
-    const json_t *rows = json_object_get(s->fixture, "tensors");
-    safetensor tensors[MOST_TENSORS];
+    const json_t *rows = json_object_get(fixture, "tensors");
     size_t count = json_array_size(rows);
 
-    check(count <= MOST_TENSORS, "%s: %zu tensors", s->name, count);
+    check(count <= MOST_TENSORS, "%zu tensors", count);
     for (size_t i = 0; i < count; i++) {
         const json_t *row = json_array_get(rows, i), *shape = json_array_get(row, 2);
         safetensor *t = &tensors[i];
@@ -139,24 +139,39 @@ static inline void write_tensors(const subject *s, const char *name)
             t->shape[d] = (uint64_t)json_integer_value(json_array_get(shape, d));
         t->bytes = make_data(row, t);
     }
-    safetensors_write(path_join(s->path.text, name).text, tensors, count);
+    return count;
+}
+
+static inline void free_tensors(safetensor *tensors, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         free((void *)tensors[i].bytes);
 }
 
-static inline void write_model(subject *s)
+/* The folder of the model, at s->path, with these tensors. */
+static inline void write_folder(const subject *s, const safetensor *tensors, size_t count)
 {
     bool is_mistral = json_object_get(s->fixture, "mistral") != NULL;
     const char *name;
     json_t *value;
 
-    s->path = folder_path(s->root, s->name);
     assert_int_equal(mkdir(s->path.text, 0777), 0);
     write_json(s, is_mistral ? "params.json" : "config.json",
                json_object_get(s->fixture, "config"));
     json_object_foreach(json_object_get(s->fixture, "other_files"), name, value)
         write_json(s, name, value);
-    write_tensors(s, is_mistral ? "consolidated.safetensors" : "model.safetensors");
+    name = is_mistral ? "consolidated.safetensors" : "model.safetensors";
+    safetensors_write(path_join(s->path.text, name).text, tensors, count);
+}
+
+static inline void write_model(subject *s)
+{
+    safetensor tensors[MOST_TENSORS];
+    size_t count = make_tensors(s->fixture, tensors);
+
+    s->path = folder_path(s->root, s->name);
+    write_folder(s, tensors, count);
+    free_tensors(tensors, count);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -516,7 +516,7 @@ static const struct bad_status {
     {"wrong-magic", STATUS(NOT_GGUF) | STATUS(TYPE) | STATUS(MALFORMED), true},
     {"byteswapped-magic", STATUS(NOT_GGUF) | STATUS(TYPE) | STATUS(MALFORMED), true},
     {"already-gguf", STATUS(ARGUMENT), true},
-    {"lora-ggla", STATUS(TYPE), true},
+    {"lora-ggla", WRONG, false},
     {"session-ggsn", STATUS(TYPE), true},
     {"ggjt-v", STATUS(VERSION) | STATUS(TYPE) | STATUS(MALFORMED), true},
     {"ggmf-v", STATUS(VERSION) | STATUS(TYPE) | STATUS(MALFORMED), true},

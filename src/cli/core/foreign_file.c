@@ -37,7 +37,8 @@ bool foreign_file_find(const char *path, foreign_kind *kind)
         found.name = gufo_checkpoint_recognise(path);
         found.command = "convert";
         found.converts = true;
-        if (found.name != NULL && str_ends(gufo_str_of(found.name), " model"))
+        if (found.name != NULL && (str_ends(gufo_str_of(found.name), " model") ||
+                                   str_ends(gufo_str_of(found.name), " adapter")))
             found.noun = "";
     }
     if (kind != NULL)

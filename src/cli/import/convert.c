@@ -20,13 +20,13 @@
 
 typedef struct convert_options {
     quantize_options quantize; /* first: the rows of both tables are about it */
-    const char *arch, *pre, *metadata, *vocabulary; /* NULL if not given */
-    option_texts settings;                          /* of --set */
-    uint32_t flags;                                 /* of gufo_checkpoint_flags */
-    gufo_document *given;                           /* what --set says: owned */
-    gufo_model *other;                              /* --vocab-from: owned */
-    const gufo_import *import;                      /* closed with its model */
-    const char *auto_name;                          /* of the target that "auto" is; NULL: none */
+    const char *arch, *pre, *metadata, *vocabulary, *base; /* NULL if not given */
+    option_texts settings;                                 /* of --set */
+    uint32_t flags;                                        /* of gufo_checkpoint_flags */
+    gufo_document *given;                                  /* what --set says: owned */
+    gufo_model *other;                                     /* --vocab-from: owned */
+    const gufo_import *import;                             /* closed with its model */
+    const char *auto_name; /* of the target that "auto" is; NULL: none */
 } convert_options;
 
 static const command_option convert_table[] = {
@@ -36,6 +36,10 @@ static const command_option convert_table[] = {
      OPTION_OUTPUT},
     {"arch", "NAME", "What the model is, such as llama, where config.json does not say it",
      OPTION_TEXT(convert_options, arch)},
+    {"base", "DIR|FILE.gguf",
+     "Of an adapter: the model that it is for (default: a folder beside it, called as "
+     "adapter_config.json says)",
+     OPTION_TEXT(convert_options, base)},
     {"generic", NULL,
      "Convert an architecture without rules, --arch NAME: tensors keep their names, and the fields "
      "of config.json become keys NAME.*",
@@ -75,6 +79,7 @@ static const char *const hints[] = {
     [GUFO_ADVICE_GENERIC] = "--arch NAME --generic keeps the names of tensors and of fields",
     [GUFO_ADVICE_PRE] = "--pre NAME says how to cut texts",
     [GUFO_ADVICE_VOCABULARY] = "--vocab-from takes the vocabulary of another model",
+    [GUFO_ADVICE_BASE] = "--base names the model that the adapter is for",
 };
 
 /* Options that do not go together are wrong usage, what files say is not. */
@@ -194,7 +199,8 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
                                              .pre = o->pre,
                                              .metadata = o->metadata,
                                              .known = o->given,
-                                             .vocabulary = o->other};
+                                             .vocabulary = o->other,
+                                             .base = o->base};
     gufo_import *import;
     gufo_error error;
 

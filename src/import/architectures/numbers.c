@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/architectures/gather.h"
+#include "import/architectures/products.h"
 #include "import/architectures/unpack.h"
 
 gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, gufo_error *error)
@@ -16,6 +17,11 @@ gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, g
             return refuse(error, GUFO_E_TYPE, "its parts have several types");
     if (v->count == 0)
         return GUFO_OK;
+    if (first->number == &product_number)
+        return refuse(
+            error, GUFO_E_TYPE,
+            "the rules of the architecture look at its numbers, which an adapter does not "
+            "have");
     if (!number_is_read(first->number))
         return refuse(error, GUFO_E_TYPE, "numbers of type %s are not converted",
                       first->number->name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -55,12 +56,14 @@ gufo_status plan_refuse(const checkpoint *c, const checkpoint_tensor *t, gufo_st
                         gufo_error *error, const char *format, ...)
 {
     char text[GUFO_MESSAGE_SIZE];
+    uint64_t at;
     va_list list;
 
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    code = fail_with(error, code, t != NULL ? t->offset : GUFO_NO_OFFSET, "%s", text);
+    at = t != NULL && t->number != &product_number ? t->offset : GUFO_NO_OFFSET;
+    code = fail_with(error, code, at, "%s", text);
     if (t != NULL)
         fail_in(error, GUFO_FILE_INPUT, t->file, c->files[t->file].path);
     return code;
@@ -154,6 +157,50 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     return from != NULL ? plan_fail(g->checkpoint, from, status, error) : status;
 }
 
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* Readers look rows of the embedding up by token, so its first factor has them as rows. */
+static gufo_status turn_embedding(view *a, view *b, gufo_error *error)
+{
+    const view left = *b;
+
+    *b = *a;
+    *a = left;
+    return view_swap(b, b->n_dims - 2, b->n_dims - 1, error);
+}
+
+static gufo_status add_half(growing_plan *g, gufo_str name, const char *end, const view *v,
+                            const checkpoint_tensor *from, gufo_error *error)
+{
+    char text[GUFO_MAX_NAME + 16];
+
+    (void)snprintf(text, sizeof text, "%.*s%s", (int)smaller(name.len, GUFO_MAX_NAME + 1),
+                   name.data, end);
+    return plan_add(g, gufo_str_of(text), v, from, PLAN_TYPE_BY_NAME, error);
+}
+
+static gufo_status add_product(growing_plan *g, gufo_str name, const view *v,
+                               const checkpoint_tensor *from, gufo_error *error)
+{
+    view a = {0}, b = {0};
+    row_op multiply = {.kind = &row_op_scale};
+    gufo_status status = products_divide(g->products, v, &b, &a, &multiply.number, error);
+
+    if (status == GUFO_OK && multiply.number != 1)
+        status = view_operate(&b, &multiply, error);
+    if (status == GUFO_OK && gufo_str_equal(name, gufo_str_of("token_embd.weight")))
+        status = turn_embedding(&a, &b, error);
+    if (status == GUFO_OK)
+        status = add_half(g, name, ".lora_a", &a, from, error);
+    if (status == GUFO_OK)
+        status = add_half(g, name, ".lora_b", &b, from, error);
+    view_free(&a);
+    view_free(&b);
+    return status;
+}
+
+/* ---- packed weights ------------------------------------------------------------------------- */
+
 /* The first packed weight that a view has numbers of. */
 static const packed_weight *first_packed(const view *v)
 {
@@ -214,8 +261,11 @@ gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkp
                      plan_type type, gufo_error *error)
 {
     planned_tensor t = {.source = from != NULL ? from->name : gufo_str_of("(generated)")};
-    gufo_status status = from != NULL ? check_type(g, v, from, error) : GUFO_OK;
+    gufo_status status;
 
+    if (g->products != NULL && products_own(v))
+        return add_product(g, name, v, from, error);
+    status = from != NULL ? check_type(g, v, from, error) : GUFO_OK;
     if (status != GUFO_OK)
         return status;
     if (name.len > SHORT_NAME_MAX)

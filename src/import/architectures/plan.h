@@ -4,13 +4,15 @@
 
 #include "format/file/name_index.h"
 #include "import/architectures/plan_blocks.h"
+#include "import/architectures/products.h"
 #include "import/architectures/views.h"
 
 /* A plan while it grows. */
 typedef struct growing_plan {
     tensor_plan *plan;
     const checkpoint *checkpoint;
-    name_index by_name; /* of the planned tensors; its owner is the plan */
+    name_index by_name;       /* of the planned tensors; its owner is the plan */
+    const products *products; /* of an adapter; NULL: none */
 } growing_plan;
 
 gufo_status growing_plan_open(growing_plan *g, tensor_plan *plan, const checkpoint *c,
@@ -25,8 +27,8 @@ typedef enum plan_type {
     PLAN_TYPE_ANY, /* as asked for, with two dimensions or more */
 } plan_type;
 
-/* Adds a tensor with the numbers of a view.  `from`: the tensor of the checkpoint that errors are about;
- * NULL: none. */
+/* Adds a tensor with the numbers of a view; of products, both factors: NAME.lora_a [rank, columns] and
+ * NAME.lora_b [rows, rank].  `from`: the tensor of the checkpoint that errors are about; NULL: none. */
 gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
                      plan_type type, gufo_error *error);
 

@@ -181,6 +181,41 @@ gufo_status stacks_take(stacks *s, uint64_t number, uint32_t rank, bool new_axis
     return status;
 }
 
+/* ---- looking -------------------------------------------------------------------------------- */
+
+uint64_t stacks_members(const stacks *s, uint64_t number, uint32_t rank)
+{
+    uint64_t count = 0;
+
+    for (uint64_t at = s->list[number].last; at != 0; at = s->members[at - 1].next)
+        count += s->members[at - 1].rank == rank;
+    return count;
+}
+
+bool stacks_full(const stack *of)
+{
+    return of->count / of->rules == of->entries && of->count % of->rules == 0;
+}
+
+gufo_status stacks_refuse(const stacks *s, uint64_t number, uint64_t count, const checkpoint *c,
+                          gufo_str target, gufo_error *error)
+{
+    const stack *of = &s->list[number];
+    const checkpoint_tensor *one = s->members[of->last - 1].from;
+
+    return plan_refuse(c, one, GUFO_E_MALFORMED, error,
+                       "tensor %s is one of %" PRIu64 " that become %s, but only %" PRIu64
+                       " are there",
+                       QUOTED(one->name), of->entries, QUOTED(target), count);
+}
+
+const char *stacks_suffix(const stack *of)
+{
+    const char *dot = strchr(of->key, '.');
+
+    return dot != NULL ? dot : "";
+}
+
 /* ---- the end -------------------------------------------------------------------------------- */
 
 gufo_status stacks_check(const stacks *s, const checkpoint *c, const tensor_rules *rules,
@@ -191,7 +226,7 @@ gufo_status stacks_check(const stacks *s, const checkpoint *c, const tensor_rule
         const checkpoint_tensor *one;
         gufo_str target = rules->list[of->rule].targets[0];
 
-        if (of->count / of->rules == of->entries && of->count % of->rules == 0)
+        if (stacks_full(of))
             continue;
         one = s->members[of->last - 1].from;
         return plan_refuse(c, one, GUFO_E_MALFORMED, error,

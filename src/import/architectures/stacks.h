@@ -55,6 +55,15 @@ gufo_status stacks_add(stacks *s, item *it, const stack_place *place, uint64_t *
 gufo_status stacks_take(stacks *s, uint64_t number, uint32_t rank, bool new_axis, view *out,
                         const checkpoint_tensor **from, gufo_error *error);
 
+/* How many members of one rule a stack has; whether it has all of all rules. */
+uint64_t stacks_members(const stacks *s, uint64_t number, uint32_t rank);
+bool stacks_full(const stack *of);
+/* Fails about a stack with `count` members of the rule that becomes `target`. */
+gufo_status stacks_refuse(const stacks *s, uint64_t number, uint64_t count, const checkpoint *c,
+                          gufo_str target, gufo_error *error);
+/* How the names of its members end: ".weight", ".bias" or "". */
+const char *stacks_suffix(const stack *of);
+
 /* GUFO_E_MALFORMED for a stack that is not full. */
 gufo_status stacks_check(const stacks *s, const checkpoint *c, const tensor_rules *rules,
                          gufo_error *error);

@@ -109,12 +109,17 @@ static uint32_t stacking_step(const tensor_rule *rule)
     return i;
 }
 
-/* Whether a rule stacks into a group. */
-static bool is_in_group(const tensor_rule *rule, gufo_str group)
+/* The group that a rule stacks into; an empty text: it does not stack. */
+static gufo_str group_of(const tensor_rule *rule)
 {
     uint32_t step = stacking_step(rule);
 
-    return step < rule->n_steps && gufo_str_equal(rule->steps[step].arguments[0], group);
+    return step < rule->n_steps ? rule->steps[step].arguments[0] : (gufo_str){"", 0};
+}
+
+static bool is_in_group(const tensor_rule *rule, gufo_str group)
+{
+    return gufo_str_equal(group_of(rule), group);
 }
 
 static gufo_status find_place(planning *pl, const item *it, const tensor_rule *rule,
@@ -176,6 +181,34 @@ static gufo_status stack_item(planning *pl, item *it, const tensor_rule *rule, u
     for (uint64_t i = 0; i < pl->rules.count && full != UINT64_MAX && status == GUFO_OK; i++)
         if (is_in_group(&pl->rules.list[i], place.group))
             status = add_stacked(pl, it, &pl->rules.list[i], full, rank++, error);
+    return status;
+}
+
+/* Stacks of an adapter that are not full: rules whose members are all there have results, and those
+ * without members have none. */
+static gufo_status add_partial(planning *pl, uint64_t number, gufo_error *error)
+{
+    const stack *of = &pl->stacks.list[number];
+    const gufo_str group = group_of(&pl->rules.list[of->rule]);
+    uint32_t rank = 0;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++) {
+        const tensor_rule *rule = &pl->rules.list[i];
+        item it = {.block = of->block, .entry = UINT64_MAX};
+        uint64_t count;
+
+        if (!is_in_group(rule, group))
+            continue;
+        count = stacks_members(&pl->stacks, number, rank);
+        (void)snprintf(it.name, sizeof it.name, "%s", stacks_suffix(of));
+        if (count == of->entries)
+            status = add_stacked(pl, &it, rule, number, rank, error);
+        else if (count > 0)
+            status = stacks_refuse(&pl->stacks, number, count, pl->planner.checkpoint,
+                                   rule->targets[0], error);
+        rank++;
+    }
     return status;
 }
 
@@ -248,6 +281,17 @@ static gufo_status find_rule(planning *pl, item *it, const tensor_rule **out, gu
     return status;
 }
 
+/* What a pair of an adapter adds is not lost in silence. */
+static gufo_status check_drop(const planning *pl, const item *it, gufo_error *error)
+{
+    if (it->skipped || it->from->number != &product_number)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_TYPE,
+                  "the rules of the architecture (%s) drop it, so that a pair for it would have no "
+                  "effect",
+                  pl->planner.config->architecture);
+}
+
 static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
 {
     const tensor_rule *rule;
@@ -260,7 +304,7 @@ static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
     if (!it->skipped)
         plan_note_first(pl->planner.grown.plan, it->from);
     if (it->fate == ITEM_DROPPED)
-        return GUFO_OK;
+        return check_drop(pl, it, error);
     status = find_rule(pl, it, &rule, error);
     if (status != GUFO_OK)
         return status;
@@ -269,7 +313,9 @@ static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
                        pl->planner.grown.plan->allocator, error);
     if (status == GUFO_OK && rule != NULL)
         status = steps_take(&pl->planner, it, rule, 0, &next, error);
-    if (status != GUFO_OK || it->fate == ITEM_DROPPED)
+    if (status == GUFO_OK && it->fate == ITEM_DROPPED)
+        return check_drop(pl, it, error);
+    if (status != GUFO_OK)
         return status;
     return rule != NULL && next < rule->n_steps ? stack_item(pl, it, rule, next, error)
                                                 : add_results(pl, it, rule, error);
@@ -308,18 +354,31 @@ static gufo_status add_generated(planning *pl, tensor_rule *rule, gufo_error *er
     return status;
 }
 
+/* The stacks that are not full. */
+static gufo_status end_stacks(planning *pl, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (pl->planner.grown.products == NULL)
+        return stacks_check(&pl->stacks, pl->planner.checkpoint, &pl->rules, error);
+    for (uint64_t i = 0; i < pl->stacks.count && status == GUFO_OK; i++)
+        if (!stacks_full(&pl->stacks.list[i]))
+            status = add_partial(pl, i, error);
+    return status;
+}
+
 static gufo_status plan_all(planning *pl, gufo_error *error)
 {
     const checkpoint *c = pl->planner.checkpoint;
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++)
-        if (pl->rules.list[i].phase == RULE_GENERATED)
+        if (pl->rules.list[i].phase == RULE_GENERATED && pl->planner.grown.products == NULL)
             status = add_generated(pl, &pl->rules.list[i], error);
     for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
         status = convert_tensor(pl, &c->tensors[i], error);
     if (status == GUFO_OK)
-        status = stacks_check(&pl->stacks, c, &pl->rules, error);
+        status = end_stacks(pl, error);
     if (status == GUFO_OK && pl->planner.skipped > 0)
         status = import_warn(pl->planner.import, error,
                              "%" PRIu64 " tensors of a vision or audio tower are skipped: the text "
@@ -328,25 +387,43 @@ static gufo_status plan_all(planning *pl, gufo_error *error)
     return status == GUFO_OK ? plan_finish(&pl->planner.grown, error) : status;
 }
 
-gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,
-                         const model_config *config, uint64_t tokens, gufo_error *error)
+static gufo_status plan_with(planning *pl, tensor_plan *plan, const products *pairs,
+                             gufo_error *error)
 {
-    const gufo_allocator *a = &import->allocator;
-    planning pl = {
-        .planner = {.import = import, .checkpoint = c, .config = config, .tokens = tokens}};
-    gufo_status status = growing_plan_open(&pl.planner.grown, plan, c, a, error);
+    const gufo_allocator *a = &pl->planner.import->allocator;
+    gufo_status status =
+        growing_plan_open(&pl->planner.grown, plan, pl->planner.checkpoint, a, error);
 
+    pl->planner.grown.products = pairs;
     if (status == GUFO_OK)
-        status = rules_open(&pl.rules, config->architecture, a, error);
+        status = rules_open(&pl->rules, pl->planner.config->architecture, a, error);
     if (status == GUFO_OK)
-        status = stacks_open(&pl.stacks, a, error);
+        status = stacks_open(&pl->stacks, a, error);
     if (status == GUFO_OK)
-        status = plan_all(&pl, error);
-    stacks_close(&pl.stacks);
-    rules_close(&pl.rules);
-    mem_free(a, pl.planner.firsts);
-    growing_plan_close(&pl.planner.grown);
+        status = plan_all(pl, error);
+    stacks_close(&pl->stacks);
+    rules_close(&pl->rules);
+    mem_free(a, pl->planner.firsts);
+    growing_plan_close(&pl->planner.grown);
     if (status != GUFO_OK)
         tensor_plan_free(plan);
     return status;
+}
+
+gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,
+                         const model_config *config, uint64_t tokens, gufo_error *error)
+{
+    planning pl = {
+        .planner = {.import = import, .checkpoint = c, .config = config, .tokens = tokens}};
+
+    return plan_with(&pl, plan, NULL, error);
+}
+
+gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import, const checkpoint *c,
+                                 const products *pairs, const model_config *config,
+                                 gufo_error *error)
+{
+    planning pl = {.planner = {.import = import, .checkpoint = c, .config = config}};
+
+    return plan_with(&pl, plan, pairs, error);
 }

@@ -23,6 +23,8 @@ typedef struct planned_tensor {
     piece piece;
 } planned_tensor;
 
+struct products;
+
 typedef struct tensor_plan {
     const gufo_allocator *allocator;
     planned_tensor *tensors;
@@ -39,6 +41,11 @@ typedef struct tensor_plan {
  * import. */
 gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *checkpoint,
                          const model_config *config, uint64_t tokens, gufo_error *error);
+/* Plans the tensors of an adapter: both factors of each product, and tensors of the checkpoint that are
+ * none.  Nothing is generated, and stacks may lack whole matrices: of experts whose gate has no pair. */
+gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import,
+                                 const checkpoint *checkpoint, const struct products *products,
+                                 const model_config *config, gufo_error *error);
 /* All tensors under their own names (--generic); keys about what had to be changed go to the
  * document. */
 gufo_status tensors_plan_generic(tensor_plan *plan, gufo_import *import,

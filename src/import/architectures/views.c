@@ -103,7 +103,7 @@ bool chunk_align(chunk *c, uint32_t n_dims, const uint64_t *dims, uint32_t *grou
     return true;
 }
 
-static gufo_status add_chunk(view *v, const chunk *c, gufo_error *error)
+gufo_status view_add_chunk(view *v, const chunk *c, gufo_error *error)
 {
     chunk *list = mem_grow(v->allocator, v->chunks, v->count, &v->room, sizeof *list);
 
@@ -133,7 +133,7 @@ gufo_status view_open(view *v, const checkpoint *c, const checkpoint_tensor *t,
     memcpy(v->shape, t->shape, sizeof v->shape);
     memcpy(all.count, t->shape, sizeof all.count);
     memcpy(all.stride, t->stride, sizeof all.stride);
-    return add_chunk(v, &all, error);
+    return view_add_chunk(v, &all, error);
 }
 
 gufo_status view_copy(view *v, const view *from, gufo_error *error)
@@ -305,7 +305,7 @@ static gufo_status slice_all(const view *v, view *parts, uint32_t axis, uint64_t
         if (!align_chunk(v, &c, groups) ||
             !slice_chunk(&c, groups[axis], groups[axis + 1], size, from, some, step))
             return refuse(error, GUFO_E_ARGUMENT, "%s", too_scattered);
-        status = add_chunk(parts, &c, error);
+        status = view_add_chunk(parts, &c, error);
     }
     return status;
 }
@@ -364,7 +364,7 @@ static gufo_status append_entry(view *to, const view *from, uint64_t outer, uint
     if (status == GUFO_OK)
         status = view_slice(&part, 0, index, 1, 1, error);
     for (uint64_t i = 0; i < part.count && status == GUFO_OK; i++)
-        status = add_chunk(to, &part.chunks[i], error);
+        status = view_add_chunk(to, &part.chunks[i], error);
     view_free(&part);
     return status;
 }
@@ -398,7 +398,7 @@ gufo_status view_append(view *v, const view *more, uint32_t axis, gufo_error *er
     if (axis > 0 && numbers > 0)
         status = interleave(v, more, axis, error);
     for (uint64_t i = 0; axis == 0 && i < more->count && status == GUFO_OK; i++)
-        status = add_chunk(v, &more->chunks[i], error);
+        status = view_add_chunk(v, &more->chunks[i], error);
     v->shape[axis] = size;
     v->numbers = numbers;
     return status;
@@ -423,7 +423,7 @@ gufo_status view_append_zeros(view *v, uint64_t entries, gufo_error *error)
         !checked_add(v->shape[0], entries, &v->shape[0]))
         return refuse(error, GUFO_E_LIMIT, "it would have more numbers than can be counted");
     zeros.numbers = zeros.count[0];
-    return add_chunk(v, &zeros, error);
+    return view_add_chunk(v, &zeros, error);
 }
 
 gufo_status view_operate(view *v, const row_op *op, gufo_error *error)

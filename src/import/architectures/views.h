@@ -59,6 +59,8 @@ gufo_status view_append(view *v, const view *more, uint32_t axis, gufo_error *er
 /* Appends zeros to axis 0. */
 gufo_status view_append_zeros(view *v, uint64_t entries, gufo_error *error);
 gufo_status view_operate(view *v, const row_op *op, gufo_error *error);
+/* Appends a chunk to the list; the shape of the view is the caller's to set. */
+gufo_status view_add_chunk(view *v, const chunk *c, gufo_error *error);
 
 static inline bool chunk_is_zeros(const chunk *c)
 {

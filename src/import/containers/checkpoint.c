@@ -87,7 +87,7 @@ static gufo_status read_file(checkpoint *c, uint32_t number, gufo_error *error)
     return container->read(c, number, error);
 }
 
-static gufo_status open_file(checkpoint *c, const char *path, gufo_error *error)
+gufo_status checkpoint_add_file(checkpoint *c, const char *path, gufo_error *error)
 {
     checkpoint_file *files =
         mem_grow(c->allocator, c->files, c->file_count, &c->file_room, sizeof *c->files);
@@ -112,7 +112,7 @@ static gufo_status open_file(checkpoint *c, const char *path, gufo_error *error)
 static gufo_status add_file(checkpoint *c, const char *path, gufo_error *error)
 {
     const uint32_t number = c->file_count;
-    gufo_status status = open_file(c, path, error);
+    gufo_status status = checkpoint_add_file(c, path, error);
 
     if (status == GUFO_OK)
         status = read_file(c, number, error);
@@ -202,7 +202,9 @@ void checkpoint_close(checkpoint *c)
 const char *checkpoint_recognise(const char *path)
 {
     static const char *const layouts[] = {
-        [CHECKPOINT_HUGGINGFACE] = "Hugging Face model", [CHECKPOINT_MISTRAL] = "Mistral model"};
+        [CHECKPOINT_HUGGINGFACE] = "Hugging Face model",
+        [CHECKPOINT_MISTRAL] = "Mistral model",
+        [CHECKPOINT_ADAPTER] = "PEFT adapter"};
     const struct container_row *container = NULL;
     checkpoint_layout layout;
     uint8_t start[START_SIZE];

@@ -44,6 +44,7 @@ typedef struct checkpoint_file {
 typedef enum checkpoint_layout {
     CHECKPOINT_HUGGINGFACE, /* model*.safetensors, pytorch_model*.bin, or a file that was named */
     CHECKPOINT_MISTRAL,     /* consolidated*.safetensors */
+    CHECKPOINT_ADAPTER,     /* adapter_model*.safetensors or .bin, of PEFT */
 } checkpoint_layout;
 
 typedef struct checkpoint {
@@ -74,12 +75,16 @@ gufo_status checkpoint_open(checkpoint *c, const char *path, const gufo_allocato
                             gufo_error *error);
 void checkpoint_close(checkpoint *c);
 
+/* Opens a file of a checkpoint that someone else reads: its number is c->file_count - 1.  The allocator of
+ * the checkpoint, which is empty otherwise, is set. */
+gufo_status checkpoint_add_file(checkpoint *c, const char *path, gufo_error *error);
+
 /* The tensor with this name; NULL: none has it.  Constant time. */
 const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name);
 
 /* What a file is by its first bytes, or a folder by the names of its files: "safetensors",
- * "PyTorch", "PyTorch (legacy)", "Hugging Face model", "Mistral model"; NULL: none of these.  Says
- * nothing about whether it can be read. */
+ * "PyTorch", "PyTorch (legacy)", "Hugging Face model", "Mistral model", "PEFT adapter"; NULL: none of
+ * these.  Says nothing about whether it can be read. */
 const char *checkpoint_recognise(const char *path);
 
 #endif

@@ -37,6 +37,8 @@ static const struct part_row {
     {"pytorch_model", ".bin", CHECKPOINT_HUGGINGFACE},
     {"consolidated", ".safetensors", CHECKPOINT_MISTRAL},
     {"diffusion_pytorch_model", ".safetensors", CHECKPOINT_HUGGINGFACE},
+    {"adapter_model", ".safetensors", CHECKPOINT_ADAPTER},
+    {"adapter_model", ".bin", CHECKPOINT_ADAPTER},
 };
 
 enum { ROW_COUNT = sizeof rows / sizeof *rows, MISTRAL_ROW = 2 };
@@ -281,8 +283,8 @@ gufo_status parts_in_folder(part_list *parts, const char *folder, gufo_error *er
     row = choose_row(folder, found);
     if (row == NULL)
         return refuse(error, GUFO_E_NOT_FOUND,
-                      "the folder has no file model*.safetensors, pytorch_model*.bin or "
-                      "consolidated*.safetensors");
+                      "the folder has no file model*.safetensors, pytorch_model*.bin, "
+                      "consolidated*.safetensors or adapter_model.safetensors");
     parts->layout = row->layout;
     parts->index_path = path_in(parts->folder, index_name(row, name), parts->allocator);
     if (parts->index_path == NULL)
@@ -302,8 +304,9 @@ gufo_status parts_beside(part_list *parts, const char *path, gufo_error *error)
 
     if (!folder_of(path, folder))
         return fail_io(error, errno, "cannot open");
-    if (str_begins(gufo_str_of(path + folder_len(path)), rows[MISTRAL_ROW].start))
-        parts->layout = CHECKPOINT_MISTRAL;
+    for (size_t i = ROW_COUNT; i > 0; i--)
+        if (str_begins(gufo_str_of(path + folder_len(path)), rows[i - 1].start))
+            parts->layout = rows[i - 1].layout;
     return set_folder(parts, folder, error);
 }
 

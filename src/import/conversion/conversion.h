@@ -5,10 +5,12 @@
  *     stored.c    gguf-metadata.json, which some of them are in
  *     trial.c     the entries alone, of files in memory
  *     pieces.c    its tensors, and the job that makes them
- *     types.c     element types of a conversion */
+ *     types.c     element types of a conversion
+ *     adapter.c   what differs where the checkpoint is an adapter */
 #ifndef IMPORT_CONVERSION_CONVERSION_H
 #define IMPORT_CONVERSION_CONVERSION_H
 
+#include "import/adapters/adapter.h"
 #include "import/architectures/tensors.h"
 #include "import/conversion/stored.h"
 #include "import/quantized/find.h"
@@ -25,10 +27,20 @@ typedef struct conversion {
     json_t *metadata; /* what the caller says, while it is opened; NULL: nothing */
     json_t *failed;   /* see keys_request; lent */
     bool has_tensors;
+    bool is_adapter; /* whose base the configuration is of */
+    adapter adapter;
+    /* Of a base that is a GGUF file: its configuration, as a file. */
+    char *base_config; /* of malloc */
+    memory_file base_file;
+    memory_folder base_folder;
 } conversion;
 
 /* The conversion that an import is; NULL: it is of another kind. */
 const conversion *conversion_of(const gufo_import *import);
+
+/* ---- open.c --------------------------------------------------------------------------------- */
+
+extern const import_kind conversion_kind;
 
 /* ---- keys.c --------------------------------------------------------------------------------- */
 
@@ -53,6 +65,14 @@ gufo_status conversion_make_documents(conversion *c, gufo_error *error);
 gufo_status conversion_sort_keys(conversion *c, gufo_error *error);
 
 extern const import_kind conversion_kind;
+
+/* ---- adapter.c ------------------------------------------------------------------------------ */
+
+/* Reads the settings of an adapter, whose checkpoint is open, and the configuration of its base. */
+gufo_status conversion_open_adapter(conversion *c, gufo_error *error);
+gufo_status conversion_plan_adapter(conversion *c, gufo_error *error);
+/* adapter.* */
+gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error);
 
 /* ---- pieces.c ------------------------------------------------------------------------------- */
 

@@ -178,12 +178,16 @@ static gufo_status read_metadata(conversion *c, gufo_error *error)
 
 static gufo_status set_general(conversion *c, gufo_error *error)
 {
-    const general_request request = {.config = &c->config,
+    const model_config own = {.folder = c->checkpoint.folder, .raw = c->adapter.settings};
+    const general_request request = {.config = c->is_adapter ? &own : &c->config,
                                      .metadata = c->metadata,
                                      .decided = stored_keys(&c->stored),
                                      .metadata_name = c->options.metadata,
                                      .vocabulary_only =
-                                         (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0};
+                                         (c->options.flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) != 0,
+                                     .adapter = c->is_adapter,
+                                     .weights = c->adapter.parameters,
+                                     .base = c->adapter.base};
     gufo_status status = general_write(&c->base, &request, error);
 
     return status == GUFO_OK ? stored_set(&c->base, &c->stored, GENERAL, NULL, c->metadata, error)
@@ -250,12 +254,16 @@ static gufo_status check_layers(conversion *c, gufo_error *error)
 
 gufo_status conversion_set_keys(conversion *c, gufo_error *error)
 {
-    static gufo_status (*const steps[])(conversion * c, gufo_error * error) = {
-        read_metadata, set_tensor_keys, set_general, set_architecture, check_layers, set_version};
+    typedef gufo_status step(conversion * c, gufo_error * error);
+    static step *const of_models[] = {read_metadata, set_tensor_keys, set_general, set_architecture,
+                                      check_layers,  set_version,     NULL};
+    static step *const of_adapters[] = {read_metadata, set_general, conversion_set_adapter_keys,
+                                        set_version, NULL};
+    step *const *steps = c->is_adapter ? of_adapters : of_models;
     gufo_status status = GUFO_OK;
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GUFO_OK; i++)
-        status = steps[i](c, error);
+    for (; *steps != NULL && status == GUFO_OK; steps++)
+        status = (*steps)(c, error);
     if (status == GUFO_OK)
         status = import_set_entries(&c->base, c->vocabulary, error);
     if (status == GUFO_OK)

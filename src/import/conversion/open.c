@@ -4,6 +4,7 @@
  *     config.json --config--> keys -------------------------------> document
  *     tokenizer.* ----------> keys -------------------------------> document */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -42,7 +43,9 @@ static void close_conversion(gufo_import *base)
     gufo_allocator allocator = base->allocator;
 
     tensor_plan_free(&c->plan);
+    adapter_close(&c->adapter);
     config_close(&c->config);
+    free(c->base_config);
     packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->vocabulary);
@@ -70,7 +73,12 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     if (c->has_tensors) {
         status = checkpoint_open(&c->checkpoint, path, &c->base.allocator, error);
         folder = c->checkpoint.folder;
+        c->is_adapter = c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
     }
+    if (status == GUFO_OK && c->is_adapter)
+        return conversion_open_adapter(c, error);
+    if (status == GUFO_OK && o->base != NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "a base is for an adapter; this is not one");
     if (status == GUFO_OK)
         status = config_open(&c->config, folder, o->arch, is_generic(c), &c->base.allocator, error);
     if (status == GUFO_OK && c->has_tensors)
@@ -127,6 +135,8 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
     c->plan.usual_type = stored_type(&c->stored);
     if (!c->has_tensors)
         return GUFO_OK;
+    if (c->is_adapter)
+        return conversion_plan_adapter(c, error);
     status = is_generic(c)
                  ? tensors_plan_generic(&c->plan, &c->base, &c->checkpoint, &c->config, error)
                  : plan_by_rules(c, tokens, error);
@@ -180,10 +190,11 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
     gufo_status status = open_files(c, path, error);
 
     if (status == GUFO_OK)
-        status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
+        if (status == GUFO_OK && !c->is_adapter)
+            status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
     if (status == GUFO_OK)
         status = conversion_make_documents(c, error);
-    if (status == GUFO_OK)
+    if (status == GUFO_OK && !c->is_adapter)
         status = conversion_read_vocabulary(c, &tokens, error);
     if (status == GUFO_OK)
         status = plan_tensors(c, tokens, error);

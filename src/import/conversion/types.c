@@ -67,6 +67,8 @@ const gufo_element_type *gufo_import_main_type(const gufo_import *import)
 {
     const conversion *c = conversion_of(import);
 
+    if (c != NULL && c->is_adapter)
+        return gufo_element_type_by_id(GUFO_TYPE_F32);
     return c != NULL && c->plan.first_type != NULL ? c->plan.first_type
                                                    : gufo_element_type_by_id(GUFO_TYPE_F16);
 }

@@ -16,8 +16,7 @@
 
 static void know_type(const general_sources *s, char out[ID_ROOM])
 {
-    (void)s;
-    strcpy(out, "model");
+    strcpy(out, s->scale.adapter ? "adapter" : "model");
 }
 
 static void know_folder(const general_sources *s, char out[ID_ROOM])
@@ -150,6 +149,32 @@ static gufo_status check_metadata(const general_sources *s, const char *name, gu
                              name, unused, QUOTED(gufo_str_of(first)));
 }
 
+/* Whether a text can be the id of a model: with two slashes it is a path on someone's disk. */
+static bool is_id(gufo_str text)
+{
+    size_t slashes = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        slashes += text.data[i] == '/';
+    return slashes <= 1;
+}
+
+/* The base of an adapter whose card does not name it. */
+static gufo_status add_base(general_sources *s, const general_request *request, gufo_error *error)
+{
+    const gufo_str base = request->base;
+
+    if (base.len == 0 || !is_id(base) || *base.data == '.' || *base.data == '/' ||
+        memchr(base.data, '/', base.len) == NULL ||
+        sources_card(s, "base_model base_models base_model_sources", false, NULL) != NULL)
+        return GUFO_OK;
+    if (s->card == NULL)
+        s->card = json_object();
+    return json_object_set_new(s->card, "base_model", json_stringn(base.data, base.len)) == 0
+               ? GUFO_OK
+               : fail_memory(error);
+}
+
 /* Reads the sources that the folder and the tensors are. */
 static gufo_status find_sources(general_sources *s, const general_request *request,
                                 gufo_error *error)
@@ -157,21 +182,22 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
     const model_config *config = request->config;
     bool on_disk = config->folder != NULL && config->memory == NULL;
     gufo_str path = json_str(json_object_get(config->raw, "_name_or_path"));
+    gufo_status status = GUFO_OK;
 
-    if (!request->vocabulary_only)
+    if (!request->vocabulary_only && !request->adapter)
         s->count = count_parameters(s->import->document);
-    s->scale.parameters = s->count.total;
+    s->scale.parameters = request->adapter ? request->weights : s->count.total;
+    s->scale.adapter = request->adapter;
     if (on_disk)
         folder_name_read(config->folder, &s->folder);
     /* With two slashes it is a path on someone's disk. */
-    for (size_t i = 0, slashes = 0; i < path.len; i++) {
-        slashes += path.data[i] == '/';
-        if (slashes > 1)
-            path.len = 0;
-    }
+    if (!is_id(path))
+        path.len = 0;
     model_id_read(path, &s->scale, &s->ids[0]);
     model_id_read(gufo_str_of(s->folder.id), &s->scale, &s->ids[1]);
-    return on_disk ? card_read(s->import, config->folder, &s->card, error) : GUFO_OK;
+    if (on_disk)
+        status = card_read(s->import, config->folder, &s->card, error);
+    return status == GUFO_OK ? add_base(s, request, error) : status;
 }
 
 static gufo_status write_fields(general_sources *s, gufo_error *error)

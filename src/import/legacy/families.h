@@ -43,6 +43,7 @@ typedef enum legacy_container {
     CONTAINER_GGJT,
     CONTAINER_GGCC,
     CONTAINER_RWKV, /* GGMF with a version of rwkv.cpp */
+    CONTAINER_GGLA, /* adapters: adapter.c */
 } legacy_container;
 
 typedef enum legacy_form_flags {

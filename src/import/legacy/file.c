@@ -31,7 +31,7 @@ static const magic_row magics[] = {
     {"fmgg", "GGMF", true, CONTAINER_GGMF, NULL},
     {"tjgg", "GGJT", true, CONTAINER_GGJT, NULL},
     {"ccgg", "GGCC", true, CONTAINER_GGCC, NULL},
-    {"algg", "GGLA", true, CONTAINER_GGML, "a LoRA adapter (GGLA), not a model"},
+    {"algg", "GGLA", true, CONTAINER_GGLA, NULL},
     {"nsgg", "GGSN", true, CONTAINER_GGML, "a session of llama.cpp (GGSN), not a model"},
     {"ggml", "GGML", false, CONTAINER_GGML, "a big-endian GGML file, which no program reads"},
     {"ggmf", "GGMF", false, CONTAINER_GGML, "a big-endian GGMF file, which no program reads"},
@@ -58,7 +58,8 @@ const char *legacy_container_name(legacy_container container)
                                         [CONTAINER_GGMF] = "GGMF",
                                         [CONTAINER_GGJT] = "GGJT",
                                         [CONTAINER_GGCC] = "GGCC",
-                                        [CONTAINER_RWKV] = "GGMF (rwkv.cpp)"};
+                                        [CONTAINER_RWKV] = "GGMF (rwkv.cpp)",
+                                        [CONTAINER_GGLA] = "GGLA"};
 
     return names[container];
 }
@@ -154,6 +155,7 @@ static const struct known_container {
     {CONTAINER_GGJT, 2, "GGJT version 2"},
     {CONTAINER_GGJT, 3, "GGJT version 3"},
     {CONTAINER_GGCC, 10, "GGCC"},
+    {CONTAINER_GGLA, 1, "GGLA version 1"},
     {CONTAINER_RWKV, 100, "GGMF of rwkv.cpp"},
     {CONTAINER_RWKV, 101, "GGMF of rwkv.cpp"},
 };

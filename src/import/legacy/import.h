@@ -19,6 +19,9 @@ gufo_status legacy_plan_tensors(legacy_import *im, const gufo_legacy_options *op
 /* keys.c: the document's entries. */
 gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *options,
                             gufo_error *error);
+/* adapter.c: GGLA, LoRA adapters. */
+gufo_import *legacy_open_adapter(const char *path, const gufo_legacy_options *options,
+                                 gufo_error *error);
 /* gguf.c: GGUF of version 1 or 2. */
 gufo_import *legacy_open_gguf(const char *path, const gufo_legacy_options *options,
                               gufo_error *error);

@@ -142,15 +142,16 @@ static gufo_status open_file(legacy_import *im, const char *path,
     return status == GUFO_OK ? import_open_model(&im->base, error) : status;
 }
 
-static bool is_gguf(const char *path)
+/* Whether a file begins with these four bytes. */
+static bool begins_with(const char *path, const char *magic)
 {
-    char magic[4] = {0};
+    char bytes[4] = {0};
     struct stat info;
     /* Bytes of a pipe would be missing afterwards. */
     bool is_file = stat(path, &info) == 0 && S_ISREG(info.st_mode);
     int fd = is_file ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    bool yes = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-               (memcmp(magic, "GGUF", 4) == 0);
+    bool yes = fd >= 0 && read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+               memcmp(bytes, magic, sizeof bytes) == 0;
 
     if (fd >= 0)
         (void)close(fd);
@@ -181,8 +182,10 @@ gufo_import *gufo_import_legacy(const char *path, const gufo_legacy_options *opt
         options = &none;
     if (check_options(path, options, error) != GUFO_OK)
         return NULL;
-    if (is_gguf(path))
+    if (begins_with(path, "GGUF"))
         return legacy_open_gguf(path, options, error);
+    if (begins_with(path, "algg"))
+        return legacy_open_adapter(path, options, error);
     im = mem_object(options->allocator, sizeof *im, error);
     if (im == NULL)
         return NULL;

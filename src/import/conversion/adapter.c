@@ -1,0 +1,219 @@
+/* An adapter on its way to GGUF: the rules and the configuration are those of its base, all else is its
+ * own. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/advise.h"
+#include "import/conversion/conversion.h"
+#include "import/export/export.h"
+#include "import/json_file.h"
+#include "import/open_regular.h"
+
+/* ---- the base ------------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The last name of a path, or of an id. */
+static gufo_str last_name(gufo_str path)
+{
+    while (path.len > 0 && path.data[path.len - 1] == '/')
+        path.len--;
+    for (size_t i = path.len; i > 0; i--)
+        if (path.data[i - 1] == '/')
+            return (gufo_str){path.data + i, path.len - i};
+    return path;
+}
+
+static gufo_status fail_base(const conversion *c, gufo_error *error)
+{
+    const char *field = "base_model_name_or_path";
+    gufo_status status =
+        c->adapter.base.len == 0
+            ? refuse(error, GUFO_E_NOT_FOUND, "the base of the adapter is not known: no %s", field)
+            : refuse(error, GUFO_E_NOT_FOUND,
+                     "the base of the adapter, %s (%s), is not in a folder of that name beside it",
+                     QUOTED(c->adapter.base), field);
+
+    fail_in(error, GUFO_FILE_INPUT, 0, c->adapter.path);
+    return import_advise(status, GUFO_ADVICE_BASE, error);
+}
+
+/* A folder beside that of the adapter, called as its base: *out is owned; NULL if none exists. */
+static gufo_status find_base(const conversion *c, char **out, gufo_error *error)
+{
+    gufo_str name = last_name(c->adapter.base);
+    char *above = NULL, *folder = NULL, *config = NULL;
+    struct stat info;
+
+    *out = NULL;
+    if (!is_plain_name(name))
+        return GUFO_OK;
+    above = path_in(c->checkpoint.folder, "..", &c->base.allocator);
+    if (above != NULL)
+        folder = mem_join(&c->base.allocator, gufo_str_of(above), gufo_str_of("/"));
+    mem_free(&c->base.allocator, above);
+    above = folder;
+    folder = above != NULL ? mem_join(&c->base.allocator, gufo_str_of(above), name) : NULL;
+    mem_free(&c->base.allocator, above);
+    config = folder != NULL ? path_in(folder, "config.json", &c->base.allocator) : NULL;
+    if (config == NULL) {
+        mem_free(&c->base.allocator, folder);
+        return fail_memory(error);
+    }
+    if (stat(config, &info) == 0 && S_ISREG(info.st_mode))
+        *out = folder;
+    else
+        mem_free(&c->base.allocator, folder);
+    mem_free(&c->base.allocator, config);
+    return GUFO_OK;
+}
+
+/* The configuration that a GGUF model would have in its framework. */
+static gufo_status make_config(conversion *c, const gufo_model *model, gufo_error *error)
+{
+    export_files files = {.count = 0};
+    json_t *config = NULL;
+    gufo_status status = export_config(model, &config, &files, error);
+
+    if (status == GUFO_OK)
+        c->base_config = json_dumps(config, 0);
+    if (status == GUFO_OK && c->base_config == NULL)
+        status = fail_memory(error);
+    json_decref(config);
+    export_files_free(&files);
+    if (status != GUFO_OK)
+        return status;
+    c->base_file = (memory_file){"config.json", gufo_str_of(c->base_config)};
+    c->base_folder = (memory_folder){&c->base_file, 1};
+    return config_open_in_memory(&c->config, &c->base_folder, c->options.arch, &c->base.allocator,
+                                 error);
+}
+
+static gufo_status open_model(conversion *c, const char *path, gufo_error *error)
+{
+    const gufo_open_options options = {.allocator = &c->base.allocator};
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_model *model = gufo_open(path, &options, &reason);
+    gufo_status status;
+
+    if (model == NULL)
+        return fail_as(error, &reason);
+    status = make_config(c, model, error);
+    gufo_close(model);
+    return status;
+}
+
+/* The configuration of a base that the caller names. */
+static gufo_status open_given(conversion *c, const char *path, gufo_error *error)
+{
+    gufo_status status = is_folder(path) ? config_open(&c->config, path, c->options.arch, false,
+                                                       &c->base.allocator, error)
+                                         : open_model(c, path, error);
+
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, 0, path);
+    return status;
+}
+
+static gufo_status open_found(conversion *c, gufo_error *error)
+{
+    char *folder = NULL;
+    gufo_status status = find_base(c, &folder, error);
+
+    if (status == GUFO_OK && folder == NULL)
+        return fail_base(c, error);
+    if (status == GUFO_OK)
+        status = config_open(&c->config, folder, c->options.arch, false, &c->base.allocator, error);
+    if (status == GUFO_OK)
+        status = import_warn(&c->base, error, "the base is taken to be %s", folder);
+    mem_free(&c->base.allocator, folder);
+    return status;
+}
+
+gufo_status conversion_open_adapter(conversion *c, gufo_error *error)
+{
+    gufo_status status = adapter_open(&c->adapter, c->checkpoint.folder, &c->base.allocator, error);
+
+    if (status != GUFO_OK)
+        return status;
+    return c->options.base != NULL ? open_given(c, c->options.base, error) : open_found(c, error);
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+gufo_status conversion_plan_adapter(conversion *c, gufo_error *error)
+{
+    gufo_status status = adapter_pair(&c->adapter, &c->checkpoint, c->config.architecture, error);
+
+    if (status == GUFO_OK)
+        status = tensors_plan_adapter(&c->plan, &c->base, &c->adapter.seen, &c->adapter.products,
+                                      &c->config, error);
+    return status == GUFO_OK ? conversion_add_tensors(c, error) : status;
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+enum { MOST_INVOCATION_TOKENS = 1 << 12 };
+
+/* Tokens after which the adapter begins to act. */
+static gufo_status set_invocation(conversion *c, gufo_error *error)
+{
+    const json_t *list = json_object_get(c->adapter.settings, "alora_invocation_tokens");
+    uint32_t tokens[MOST_INVOCATION_TOKENS];
+    gufo_items items = {.type = GUFO_VALUE_UINT32, .items = tokens, .count = json_array_size(list)};
+
+    if (list == NULL || json_is_null(list) || (json_is_array(list) && items.count == 0))
+        return GUFO_OK;
+    for (size_t i = 0; i < items.count && items.count <= MOST_INVOCATION_TOKENS; i++) {
+        const json_t *token = json_array_get(list, i);
+        json_int_t number = json_is_integer(token) ? json_integer_value(token) : -1;
+
+        if (number < 0 || number > UINT32_MAX)
+            items.count = UINT64_MAX;
+        else
+            tokens[i] = (uint32_t)number;
+    }
+    if (!json_is_array(list) || items.count > MOST_INVOCATION_TOKENS) {
+        (void)refuse(error, GUFO_E_MALFORMED,
+                     "alora_invocation_tokens is not a list of at most %d tokens",
+                     MOST_INVOCATION_TOKENS);
+        fail_in(error, GUFO_FILE_INPUT, 0, c->adapter.path);
+        return GUFO_E_MALFORMED;
+    }
+    return gufo_document_set_array(c->base.document, "adapter.alora.invocation_tokens", &items,
+                                   error);
+}
+
+/* Adapters that PEFT reads with another base than the one on disk. */
+static gufo_status warn_of_start(conversion *c, gufo_error *error)
+{
+    gufo_str start = json_str(json_object_get(c->adapter.settings, "init_lora_weights"));
+
+    if (!str_begins(start, "pissa") && !str_begins(start, "olora") && !str_begins(start, "corda"))
+        return GUFO_OK;
+    return import_warn(&c->base, error,
+                       "init_lora_weights is %s: the adapter is for a base whose weights PEFT "
+                       "changes at first, not for the base as it is",
+                       QUOTED(start));
+}
+
+gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error)
+{
+    gufo_status status = gufo_document_set_text(c->base.document, "adapter.type", "lora", error);
+
+    if (status == GUFO_OK)
+        status = gufo_document_set_f32(c->base.document, "adapter.lora.alpha",
+                                       (float)c->adapter.stored, error);
+    if (status == GUFO_OK)
+        status = set_invocation(c, error);
+    return status == GUFO_OK ? warn_of_start(c, error) : status;
+}
