@@ -396,18 +396,70 @@ static void test_base(void **state)
     }
 }
 
+/* A GGUF file says how many heads a model has, as its folder does. */
+static void test_gguf_base(void **state)
+{
+    static const char config[] =
+        "{\"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 8, \"num_hidden_layers\": 1,"
+        " \"intermediate_size\": 16, \"num_attention_heads\": 2, \"vocab_size\": 4,"
+        " \"rms_norm_eps\": 1e-5, \"max_position_embeddings\": 64}";
+    static const safetensor model[] = {{"model.embed_tokens.weight", "F32", 2, {4, 8}, NULL}};
+    static const safetensor pair[] = {
+        {"base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight",
+         "F32",
+         2,
+         {2, 8},
+         numbers},
+        {"base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight",
+         "F32",
+         2,
+         {8, 2},
+         numbers},
+    };
+    static const gufo_checkpoint_options alone = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    world w = world_new(config, "{" SETTINGS "}", pair, COUNT_OF(pair));
+    path_text out = folder_path(&w.folder, "base.gguf");
+    const gufo_job_options job_options = {.path = out.text};
+    const gufo_checkpoint_options options = {.base = out.text};
+    gufo_error error = no_error();
+    gufo_import *import;
+    gufo_job *job;
+    float by_folder[16], by_file[16];
+
+    (void)state;
+    safetensors_write(path_join(w.base.text, "model.safetensors").text, model, COUNT_OF(model));
+    import = gufo_import_checkpoint(w.base.text, &alone, &error);
+    check(import != NULL, "%s", error.message);
+    job = gufo_import_job(import, &error);
+    check(job != NULL, "%s", error.message);
+    check_ok(gufo_job_run(job, &job_options, NULL, &error), &error, "base");
+    gufo_job_free(job);
+    gufo_import_close(import);
+    import = gufo_import_checkpoint(w.adapter.text, &options, &error);
+    check(import != NULL, "%s", error.message);
+    read_tensor(import, "blk.0.attn_q.weight.lora_b", 2, 8, by_file);
+    check(by_file[2] == 5, "rows of a head are in the order of rotation");
+    gufo_import_close(import);
+    import = world_import(&w);
+    read_tensor(import, "blk.0.attn_q.weight.lora_b", 2, 8, by_folder);
+    assert_memory_equal(by_folder, by_file, sizeof by_file);
+    gufo_import_close(import);
+    folder_remove(&w.folder);
+}
+
 static void test_options(void **state)
 {
     static const gufo_checkpoint_options generic = {
         .flags = GUFO_CHECKPOINT_GENERIC | GUFO_CHECKPOINT_NO_VOCABULARY, .arch = "any"};
     world w = world_new(llama, "{" SETTINGS "}", plain, COUNT_OF(plain));
-    gufo_checkpoint_options options = {.base = folder_path(&w.folder, "nothing").text};
+    path_text nothing = folder_path(&w.folder, "nothing");
+    gufo_checkpoint_options options = {.base = nothing.text};
     gufo_error error = no_error();
     gufo_import *import;
 
     (void)state;
     check(gufo_import_checkpoint(w.adapter.text, &options, &error) == NULL &&
-              error.code == GUFO_E_NOT_FOUND,
+              error.code == GUFO_E_IO,
           "%s", error.message);
     safetensors_write(path_join(w.base.text, "model.safetensors").text, plain, COUNT_OF(plain));
     options =
@@ -429,7 +481,8 @@ int main(void)
         cmocka_unit_test(test_settings), cmocka_unit_test(test_tensors),
         cmocka_unit_test(test_keys),     cmocka_unit_test(test_scales),
         cmocka_unit_test(test_names),    cmocka_unit_test(test_experts),
-        cmocka_unit_test(test_base),     cmocka_unit_test(test_options)};
+        cmocka_unit_test(test_base),     cmocka_unit_test(test_gguf_base),
+        cmocka_unit_test(test_options)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }
