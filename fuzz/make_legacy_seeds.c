@@ -5,6 +5,7 @@
 #include "../tests/support/seed.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool take(const seed_place *place, const char *name, const builder *b)
 {
@@ -34,6 +35,35 @@ static builder make_gguf(int version)
     return b;
 }
 
+/* An adapter: two pairs of different ranks, under the names of two times. */
+static builder make_adapter(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t columns, rows;
+    } list[] = {{"layers.0.attention.wq.weight.loraA", 2, 4},
+                {"layers.0.attention.wq.weight.loraB", 2, 8},
+                {"token_embd.weight.loraB", 3, 5},
+                {"token_embd.weight.loraA", 3, 4}};
+    builder b = builder_new((encoding){3, false});
+
+    builder_raw(&b, "algg", 4);
+    builder_u32(&b, 1);
+    builder_u32(&b, 2);
+    builder_u32(&b, 4);
+    for (uint32_t i = 0; i < sizeof list / sizeof *list; i++) {
+        builder_u32(&b, 2);
+        builder_u32(&b, (uint32_t)strlen(list[i].name));
+        builder_u32(&b, i % 2); /* F32, F16 */
+        builder_u32(&b, list[i].columns);
+        builder_u32(&b, list[i].rows);
+        builder_raw(&b, list[i].name, strlen(list[i].name));
+        builder_pad(&b, 32);
+        builder_pattern(&b, i, (size_t)list[i].columns * list[i].rows * (i % 2 == 0 ? 4 : 2));
+    }
+    return b;
+}
+
 int main(int argc, char **argv)
 {
     const legacy_sample *sample;
@@ -53,6 +83,12 @@ int main(int argc, char **argv)
         builder b = make_gguf(version);
 
         good &= take(&place, version == 1 ? "gguf-v1" : "gguf-v2", &b);
+        builder_free(&b);
+    }
+    {
+        builder b = make_adapter();
+
+        good &= take(&place, "ggla", &b);
         builder_free(&b);
     }
     return good ? 0 : 1;

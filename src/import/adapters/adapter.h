@@ -42,6 +42,8 @@ typedef struct adapter {
 gufo_status adapter_open(adapter *a, const char *folder, const gufo_allocator *allocator,
                          gufo_error *error);
 void adapter_close(adapter *a);
+/* The same of what the file says, which the adapter owns then; its allocator is set, and nothing else. */
+gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error);
 
 /* What the numbers of a pair are multiplied by so that readers, who know only the stored alpha, get the
  * scale that the settings give to a module with this rank; its rank is checked. */

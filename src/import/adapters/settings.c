@@ -178,23 +178,30 @@ static gufo_status read_numbers(adapter *a, gufo_error *error)
                : refuse(error, GUFO_E_MALFORMED, "lora_alpha times the root of r is beyond F32");
 }
 
-static gufo_status read_settings(adapter *a, const char *folder, gufo_error *error)
+gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error)
 {
-    gufo_status status = json_file_read(folder, SETTINGS_NAME, SETTINGS_LIMIT, &a->settings, error);
+    gufo_status status;
 
-    if (status != GUFO_OK)
-        return status;
-    if (a->settings == NULL)
-        return refuse(error, GUFO_E_NOT_FOUND,
-                      "no such file: an adapter is a folder with " SETTINGS_NAME
-                      " and adapter_model.safetensors");
-    if (!json_is_object(a->settings))
+    a->settings = settings;
+    if (!json_is_object(settings))
         return refuse(error, GUFO_E_MALFORMED, "not an object of JSON");
     status = check_kind(a, error);
     if (status == GUFO_OK)
         status = read_numbers(a, error);
-    a->base = json_str(json_object_get(a->settings, "base_model_name_or_path"));
+    a->base = json_str(json_object_get(settings, "base_model_name_or_path"));
     return status;
+}
+
+static gufo_status read_settings(adapter *a, const char *folder, gufo_error *error)
+{
+    json_t *settings = NULL;
+    gufo_status status = json_file_read(folder, SETTINGS_NAME, SETTINGS_LIMIT, &settings, error);
+
+    if (status == GUFO_OK && settings == NULL)
+        return refuse(error, GUFO_E_NOT_FOUND,
+                      "no such file: an adapter is a folder with " SETTINGS_NAME
+                      " and adapter_model.safetensors");
+    return status == GUFO_OK ? adapter_take(a, settings, error) : status;
 }
 
 gufo_status adapter_open(adapter *a, const char *folder, const gufo_allocator *allocator,
