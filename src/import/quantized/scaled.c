@@ -41,9 +41,9 @@ static uint64_t block_along(const packed_weight *w, uint32_t axis)
 {
     const packed_settings *s = &w->settings;
 
-    if (s->block[0] > 0)
-        return axis == 0 ? 1 : s->block[axis - 1];
-    return axis == AXES - 1 && s->group > 0 ? s->group : 1;
+    if (s->block[0] > 0 && axis > 0)
+        return larger(s->block[axis - 1], 1);
+    return s->block[0] == 0 && axis == AXES - 1 ? larger(s->group, 1) : 1;
 }
 
 /* Axis `axis` of the weight, in the scales; one of a single number where they have it not. */
@@ -196,8 +196,9 @@ static gufo_status open_band(band *b, const packed_weight *w, gufo_error *error)
 {
     const uint64_t room = band_room(w);
 
-    *b = (band){.weight = w};
-    (void)map_scales(w, &b->map); /* as when it was opened */
+    *b = (band){.weight = w, .map.each = {1, 1, 1}};
+    if (!map_scales(w, &b->map))
+        return refuse(error, GUFO_E_ARGUMENT, "the weight was not opened");
     b->scales = mem_array(w->allocator, room * b->map.columns, sizeof *b->scales);
     b->bytes = mem_array(w->allocator, room * w->columns, 1);
     return b->scales != NULL && b->bytes != NULL ? GUFO_OK : fail_memory(error);
