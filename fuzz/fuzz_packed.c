@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "codec/half.h"
 #include "import/json_file.h"
 #include "import/quantized/find.h"
 #include "import/quantized/unpacked.h"
@@ -15,17 +17,18 @@
 
 enum { MOST_NUMBERS = 1 << 16 };
 
+/* Number `index` of F32 as files have it. */
+static float float_at(const uint8_t *numbers, uint64_t index)
+{
+    return float_from_bits(load_u32(numbers + 4 * index, bytes_swapped(false)));
+}
+
 /* Floats that are equal, or both NaN. */
 static bool same_floats(const uint8_t *a, const uint8_t *b, uint64_t count)
 {
-    float x, y;
-
-    for (uint64_t i = 0; i < count; i++) {
-        memcpy(&x, a + 4 * i, sizeof x);
-        memcpy(&y, b + 4 * i, sizeof y);
-        if (x != y && !(isnan(x) && isnan(y)))
+    for (uint64_t i = 0; i < count; i++)
+        if (float_at(a, i) != float_at(b, i) && !(isnan(float_at(a, i)) && isnan(float_at(b, i))))
             return false;
-    }
     return true;
 }
 
@@ -50,7 +53,7 @@ static void read_parts(const packed_weight *w, const uint8_t *all, uint64_t heig
 static void read_blocks(const packed_weight *w, const uint8_t *all, uint64_t height)
 {
     uint64_t numbers = height * w->columns, row_bytes;
-    float *decoded = malloc((size_t)numbers * sizeof *decoded), factors[2] = {1, 1}, value;
+    float *decoded = malloc((size_t)numbers * sizeof *decoded), factors[2] = {1, 1};
     uint8_t *blocks;
     gufo_error error;
 
@@ -61,12 +64,12 @@ static void read_blocks(const packed_weight *w, const uint8_t *all, uint64_t hei
     if (w->kind->factors != NULL)
         must(w->kind->factors(w, factors, &error) == GUFO_OK, "floats have had the factors");
     must(unpacked_blocks(w, 0, height, blocks, &error) == GUFO_OK, "what floats have, blocks have");
-    must(gufo_decode(w->type, blocks, height, w->columns, decoded, GUFO_CPU_BEST, &error) == GUFO_OK,
+    must(gufo_decode(w->type, blocks, height, w->columns, decoded, GUFO_CPU_BEST, &error) ==
+             GUFO_OK,
          "blocks are decoded");
-    for (uint64_t i = 0; i < numbers; i++) {
-        memcpy(&value, all + 4 * i, sizeof value);
-        must(decoded[i] * factors[0] == value || isnan(value), "blocks have the numbers");
-    }
+    for (uint64_t i = 0; i < numbers; i++)
+        must(decoded[i] * factors[0] == float_at(all, i) || isnan(float_at(all, i)),
+             "blocks have the numbers");
     free(blocks);
     free(decoded);
 }
