@@ -52,7 +52,8 @@ need_python() {
         # Control characters are escaped: the count is the only number between these two words.
         count=$(sed 's/.*"count":\([0-9]*\),"value".*/\1/' tokens.json | head -c 20)
         newlines=$(grep -o '\\n' tokens.json | wc -l)
-        [ "$(gufo get "$file" tokenizer.ggml.tokens | wc -l)" -ge "$count" ]
-        [ "$(gufo get "$file" tokenizer.ggml.tokens | wc -l)" -le "$((count + newlines))" ]
+        printed=$(gufo get "$file" tokenizer.ggml.tokens | wc -l)
+        [ "$printed" -ge "$count" ]
+        [ "$printed" -le "$((count + newlines))" ]
     done
 }
