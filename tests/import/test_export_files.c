@@ -250,10 +250,15 @@ static void set_tokens(gufo_document *d, const made_vocabulary *v)
 static void set_others(gufo_document *d)
 {
     static const char *const names[] = {"tool"};
+    char deep[4000];
     const gufo_str list[] = {gufo_str_of(names[0])};
     gufo_error error = no_error();
     gufo_status status = GUFO_OK;
 
+    for (size_t i = 0; i < sizeof deep; i++)
+        deep[i] = i % 2 == 0 ? 'a' : '.';
+    deep[sizeof deep - 1] = '\0';
+    status |= gufo_document_set_text(d, deep, "a key of many parts", &error);
     status |= gufo_document_set_u32(d, "tokenizer.ggml.eos_token_id", 1, &error);
     status |= gufo_document_set_u32(d, "tokenizer.ggml.bos_token_id", 0, &error);
     status |= gufo_document_set_u32(d, "tokenizer.ggml.eot_token_id", 0, &error);

@@ -1,9 +1,11 @@
 /* The way back: a GGUF model as the files of a framework.
  *
- *     config.c      config.json, and what other files say about the model: keys become fields
- *     metadata.c    gguf-metadata.json: what no file of a framework can say
+ *     config.c      config.json: keys become fields (model_keys.c, classes.c, fields.c, known_ropes.c)
+ *     vocabulary.c  the files of the tokenizer (tokens.c, sentencepiece_write.c, world_write.c,
+ *                   tokenizer_config.c)
  *     card.c        README.md
- *     vocabulary.c  tokenizer.json, tokenizer.model, tokenizer_config.json ...
+ *     metadata.c    gguf-metadata.json: what no file of a framework can say (same_keys.c)
+ *     all_files.c   all of these
  *     names.c       what tensors are called in a framework
  *     invert.c      operations on tensors, the other way round
  *     tensors.c     the tensors of the files

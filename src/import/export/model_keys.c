@@ -10,7 +10,7 @@
 #include "quant/quantizer.h"
 
 /* Of names of tensors in blocks, and of blocks. */
-enum { MOST_ELEMENTS = 1 << 16, MOST_NAMES = 256, MOST_BLOCKS = 1 << 12 };
+enum { MOST_ELEMENTS = 1 << 16, MOST_NAMES = 256, MOST_BLOCKS = 1 << 12, MOST_PARTS = 32 };
 
 gufo_str model_architecture(const gufo_model *model)
 {
@@ -38,11 +38,23 @@ static json_t *object_at(json_t *root, gufo_str part, bool *memory)
     return json_is_object(inner) ? inner : NULL;
 }
 
+/* Objects inside one another are freed by recursion, and no table has a path of so many parts. */
+static bool is_too_deep(gufo_str path)
+{
+    size_t dots = 0;
+
+    for (size_t i = 0; i < path.len; i++)
+        dots += path.data[i] == '.';
+    return dots >= MOST_PARTS;
+}
+
 bool set_at_path(json_t *root, gufo_str path, json_t *value)
 {
     bool memory = value != NULL;
     const char *dot;
 
+    if (is_too_deep(path))
+        root = NULL;
     while (memory && root != NULL && (dot = memchr(path.data, '.', path.len)) != NULL) {
         gufo_str part = {path.data, (size_t)(dot - path.data)};
 

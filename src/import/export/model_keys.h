@@ -25,7 +25,8 @@ gufo_str model_architecture(const gufo_model *model);
 json_t *model_key_value(const gufo_value *value);
 
 /* Sets the value at a path ("rope_scaling.factor"), which is taken over, and makes objects along it.
- * Where a part of the path has a value that is not an object nothing is set.  False without memory. */
+ * Where a part of the path has a value that is not an object, or the path has more than 32 parts, nothing
+ * is set.  False without memory. */
 bool set_at_path(json_t *root, gufo_str path, json_t *value);
 
 #endif

@@ -133,7 +133,7 @@ static gufo_status add_forms(const gufo_model *model, const model_tokens *tokens
         status = export_tokenizer_config(model, false, files, error);
     return status == GUFO_OK ? export_warn(files, error,
                                            "no file of a tokenizer holds all of this vocabulary: "
-                                           "gguf-metadata.json has it")
+                                           "gguf-metadata.json has what is missing")
                              : status;
 }
 
