@@ -499,3 +499,51 @@ int8=', "format": "int-quantized", "config_groups": {"g": {"weights": {"num_bits
     [[ $stderr == *'weight "b" (8-bit): a scale is zero, but its numbers are not'* ]]
     [ "$(echo o.gguf*)" = 'o.gguf*' ]
 }
+
+# ---- adapters -----------------------------------------------------------------------------------
+
+# make_adapter DIR [SETTINGS]: a pair of rank 2 for a matrix of 8 rows and 64 columns; SETTINGS begin with a comma.
+make_adapter() {
+    local module=base_model.model.model.layers.0.self_attn.k_proj
+    mkdir -p "$1"
+    printf '{"peft_type": "LORA", "r": 2, "lora_alpha": 4%s}' "${2:-}" >"$1/adapter_config.json"
+    printf '\0\2\0\0\0\0\0\0%-512s' '{
+        "'$module'.lora_A.weight": {"dtype": "F32", "shape": [2, 64], "data_offsets": [0, 512]},
+        "'$module'.lora_B.weight": {"dtype": "F32", "shape": [32, 2], "data_offsets": [512, 768]}}' \
+        >"$1/adapter_model.safetensors"
+    head -c 768 /dev/zero >>"$1/adapter_model.safetensors"
+}
+
+@test "convert: an adapter, by the rules of its base" {
+    make_folder base
+    make_adapter lora
+    run -3 --separate-stderr gufo convert lora lora.gguf
+    same_error 'gufo: lora/adapter_config.json: the base of the adapter is not known: no base_model_name_or_path (--base names the model that the adapter is for)'
+    gufo convert -q lora --base base lora.gguf
+    gufo convert -q base base.gguf
+    is_valid lora.gguf
+    gufo convert -q lora --base base.gguf other.gguf
+    cmp lora.gguf other.gguf
+    run -0 gufo validate -q lora.gguf --base base.gguf
+    run -0 gufo get lora.gguf adapter.lora.alpha
+    same 4
+    run -0 gufo show lora.gguf
+    has blk.0.attn_k.weight.lora_a
+    run -1 gufo get lora.gguf general.file_type
+    make_adapter named ', "base_model_name_or_path": "org/base"'
+    mkdir out
+    gufo convert -q named out F16
+    same_list "$(ls out)" Named-F16-LoRA.gguf
+    run -0 --separate-stderr gufo ls named
+    has named
+}
+
+@test "convert: adapters that are refused leave nothing behind" {
+    make_folder base
+    make_adapter dora ', "use_dora": true'
+    run -3 --separate-stderr gufo convert dora --base base out.gguf
+    same_error 'gufo: dora/adapter_config.json: this is a DoRA adapter (use_dora): its magnitudes have no place in GGUF'
+    run -2 --separate-stderr gufo convert base --base base out.gguf
+    same_error 'gufo: base: a base is for an adapter; this is not one'
+    same_list "$(ls)" $'base\ndora'
+}

@@ -319,9 +319,7 @@ END
     [[ "$stderr" == 'gufo: short.bin: byte '*': the file ends inside the data of a tensor: '* ]]
     printf 'algg\1\0\0\0\10\0\0\0\20\0\0\0' >lora.bin
     run -3 --separate-stderr gufo migrate lora.bin
-    same_error 'gufo: lora.bin: byte 0: this is a LoRA adapter (GGLA), not a model'
-    run -3 --separate-stderr gufo show lora.bin
-    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
+    same_error 'gufo: lora.bin: the adapter has no pairs (lora_A, lora_B)'
     files lora.bin new.gguf old.bin short.bin
 }
 
@@ -399,13 +397,13 @@ END
     files old.bin words.gguf
 }
 
-@test "old files: adapters and sessions are no models, and nothing else is said" {
-    printf 'algg\1\0\0\0\10\0\0\0\20\0\0\0' >lora.bin
-    run -3 --separate-stderr gufo show lora.bin
-    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
-    run -3 --separate-stderr gufo edit lora.bin --set a.b=1
-    same_error 'gufo: lora.bin: byte 0: not a GGUF file: it is a legacy GGLA adapter'
-    run -1 gufo validate lora.bin
+@test "old files: sessions are no models, and nothing else is said" {
+    printf 'nsgg\1\0\0\0\10\0\0\0\20\0\0\0' >session.bin
+    run -3 --separate-stderr gufo show session.bin
+    same_error 'gufo: session.bin: byte 0: not a GGUF file: it is a llama.cpp session file'
+    run -3 --separate-stderr gufo edit session.bin --set a.b=1
+    same_error 'gufo: session.bin: byte 0: not a GGUF file: it is a llama.cpp session file'
+    run -1 gufo validate session.bin
     lacks 'gufo migrate'
 }
 

@@ -182,7 +182,9 @@ const command_line command_migrate = {
     .doc =
         "Make a GGUF file of an old model file: GGML, GGMF, GGJT, of LLaMA and its relatives, "
         "Falcon, "
-        "GPT-2, GPT-J, GPT-NeoX, MPT, StarCoder, BLOOM, RWKV or Whisper, or GGUF version 1 or 2.\v"
+        "GPT-2, GPT-J, GPT-NeoX, MPT, StarCoder, BLOOM, RWKV or Whisper, a LoRA adapter (GGLA), or "
+        "GGUF "
+        "version 1 or 2.\v"
         "OLD is the first file of a model in several parts (OLD.1, OLD.2 ...).  What it does not "
         "say comes from options, from the file of --known, from what nearly all models of its "
         "family have, or from "

@@ -94,7 +94,8 @@ static bool has_file(const char *folder, const char *name)
 /* Whether a folder is a model, not one that has files of such names among others. */
 static bool is_model_folder(const char *path)
 {
-    return (has_file(path, "config.json") || has_file(path, "params.json")) &&
+    return (has_file(path, "config.json") || has_file(path, "params.json") ||
+            has_file(path, "adapter_config.json")) &&
            foreign_file_find(path, NULL);
 }
 
