@@ -242,6 +242,57 @@ GUFO_MUST_USE GUFO_API gufo_job *gufo_import_job(gufo_import *import, gufo_error
 /* The path of part `index` of the old file; NULL past the end. */
 GUFO_API const char *gufo_import_part_at(const gufo_import *import, uint32_t index);
 
+/* ==== Part 4: the way back =================================================================== */
+
+typedef enum gufo_export_format {
+    GUFO_EXPORT_SAFETENSORS = 0,
+    GUFO_EXPORT_NPZ = 1, /* model.npz, for NumPy, which has no BF16: F32 takes its place */
+} gufo_export_format;
+
+typedef struct gufo_export_options {
+    gufo_export_format format;
+    /* F32, F16 or BF16, for tensors of two dimensions and more; NULL: those that the model has, and
+     * BF16 for what is quantized.  Tensors of one dimension keep theirs. */
+    const gufo_element_type *dtype;
+    uint64_t shard_size;             /* bytes of tensors in a file of safetensors; 0: 5 GB */
+    const gufo_allocator *allocator; /* NULL: malloc; Jansson's own memory is always malloc's */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_export_options;
+
+/* Plans the files of a model as Hugging Face's libraries read them, in a folder: tensors with the names
+ * and the order of numbers of their framework, config.json, and the files of the tokenizer.
+ * gufo_import_checkpoint makes the same model of them again.  A model without tensors becomes files of the
+ * tokenizer alone.  For gufo_job_run, whose path is a folder that exists; GUFO_JOB_REPLACE replaces files
+ * that have the names of those that are written, but links in the folder are not followed:
+ * GUFO_E_ARGUMENT.  The model must outlive the job, which gufo_job_free frees; `options` may be NULL.
+ * NULL on failure:
+ *   GUFO_E_TYPE      an architecture without rules, an adapter; a tensor that has no name in the
+ *                    framework, or has blocks whose numbers go to several places
+ *   GUFO_E_NOT_FOUND a key that the configuration cannot do without
+ *   GUFO_E_ARGUMENT  options that do not go together; a model without data
+ *   GUFO_E_LIMIT, GUFO_E_RANGE, GUFO_E_MEMORY, GUFO_E_IO */
+GUFO_MUST_USE GUFO_API gufo_job *gufo_export_job(const gufo_model *model,
+                                                 const gufo_export_options *options,
+                                                 gufo_error *error);
+
+/* One tensor that an export writes. */
+typedef struct gufo_export_tensor {
+    gufo_str name;     /* in the framework */
+    const char *dtype; /* of safetensors: "BF16" */
+    const gufo_element_type *type;
+    uint32_t n_dims;
+    uint64_t shape[8]; /* slowest first */
+    gufo_str source;   /* the tensor of the model that has its first numbers */
+    const char *file;
+    uint64_t size; /* bytes */
+    uint64_t reserved[4];
+} gufo_export_tensor;
+
+/* Of a job of gufo_export_job: tensors by name, false past the end; sentences about what is lost or
+ * approximate, NULL past the end. */
+GUFO_API bool gufo_export_tensor_at(const gufo_job *job, uint64_t index, gufo_export_tensor *out);
+GUFO_API const char *gufo_export_warning_at(const gufo_job *job, uint64_t index);
+
 #ifdef __cplusplus
 }
 #endif

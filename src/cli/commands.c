@@ -23,6 +23,7 @@ const command commands[] = {
     {"convert", "Convert a Hugging Face or PyTorch model", .line = &command_convert,
      .group = "Bring models along"},
     {"migrate", "Make a GGUF file of an old model file", .line = &command_migrate},
+    {"export", "Write a model as the files of Hugging Face", .line = &command_export},
     {"quantize", "Change the element types of a model", .line = &command_quantize,
      .group = "Make models smaller"},
     {"imatrix", "Show, merge and convert importance matrices", .line = &command_imatrix},

@@ -15,7 +15,7 @@ extern const command_line command_show, command_ls, command_get, command_validat
     command_quantize, command_edit, command_imatrix, command_diff, command_hash, command_verify,
     command_sign, command_split, command_merge, command_endian, command_extract, command_strip,
     command_name, command_explain, command_list, command_help, command_completion, command_migrate,
-    command_convert, command_lora, command_tokenize, command_detokenize, command_vocab,
-    command_template;
+    command_convert, command_export, command_lora, command_tokenize, command_detokenize,
+    command_vocab, command_template;
 
 #endif

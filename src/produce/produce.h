@@ -17,7 +17,7 @@
  *              document.c   the planner for documents whose tensors were copied
  *     units/   rows.c       from a row of a piece to bytes of a file
  *              side.c       small tables that are kept in memory: scales, factors, orders
- *              row_op.c     operations on the numbers of a row
+ *              row_op.c     operations on the numbers of a row; row_op_undo.c: the way back
  *              cut.c        units: their size and their numbers
  *              make.c       a unit that is made: read, decoded, changed, encoded, measured
  *              move.c       a unit whose bytes do not change
@@ -124,6 +124,12 @@ extern const row_op_kind
     row_op_scale,      /* v * number, or v * number * side[0] likewise */
     row_op_scale_rows, /* v * number * side[0][row], which has one column */
     row_op_neg_exp,    /* -exp(v) */
+    /* The way back, to numbers of F32, or F16, that give the same numbers of F32, or F16, again where
+     * any do: */
+    row_op_subtract, row_op_subtract_f16, /* v - number */
+    row_op_divide, row_op_divide_f16,     /* v / number */
+    row_op_divide_rows, /* v / (number * side[0][row]), which has one column; F32 */
+    row_op_log_neg, row_op_log_neg_f16, /* log(-v) */
     row_op_round_f16,  /* the nearest number of F16: what arithmetic in F16 gives */
     row_op_round_f32,  /* the nearest number of F32, between two operations in F32 */
     row_op_round_odd,  /* a number of F32 that F16 and BF16 round as they round v: the last one */
@@ -219,6 +225,7 @@ enum { JOB_RESULT_SIZE = 1024 }; /* the largest result */
 typedef struct job_target {
     uint64_t size;                    /* of the file */
     uint64_t tensor_count, data_size; /* for those who ask */
+    const char *name; /* with JOB_NAMED_EACH: of the file; the planner's */
     /* The bytes before the pieces: */
     gufo_document *document; /* a GGUF header, which the planner owns; or */
     const void *header;      /* bytes of another format, likewise; or nothing */
@@ -232,6 +239,7 @@ typedef enum job_naming {
     JOB_NAMED_PREFIX, /* as shards whose names begin with the path */
     JOB_NAMED_SET,    /* as shards, of which the path is the first; one is named by the path */
     JOB_NAMED_STEM,   /* the same, and NAME.gguf means NAME-00001-of-0000N.gguf */
+    JOB_NAMED_EACH,   /* by names of their own, in the folder that the path is */
 } job_naming;
 
 struct gufo_job {

@@ -141,8 +141,10 @@ static void report_output(const copying *job, size_t index, json_writer *j)
         json_write_u64(j, "tensors", out.tensor_count);
         json_end_object(j);
     } else {
-        text_print("%s: %s, %s\n", path != NULL ? path : "", human_bytes(out.size).text,
-                   human_counted(out.tensor_count, "tensor", "tensors").text);
+        text_print("%s: %s", path != NULL ? path : "", human_bytes(out.size).text);
+        if (out.tensor_count > 0 || job->report == NULL) /* else it may be any file */
+            text_print(", %s", human_counted(out.tensor_count, "tensor", "tensors").text);
+        text_print("\n");
     }
     free(path);
 }
@@ -169,6 +171,8 @@ static void write_json(const copying *job)
         if (normalised(job, kind) != NULL)
             json_write_text(&j, NULL, normalised(job, kind));
     json_end_array(&j);
+    if (job->report != NULL)
+        job->report(job, &j);
     json_end_document(&j);
 }
 
@@ -186,6 +190,8 @@ static void report_copy(copying *job)
     for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
         if (!job->base.shared->json && !job->base.shared->quiet)
             report_output(job, i, NULL);
+    if (job->report != NULL && !job->base.shared->json && !job->base.shared->quiet)
+        job->report(job, NULL);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

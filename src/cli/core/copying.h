@@ -9,6 +9,7 @@
 #include "gufo/edit.h"
 
 typedef struct copying copying;
+struct json_writer;
 
 struct copying {
     command_input base;
@@ -18,6 +19,8 @@ struct copying {
     /* Opens the model that the arguments name as job->model; NULL: the first argument names it.
      * Sets *done if nothing is left to do.  Returns CODE_OK, or another code after a report. */
     int (*open)(copying *job, bool *done);
+    /* Writes more about the result: members of its JSON, or lines where `j` is NULL.  May be NULL. */
+    void (*report)(const copying *job, struct json_writer *j);
     const char *input;     /* base.output "-": standard output */
     const char *type_hint; /* advice against an element type that cannot be written; NULL: none */
     gufo_model *model;

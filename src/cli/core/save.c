@@ -266,9 +266,25 @@ static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *h
     return save_close_stream(fd, gufo_job_stream(job, fd, how, error), error);
 }
 
+char *save_output_path(const gufo_job *job, const char *path, size_t index)
+{
+    size_t size = gufo_job_output_path(job, path, index, NULL, 0) + 1;
+    char *text = malloc(size);
+
+    if (text != NULL)
+        (void)gufo_job_output_path(job, path, index, text, size);
+    else
+        report_memory(path);
+    return text;
+}
+
 static bool streams(const char *path, const gufo_job *job)
 {
-    return path_is_standard(path) || (gufo_job_output_count(job) == 1 && save_is_stream(path));
+    char *only = gufo_job_output_count(job) == 1 ? save_output_path(job, path, 0) : NULL;
+    bool is = path_is_standard(path) || (only != NULL && save_is_stream(only));
+
+    free(only);
+    return is;
 }
 
 static gufo_status check_stream(const char *path, uint32_t flags, gufo_error *error)
@@ -303,16 +319,4 @@ gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint3
     status = gufo_job_run(job, &options, how, error);
     signals_temporaries(NULL, 0);
     return status;
-}
-
-char *save_output_path(const gufo_job *job, const char *path, size_t index)
-{
-    size_t size = gufo_job_output_path(job, path, index, NULL, 0) + 1;
-    char *text = malloc(size);
-
-    if (text != NULL)
-        (void)gufo_job_output_path(job, path, index, text, size);
-    else
-        report_memory(path);
-    return text;
 }

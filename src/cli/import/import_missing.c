@@ -1,4 +1,4 @@
-/* gufo migrate and gufo convert in a minimal build, which has no room import. */
+/* gufo migrate, convert and export in a minimal build, which has no room import. */
 #include "cli/commands.h"
 #include "cli/core/report.h"
 
@@ -12,3 +12,4 @@ static int missing(void *options)
 
 const command_line command_migrate = {.unread = true, .run = missing};
 const command_line command_convert = {.unread = true, .run = missing};
+const command_line command_export = {.unread = true, .run = missing};

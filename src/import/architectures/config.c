@@ -147,6 +147,19 @@ gufo_status config_open_in_memory(model_config *config, const memory_folder *fol
     return open_files(config, MEMORY_NAME, arch, error);
 }
 
+gufo_status config_open_made(model_config *config, json_t *raw, const char *arch,
+                             const gufo_allocator *allocator, gufo_error *error)
+{
+    static const memory_folder nothing = {NULL, 0};
+    gufo_status status = GUFO_OK;
+
+    *config = (model_config){
+        .allocator = mem_allocator(allocator), .memory = &nothing, .raw = json_incref(raw)};
+    config->folder = mem_text(config->allocator, gufo_str_of(MEMORY_NAME));
+    status = config->folder != NULL ? prepare(config, arch, error) : fail_memory(error);
+    return opened(config, status);
+}
+
 void config_close(model_config *config)
 {
     json_decref(config->raw);

@@ -48,6 +48,10 @@ typedef struct model_config {
  * Nothing is left to close after a failure. */
 gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
                         const gufo_allocator *allocator, gufo_error *error);
+/* The same for a configuration that was made, which is `raw` of it and is not changed: no other
+ * file says anything. */
+gufo_status config_open_made(model_config *config, json_t *raw, const char *arch,
+                             const gufo_allocator *allocator, gufo_error *error);
 void config_close(model_config *config);
 /* The same of files in memory, which the configuration needs as long as it lives.  */
 gufo_status config_open_in_memory(model_config *config, const memory_folder *folder,

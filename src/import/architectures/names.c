@@ -22,6 +22,15 @@ static const name_row rows[] = {
 #undef ROW
 };
 
+bool names_row_at(size_t index, const char **source, const char **tensor)
+{
+    if (index >= sizeof rows / sizeof *rows)
+        return false;
+    *source = rows[index].source;
+    *tensor = rows[index].tensor;
+    return true;
+}
+
 /* A name with {bid} in the place of its block number. */
 typedef struct spelling {
     char text[256];

@@ -8,4 +8,8 @@
  * name.  Constant time. */
 bool names_map(const char *architecture, gufo_str source, char out[GUFO_MAX_NAME + 1]);
 
+/* Row `index` of the table: a name of the frameworks, and the tensor that it may mean.  False past the
+ * end. */
+bool names_row_at(size_t index, const char **source, const char **tensor);
+
 #endif

@@ -64,6 +64,7 @@ typedef struct operation_call {
 } operation_call;
 
 typedef enum operation_scope {
+    OPERATION_ON_NAMES, /* once; needs no numbers */
     OPERATION_ON_ITEMS, /* once */
     OPERATION_ON_VIEWS, /* once for each view */
     OPERATION_STACKS,   /* the planner does it: stacks.c */

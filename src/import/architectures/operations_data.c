@@ -88,7 +88,7 @@ gufo_status data_drop_if_equal(const operation_call *c, gufo_error *error)
     bool equal = false;
     gufo_status status;
 
-    if (from == NULL || !same_shape(from, c->item->from))
+    if (from == NULL || p->checkpoint->made_up || !same_shape(from, c->item->from))
         return GUFO_OK;
     status = view_open(&v, p->checkpoint, from, p->grown.plan->allocator, error);
     if (status == GUFO_OK)
@@ -186,6 +186,10 @@ gufo_status data_key(const operation_call *c, gufo_error *error)
     char key[128];
     gufo_status status;
 
+    if (p->checkpoint->made_up) {
+        c->item->fate = ITEM_DROPPED;
+        return GUFO_OK;
+    }
     if (it->views[0].numbers != 1 || it->block >= MOST_BLOCKS)
         return refuse(error, GUFO_E_ARGUMENT, "it is not one number of one of %d blocks",
                       MOST_BLOCKS);

@@ -167,12 +167,13 @@ static gufo_status mean_size(const view *v, const checkpoint *c, double *out, gu
 gufo_status values_ternary(const operation_call *c, gufo_error *error)
 {
     const view *v = &c->item->views[c->view];
-    double mean;
-    gufo_status status;
+    double mean = 1;
+    gufo_status status = GUFO_OK;
 
     if (v->count > 0 && v->chunks[0].packed != NULL && v->chunks[0].packed->kind == &packed_ternary)
         return GUFO_OK;
-    status = mean_size(v, c->planner->checkpoint, &mean, error);
+    if (!c->planner->checkpoint->made_up)
+        status = mean_size(v, c->planner->checkpoint, &mean, error);
 
     if (status == GUFO_OK && !isfinite(mean))
         return refuse(error, GUFO_E_ARGUMENT, "some of its numbers are not finite");

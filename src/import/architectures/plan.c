@@ -272,6 +272,8 @@ gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkp
         return plan_refuse(g->checkpoint, from, GUFO_E_LIMIT, error,
                            "the name %s is longer than the %d bytes that readers take",
                            QUOTED(name), SHORT_NAME_MAX);
+    if (g->watcher != NULL)
+        return g->watcher->seen(g->watcher->context, name, v, error);
     if (v->numbers == 0 && from != NULL)
         return plan_refuse(g->checkpoint, from, GUFO_E_MALFORMED, error, "tensor %s has no numbers",
                            QUOTED(from->name));

@@ -6,13 +6,15 @@
 #include "import/architectures/plan_blocks.h"
 #include "import/architectures/products.h"
 #include "import/architectures/views.h"
+#include "import/architectures/watch.h"
 
 /* A plan while it grows. */
 typedef struct growing_plan {
     tensor_plan *plan;
     const checkpoint *checkpoint;
-    name_index by_name;       /* of the planned tensors; its owner is the plan */
-    const products *products; /* of an adapter; NULL: none */
+    name_index by_name;            /* of the planned tensors; its owner is the plan */
+    const products *products;      /* of an adapter; NULL: none */
+    const tensor_watcher *watcher; /* takes the views in place of pieces; NULL: none */
 } growing_plan;
 
 gufo_status growing_plan_open(growing_plan *g, tensor_plan *plan, const checkpoint *c,

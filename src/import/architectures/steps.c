@@ -169,7 +169,7 @@ static gufo_status take_step(planner *p, item *it, const rule_step *step, gufo_e
     operation_call call = {.planner = p, .item = it};
     gufo_status status = fill_call(&call, step, texts, error);
 
-    if (status != GUFO_OK || step->operation->scope == OPERATION_ON_ITEMS)
+    if (status != GUFO_OK || step->operation->scope < OPERATION_ON_VIEWS)
         return status == GUFO_OK ? step->operation->apply(&call, error) : status;
     for (call.view = 0; call.view < it->n_views && status == GUFO_OK; call.view++)
         if (step->view == 0 || step->view == call.view + 1)

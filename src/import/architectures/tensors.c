@@ -19,6 +19,7 @@
 #include "import/architectures/operations_names.h"
 #include "import/architectures/stacks.h"
 #include "import/architectures/steps.h"
+#include "import/architectures/watch.h"
 
 typedef struct planning {
     planner planner;
@@ -387,24 +388,34 @@ static gufo_status plan_all(planning *pl, gufo_error *error)
     return status == GUFO_OK ? plan_finish(&pl->planner.grown, error) : status;
 }
 
-static gufo_status plan_with(planning *pl, tensor_plan *plan, const products *pairs,
-                             gufo_error *error)
+static gufo_status open_planning(planning *pl, tensor_plan *plan, gufo_error *error)
 {
     const gufo_allocator *a = &pl->planner.import->allocator;
     gufo_status status =
         growing_plan_open(&pl->planner.grown, plan, pl->planner.checkpoint, a, error);
 
-    pl->planner.grown.products = pairs;
     if (status == GUFO_OK)
         status = rules_open(&pl->rules, pl->planner.config->architecture, a, error);
-    if (status == GUFO_OK)
-        status = stacks_open(&pl->stacks, a, error);
-    if (status == GUFO_OK)
-        status = plan_all(pl, error);
+    return status == GUFO_OK ? stacks_open(&pl->stacks, a, error) : status;
+}
+
+static void close_planning(planning *pl)
+{
     stacks_close(&pl->stacks);
     rules_close(&pl->rules);
-    mem_free(a, pl->planner.firsts);
+    mem_free(&pl->planner.import->allocator, pl->planner.firsts);
     growing_plan_close(&pl->planner.grown);
+}
+
+static gufo_status plan_with(planning *pl, tensor_plan *plan, const products *pairs,
+                             gufo_error *error)
+{
+    gufo_status status = open_planning(pl, plan, error);
+
+    pl->planner.grown.products = pairs;
+    if (status == GUFO_OK)
+        status = plan_all(pl, error);
+    close_planning(pl);
     if (status != GUFO_OK)
         tensor_plan_free(plan);
     return status;
@@ -426,4 +437,124 @@ gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import, const c
     planning pl = {.planner = {.import = import, .checkpoint = c, .config = config}};
 
     return plan_with(&pl, plan, pairs, error);
+}
+
+/* ---- without data --------------------------------------------------------------------------- */
+
+gufo_status tensors_watch(tensor_plan *plan, gufo_import *import, const checkpoint *c,
+                          const model_config *config, uint64_t tokens,
+                          const tensor_watcher *watcher, gufo_error *error)
+{
+    planning pl = {
+        .planner = {.import = import, .checkpoint = c, .config = config, .tokens = tokens}};
+    gufo_status status = open_planning(&pl, plan, error);
+
+    pl.planner.grown.watcher = watcher;
+    if (status == GUFO_OK)
+        status = plan_all(&pl, error);
+    close_planning(&pl);
+    return status;
+}
+
+struct tensor_tracer {
+    tensor_plan plan;
+    planning planning;
+};
+
+tensor_tracer *tensor_tracer_new(gufo_import *import, const checkpoint *c,
+                                 const model_config *config, uint64_t tokens, gufo_error *error)
+{
+    tensor_tracer *t = mem_zero(&import->allocator, sizeof *t);
+
+    if (t == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    t->planning.planner =
+        (planner){.import = import, .checkpoint = c, .config = config, .tokens = tokens};
+    if (open_planning(&t->planning, &t->plan, error) == GUFO_OK)
+        return t;
+    tensor_tracer_free(t);
+    return NULL;
+}
+
+void tensor_tracer_free(tensor_tracer *t)
+{
+    if (t == NULL)
+        return;
+    close_planning(&t->planning);
+    tensor_plan_free(&t->plan);
+    mem_free(&t->planning.planner.import->allocator, t);
+}
+
+/* The steps of a rule that are about names, up to one that stacks: then the number of its entries. */
+static gufo_status trace_steps(planning *pl, item *it, tensor_rule *rule, uint64_t *entries,
+                               gufo_error *error)
+{
+    uint32_t next;
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < rule->n_steps && status == GUFO_OK; i++) {
+        const operation *o = rule->steps[i].operation;
+        tensor_rule one = *rule;
+        stack_place place;
+
+        if (o->scope == OPERATION_STACKS) {
+            status = find_place(pl, it, rule, &rule->steps[i], &place, NULL);
+            if (status == GUFO_E_MALFORMED) /* the configuration has no such stacks */
+                it->fate = ITEM_DROPPED;
+            *entries = place.entries;
+            return status == GUFO_E_MALFORMED ? GUFO_OK : status;
+        }
+        if (strcmp(o->name, "drop") == 0 || strcmp(o->name, "skip") == 0 ||
+            strcmp(o->name, "zero") == 0 || strcmp(o->name, "refuse") == 0)
+            it->fate = ITEM_DROPPED;
+        if (o->scope != OPERATION_ON_NAMES)
+            continue;
+        one.n_steps = i + 1;
+        status = steps_take(&pl->planner, it, &one, i, &next, error);
+    }
+    return status;
+}
+
+static gufo_status trace_targets(const planning *pl, const item *it, const tensor_rule *rule,
+                                 tensor_fate *out, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    char name[2 * GUFO_MAX_NAME];
+
+    if (rule == NULL || rule->n_targets == 0) {
+        out->count =
+            names_map(pl->planner.config->architecture, gufo_str_of(it->name), out->names[0]);
+        return GUFO_OK;
+    }
+    for (uint32_t i = 0; i < rule->n_targets && status == GUFO_OK; i++) {
+        status = steps_expand(&pl->planner, it, rule->targets[i], name, sizeof name, error);
+        (void)snprintf(out->names[i], sizeof out->names[i], "%.*s", GUFO_MAX_NAME, name);
+    }
+    out->count = rule->n_targets;
+    return status;
+}
+
+gufo_status tensor_trace(tensor_tracer *t, gufo_str name, tensor_fate *out, gufo_error *error)
+{
+    planning *pl = &t->planning;
+    const checkpoint_tensor made_up = {.name = name};
+    item it = {.from = &made_up, .block = UINT64_MAX, .entry = UINT64_MAX};
+    const tensor_rule *rule = NULL;
+    gufo_status status;
+
+    *out = (tensor_fate){.count = 0};
+    if (name.len > ITEM_NAME)
+        return GUFO_OK;
+    memcpy(it.name, name.data, name.len);
+    for (uint64_t i = 0; i < pl->rules.count; i++)
+        pl->rules.list[i].answer = RULE_UNKNOWN; /* the checkpoint has grown since */
+    status = change_name(pl, &it, error);
+    if (status == GUFO_OK && it.fate == ITEM_PLANNED)
+        status = find_rule(pl, &it, &rule, error);
+    if (status == GUFO_OK && it.fate == ITEM_PLANNED && rule != NULL)
+        status = trace_steps(pl, &it, &pl->rules.list[rule - pl->rules.list], &out->entries, error);
+    return status == GUFO_OK && it.fate == ITEM_PLANNED ? trace_targets(pl, &it, rule, out, error)
+                                                        : status;
 }

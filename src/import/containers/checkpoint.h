@@ -61,6 +61,7 @@ typedef struct checkpoint {
     void **texts; /* the names of tensors, in blocks */
     uint64_t text_count, text_room;
     name_index by_name;
+    bool made_up; /* tensors have names and shapes, but no numbers */
 } checkpoint;
 
 /* Opens the checkpoint in a folder, or that of one file: of safetensors, of PyTorch, or an index

@@ -1,4 +1,5 @@
 /* Queries about a job, and the checks that every way of writing begins and ends with. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -59,6 +60,11 @@ size_t gufo_job_output_path(const gufo_job *job, const char *path, size_t index,
     uint64_t shards = job_set_size(job);
     bool alone = shards == 1 && job->naming != JOB_NAMED_PREFIX;
 
+    if (job->naming == JOB_NAMED_EACH) {
+        int written = snprintf(out, size, "%s/%s", path, job->targets[index].name);
+
+        return written > 0 ? (size_t)written : 0;
+    }
     if (job->naming != JOB_NAMED_FILE && !alone)
         return gufo_shard_path_format(out, size, path, prefix_of(job, path),
                                       (uint32_t)(index % shards) + 1, (uint32_t)shards);

@@ -69,6 +69,16 @@ static gufo_status check_beside(const targets *t, const output *file, const outp
     return GUFO_OK;
 }
 
+/* A folder of files may be a stranger's: what is written there does not go where its links go. */
+static gufo_status check_link(const gufo_job *job, const char *path, gufo_error *error)
+{
+    struct stat info;
+
+    return job->naming == JOB_NAMED_EACH && lstat(path, &info) == 0 && S_ISLNK(info.st_mode)
+               ? refuse(error, GUFO_E_ARGUMENT, "it is a link, which is not followed")
+               : GUFO_OK;
+}
+
 static gufo_status find_target(targets *t, const char *path, uint32_t index,
                                const output_guard *guard, const output_guard *inputs,
                                gufo_error *error)
@@ -81,7 +91,9 @@ static gufo_status find_target(targets *t, const char *path, uint32_t index,
     if (t->paths[index] == NULL)
         return fail_memory(error);
     (void)gufo_job_output_path(t->job, path, index, t->paths[index], size);
-    status = output_find(&t->files[index], t->paths[index], true, guard, a, error);
+    status = check_link(t->job, t->paths[index], error);
+    if (status == GUFO_OK)
+        status = output_find(&t->files[index], t->paths[index], true, guard, a, error);
     if (status == GUFO_OK)
         status = check_beside(t, &t->files[index], inputs, error);
     if (status == GUFO_OK && t->resumable) {

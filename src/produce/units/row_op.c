@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "codec/doubles.h"
 #include "produce/produce.h"
+#include "produce/units/nearest_half.h"
 
 /* A table of one row applies to every row, any other has one row for each. */
 static bool fits_each(const row_op *op, uint64_t piece_rows, uint64_t columns)
@@ -64,21 +65,6 @@ static void neg_exp(const row_op *op, const float *const *sides, op_row *row)
     (void)op, (void)sides;
     for (uint64_t i = 0; i < row->columns; i++)
         row->values[i] = -exp(row->values[i]);
-}
-
-/* The nearest number of F16, ties to even.  Numbers of one exponent are multiples of 2^(exponent - 11),
- * the smallest ones of 2^-24. */
-static double nearest_half(double value)
-{
-    double unit;
-    int exponent;
-
-    if (!isfinite(value) || value == 0)
-        return value;
-    (void)frexp(value, &exponent);
-    unit = ldexp(1, exponent - 11 < -24 ? -24 : exponent - 11);
-    value = rint(value / unit) * unit;
-    return fabs(value) > 65504 ? copysign(HUGE_VAL, value) : value;
 }
 
 static void round_f16(const row_op *op, const float *const *sides, op_row *row)

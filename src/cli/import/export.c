@@ -1,0 +1,211 @@
+/* gufo export FILE DIR: a model as the files of Hugging Face's libraries. */
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/core/copying.h"
+#include "cli/core/foreign_file.h"
+#include "cli/core/json.h"
+#include "cli/core/path.h"
+#include "cli/core/save.h"
+#include "cli/core/text.h"
+
+#include "gufo/import.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct export_options {
+    copying job;
+    gufo_export_options what;
+    unsigned format, dtype; /* words of the lists below; dtype is counted from 1, 0: as it is */
+    bool made_folder;
+} export_options;
+
+static const char *const formats[] = {"safetensors", "npz", NULL};
+static const char *const dtypes[] = {"bf16", "f16", "f32", NULL};
+static const uint32_t dtype_ids[] = {GUFO_TYPE_BF16, GUFO_TYPE_F16, GUFO_TYPE_F32};
+
+static const command_option export_table[] = {
+    {"output", "DIR", "The folder for the files, which is made", OPTION_OUTPUT},
+    {"format", "FORMAT", "safetensors, the default, or npz: one file for NumPy",
+     OPTION_CHOICE(export_options, format, formats, 0)},
+    {"dtype", "TYPE",
+     "bf16, f16 or f32, for tensors of two dimensions and more (default: the types that they have, "
+     "and bf16 for what is quantized)",
+     OPTION_CHOICE(export_options, dtype, dtypes, 1)},
+    {"shard-size", "SIZE", "At most this many bytes of tensors in a file (default: 5 GB)",
+     OPTION_SIZE(export_options, what.shard_size, 1, "500M or 2G")},
+    {"dry-run", NULL, "Show which files and tensors would be written, but write nothing",
+     OPTION_FLAG(export_options, job.dry_run)},
+    {0},
+};
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static void write_tensor(json_writer *j, const gufo_export_tensor *t)
+{
+    json_begin_object(j, NULL);
+    json_write_str(j, "name", t->name);
+    json_write_text(j, "dtype", t->dtype);
+    json_begin_array(j, "shape");
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        json_write_u64(j, NULL, t->shape[i]);
+    json_end_array(j);
+    json_write_str(j, "source", t->source);
+    json_write_text(j, "file", t->file);
+    json_end_object(j);
+}
+
+static void write_json(const gufo_job *job, json_writer *j)
+{
+    gufo_export_tensor t;
+    const char *warning;
+
+    json_begin_array(j, "tensors");
+    for (uint64_t i = 0; gufo_export_tensor_at(job, i, &t); i++)
+        write_tensor(j, &t);
+    json_end_array(j);
+    json_begin_array(j, "warnings");
+    for (uint64_t i = 0; (warning = gufo_export_warning_at(job, i)) != NULL; i++)
+        json_write_text(j, NULL, warning);
+    json_end_array(j);
+}
+
+static void print_tensor(const gufo_export_tensor *t)
+{
+    text_print("  %.*s  %s ", (int)t->name.len, t->name.data, t->dtype);
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        text_print("%s%" PRIu64, i > 0 ? " x " : " ", t->shape[i]);
+    text_print("  of %.*s\n", (int)t->source.len, t->source.data);
+}
+
+/* Tensors are listed by dry runs, which are asked for details. */
+static void report(const copying *job, json_writer *j)
+{
+    gufo_export_tensor t;
+
+    if (j != NULL)
+        write_json(job->plan, j);
+    for (uint64_t i = 0; j == NULL && job->dry_run && gufo_export_tensor_at(job->plan, i, &t); i++)
+        print_tensor(&t);
+}
+
+static void warn(const gufo_job *job, const char *path)
+{
+    const char *warning;
+
+    for (uint64_t i = 0; (warning = gufo_export_warning_at(job, i)) != NULL; i++)
+        report_warning(path, "%s", warning);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+/* Makes the folder.  A dry run makes it, too, to see whether files can be written there; it is removed
+ * at the end. */
+static int make_folder(export_options *o)
+{
+    const char *path = o->job.base.output;
+
+    if (mkdir(path, 0777) == 0)
+        o->made_folder = true;
+    else if (errno != EEXIST || !path_is_folder(path))
+        return report_system(path, errno == EEXIST ? ENOTDIR : errno);
+    return CODE_OK;
+}
+
+static bool is_output(const gufo_job *job, const char *folder, const char *name)
+{
+    size_t len = strlen(folder) + 1;
+    bool is = false;
+
+    for (size_t i = 0; i < gufo_job_output_count(job) && !is; i++) {
+        char *path = save_output_path(job, folder, i);
+
+        is = path == NULL || strcmp(path + len, name) == 0;
+        free(path);
+    }
+    return is;
+}
+
+/* Files that readers of the folder would take for parts of the model. */
+static bool is_part(gufo_str name)
+{
+    return (str_begins(name, "model") && str_ends(name, ".safetensors")) ||
+           str_ends(name, ".safetensors.index.json");
+}
+
+/* A folder with tensors of another model would be a mixture. */
+static int check_folder(const gufo_job *job, const char *folder)
+{
+    DIR *all = opendir(folder);
+    struct dirent *one;
+    int code = CODE_OK;
+
+    if (all == NULL)
+        return report_system(folder, errno);
+    while (code == CODE_OK && (one = readdir(all)) != NULL)
+        if (is_part(gufo_str_of(one->d_name)) && !is_output(job, folder, one->d_name))
+            code =
+                report_as(CODE_USAGE, folder,
+                          "it has tensors of another model, in %s: remove them first", one->d_name);
+    (void)closedir(all);
+    return code;
+}
+
+static gufo_job *plan(copying *job, gufo_error *error)
+{
+    export_options *o = (export_options *)job;
+    gufo_job *made;
+
+    o->what.format = (gufo_export_format)o->format;
+    if (o->dtype > 0)
+        o->what.dtype = gufo_element_type_by_id(dtype_ids[o->dtype - 1]);
+    made = gufo_export_job(job->model, &o->what, error);
+    if (made == NULL)
+        return NULL;
+    warn(made, job->input);
+    job->code = make_folder(o);
+    if (job->code == CODE_OK)
+        job->code = check_folder(made, job->base.output);
+    if (job->code == CODE_OK)
+        return made;
+    gufo_job_free(made);
+    return NULL;
+}
+
+static int export_model(void *context)
+{
+    export_options *o = context;
+    int code;
+
+    if (path_is_standard(o->job.base.output))
+        return report_usage("several files cannot go to standard output");
+    o->job.report = report;
+    code = copying_run(&o->job, plan);
+    if (o->made_folder && (code != CODE_OK || o->job.dry_run))
+        (void)rmdir(o->job.base.output);
+    return code;
+}
+
+const command_line command_export = {
+    .operands = {"FILE DIR", 2, 2, "FILE and DIR are needed"},
+    .out = 2,
+    .doc =
+        "Write a model as the files of Hugging Face.\v"
+        "DIR gets config.json, the tokenizer and *.safetensors files, as Hugging Face's libraries "
+        "read them; 'gufo convert DIR' makes the same model of them again, which "
+        "gguf-metadata.json is there for.  Tensors get the names of the framework, and their "
+        "numbers the order that they have there; what is quantized is decoded.  Adapters, and "
+        "architectures without rules, end with status 2.",
+    .examples = {{"gufo export qwen3-8b-bf16.gguf Qwen3-8B", "Writes a folder."},
+                 {"gufo export model-q4_k_m.gguf model --dtype=f16 --shard-size=2G",
+                  "Decodes a quantized model to F16, in files of two gigabytes."},
+                 {"gufo export --format=npz model.gguf arrays",
+                  "Writes arrays/model.npz, for NumPy."}},
+    COMMAND_OPTIONS(export_table, export_options),
+    .run = export_model,
+};

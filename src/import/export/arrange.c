@@ -1,0 +1,580 @@
+/* Boxes become pieces.
+ *
+ *     cut     a box whose numbers do not follow each other in the checkpoint is cut along its longest
+ *             step there, until what is left does: ranges
+ *     sort    ranges, in the order of the checkpoint
+ *     group   neighbours that are made in the same way are one piece: rows that are copied, or columns
+ *             that become rows
+ *
+ * Two tensors that alternate (gate and up of some experts) are one box, if the file has them at a
+ * distance of whole rows. */
+#include "import/export/arrange.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/half.h"
+#include "import/architectures/gather.h"
+
+enum { MOST_RANGES = 1 << 20, SEGMENT_DIMS = 3 };
+
+/* A box whose numbers follow each other in the checkpoint. */
+typedef struct range {
+    box box;
+    uint64_t numbers;
+    uint64_t height; /* columns of so many numbers become rows; 0: rows stay rows */
+    uint64_t width;
+    uint32_t column; /* the axis of the box that is a column */
+} range;
+
+typedef struct arranging {
+    gufo_job *job;
+    const inversion *v;
+    const gufo_allocator *a;
+    const undoing *undoing;
+    const gufo_element_type *type;
+    uint64_t place, row; /* of the next piece in the target, and its first number */
+    uint32_t target;
+    range *ranges;
+    uint64_t range_count, range_room;
+    /* The piece that is made, and what belongs to its sources: */
+    piece piece;
+    uint64_t *tensors;
+    uint64_t columns, source_room, tensor_room, segment_room;
+} arranging;
+
+/* ---- boxes ---------------------------------------------------------------------------------- */
+
+static void move_axis(box *b, uint32_t to, uint32_t from)
+{
+    b->count[to] = b->count[from];
+    b->to_step[to] = b->to_step[from];
+    b->from_step[to] = b->from_step[from];
+}
+
+/* Puts the axes in the order of their steps in the checkpoint, longest first; those of one entry say
+ * nothing, and one that continues the next is part of it. */
+static void simplify(box *b)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        const uint64_t count = b->count[i], to = b->to_step[i], from = b->from_step[i];
+        uint32_t at = n;
+
+        if (count == 1)
+            continue;
+        for (; at > 0 && b->to_step[at - 1] < to; at--)
+            move_axis(b, at, at - 1);
+        b->count[at] = count;
+        b->to_step[at] = to;
+        b->from_step[at] = from;
+        n++;
+    }
+    b->n = n;
+    for (uint32_t i = n; i-- > 1;) {
+        if (b->to_step[i - 1] != b->count[i] * b->to_step[i] ||
+            b->from_step[i - 1] != b->count[i] * b->from_step[i])
+            continue;
+        b->count[i] *= b->count[i - 1];
+        for (uint32_t k = i; k < b->n; k++)
+            move_axis(b, k - 1, k);
+        b->n--;
+    }
+}
+
+/* Whether its numbers follow each other in the checkpoint. */
+static bool is_range(const box *b)
+{
+    uint64_t step = 1;
+
+    for (uint32_t i = b->n; i > 0; i--) {
+        if (b->to_step[i - 1] != step)
+            return false;
+        step *= b->count[i - 1];
+    }
+    return true;
+}
+
+/* Whether both have the same counts and steps. */
+static bool same_walk(const box *a, const box *b)
+{
+    const size_t size = a->n * sizeof *a->count;
+
+    return a->n == b->n && memcmp(a->count, b->count, size) == 0 &&
+           memcmp(a->to_step, b->to_step, size) == 0 &&
+           memcmp(a->from_step, b->from_step, size) == 0;
+}
+
+/* How far behind tensor `a` tensor `b` is in the file, in numbers; false if it is not, or not at whole
+ * rows of the same type. */
+static bool distance(const arranging *r, uint64_t a, uint64_t b, uint64_t *numbers)
+{
+    gufo_tensor x, y;
+    uint64_t row, bytes;
+
+    (void)gufo_tensor_at(r->v->model, a, &x);
+    (void)gufo_tensor_at(r->v->model, b, &y);
+    if (x.shard != y.shard || x.type != y.type || x.dims[0] != y.dims[0] ||
+        x.offset == GUFO_NO_OFFSET || y.offset < x.offset)
+        return false;
+    row = x.size / (x.elements / x.dims[0]);
+    bytes = y.offset - x.offset;
+    return row > 0 && bytes % row == 0 && checked_mul(bytes / row, x.dims[0], numbers);
+}
+
+/* Makes one box of two that alternate; false if they cannot be one. */
+static bool join_boxes(const arranging *r, box *a, const box *b)
+{
+    uint64_t numbers, from;
+
+    if (a->n == VIEW_DIMS || is_range(a) || !same_walk(a, b) || b->to <= a->to ||
+        !distance(r, a->tensor, b->tensor, &numbers) || !checked_add(numbers, b->from, &from) ||
+        from < a->from)
+        return false;
+    a->count[a->n] = 2;
+    a->to_step[a->n] = b->to - a->to;
+    a->from_step[a->n++] = from - a->from;
+    simplify(a);
+    return true;
+}
+
+/* ---- cutting -------------------------------------------------------------------------------- */
+
+/* Finds the axis that is a column, if rows are not rows. */
+static void find_column(range *g)
+{
+    const box *b = &g->box;
+    uint32_t column = b->n;
+
+    g->height = g->width = 0;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->from_step[i] == 1)
+            column = i;
+    if (column == b->n || b->to_step[column] == 1)
+        return;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (i != column && b->from_step[i] % b->count[column] != 0)
+            return;
+    if (b->from % b->count[column] != 0)
+        return;
+    g->height = b->count[column];
+    g->width = b->to_step[column];
+    g->column = column;
+}
+
+static gufo_status add_range(arranging *r, const box *b, gufo_error *error)
+{
+    range *list = mem_grow(r->a, r->ranges, r->range_count, &r->range_room, sizeof *list), *g;
+
+    if (list == NULL)
+        return fail_memory(error);
+    r->ranges = list;
+    g = &list[r->range_count++];
+    *g = (range){.box = *b, .numbers = 1};
+    for (uint32_t i = 0; i < b->n; i++)
+        g->numbers *= b->count[i];
+    find_column(g);
+    return GUFO_OK;
+}
+
+static gufo_status cut(arranging *r, const box *b, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    box part = *b;
+
+    if (is_range(b))
+        return add_range(r, b, error);
+    for (uint32_t i = 1; i < b->n; i++)
+        move_axis(&part, i - 1, i);
+    part.n--;
+    for (uint64_t i = 0; i < b->count[0] && status == GUFO_OK; i++) {
+        if (r->range_count >= MOST_RANGES)
+            return refuse(error, GUFO_E_LIMIT, "its numbers come from too many places");
+        status = cut(r, &part, error);
+        part.to += b->to_step[0];
+        part.from += b->from_step[0];
+    }
+    return status;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+
+    if (x->box.to != y->box.to)
+        return x->box.to < y->box.to ? -1 : 1;
+    return (x->numbers < y->numbers) - (x->numbers > y->numbers);
+}
+
+/* Removes what a range before has: numbers that several tensors of the model have, too. */
+static void remove_copies(arranging *r)
+{
+    uint64_t end = 0, kept = 0;
+
+    for (uint64_t i = 0; i < r->range_count; i++) {
+        const range g = r->ranges[i];
+
+        if (kept > 0 && g.box.to < end)
+            continue;
+        end = g.box.to + g.numbers;
+        r->ranges[kept++] = g;
+    }
+    r->range_count = kept;
+}
+
+static gufo_status find_ranges(arranging *r, gufo_error *error)
+{
+    const box *boxes = r->v->boxes + r->undoing->first_box;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < r->undoing->box_count && status == GUFO_OK; i++) {
+        box b = boxes[i], next;
+
+        simplify(&b);
+        if (i + 1 < r->undoing->box_count) {
+            next = boxes[i + 1];
+            simplify(&next);
+            i += join_boxes(r, &b, &next);
+        }
+        status = cut(r, &b, error);
+    }
+    if (status != GUFO_OK || r->range_count == 0)
+        return status;
+    qsort(r->ranges, (size_t)r->range_count, sizeof *r->ranges, compare_ranges);
+    remove_copies(r);
+    return GUFO_OK;
+}
+
+/* ---- sources -------------------------------------------------------------------------------- */
+
+/* The rows of a tensor, of r->columns numbers, up to number `end`. */
+static gufo_status rows_of_tensor(const arranging *r, uint64_t index, uint64_t end, rows *out,
+                                  gufo_error *error)
+{
+    gufo_tensor t;
+    uint32_t input;
+    gufo_status status;
+
+    (void)gufo_tensor_at(r->v->model, index, &t);
+    status = job_add_model(r->job, r->v->model, t.shard, &input, error);
+    if (status != GUFO_OK)
+        return status;
+    *out = job_tensor_rows(r->job, input, &t, index);
+    if (out->type == NULL || (out->source == NULL && out->columns != r->columns))
+        return refuse(error, GUFO_E_TYPE, "tensor %s cannot be rearranged: %s", QUOTED(t.name),
+                      out->type == NULL ? "its type is not known" : "it is not in a file");
+    if (r->columns % out->type->block_elements != 0)
+        return refuse(error, GUFO_E_TYPE,
+                      "tensor %s has blocks of %" PRIu32
+                      " numbers, which go to several places: decode it first, to F16 or BF16",
+                      QUOTED(t.name), out->type->block_elements);
+    if (out->source != NULL) {
+        out->columns = r->columns;
+        out->row_bytes = r->columns / out->type->block_elements * out->type->block_bytes;
+        out->count = divide_up(end, r->columns);
+    }
+    return GUFO_OK;
+}
+
+static gufo_status add_source(arranging *r, const rows *from, uint64_t tensor, gufo_error *error)
+{
+    piece *p = &r->piece;
+    rows *list = mem_grow(r->a, p->sources, p->n_sources, &r->source_room, sizeof *list);
+    uint64_t *tensors = mem_grow(r->a, r->tensors, p->n_sources, &r->tensor_room, sizeof *tensors);
+
+    if (list != NULL)
+        p->sources = list;
+    if (tensors != NULL)
+        r->tensors = tensors;
+    if (list == NULL || tensors == NULL)
+        return fail_memory(error);
+    tensors[p->n_sources] = tensor;
+    list[p->n_sources++] = *from;
+    return GUFO_OK;
+}
+
+/* The source that has numbers of a tensor up to `end`; UINT64_MAX means zeros. */
+static gufo_status find_source(arranging *r, uint64_t tensor, uint64_t end, uint32_t *number,
+                               gufo_error *error)
+{
+    rows from = {.read = gather_zeros,
+                 .columns = r->columns,
+                 .count = divide_up(end, r->columns),
+                 .type = gufo_element_type_by_id(GUFO_TYPE_F32),
+                 .row_bytes = r->columns * sizeof(float)};
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = r->piece.n_sources; i-- > 0;)
+        if (r->tensors[i] == tensor) {
+            *number = i;
+            r->piece.sources[i].count =
+                larger(r->piece.sources[i].count, divide_up(end, r->columns));
+            return GUFO_OK;
+        }
+    if (tensor != UINT64_MAX)
+        status = rows_of_tensor(r, tensor, end, &from, error);
+    *number = r->piece.n_sources;
+    return status == GUFO_OK ? add_source(r, &from, tensor, error) : status;
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+static gufo_status add_segment(arranging *r, const segment *s, gufo_error *error)
+{
+    piece *p = &r->piece;
+    segment *list = mem_grow(r->a, p->segments, p->n_segments, &r->segment_room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    p->segments = list;
+    list[p->n_segments++] = *s;
+    return GUFO_OK;
+}
+
+/* Rows of a box whose axes are rows: more than a segment has become several segments. */
+static gufo_status add_rows(arranging *r, const box *b, uint32_t first_axis, uint32_t number,
+                            uint64_t first, gufo_error *error)
+{
+    segment s = {.source = number, .first = first, .count = {1, 1, 1}};
+    gufo_status status = GUFO_OK;
+
+    if (b->n - first_axis <= SEGMENT_DIMS) {
+        for (uint32_t i = 0; i < b->n - first_axis; i++) {
+            s.count[i] = b->count[b->n - 1 - i];
+            s.stride[i] = b->from_step[b->n - 1 - i];
+        }
+        return add_segment(r, &s, error);
+    }
+    for (uint64_t i = 0; i < b->count[first_axis] && status == GUFO_OK; i++)
+        status =
+            add_rows(r, b, first_axis + 1, number, first + i * b->from_step[first_axis], error);
+    return status;
+}
+
+/* The last number of a box, + 1. */
+static uint64_t end_of(const box *b)
+{
+    uint64_t end = b->from + 1;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        end += (b->count[i] - 1) * b->from_step[i];
+    return end;
+}
+
+/* Adds the rows of a range, of r->columns numbers. */
+static gufo_status add_range_rows(arranging *r, const range *g, gufo_error *error)
+{
+    box b = g->box;
+    uint32_t number;
+    gufo_status status = find_source(r, b.tensor, end_of(&b), &number, error);
+
+    if (g->height > 0) { /* a column of it is a row of the source */
+        for (uint32_t i = g->column + 1; i < b.n; i++)
+            move_axis(&b, i - 1, i);
+        b.n--;
+    } else if (b.n > 0 && b.from_step[b.n - 1] == 1) {
+        b.count[b.n - 1] /= r->columns;
+        b.from_step[b.n - 1] = r->columns;
+    }
+    for (uint32_t i = 0; i < b.n; i++)
+        b.from_step[i] /= r->columns;
+    return status == GUFO_OK ? add_rows(r, &b, 0, number, b.from / r->columns, error) : status;
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The longest row that all ranges [first, last) consist of, up to a row of their tensor. */
+static uint64_t columns_of(const arranging *r, uint64_t first, uint64_t last)
+{
+    gufo_tensor t;
+    uint64_t columns;
+
+    (void)gufo_tensor_at(r->v->model, r->ranges[first].box.tensor, &t);
+    columns = t.dims[0];
+    for (uint64_t i = first; i < last; i++) {
+        const box *b = &r->ranges[i].box;
+        bool has_run = b->n > 0 && b->from_step[b->n - 1] == 1;
+
+        columns = common_divisor(columns, has_run ? b->count[b->n - 1] : 1);
+        columns = common_divisor(columns, b->from);
+        for (uint32_t k = 0; k + has_run < b->n; k++)
+            columns = common_divisor(columns, b->from_step[k]);
+    }
+    return columns;
+}
+
+static bool is_moved(const arranging *r)
+{
+    const piece *p = &r->piece;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].type != r->type || p->sources[i].swapped)
+            return false;
+    return p->n_ops == 0 && !p->transpose;
+}
+
+static bool needs_encoding(const arranging *r)
+{
+    for (uint32_t i = 0; i < r->piece.n_sources; i++)
+        if (r->piece.sources[i].type != r->type)
+            return true;
+    return r->piece.n_ops > 0;
+}
+
+/* Ends the piece that has `numbers` numbers. */
+static gufo_status add_piece(arranging *r, uint64_t numbers, gufo_error *error)
+{
+    piece *p = &r->piece;
+    made result = {.target = r->target, .type = r->type, .encode = needs_encoding(r)};
+    gufo_status status;
+
+    p->how = is_moved(r) ? PIECE_MOVE : PIECE_MAKE;
+    p->made = &result;
+    p->n_made = 1;
+    result.row_bytes = p->columns * r->type->block_bytes;
+    result.place = r->place + r->row * r->type->block_bytes;
+    status = job_add_piece(r->job, p, error);
+    p->made = NULL;
+    p->n_sources = p->n_segments = 0;
+    r->row += numbers;
+    return status;
+}
+
+static gufo_status add_zeros(arranging *r, uint64_t numbers, gufo_error *error)
+{
+    const box zeros = {.tensor = UINT64_MAX, .n = 1, .count = {numbers}, .from_step = {1}};
+    const range g = {.box = zeros, .numbers = numbers};
+    gufo_status status;
+
+    r->columns = 1;
+    status = add_range_rows(r, &g, error);
+    r->piece.columns = 1;
+    r->piece.slices = 1;
+    r->piece.slice_rows = numbers;
+    r->piece.transpose = false;
+    return status == GUFO_OK ? add_piece(r, numbers, error) : status;
+}
+
+/* Ranges [first, last), which follow each other and are made in the same way. */
+static gufo_status add_group(arranging *r, uint64_t first, uint64_t last, gufo_error *error)
+{
+    const range *g = &r->ranges[first];
+    uint64_t numbers = 0;
+    gufo_status status = GUFO_OK;
+
+    r->columns = g->height > 0 ? g->height : columns_of(r, first, last);
+    for (uint64_t i = first; i < last && status == GUFO_OK; i++) {
+        numbers += r->ranges[i].numbers;
+        status = add_range_rows(r, &r->ranges[i], error);
+    }
+    r->piece.transpose = g->height > 0;
+    r->piece.columns = g->height > 0 ? g->width : r->columns;
+    r->piece.slices = g->height > 0 ? numbers / (g->height * g->width) : 1;
+    r->piece.slice_rows = g->height > 0 ? g->height : numbers / r->columns;
+    return status == GUFO_OK ? add_piece(r, numbers, error) : status;
+}
+
+static bool same_group(const range *a, const range *b)
+{
+    return a->height == b->height && a->width == b->width && a->box.to + a->numbers == b->box.to;
+}
+
+static gufo_status add_all(arranging *r, uint64_t numbers, gufo_error *error)
+{
+    gufo_status status = find_ranges(r, error);
+
+    for (uint64_t first = 0, last; first < r->range_count && status == GUFO_OK; first = last) {
+        if (r->ranges[first].box.to > r->row)
+            status = add_zeros(r, r->ranges[first].box.to - r->row, error);
+        last = first + 1;
+        while (last < r->range_count && same_group(&r->ranges[last - 1], &r->ranges[last]))
+            last++;
+        if (status == GUFO_OK)
+            status = add_group(r, first, last, error);
+    }
+    if (status == GUFO_OK && r->row < numbers)
+        status = add_zeros(r, numbers - r->row, error);
+    return status;
+}
+
+/* ---- numbers of keys ------------------------------------------------------------------------- */
+
+static gufo_status read_given(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                              gufo_error *error)
+{
+    const given_number *given = r->context;
+
+    (void)first, (void)count, (void)error;
+    store_u32(out, float_to_bits(given->value), bytes_swapped(false));
+    return GUFO_OK;
+}
+
+static const given_number *find_given(const made_up *m, uint64_t owner)
+{
+    for (uint64_t i = 0; i < m->given_count; i++)
+        if (m->given[i].tensor == owner)
+            return &m->given[i];
+    return NULL;
+}
+
+static gufo_status add_given(arranging *r, const given_number *given, gufo_error *error)
+{
+    const rows one = {.read = read_given,
+                      .context = (void *)given,
+                      .row_bytes = sizeof(float),
+                      .count = 1,
+                      .columns = 1,
+                      .type = gufo_element_type_by_id(GUFO_TYPE_F32)};
+    const made result = {.target = r->target,
+                         .place = r->place,
+                         .row_bytes = r->type->block_bytes,
+                         .type = r->type,
+                         .encode = true};
+
+    return job_add_rows(r->job, PIECE_MAKE, r->piece.name, &one, &result, 1, error);
+}
+
+gufo_status arrange(gufo_job *job, const inversion *v, uint64_t owner,
+                    const gufo_element_type *type, uint32_t target, uint64_t place,
+                    gufo_error *error)
+{
+    const undoing *u = &v->undoings[owner];
+    arranging r = {.job = job,
+                   .v = v,
+                   .a = v->allocator,
+                   .undoing = u,
+                   .type = type,
+                   .target = target,
+                   .place = place};
+    const given_number *given;
+    gufo_status status;
+
+    r.piece.name = v->made->checkpoint.tensors[owner].name;
+    r.piece.ops = (row_op *)u->ops; /* job_add_piece copies them */
+    r.piece.n_ops = u->n_ops;
+    given = find_given(v->made, owner);
+    status = given != NULL ? add_given(&r, given, error)
+                           : add_all(&r, v->made->checkpoint.tensors[owner].elements, error);
+    mem_free(r.a, r.ranges);
+    mem_free(r.a, r.piece.sources);
+    mem_free(r.a, r.piece.segments);
+    mem_free(r.a, r.tensors);
+    return status;
+}

@@ -1,0 +1,373 @@
+/* Writing model.npz: an archive with a member NAME.npy for each tensor, as numpy.savez has it.
+ *
+ *     local header | header of npy | numbers     for each tensor
+ *     directory, and where it is
+ *
+ * Members are stored, not packed, so numbers are made where they are.  An archive has a CRC-32 of each
+ * member, which readers check: all numbers are made once before the job writes them, for their sums. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "import/export/arrange.h"
+#include "import/export/crc32.h"
+#include "import/export/writers.h"
+
+enum {
+    LOCAL_SIZE = 30,  /* of a local header, without name and extra field */
+    LOCAL_EXTRA = 20, /* sizes of 64 bits */
+    LOCAL_CRC = 14,   /* where its sum is */
+    ENTRY_SIZE = 46,  /* of an entry of the directory */
+    ENTRY_EXTRA = 28, /* sizes and place of 64 bits */
+    ENTRY_CRC = 16,   /* where its sum is */
+    END_SIZE = 56 + 20 + 22,
+    VERSION = 45,      /* of readers: the first with sizes of 64 bits */
+    DATE = 1 << 5 | 1, /* 1 January 1980: results depend on the model alone */
+    ALIGNMENT = 64,    /* of numbers in a member */
+    PART = 1 << 20,    /* bytes that are summed at once */
+};
+
+/* What becomes of one tensor. */
+typedef struct member {
+    const export_tensor *tensor;
+    uint8_t *head; /* both headers */
+    size_t head_size, npy_size;
+    uint64_t place;                   /* in the file */
+    uint64_t first_piece, last_piece; /* that make its numbers: up to, not with, the last */
+    size_t entry;                     /* in the directory */
+} member;
+
+typedef struct archive {
+    gufo_allocator allocator;
+    gufo_job *job;
+    member *members;
+    uint64_t count;
+    buffer directory;
+    crc32_tables tables;
+} archive;
+
+/* Bytes in memory, as rows of one byte. */
+typedef struct memory_bytes {
+    const uint8_t *bytes;
+} memory_bytes;
+
+/* ---- numbers of an archive ------------------------------------------------------------------- */
+
+static uint8_t *put16(uint8_t *at, uint32_t value)
+{
+    store_u16(at, (uint16_t)value, bytes_swapped(false));
+    return at + 2;
+}
+
+static uint8_t *put32(uint8_t *at, uint32_t value)
+{
+    store_u32(at, value, bytes_swapped(false));
+    return at + 4;
+}
+
+static uint8_t *put64(uint8_t *at, uint64_t value)
+{
+    store_u64(at, value, bytes_swapped(false));
+    return at + 8;
+}
+
+static uint8_t *put_text(uint8_t *at, const char *text)
+{
+    size_t len = strlen(text);
+
+    memcpy(at, text, len);
+    return at + len;
+}
+
+static size_t name_size(const member *m)
+{
+    return m->tensor->like->name.len + strlen(".npy");
+}
+
+static uint64_t member_size(const member *m)
+{
+    return m->npy_size + m->tensor->size;
+}
+
+/* ---- the header of npy ---------------------------------------------------------------------- */
+
+/* The type as NumPy spells it. */
+static const char *descr_of(const number_type *number)
+{
+    static const struct {
+        const char *name, *descr;
+    } types[] = {{"F64", "<f8"}, {"F32", "<f4"}, {"F16", "<f2"}, {"I64", "<i8"},
+                 {"I32", "<i4"}, {"I16", "<i2"}, {"I8", "|i1"}};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i].name, number->name) == 0)
+            return types[i].descr;
+    return "<f4";
+}
+
+/* "(3, 4)", "(3,)", "()" */
+static void write_shape(const checkpoint_tensor *t, char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "(");
+
+    for (uint32_t i = 0; i < t->n_dims && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%" PRIu64 "%s", t->shape[i],
+                               t->n_dims == 1      ? ","
+                               : i + 1 < t->n_dims ? ", "
+                                                   : "");
+    (void)snprintf(out + at, size - at, ")");
+}
+
+/* 10 bytes, a dictionary of Python, blanks and a line end: a multiple of ALIGNMENT in all. */
+static size_t write_npy(const export_tensor *t, uint8_t *out, size_t room)
+{
+    char shape[256], text[384];
+    size_t len, padded;
+    uint8_t *at;
+
+    write_shape(t->like, shape, sizeof shape);
+    len = (size_t)snprintf(text, sizeof text,
+                           "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                           descr_of(t->number), shape);
+    padded = (10 + len + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (padded > room)
+        return 0;
+    memset(out, ' ', padded);
+    at = put_text(out, "\x93NUMPY\x01");
+    *at++ = 0;
+    at = put16(at, (uint32_t)(padded - 10));
+    (void)put_text(at, text);
+    out[padded - 1] = '\n';
+    return padded;
+}
+
+/* ---- headers of members ---------------------------------------------------------------------- */
+
+static gufo_status make_head(written_files *w, const gufo_allocator *a, member *m,
+                             gufo_error *error)
+{
+    uint8_t npy[512], *at;
+    gufo_status status;
+
+    m->npy_size = write_npy(m->tensor, npy, sizeof npy);
+    m->head_size = LOCAL_SIZE + name_size(m) + LOCAL_EXTRA + m->npy_size;
+    m->head = mem_alloc(a, m->head_size);
+    status = written_keep(w, a, m->head, error);
+    if (status != GUFO_OK)
+        return status;
+    at = put32(m->head, 0x04034B50);
+    at = put16(put16(put16(at, VERSION), 0), 0); /* no flags, stored */
+    at = put32(put16(put16(at, 0), DATE), 0);    /* the sum comes later */
+    at = put32(put32(at, UINT32_MAX), UINT32_MAX);
+    at = put16(put16(at, (uint32_t)name_size(m)), LOCAL_EXTRA);
+    memcpy(at, m->tensor->like->name.data, m->tensor->like->name.len);
+    at = put_text(at + m->tensor->like->name.len, ".npy");
+    at = put16(put16(at, 1), LOCAL_EXTRA - 4);
+    at = put64(put64(at, member_size(m)), member_size(m));
+    memcpy(at, npy, m->npy_size);
+    return GUFO_OK;
+}
+
+static gufo_status add_entry(archive *z, member *m, gufo_error *error)
+{
+    size_t size = ENTRY_SIZE + name_size(m) + ENTRY_EXTRA;
+    uint8_t *at;
+
+    m->entry = z->directory.len;
+    at = buffer_extend(&z->directory, size);
+    if (at == NULL)
+        return fail_memory(error);
+    at = put32(at, 0x02014B50);
+    at = put16(put16(at, VERSION), VERSION);
+    at = put16(put16(at, 0), 0);
+    at = put32(put16(put16(at, 0), DATE), 0);
+    at = put32(put32(at, UINT32_MAX), UINT32_MAX);
+    at = put16(put16(put16(at, (uint32_t)name_size(m)), ENTRY_EXTRA), 0); /* no comment */
+    at = put32(put16(put16(at, 0), 0), 0);
+    at = put32(at, UINT32_MAX);
+    memcpy(at, m->tensor->like->name.data, m->tensor->like->name.len);
+    at = put_text(at + m->tensor->like->name.len, ".npy");
+    at = put16(put16(at, 1), ENTRY_EXTRA - 4);
+    (void)put64(put64(put64(at, member_size(m)), member_size(m)), m->place);
+    return GUFO_OK;
+}
+
+/* The end of the archive: twice, for numbers of 64 bits and for old readers. */
+static gufo_status add_end(archive *z, uint64_t place, gufo_error *error)
+{
+    uint64_t size = z->directory.len;
+    uint8_t *at = buffer_extend(&z->directory, END_SIZE);
+
+    if (at == NULL)
+        return fail_memory(error);
+    at = put64(put32(at, 0x06064B50), 44);
+    at = put32(put32(put16(put16(at, VERSION), VERSION), 0), 0);
+    at = put64(put64(put64(put64(at, z->count), z->count), size), place);
+    at = put32(put64(put32(put32(at, 0x07064B50), 0), place + size), 1);
+    at = put16(put16(put32(at, 0x06054B50), 0), 0);
+    at = put16(put16(at, UINT16_MAX), UINT16_MAX);
+    (void)put16(put32(put32(at, UINT32_MAX), UINT32_MAX), 0);
+    return GUFO_OK;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static gufo_status sum_piece(const archive *z, uint64_t index, uint8_t *bytes, size_t room,
+                             uint32_t *crc, gufo_error *error)
+{
+    const piece *p = &z->job->pieces[index];
+    uint64_t all = p->slices * p->slice_rows, most = room / p->made[0].row_bytes;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t row = 0, count; row < all && status == GUFO_OK; row += count) {
+        count = smaller(all - row, most);
+        status = job_peek(z->job, index, row, count, bytes, error);
+        if (status == GUFO_OK)
+            *crc = crc32_add(&z->tables, *crc, bytes, (size_t)(count * p->made[0].row_bytes));
+    }
+    return status;
+}
+
+/* The sum of member `index`, in both places. */
+static gufo_status sum_member(void *context, unsigned thread, uint64_t index, void *result,
+                              gufo_error *error)
+{
+    archive *z = context;
+    const member *m = &z->members[index];
+    uint64_t room = PART;
+    uint32_t crc = crc32_add(&z->tables, 0, m->head + m->head_size - m->npy_size, m->npy_size);
+    gufo_status status = GUFO_OK;
+    uint8_t *bytes;
+
+    (void)thread, (void)result;
+    for (uint64_t i = m->first_piece; i < m->last_piece; i++)
+        room = larger(room, z->job->pieces[i].made[0].row_bytes);
+    bytes = mem_array(&z->allocator, room, 1);
+    if (bytes == NULL)
+        return fail_memory(error);
+    for (uint64_t i = m->first_piece; i < m->last_piece && status == GUFO_OK; i++)
+        status = sum_piece(z, i, bytes, (size_t)room, &crc, error);
+    (void)put32(m->head + LOCAL_CRC, crc);
+    (void)put32(z->directory.data + m->entry + ENTRY_CRC, crc);
+    mem_free(&z->allocator, bytes);
+    return status;
+}
+
+static gufo_status sum_all(void *context, gufo_error *error)
+{
+    archive *z = context;
+    const parallel_loop loop = {
+        .end = z->count, .threads = thread_default_count(), .context = z, .work = sum_member};
+
+    crc32_init(&z->tables);
+    return parallel_run(&loop, &z->allocator, error);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static gufo_status read_bytes(const rows *r, uint64_t first, uint64_t count, void *out,
+                              gufo_error *error)
+{
+    const memory_bytes *m = r->context;
+
+    (void)error;
+    memcpy(out, m->bytes + first, (size_t)count);
+    return GUFO_OK;
+}
+
+/* Bytes that may still change until the job begins. */
+static gufo_status add_bytes(written_files *w, gufo_job *job, const uint8_t *bytes, uint64_t size,
+                             uint32_t target, uint64_t place, gufo_error *error)
+{
+    memory_bytes *m = mem_alloc(&job->allocator, sizeof *m);
+    const rows from = {.read = read_bytes, .context = m, .row_bytes = 1, .count = size};
+    const made result = {.target = target, .place = place, .row_bytes = 1};
+    gufo_status status = written_keep(w, &job->allocator, m, error);
+
+    if (status != GUFO_OK)
+        return status;
+    m->bytes = bytes;
+    return job_add_rows(job, PIECE_MOVE, gufo_str_of("(header)"), &from, &result, 1, error);
+}
+
+static gufo_status add_member(written_files *w, export_plan *plan, gufo_job *job, member *m,
+                              uint32_t target, gufo_error *error)
+{
+    const export_tensor *t = m->tensor;
+    gufo_status status = add_bytes(w, job, m->head, m->head_size, target, m->place, error);
+
+    m->first_piece = job->piece_count;
+    if (status == GUFO_OK)
+        status = arrange(job, &plan->inversion, t->owner, t->type, target, m->place + m->head_size,
+                         error);
+    m->last_piece = job->piece_count;
+    return status;
+}
+
+/* ---- the archive ----------------------------------------------------------------------------- */
+
+/* All headers and the directory; *size: of the file. */
+static gufo_status lay_out(written_files *w, archive *z, export_plan *plan, uint64_t *size,
+                           gufo_error *error)
+{
+    uint64_t place = 0;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < z->count && status == GUFO_OK; i++) {
+        member *m = &z->members[i];
+
+        m->tensor = &plan->tensors[i];
+        m->place = place;
+        status = make_head(w, &z->allocator, m, error);
+        if (status == GUFO_OK)
+            status = add_entry(z, m, error);
+        if (!checked_add(place, m->head_size + m->tensor->size, &place))
+            status = refuse(error, GUFO_E_LIMIT, "the archive would be too large");
+    }
+    *size = place;
+    return status == GUFO_OK ? add_end(z, place, error) : status;
+}
+
+static gufo_status fill(written_files *w, archive *z, export_plan *plan, gufo_error *error)
+{
+    uint64_t size;
+    uint32_t target;
+    gufo_status status = lay_out(w, z, plan, &size, error);
+
+    if (status == GUFO_OK)
+        status = written_target(w, z->job, "model.npz", NULL, 0, size + z->directory.len, z->count,
+                                &target, error);
+    for (uint64_t i = 0; i < z->count && status == GUFO_OK; i++)
+        status = add_member(w, plan, z->job, &z->members[i], target, error);
+    return status == GUFO_OK
+               ? add_bytes(w, z->job, z->directory.data, z->directory.len, target, size, error)
+               : status;
+}
+
+gufo_status npz_write_all(written_files *w, gufo_job *job, export_plan *plan, gufo_error *error)
+{
+    archive *z = mem_zero(&job->allocator, sizeof *z);
+    gufo_status status = written_keep(w, &job->allocator, z, error);
+
+    if (status != GUFO_OK)
+        return status;
+    *z = (archive){.allocator = job->allocator, .job = job, .count = plan->count};
+    z->directory.allocator = &z->allocator;
+    z->members = mem_array(&job->allocator, z->count, sizeof *z->members);
+    status = written_keep(w, &job->allocator, z->members, error);
+    if (status == GUFO_OK)
+        status = fill(w, z, plan, error);
+    /* The directory is freed with all other blocks. */
+    if (z->directory.data != NULL &&
+        written_keep(w, &job->allocator, z->directory.data, error) != GUFO_OK)
+        return GUFO_E_MEMORY;
+    job->hooks.begin = sum_all;
+    job->hooks.context = z;
+    return status;
+}

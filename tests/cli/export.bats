@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# gufo export.  What the files hold is in tests/import/test_export*.c.
+
+# bats sets stderr.
+# shellcheck disable=SC2154
+
+load common
+
+# make_model FILE [TYPE]: a model with a tokenizer.
+make_model() {
+    mkdir -p source
+    "$GUFO_TEST_BIN/make_checkpoint" source
+    gufo convert -q source "$1" "${2:-BF16}"
+}
+
+@test "export: there and back" {
+    for type in F32 F16 BF16; do
+        make_model a.gguf "$type"
+        gufo export -q a.gguf back
+        gufo convert -q back b.gguf "$type"
+        gufo diff a.gguf b.gguf
+        rm -r source back a.gguf b.gguf
+    done
+}
+
+@test "export: the folder is made, and other files in it stay" {
+    make_model a.gguf
+    gufo export -q a.gguf -o new
+    [ -f new/model.safetensors ]
+    [ -f new/config.json ]
+    echo mine >new/notes.txt
+    run -2 --separate-stderr gufo export a.gguf new
+    same_error 'gufo: new/model.safetensors: target exists already (--force replaces it)'
+    gufo export -q --force a.gguf new
+    [ "$(cat new/notes.txt)" = mine ]
+}
+
+@test "export: shards, and a folder that has those of another export" {
+    make_model a.gguf
+    gufo export -q --shard-size=50K a.gguf parts
+    [ -f parts/model.safetensors.index.json ]
+    [ -f parts/model-00001-of-*.safetensors ]
+    gufo convert -q parts b.gguf BF16
+    gufo diff a.gguf b.gguf
+    run -2 --separate-stderr gufo export --force a.gguf parts
+    [[ $stderr == 'gufo: parts: it has tensors of another model, in model'*': remove them first' ]]
+    gufo convert -q --force parts b.gguf BF16
+    gufo diff a.gguf b.gguf
+}
+
+@test "export: a quantized model is decoded, which is said" {
+    make_model a.gguf Q8_0
+    run -0 --separate-stderr gufo export a.gguf back
+    [[ $stderr == *'tensors are quantized: they are decoded to BF16'* ]]
+    gufo convert -q back b.gguf F16
+    run -0 --separate-stderr gufo export -q --dtype=f32 a.gguf exact
+    [ -z "$stderr" ]
+    gufo convert -q --force exact b.gguf F32
+    gufo quantize -q --allow-requantize a.gguf c.gguf F32
+    gufo diff b.gguf c.gguf
+}
+
+@test "export: a dry run lists files and tensors, and writes nothing" {
+    make_model a.gguf
+    run -0 gufo export --dry-run a.gguf new
+    [[ ${lines[0]} == new/model.safetensors:* ]]
+    [[ $output == *'  model.embed_tokens.weight  BF16 '*' of token_embd.weight'* ]]
+    [ ! -e new ]
+    run -0 gufo export --dry-run --json a.gguf new
+    [[ $output == '{"path":"a.gguf","dry_run":true,"outputs":[{"path":"new/model.safetensors",'* ]]
+    [[ $output == *'"tensors":[{"name":"'* ]]
+    [[ $output == *'"warnings":[]}' ]]
+    [ ! -e new ]
+}
+
+@test "export: an archive of NumPy" {
+    make_model a.gguf
+    gufo export -q --format=npz a.gguf arrays
+    [ "$(head -c 2 arrays/model.npz)" = PK ]
+    [ ! -e arrays/model.safetensors ]
+    run -2 gufo export --format=npz --dtype=bf16 a.gguf more
+    [ ! -e more ]
+}
+
+@test "export: what cannot be exported leaves nothing" {
+    make_model a.gguf
+    cp a.gguf adapter.gguf
+    gufo edit -q --as-is --set general.type=adapter adapter.gguf
+    run -2 --separate-stderr gufo export adapter.gguf new
+    [[ $stderr == 'gufo: adapter.gguf: '*'general.type is "adapter": only models can be exported' ]]
+    run -2 gufo export a.gguf -
+    run -2 gufo export a.gguf
+    run -2 gufo export --format=gguf a.gguf new
+    run -3 gufo export missing.gguf new
+    run -3 gufo export a.gguf missing/new
+    run -3 gufo export a.gguf a.gguf
+    [ ! -e new ]
+}
+
+@test "export: links are not followed out of the folder" {
+    make_model a.gguf
+    mkdir new
+    echo victim >victim
+    ln -s ../victim new/config.json
+    run -2 --separate-stderr gufo export --force a.gguf new
+    [[ $stderr == 'gufo: new/config.json: it is a link, which is not followed' ]]
+    [ "$(cat victim)" = victim ]
+    [ "$(ls new)" = config.json ]
+}
