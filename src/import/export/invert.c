@@ -117,8 +117,11 @@ static gufo_status set_operations(inversion *v, const view *of, gufo_error *erro
 
     for (uint32_t i = of->n_ops; i > 0; i--) {
         const row_op *op = &of->ops[i - 1];
-        row_op back = op->kind == &row_op_round_f32 ? (row_op){.kind = NULL} : inverse_of(op, &u);
+        row_op back;
 
+        if (op->kind == &row_op_round_f32)
+            continue;
+        back = inverse_of(op, &u);
         if (back.kind != NULL)
             u.ops[u.n_ops++] = back;
     }
