@@ -8,7 +8,7 @@
 set(import_libraries "")
 set(import_definitions "")
 if(NOT GUFO_FULL)
-    list(FILTER command_sources EXCLUDE REGEX "/cli/import/(migrate(_[a-z]+)?|convert|export|given_keys)\\.c$")
+    list(FILTER command_sources EXCLUDE REGEX "/cli/import/((migrate|convert|export)(_[a-z]+)?|given_keys)\\.c$")
 else()
     list(FILTER command_sources EXCLUDE REGEX "/import_missing\\.c$")
 endif()
