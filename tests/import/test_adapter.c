@@ -28,10 +28,16 @@ static const char mixtral[] =
 static float numbers[64];
 
 /* [in = 4, rank 2]: a pair whose product has 6 rows. */
-static const safetensor plain[] = {
-    {MODULE ".lora_A.weight", "F32", 2, {2, 4}, numbers},
-    {MODULE ".lora_B.weight", "F32", 2, {6, 2}, numbers},
-};
+#define HALF_A                                             \
+    {                                                      \
+        MODULE ".lora_A.weight", "F32", 2, {2, 4}, numbers \
+    }
+#define HALF_B                                             \
+    {                                                      \
+        MODULE ".lora_B.weight", "F32", 2, {6, 2}, numbers \
+    }
+
+static const safetensor plain[] = {HALF_A, HALF_B};
 
 /* A folder with an adapter, "lora", and one with the configuration of a base, "base". */
 typedef struct world {
@@ -160,35 +166,35 @@ static void test_tensors(void **state)
         gufo_status status;
         const char *message;
     } rows[] = {
-        {llama, {plain[0]}, GUFO_E_MALFORMED, "has no other half: lora_B is missing"},
-        {llama, {plain[1]}, GUFO_E_MALFORMED, "has no other half: lora_A is missing"},
+        {llama, {HALF_A}, GUFO_E_MALFORMED, "has no other half: lora_B is missing"},
+        {llama, {HALF_B}, GUFO_E_MALFORMED, "has no other half: lora_A is missing"},
         {llama,
-         {plain[0], {MODULE ".lora_B.weight", "F32", 2, {6, 3}, NULL}},
+         {HALF_A, {MODULE ".lora_B.weight", "F32", 2, {6, 3}, NULL}},
          GUFO_E_MALFORMED,
          "has rank 3, but its other half"},
         {llama,
-         {plain[0], plain[1], {MODULE ".lora_A.other.weight", "F32", 2, {2, 4}, NULL}},
+         {HALF_A, HALF_B, {MODULE ".lora_A.other.weight", "F32", 2, {2, 4}, NULL}},
          GUFO_E_MALFORMED,
          "several adapters"},
         {llama,
-         {plain[0], plain[1], {MODULE ".lora_magnitude_vector.weight", "F32", 1, {6}, NULL}},
+         {HALF_A, HALF_B, {MODULE ".lora_magnitude_vector.weight", "F32", 1, {6}, NULL}},
          GUFO_E_TYPE,
          "DoRA"},
         {llama,
-         {plain[0], plain[1], {EMBEDDING ".weight", "F32", 2, {8, 4}, NULL}},
+         {HALF_A, HALF_B, {EMBEDDING ".weight", "F32", 2, {8, 4}, NULL}},
          GUFO_E_TYPE,
          "tokens were added"},
         {llama,
-         {plain[0], plain[1], {"base_model.model.lm_head.weight", "F32", 2, {8, 4}, NULL}},
+         {HALF_A, HALF_B, {"base_model.model.lm_head.weight", "F32", 2, {8, 4}, NULL}},
          GUFO_E_TYPE,
          "modules_to_save"},
-        {llama, {plain[0], plain[1], {MODULE ".bias", "F32", 1, {6}, NULL}}, GUFO_E_TYPE, "biases"},
+        {llama, {HALF_A, HALF_B, {MODULE ".bias", "F32", 1, {6}, NULL}}, GUFO_E_TYPE, "biases"},
         {llama,
-         {plain[0], plain[1], {MODULE ".lora_B.bias", "F32", 1, {6}, NULL}},
+         {HALF_A, HALF_B, {MODULE ".lora_B.bias", "F32", 1, {6}, NULL}},
          GUFO_E_TYPE,
          "biases"},
         {llama,
-         {plain[0], plain[1], {"base_model.model.score.weight", "F32", 2, {2, 4}, NULL}},
+         {HALF_A, HALF_B, {"base_model.model.score.weight", "F32", 2, {2, 4}, NULL}},
          GUFO_E_TYPE,
          "is neither half of a pair"},
         {llama,

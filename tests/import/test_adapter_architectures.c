@@ -88,7 +88,7 @@ static safetensor make_half(const pairs *s, const safetensor *t, unsigned half, 
     uint64_t in = t->shape[turned ? 0 : 1], out = t->shape[turned ? 1 : 0];
     safetensor made = {.name = name, .dtype = "F32", .n_dims = 2};
     uint64_t count = RANK * (half == 0 ? in : out), seed = fnv1a64(t->name);
-    uint8_t *bytes = malloc(count * 4);
+    uint8_t *bytes = malloc((size_t)count * 4);
     const char *end = is_embedding(t) ? ".lora_embedding_" : ".lora_";
 
     assert_non_null(bytes);
@@ -140,7 +140,7 @@ static safetensor change_tensor(const pairs *s, const safetensor *t)
     const uint64_t seed = fnv1a64(t->name), rows = t->shape[0], columns = t->shape[1];
     const bool turned = is_turned(s, t);
     safetensor made = *t;
-    uint8_t *bytes = malloc(rows * columns * 4);
+    uint8_t *bytes = malloc((size_t)(rows * columns) * 4);
 
     assert_non_null(bytes);
     for (uint64_t i = 0; i < rows * columns; i++) {

@@ -60,12 +60,21 @@ static void check_numbers(const gufo_import *import, const char *name, uint64_t 
     check_u64(t.dims[0], columns, "%s", name);
     check_u64(t.dims[1], rows, "%s", name);
     check_ok(gufo_tensor_decode(model, &t, 0, rows, numbers, NULL, &error), &error, "%s", name);
-    assert_memory_equal(numbers, expected, columns * rows * sizeof *numbers);
+    assert_memory_equal(numbers, expected, (size_t)(columns * rows) * sizeof *numbers);
 }
 
+#define HALF_A                                     \
+    {                                              \
+        "layers.1.attention.wq.weight.loraA", 2, 3 \
+    }
+#define HALF_B                                     \
+    {                                              \
+        "layers.1.attention.wq.weight.loraB", 2, 4 \
+    }
+
 static const matrix list[] = {
-    {"layers.1.attention.wq.weight.loraA", 2, 3},
-    {"layers.1.attention.wq.weight.loraB", 2, 4},
+    HALF_A,
+    HALF_B,
     {"blk.0.ffn_up.weight.loraB", 4, 2},
     {"blk.0.ffn_up.weight.loraA", 4, 3},
     {"token_embd.weight.loraA", 2, 3},
@@ -111,19 +120,19 @@ static void test_refused(void **state)
         gufo_status status;
         const char *message;
     } rows[] = {
-        {{list[0], list[1]}, NULL, 0, 4, GUFO_E_MALFORMED, "the rank is 0"},
-        {{list[0], list[1]}, NULL, -1, 4, GUFO_E_MALFORMED, "the rank is -1"},
-        {{list[0], list[1]}, NULL, 2, 0, GUFO_E_MALFORMED, "alpha is 0"},
-        {{{NULL}}, NULL, 2, 4, GUFO_E_NOT_FOUND, "no pairs"},
-        {{list[0]}, NULL, 2, 4, GUFO_E_MALFORMED, "no other half"},
-        {{list[0], {"layers.1.attention.wq.weight.loraB", 3, 4}},
+        {{HALF_A, HALF_B}, NULL, 0, 4, GUFO_E_MALFORMED, "the rank is 0"},
+        {{HALF_A, HALF_B}, NULL, -1, 4, GUFO_E_MALFORMED, "the rank is -1"},
+        {{HALF_A, HALF_B}, NULL, 2, 0, GUFO_E_MALFORMED, "alpha is 0"},
+        {{{NULL, 0, 0}}, NULL, 2, 4, GUFO_E_NOT_FOUND, "no pairs"},
+        {{HALF_A}, NULL, 2, 4, GUFO_E_MALFORMED, "no other half"},
+        {{HALF_A, {"layers.1.attention.wq.weight.loraB", 3, 4}},
          NULL,
          2,
          4,
          GUFO_E_MALFORMED,
          "has rank 3, but its other half"},
-        {{list[0], list[1], list[1]}, NULL, 2, 4, GUFO_E_MALFORMED, "two tensors are called"},
-        {{list[0], list[1], {"layers.1.attention.wq.weight", 3, 4}},
+        {{HALF_A, HALF_B, HALF_B}, NULL, 2, 4, GUFO_E_MALFORMED, "two tensors are called"},
+        {{HALF_A, HALF_B, {"layers.1.attention.wq.weight", 3, 4}},
          NULL,
          2,
          4,
@@ -136,7 +145,7 @@ static void test_refused(void **state)
          GUFO_E_TYPE,
          "no rule for tensor"},
         {{{"a.loraA", 0, 3}}, NULL, 2, 4, GUFO_E_MALFORMED, "a dimension of 0"},
-        {{list[0], list[1]}, "nothing", 2, 4, GUFO_E_ARGUMENT, "no rules"},
+        {{HALF_A, HALF_B}, "nothing", 2, 4, GUFO_E_ARGUMENT, "no rules"},
     };
     folder f = folder_new();
 
@@ -155,10 +164,12 @@ static void test_refused(void **state)
 /* Every beginning of a file is refused, but for those that end with a pair. */
 static void test_cut(void **state)
 {
-    const size_t whole = adapter_bytes(2, 4, list, 2).len;
+    builder all = adapter_bytes(2, 4, list, 2);
+    const size_t whole = all.len;
     folder f = folder_new();
 
     (void)state;
+    builder_free(&all);
     for (size_t size = 8; size < whole; size++) {
         builder b = adapter_bytes(2, 4, list, 2);
         gufo_error error = no_error();
