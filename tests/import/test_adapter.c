@@ -1,5 +1,6 @@
 /* Adapters of PEFT: settings, names, keys, scales, and what is refused.  (test_adapter_architectures.c
- * compares their numbers with those of changed models.) */
+ * compares their numbers with those of changed models.)  llama.cpp's convert_lora_to_gguf.py gives the same
+ * tensors and keys for adapters of small models of llama, Mixtral, phi3, Qwen3, Gemma 2 and GPT-NeoX. */
 #include "../support/check.h"
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
