@@ -171,6 +171,8 @@ static void test_malformed(void **state)
         "{\"version\":1,\"order\":{}}",
         "{\"version\":1,\"order\":[1]}",
         "{\"version\":1,\"type\":1}",
+        "{\"version\":1,\"tensors\":{}}",
+        "{\"version\":1,\"tensors\":[1]}",
         "{\"version\":1,\"type\":\"F99\"}",
         "{\"version\":1,",
     };

@@ -313,8 +313,7 @@ gufo_status plan_finish(growing_plan *g, gufo_error *error)
         has_first = has_first || plan->tensors[i].comes_first;
         has_packed = has_packed || plan->tensors[i].packed != NULL;
     }
-    if (plan->first_type == NULL && !has_packed)
-        plan->first_type = plan->usual_type;
+    plan->is_assumed = plan->first_type == NULL && !has_packed;
     if (plan->first_type == NULL)
         plan->first_type = gufo_element_type_by_id(has_packed ? GUFO_TYPE_BF16 : GUFO_TYPE_F16);
     return has_first ? order(plan, error) : GUFO_OK;

@@ -132,7 +132,6 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
     gufo_status status;
 
     c->plan.allocator = &c->base.allocator;
-    c->plan.usual_type = stored_type(&c->stored);
     if (!c->has_tensors)
         return GUFO_OK;
     if (c->is_adapter)
@@ -140,6 +139,10 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
     status = is_generic(c)
                  ? tensors_plan_generic(&c->plan, &c->base, &c->checkpoint, &c->config, error)
                  : plan_by_rules(c, tokens, error);
+    if (status == GUFO_OK && c->plan.is_assumed && stored_type(&c->stored) != NULL)
+        c->plan.first_type = stored_type(&c->stored);
+    if (status == GUFO_OK)
+        status = stored_sort_tensors(&c->stored, &c->plan, error);
     if (status == GUFO_OK)
         status = conversion_add_tensors(c, error);
     if (status == GUFO_OK && c->checkpoint.skipped > 0)

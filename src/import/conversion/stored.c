@@ -65,15 +65,17 @@ static gufo_status read_keys(stored_metadata *stored, const model_config *config
     return status;
 }
 
-static gufo_status check_order(const stored_metadata *stored, gufo_error *error)
+/* Lists of names. */
+static gufo_status check_order(const stored_metadata *stored, const char *member, gufo_error *error)
 {
-    const json_t *order = json_object_get(stored->root, "order");
+    const json_t *order = json_object_get(stored->root, member);
 
     if (order != NULL && !json_is_array(order))
-        return refuse(error, GUFO_E_MALFORMED, "\"order\" is not an array");
+        return refuse(error, GUFO_E_MALFORMED, "\"%s\" is not an array", member);
     for (size_t i = 0; i < json_array_size(order); i++)
         if (!json_is_string(json_array_get(order, i)))
-            return refuse(error, GUFO_E_MALFORMED, "\"order\" has something that is not a key");
+            return refuse(error, GUFO_E_MALFORMED, "\"%s\" has something that is not a name",
+                          member);
     return GUFO_OK;
 }
 
@@ -105,7 +107,9 @@ static gufo_status read_all(stored_metadata *stored, const model_config *config,
     if (status == GUFO_OK)
         status = read_keys(stored, config, error);
     if (status == GUFO_OK)
-        status = check_order(stored, error);
+        status = check_order(stored, "order", error);
+    if (status == GUFO_OK)
+        status = check_order(stored, "tensors", error);
     return status == GUFO_OK ? check_type(stored, error) : status;
 }
 
@@ -235,4 +239,63 @@ gufo_status stored_sort(const stored_metadata *stored, const gufo_document *from
         *out = NULL;
     }
     return status;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+/* Where each tensor of the plan is, by its name, counted from 1; NULL without memory. */
+static json_t *places_of(const tensor_plan *plan)
+{
+    json_t *places = json_object();
+
+    for (uint64_t i = 0; places != NULL && i < plan->count; i++)
+        if (json_object_set_new(places, plan->tensors[i].name, json_integer((json_int_t)i + 1)) !=
+            0) {
+            json_decref(places);
+            places = NULL;
+        }
+    return places;
+}
+
+/* Moves the tensors into `list`: those of the order first, each once. */
+static void move_tensors(const json_t *order, json_t *places, const tensor_plan *plan,
+                         planned_tensor *list)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < json_array_size(order); i++) {
+        const char *name = json_string_value(json_array_get(order, i));
+        json_int_t place = json_integer_value(json_object_get(places, name));
+
+        if (place > 0) {
+            list[count++] = plan->tensors[place - 1];
+            (void)json_object_del(places, name);
+        }
+    }
+    for (uint64_t i = 0; i < plan->count; i++)
+        if (json_object_get(places, plan->tensors[i].name) != NULL)
+            list[count++] = plan->tensors[i];
+}
+
+gufo_status stored_sort_tensors(const stored_metadata *stored, tensor_plan *plan, gufo_error *error)
+{
+    const json_t *order = json_object_get(stored->root, "tensors");
+    planned_tensor *list;
+    json_t *places;
+
+    if (order == NULL || plan->count == 0)
+        return GUFO_OK;
+    places = places_of(plan);
+    list = mem_array(plan->allocator, plan->count, sizeof *list);
+    if (places == NULL || list == NULL) {
+        json_decref(places);
+        mem_free(plan->allocator, list);
+        return fail_memory(error);
+    }
+    move_tensors(order, places, plan, list);
+    json_decref(places);
+    mem_free(plan->allocator, plan->tensors);
+    plan->tensors = list;
+    plan->room = plan->count;
+    return GUFO_OK;
 }

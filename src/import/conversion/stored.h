@@ -4,15 +4,16 @@
  *     {"version": 1,
  *      "keys": {"general.author": null, "llama.x": {"type": "uint32", "value": 7}},
  *      "order": ["general.architecture", "general.name"],
- *      "type": "F32"}
+ *      "type": "F32",
+ *      "tensors": ["token_embd.weight", "output_norm.weight"]}
  *
  * A key that it has is as it says, whatever other files say: null is a key that the model does not have.
- * `order` (the keys of the model) and `type` (that of most of its tensors, where their files do not say
- * it) may be missing; what else there is belongs to later versions. */
+ * `order` (the keys of the model), `type` (that of most of its tensors, where their files do not say it)
+ * and `tensors` (the order of these) may be missing; what else there is belongs to later versions. */
 #ifndef IMPORT_CONVERSION_STORED_H
 #define IMPORT_CONVERSION_STORED_H
 
-#include "import/architectures/config.h"
+#include "import/architectures/tensors.h"
 #include "import/import.h"
 
 #define STORED_NAME "gguf-metadata.json"
@@ -45,6 +46,10 @@ gufo_status stored_set(gufo_import *import, const stored_metadata *stored, const
  * behind them; NULL, with GUFO_OK, where the file has no order. */
 gufo_status stored_sort(const stored_metadata *stored, const gufo_document *from,
                         const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
+
+/* Puts the tensors of a plan in the order of the file, those that it does not name behind them. */
+gufo_status stored_sort_tensors(const stored_metadata *stored, tensor_plan *plan,
+                                gufo_error *error);
 
 /* The element type of most of the model; NULL: it says nothing. */
 const gufo_element_type *stored_type(const stored_metadata *stored);

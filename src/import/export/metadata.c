@@ -170,7 +170,8 @@ static bool has_tokens(const keeping *k, const gufo_document *got)
     gufo_entry wanted;
 
     return gufo_metadata_find(k->model, TOKENS_KEY, &wanted) && got != NULL &&
-           gufo_document_find(got, TOKENS_KEY, &found) && same_key_value(&wanted.value, &found.value);
+           gufo_document_find(got, TOKENS_KEY, &found) &&
+           same_key_value(&wanted.value, &found.value);
 }
 
 static gufo_status keep_differences(const keeping *k, const gufo_document *got)
@@ -274,12 +275,34 @@ static gufo_status keep_all(const keeping *k)
     return status == GUFO_OK ? check(k) : status;
 }
 
-/* Conversions of tensors of F32 alone give F16 unless they know better. */
+/* Conversions of tensors of F32 alone give F16 unless they know better: by both, what most tensors are and
+ * what the model says. */
 static gufo_status keep_type(const keeping *k, uint32_t type)
 {
-    return type != GUFO_TYPE_F32 || json_object_set_new(k->root, "type", json_string("F32")) == 0
+    uint64_t said = 0; /* F32, also where it does not say it */
+
+    (void)gufo_get_u64(k->model, "general.file_type", &said, NULL);
+    return type != GUFO_TYPE_F32 || said != 0 ||
+                   json_object_set_new(k->root, "type", json_string("F32")) == 0
                ? GUFO_OK
                : fail_memory(k->error);
+}
+
+/* Files of tensors have an order of their own. */
+static gufo_status keep_tensors(const keeping *k)
+{
+    json_t *names = json_array();
+    gufo_tensor t;
+    int failed = names == NULL;
+
+    for (uint64_t i = 0; failed == 0 && gufo_tensor_at(k->model, i, &t); i++)
+        if (gufo_utf8_valid_prefix(t.name) == t.name.len &&
+            memchr(t.name.data, '\0', t.name.len) == NULL)
+            failed = json_array_append_new(names, json_stringn(t.name.data, t.name.len));
+    if (failed == 0 && json_array_size(names) > 0)
+        failed = json_object_set(k->root, "tensors", names);
+    json_decref(names);
+    return failed == 0 ? GUFO_OK : fail_memory(k->error);
 }
 
 gufo_status export_metadata(const gufo_model *model, uint32_t type, export_files *files,
@@ -297,6 +320,8 @@ gufo_status export_metadata(const gufo_model *model, uint32_t type, export_files
         status = keep_all(&k);
     if (status == GUFO_OK)
         status = keep_type(&k, type);
+    if (status == GUFO_OK)
+        status = keep_tensors(&k);
     if (status == GUFO_OK)
         status = export_add_json(files, STORED_NAME, k.root, error);
     json_decref(k.root);
