@@ -1,5 +1,6 @@
 /* Files that gufo_export_job writes: headers of safetensors, shards, archives of NumPy, types, and what is
  * refused. */
+#include "../support/allocator.h"
 #include "fixture_model.h"
 
 #include <unistd.h>
@@ -433,6 +434,44 @@ static void test_folders(void **state)
     test_with("smollm3.json", check_folders);
 }
 
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+/* Every allocation fails once; nothing is left. */
+static void check_memory(subject *s, const gufo_model *model)
+{
+    static const gufo_export_format formats[] = {GUFO_EXPORT_SAFETENSORS, GUFO_EXPORT_NPZ};
+    gufo_error error = no_error();
+
+    (void)s;
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
+        counter c;
+        gufo_allocator allocator;
+        gufo_job *job = NULL;
+        size_t step = all_some_or_few(1, 5, 29);
+
+        counter_init(&c);
+        allocator = counter_allocator(&c);
+        for (size_t at = 1; job == NULL; at += step) {
+            c.calls = c.denied = 0;
+            c.fail_at = at;
+            job = gufo_export_job(
+                model, &(gufo_export_options){.format = formats[i], .allocator = &allocator},
+                &error);
+            check(job != NULL || error.code == GUFO_E_MEMORY, "request %zu: %s", at, error.message);
+            if (job == NULL)
+                check_u64(c.in_use, 0, "bytes that are left after request %zu", at);
+        }
+        gufo_job_free(job);
+        check_u64(c.in_use, 0, "bytes that are left");
+    }
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    test_with("smollm3.json", check_memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_types),    cmocka_unit_test(test_npz),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_models),
         cmocka_unit_test(test_copies),   cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -207,6 +207,41 @@ static void test_each(void **state)
     check_op(t, rounded, 3, rounded_twice);
 }
 
+/* The way back gives numbers of which the operation makes the same again. */
+static void test_undone(void **state)
+{
+    static const struct {
+        const row_op_kind *forward, *back, *round;
+        double number;
+    } ways[] = {
+        {&row_op_add, &row_op_subtract, &row_op_round_f32, 0.2f},
+        {&row_op_scale, &row_op_divide, &row_op_round_f32, 0.7f},
+        {&row_op_neg_exp, &row_op_log_neg, &row_op_round_f32, 0},
+        {&row_op_add, &row_op_subtract_f16, &row_op_round_f16, 0.2f},
+        {&row_op_scale, &row_op_divide_f16, &row_op_round_f16, 0.7f},
+        {&row_op_neg_exp, &row_op_log_neg_f16, &row_op_round_f16, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int n = -400; n <= 400; n++) {
+            const row_op forward = {.kind = ways[i].forward, .number = ways[i].number};
+            const row_op back = {.kind = ways[i].back, .number = ways[i].number};
+            double value = n / 97.0, wanted;
+            op_row row = {.values = &value, .columns = 1};
+
+            ways[i].round->apply(&forward, NULL, &row);
+            forward.kind->apply(&forward, NULL, &row);
+            ways[i].round->apply(&forward, NULL, &row);
+            wanted = value;
+            back.kind->apply(&back, NULL, &row);
+            forward.kind->apply(&forward, NULL, &row);
+            ways[i].round->apply(&forward, NULL, &row);
+            check(value == wanted, "%s of %d: %.9g instead of %.9g", back.kind->name, n, value,
+                  wanted);
+        }
+}
+
 /* Tables that do not fit are refused when planning, numbers that make no sense when they are
  * read. */
 static void test_bad_tables(void **state)
@@ -294,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each, open_tables, close_tables),
+        cmocka_unit_test(test_undone),
         cmocka_unit_test_setup_teardown(test_bad_tables, open_tables, close_tables),
         cmocka_unit_test_setup_teardown(test_unpacker, open_tables, close_tables),
     };

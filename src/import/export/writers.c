@@ -11,11 +11,12 @@ gufo_status written_keep(written_files *w, const gufo_allocator *a, void *block,
 {
     void **list = mem_grow(a, (void *)w->blocks, w->block_count, &w->block_room, sizeof *list);
 
+    if (list != NULL)
+        w->blocks = list;
     if (block == NULL || list == NULL) {
         mem_free(a, block);
         return fail_memory(error);
     }
-    w->blocks = list;
     list[w->block_count++] = block;
     return GUFO_OK;
 }
