@@ -35,8 +35,8 @@ static void sort(const stored_metadata *stored)
     gufo_error error;
 
     must(stored_sort(stored, stored->entries, NULL, &sorted, &error) == GUFO_OK, "keys are sorted");
-    must(sorted == NULL || gufo_document_entry_count(sorted) ==
-                               gufo_document_entry_count(stored->entries),
+    must(sorted == NULL ||
+             gufo_document_entry_count(sorted) == gufo_document_entry_count(stored->entries),
          "no key is lost");
     gufo_document_free(sorted);
 }

@@ -173,9 +173,10 @@ typedef struct gufo_import_facts {
     uint64_t vocabulary;   /* tokens; 0: none */
     uint64_t lossy_tokens; /* whose bytes the old converter did not keep */
     const char *doubt;     /* a sentence about what else it could be; NULL: no doubt */
-    const char *quantized; /* how a checkpoint packs weights: "gptq", "fp8" ...; NULL: it does not */
-    uint64_t packed;       /* such weights, */
-    uint64_t repacked;     /* and those of them whose numbers blocks of GGUF hold exactly */
+    const char
+        *quantized;    /* how a checkpoint packs weights: "gptq", "fp8" ...; NULL: it does not */
+    uint64_t packed;   /* such weights, */
+    uint64_t repacked; /* and those of them whose numbers blocks of GGUF hold exactly */
     uint64_t reserved[5];
 } gufo_import_facts;
 

@@ -128,11 +128,11 @@ extern const row_op_kind
      * any do: */
     row_op_subtract, row_op_subtract_f16, /* v - number */
     row_op_divide, row_op_divide_f16,     /* v / number */
-    row_op_divide_rows, /* v / (number * side[0][row]), which has one column; F32 */
+    row_op_divide_rows,                 /* v / (number * side[0][row]), which has one column; F32 */
     row_op_log_neg, row_op_log_neg_f16, /* log(-v) */
-    row_op_round_f16,  /* the nearest number of F16: what arithmetic in F16 gives */
-    row_op_round_f32,  /* the nearest number of F32, between two operations in F32 */
-    row_op_round_odd,  /* a number of F32 that F16 and BF16 round as they round v: the last one */
+    row_op_round_f16, /* the nearest number of F16: what arithmetic in F16 gives */
+    row_op_round_f32, /* the nearest number of F32, between two operations in F32 */
+    row_op_round_odd, /* a number of F32 that F16 and BF16 round as they round v: the last one */
     row_op_ternary, /* -1, 0 or 1, whichever v * number is nearest to, divided by number; in F32 */
     row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column]; side[1]
                      * may have as many rows for each matrix of a stack */
@@ -225,7 +225,7 @@ enum { JOB_RESULT_SIZE = 1024 }; /* the largest result */
 typedef struct job_target {
     uint64_t size;                    /* of the file */
     uint64_t tensor_count, data_size; /* for those who ask */
-    const char *name; /* with JOB_NAMED_EACH: of the file; the planner's */
+    const char *name;                 /* with JOB_NAMED_EACH: of the file; the planner's */
     /* The bytes before the pieces: */
     gufo_document *document; /* a GGUF header, which the planner owns; or */
     const void *header;      /* bytes of another format, likewise; or nothing */

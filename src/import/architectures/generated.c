@@ -65,10 +65,10 @@ gufo_status generate_llama3(const operation_call *c, gufo_error *error)
     const model_config *config = c->planner->config;
     const gufo_allocator *a = c->planner->grown.plan->allocator;
     llama3_ropes l = {.base = real_or(config, "rope_theta", 10000),
-                .factor = real_or(config, "factor", (double)c->numbers[0]),
-                .low = real_or(config, "low_freq_factor", 1),
-                .high = real_or(config, "high_freq_factor", 4),
-                .context = real_or(config, "original_max_position_embeddings", 8192)};
+                      .factor = real_or(config, "factor", (double)c->numbers[0]),
+                      .low = real_or(config, "low_freq_factor", 1),
+                      .high = real_or(config, "high_freq_factor", 4),
+                      .context = real_or(config, "original_max_position_embeddings", 8192)};
     uint64_t size;
     gufo_status status =
         config_number(config, "else(head_dim, hidden_size // num_attention_heads)", &size, error);

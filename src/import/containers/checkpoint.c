@@ -201,10 +201,9 @@ void checkpoint_close(checkpoint *c)
 
 const char *checkpoint_recognise(const char *path)
 {
-    static const char *const layouts[] = {
-        [CHECKPOINT_HUGGINGFACE] = "Hugging Face model",
-        [CHECKPOINT_MISTRAL] = "Mistral model",
-        [CHECKPOINT_ADAPTER] = "PEFT adapter"};
+    static const char *const layouts[] = {[CHECKPOINT_HUGGINGFACE] = "Hugging Face model",
+                                          [CHECKPOINT_MISTRAL] = "Mistral model",
+                                          [CHECKPOINT_ADAPTER] = "PEFT adapter"};
     const struct container_row *container = NULL;
     checkpoint_layout layout;
     uint8_t start[START_SIZE];

@@ -30,7 +30,7 @@ typedef struct checkpoint_tensor {
     uint32_t file;   /* of checkpoint.files */
     uint64_t offset; /* of the first element, in the file */
     uint64_t elements;
-    uint64_t size; /* bytes of all elements, without what is between them */
+    uint64_t size;                /* bytes of all elements, without what is between them */
     struct packed_weight *packed; /* makes the elements; NULL: the file has them */
 } checkpoint_tensor;
 

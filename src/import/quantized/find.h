@@ -11,7 +11,7 @@ typedef struct packed_set {
     packed_weight *weights;
     uint64_t count;
     struct packed_cache *cache; /* of all weights */
-    checkpoint_tensor *files; /* the tensors as the files have them: what parts point to */
+    checkpoint_tensor *files;   /* the tensors as the files have them: what parts point to */
 } packed_set;
 
 /* Puts a tensor in place of the parts of each packed weight of a checkpoint: NAME.weight, of F32,
