@@ -47,6 +47,7 @@ add_bench(bench_open)
 add_bench(bench_codec)
 add_bench(bench_validate)
 add_bench(bench_produce)
+add_bench(bench_allocate)
 target_include_directories(bench_produce PRIVATE src) # the inside of the library
 add_bench(make_llama)
 if(GUFO_BENCH_GGML)

@@ -3,7 +3,8 @@
  * Part 1  recipes             which tensor gets which element type
  * Part 2  importance matrix   which columns of a tensor matter most
  * Part 3  quantizing files    the streaming pipeline
- * Part 4  statistics          what numbers the data of a tensor holds */
+ * Part 4  statistics          what numbers the data of a tensor holds
+ * Part 5  allocation          which option of each tensor, so that a size is not exceeded */
 #ifndef GUFO_QUANT_H
 #define GUFO_QUANT_H
 
@@ -494,6 +495,79 @@ GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_
 GUFO_API gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
                                            gufo_finding_fn *found, void *context,
                                            gufo_error *error);
+
+/* ==== Part 5: allocation ===================================================================== */
+
+/* Chooses one option of every group so that the bytes stay within a budget and the sum of losses is
+ * the least: the multiple-choice knapsack problem, solved exactly.  A group is a tensor, or several
+ * tensors that get the same type; its options are the types that it may get, with the bytes that
+ * it then takes and what it loses.  What a loss measures is the caller's matter: any number that may
+ * be added up. */
+typedef struct gufo_allocate_option {
+    uint64_t bytes;
+    double loss; /* finite, not negative */
+} gufo_allocate_option;
+
+typedef struct gufo_allocate_group {
+    const gufo_allocate_option *options; /* in any order; dominated and equal ones are allowed */
+    size_t count;                        /* at least 1 */
+    bool is_fixed;                       /* option `fixed` is chosen, whatever it takes */
+    size_t fixed;
+} gufo_allocate_group;
+
+/* States that a search keeps where the options do not say; it takes about 64 bytes for each. */
+#define GUFO_ALLOCATE_STATES (UINT64_C(1) << 20)
+
+typedef struct gufo_allocate_options {
+    uint64_t states;      /* the search ends when it has kept so many; 0: GUFO_ALLOCATE_STATES */
+    const gufo_run *run;  /* its allocator, and its progress, which counts groups; NULL: {0} */
+    uint64_t reserved[4]; /* must be zero */
+} gufo_allocate_options;
+
+typedef struct gufo_allocation {
+    uint64_t bytes; /* of the chosen options */
+    double loss;    /* their sum */
+    double bound;   /* the optimum of the relaxed problem, in which a choice may be divided between
+                     * two options: no choice has a sum below it */
+    bool is_proven; /* no choice has a sum below `loss` */
+    double unit;    /* losses count as the nearest multiples of this, a power of two */
+    uint64_t least_bytes; /* of any choice: the least budget that has one */
+    uint64_t states;      /* that the search kept */
+    uint64_t reserved[4];
+} gufo_allocation;
+
+/* Solves it for `count` groups, of which there may be none: choice[i] is the option of groups[i].
+ *
+ *     bound       the relaxed problem, by the convex hulls of all groups: a lower bound of the loss,
+ *                 and what a byte is worth
+ *     reduction   options that cost more than the bound leaves to be gained are dropped
+ *     search      over the groups that are left, lists of states that no other state dominates
+ *
+ * Of several optima it chooses one with the least bytes, and of several of these the one whose
+ * first choice that differs is the lower index.  When the search ends by its limit, the best choice
+ * that it found is the result; is_proven is then still true if its loss equals `bound`, and which of
+ * several optima it is depends on the limit.
+ *
+ * The result depends on the arguments alone, not on the machine: losses are rounded to multiples of
+ * `unit`, at most 2^-61 times the number of groups times the largest loss, rounded up to powers of
+ * two, and all sums are of whole numbers.  So options that are not to be chosen are best absent: an
+ * enormous loss makes the unit large.  Whole numbers that add up to less than 2^53 are exact.
+ *
+ * `options` may be NULL.  Any thread.  Errors:
+ *   GUFO_E_LIMIT     every choice has more bytes than the budget; out->least_bytes is filled in
+ *   GUFO_E_ARGUMENT  a group without options, a fixed option that does not exist, a loss that is
+ *                    negative, infinite or NaN; 2^32 options or more
+ *   GUFO_E_RANGE     the largest options of all groups add up to 2^63 bytes or more; losses are too
+ *                    large to be added up
+ *   GUFO_E_STOPPED   `progress` asked for it
+ *   GUFO_E_MEMORY
+ *
+ * Source: the lists and their reduction by bounds follow Dyer, Kayal and Walker, "A branch and
+ * bound algorithm for solving the multiple-choice knapsack problem" (1984), and Pisinger, "A minimal
+ * algorithm for the multiple-choice knapsack problem" (1995). */
+GUFO_API gufo_status gufo_allocate(const gufo_allocate_group *groups, size_t count, uint64_t budget,
+                                   const gufo_allocate_options *options, size_t *choice,
+                                   gufo_allocation *out, gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,136 @@
+/* The allocation, the interface inside the folder.  Its files, in the order in which they run:
+ *
+ *     allocate.c   the function of the library: arguments, result
+ *     problem.c    losses as whole numbers; the choices of each group that none dominates
+ *     relaxed.c    the relaxed problem: the bound, the worth of a byte, a first plan
+ *     core.c       the groups and choices that the bound leaves open
+ *     states.c     the search over them: the optimum
+ *     chains.c     what the states of the search chose
+ *
+ * Losses and bytes of all plans fit into 63 bits, so that products of the two fit into 126. */
+#ifndef GUFO_QUANT_ALLOCATE_PROBLEM_H
+#define GUFO_QUANT_ALLOCATE_PROBLEM_H
+
+#include "gufo/quant.h"
+
+/* An option that no other one of its group dominates. */
+typedef struct allocate_choice {
+    uint64_t bytes, loss; /* in units */
+    uint32_t option;      /* of the caller */
+} allocate_choice;
+
+typedef struct allocate_group {
+    uint64_t first; /* of its choices, which ascend by bytes and descend by loss */
+    uint32_t count;
+    uint32_t relaxed; /* the choice in the relaxed problem; the smaller one of a divided group */
+    uint32_t best;    /* the choice in the best plan so far */
+} allocate_group;
+
+typedef struct allocate_problem {
+    const gufo_allocator *allocator;
+    const gufo_run *run;
+    allocate_group *groups;
+    uint64_t count;
+    allocate_choice *choices; /* of all groups */
+    uint64_t choice_count;
+    uint64_t budget;
+    uint64_t least_bytes, most_loss; /* of the plan of all smallest choices */
+    int exponent;                    /* a loss in units is a loss times 2^exponent */
+
+    /* Of the relaxed problem. */
+    uint64_t worth_loss, worth_bytes; /* worth_bytes bytes more are worth worth_loss; 0 bytes: more
+                                       * bytes than the relaxed plan has are worth nothing */
+    uint64_t relaxed_loss, left;      /* of the plan without the division, and what it leaves */
+    uint64_t bound;                   /* rounded down */
+
+    uint64_t best_loss; /* of the best plan so far, whose choices are the groups' `best` */
+    uint64_t states;    /* that the search kept, of at most `limit` */
+    uint64_t limit;
+    bool is_proven;
+} allocate_problem;
+
+static inline const allocate_choice *allocate_choice_of(const allocate_problem *p, uint64_t group,
+                                                        uint32_t choice)
+{
+    return &p->choices[p->groups[group].first + choice];
+}
+
+/* ---- problem.c ------------------------------------------------------------------------------ */
+
+/* Fills groups, choices and exponent, in memory that problem_free frees, from `p->count` groups of the
+ * caller; errors of gufo_allocate. */
+gufo_status problem_read(allocate_problem *p, const gufo_allocate_group *groups, gufo_error *error);
+void problem_free(allocate_problem *p);
+
+/* ---- relaxed.c ------------------------------------------------------------------------------ */
+
+/* Solves the relaxed problem, and fills the best plan with a first one.  The budget is not below
+ * least_bytes. */
+gufo_status relaxed_solve(allocate_problem *p, gufo_error *error);
+
+/* ---- core.c --------------------------------------------------------------------------------- */
+
+/* A choice that differs from the relaxed one of its group. */
+typedef struct core_change {
+    uint64_t bytes, loss; /* what it adds, modulo 2^64 */
+    uint64_t cost;        /* as core.gap */
+    uint32_t choice;
+} core_change;
+
+/* A group that the bound leaves open. */
+typedef struct core_group {
+    uint32_t group;
+    uint32_t count;
+    uint64_t first; /* of its changes */
+    uint64_t least; /* what the cheapest of them costs */
+    uint64_t rate;  /* the least that one of them costs for each byte added or removed */
+    /* The same for changes that add, or remove, bytes; of this group and all that follow. */
+    uint64_t rate_added, rate_removed;
+} core_group;
+
+typedef struct core {
+    core_group *groups; /* by ascending rate */
+    uint64_t count;
+    core_change *changes;
+    uint64_t gap; /* what the best plan costs above the bound; one that costs more is not better */
+    unsigned shift;
+    uint64_t rate_left; /* of bytes that a plan leaves; no other rate is larger */
+    unsigned rate_bits; /* rates are costs times 2^rate_bits */
+} core;
+
+/* Finds what is left of the problem; core_free frees it. */
+gufo_status core_make(core *c, const allocate_problem *p, gufo_error *error);
+/* Fits the gap to the best plan, when a better one was found. */
+void core_close_gap(core *c, const allocate_problem *p);
+void core_free(core *c, const allocate_problem *p);
+
+/* ---- chains.c ------------------------------------------------------------------------------- */
+
+/* The changes that a state made, the last one first. */
+typedef struct chain_link {
+    uint32_t before; /* the one made before it, CHAIN_END for none */
+    uint32_t stage;  /* the group of the core, whose number ascends along the search */
+    uint32_t choice;
+} chain_link;
+
+#define CHAIN_END UINT32_MAX
+
+typedef struct chains {
+    chain_link *links;
+    uint64_t count, room;
+} chains;
+
+/* Adds a link; false without memory. */
+bool chain_add(chains *c, const allocate_problem *p, chain_link link);
+/* Whether the plan of chain `a` comes before that of chain `b`, as ties are broken. */
+bool chain_before(const chains *c, const core *open, const allocate_problem *p, uint32_t a,
+                  uint32_t b);
+/* Makes the plan of a chain the best one. */
+void chain_take(const chains *c, const core *open, allocate_problem *p, uint32_t end);
+
+/* ---- states.c ------------------------------------------------------------------------------- */
+
+/* Finds the best plan, or ends at the limit of states. */
+gufo_status states_search(allocate_problem *p, gufo_error *error);
+
+#endif

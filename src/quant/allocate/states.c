@@ -1,0 +1,288 @@
+/* The search: lists of states.
+ *
+ * A state is a whole plan: the relaxed one with changes of the groups that were searched so far.  The
+ * list has all plans that may still become the best one, by ascending bytes.  The next group makes the
+ * new list: the old one once without a change and once for each change, merged,
+ *
+ *     old list          a     b     c
+ *     change 1             a'    b'    c'         c' costs more than the gap: dropped
+ *     new list          a  a' b  b'  c            b' has more loss than b: dominated
+ *
+ * without what is dominated (another state has no more bytes and no more loss: every completion of it
+ * is as good) or costs more than the gap (core.c).  A state within the budget that has less loss than
+ * the best plan is the new best plan and closes the gap.  The optimum is the last state of the last
+ * list within the budget: it has the least loss, and with that loss the fewest bytes.
+ *
+ * Every list and every decision depend on the problem alone. */
+#include "quant/allocate/problem.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/wide.h"
+#include "codec/run.h"
+
+/* The search ends when it has looked at so many times more states than it may keep. */
+enum { LOOKS = 64 };
+
+typedef struct plan_state {
+    uint64_t bytes, loss; /* of the plan */
+    uint64_t cost;        /* of its changes */
+    uint32_t end;         /* of the chain of its changes */
+} plan_state;
+
+typedef struct state_list {
+    plan_state *states;
+    uint64_t count, room;
+} state_list;
+
+/* The states that one change makes of the old list, in their order; `next` is the first that was not
+ * merged yet. */
+typedef struct cursor {
+    core_change change; /* 0 bytes: none */
+    uint64_t at;        /* in the old list */
+    plan_state next;    /* its end is that of the old state */
+} cursor;
+
+typedef struct search {
+    allocate_problem *problem;
+    core open;
+    chains chains;
+    state_list old, new;
+    cursor *cursors; /* a heap: the one whose next state comes first is at the root */
+    uint64_t cursor_count;
+    uint32_t stage;
+    uint64_t rate_added, rate_removed; /* of bytes below and above the budget, after this group */
+    uint64_t looks;                    /* at states, whether they were kept or not */
+    uint32_t
+        best; /* the end of the best plan's chain, if has_best: else it is still the first plan */
+    bool has_best;
+} search;
+
+/* Whether a state may become the best plan: its changes, and what its bytes to spare or to save cost
+ * at least, are within the gap. */
+static bool is_open(const search *s, const plan_state *state)
+{
+    uint64_t budget = s->problem->budget;
+    wide rest = state->bytes <= budget ? wide_product(budget - state->bytes, s->rate_added)
+                                       : wide_product(state->bytes - budget, s->rate_removed);
+
+    return state->cost <= s->open.gap &&
+           wide_shifted(rest, s->open.rate_bits) <= s->open.gap - state->cost;
+}
+
+/* Moves a cursor to the next state that is open; false at the end. */
+static bool cursor_move(search *s, cursor *c)
+{
+    while (c->at < s->old.count) {
+        const plan_state *from = &s->old.states[c->at++];
+
+        s->looks++;
+        c->next = (plan_state){.bytes = from->bytes + c->change.bytes,
+                               .loss = from->loss + c->change.loss,
+                               .cost = from->cost + c->change.cost,
+                               .end = from->end};
+        if (is_open(s, &c->next))
+            return true;
+    }
+    return false;
+}
+
+static bool cursor_before(const cursor *a, const cursor *b)
+{
+    if (a->next.bytes != b->next.bytes)
+        return a->next.bytes < b->next.bytes;
+    if (a->next.loss != b->next.loss)
+        return a->next.loss < b->next.loss;
+    return a->change.choice < b->change.choice;
+}
+
+static void sift_down(cursor *heap, uint64_t count, uint64_t root)
+{
+    for (uint64_t child; (child = 2 * root + 1) < count; root = child) {
+        cursor moved = heap[root];
+
+        if (child + 1 < count && cursor_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (cursor_before(&moved, &heap[child]))
+            return;
+        heap[root] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+static void start_cursors(search *s, const core_group *group)
+{
+    s->cursor_count = 0;
+    for (uint32_t i = 0; i <= group->count; i++) {
+        cursor *c = &s->cursors[s->cursor_count];
+
+        *c = (cursor){.change = {.choice = s->problem->groups[group->group].relaxed}};
+        if (i > 0)
+            c->change = s->open.changes[group->first + i - 1];
+        if (c->change.cost <= s->open.gap)
+            s->cursor_count += cursor_move(s, c);
+    }
+    for (uint64_t i = s->cursor_count / 2; i-- > 0;)
+        sift_down(s->cursors, s->cursor_count, i);
+}
+
+/* Moves the root past its next state. */
+static void advance_root(search *s)
+{
+    if (!cursor_move(s, &s->cursors[0]))
+        s->cursors[0] = s->cursors[--s->cursor_count];
+    sift_down(s->cursors, s->cursor_count, 0);
+}
+
+/* Adds a link for the change, if any, that made the root's next state. */
+static bool link_state(search *s, const cursor *root, plan_state *made)
+{
+    *made = root->next;
+    if (root->change.bytes == 0)
+        return true;
+    made->end = (uint32_t)s->chains.count;
+    return chain_add(
+        &s->chains, s->problem,
+        (chain_link){.before = root->next.end, .stage = s->stage, .choice = root->change.choice});
+}
+
+/* The best plan so far, if it is. */
+static void note_best(search *s, const plan_state *state)
+{
+    allocate_problem *p = s->problem;
+
+    if (state->bytes > p->budget || state->loss >= p->best_loss)
+        return;
+    p->best_loss = state->loss;
+    s->best = state->end;
+    s->has_best = true;
+    core_close_gap(&s->open, p);
+}
+
+/* Puts the root's next state at the end of the new list, unless it is dominated. */
+static gufo_status keep_state(search *s, gufo_error *error)
+{
+    const cursor *root = &s->cursors[0];
+    state_list *list = &s->new;
+    plan_state made, *last = list->count > 0 ? &list->states[list->count - 1] : NULL, *states;
+
+    if (last != NULL && last->loss <= root->next.loss &&
+        (last->loss < root->next.loss || last->bytes < root->next.bytes))
+        return GUFO_OK;
+    if (!link_state(s, root, &made))
+        return fail_memory(error);
+    s->problem->states++;
+    if (last != NULL && last->loss == made.loss) {
+        /* Equal: both can be completed alike, and the plan that comes first stays. */
+        if (chain_before(&s->chains, &s->open, s->problem, made.end, last->end))
+            *last = made;
+        return GUFO_OK;
+    }
+    states =
+        mem_grow(s->problem->allocator, list->states, list->count, &list->room, sizeof *states);
+    if (states == NULL)
+        return fail_memory(error);
+    list->states = states;
+    states[list->count++] = made;
+    note_best(s, &made);
+    return GUFO_OK;
+}
+
+static bool is_exhausted(const search *s)
+{
+    return s->problem->states >= s->problem->limit || s->looks / LOOKS >= s->problem->limit;
+}
+
+/* Makes the new list, and then the old one of it, with the changes of a group; it is incomplete if the
+ * search is exhausted. */
+static gufo_status search_group(search *s, const core_group *group, gufo_error *error)
+{
+    bool is_last = s->stage + 1 == s->open.count;
+    gufo_status status = run_progress(s->problem->run, s->stage, s->open.count, error);
+    state_list made;
+
+    if (status != GUFO_OK)
+        return status;
+    s->rate_added = is_last ? s->open.rate_left : group[1].rate_added;
+    s->rate_removed = is_last ? s->open.rate_left : group[1].rate_removed;
+    s->new.count = 0;
+    start_cursors(s, group);
+    while (status == GUFO_OK && s->cursor_count > 0 && !is_exhausted(s)) {
+        status = keep_state(s, error);
+        advance_root(s);
+    }
+    made = s->new;
+    s->new = s->old;
+    s->old = made;
+    return status;
+}
+
+/* The optimum: of the states within the budget the last one. */
+static void take_optimum(search *s)
+{
+    for (uint64_t i = s->old.count; i-- > 0;) {
+        const plan_state *last = &s->old.states[i];
+
+        if (last->bytes > s->problem->budget)
+            continue;
+        chain_take(&s->chains, &s->open, s->problem, last->end);
+        s->problem->is_proven = true;
+        return;
+    }
+}
+
+static gufo_status search_all(search *s, gufo_error *error)
+{
+    allocate_problem *p = s->problem;
+    gufo_status status = GUFO_OK;
+
+    for (; s->stage < s->open.count && status == GUFO_OK && !is_exhausted(s); s->stage++) {
+        const core_group *group = &s->open.groups[s->stage];
+
+        if (group->least <= s->open.gap)
+            status = search_group(s, group, error);
+    }
+    if (status != GUFO_OK)
+        return status;
+    if (!is_exhausted(s))
+        take_optimum(s);
+    else if (s->has_best)
+        chain_take(&s->chains, &s->open, p, s->best);
+    return GUFO_OK;
+}
+
+/* The first list has one state: the relaxed plan. */
+static gufo_status begin(search *s, gufo_error *error)
+{
+    const allocate_problem *p = s->problem;
+    uint64_t most = 0;
+
+    for (uint64_t i = 0; i < s->open.count; i++)
+        if (s->open.groups[i].count > most)
+            most = s->open.groups[i].count;
+    s->cursors = mem_array(p->allocator, most + 1, sizeof *s->cursors);
+    s->old.states = mem_grow(p->allocator, NULL, 0, &s->old.room, sizeof *s->old.states);
+    if (s->cursors == NULL || s->old.states == NULL)
+        return fail_memory(error);
+    s->old.states[s->old.count++] =
+        (plan_state){.bytes = p->budget - p->left, .loss = p->relaxed_loss, .end = CHAIN_END};
+    return GUFO_OK;
+}
+
+gufo_status states_search(allocate_problem *p, gufo_error *error)
+{
+    search s = {.problem = p};
+    gufo_status status = core_make(&s.open, p, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = begin(&s, error);
+    if (status == GUFO_OK)
+        status = search_all(&s, error);
+    core_free(&s.open, p);
+    mem_free(p->allocator, s.cursors);
+    mem_free(p->allocator, s.old.states);
+    mem_free(p->allocator, s.new.states);
+    mem_free(p->allocator, s.chains.links);
+    return status;
+}
