@@ -515,11 +515,11 @@ typedef struct gufo_allocate_group {
     size_t fixed;
 } gufo_allocate_group;
 
-/* States that a search keeps where the options do not say; it takes about 64 bytes for each. */
-#define GUFO_ALLOCATE_STATES (UINT64_C(1) << 20)
+/* States that a search makes where the options do not say; it takes at most about 64 bytes for each. */
+#define GUFO_ALLOCATE_STATES (UINT64_C(1) << 22)
 
 typedef struct gufo_allocate_options {
-    uint64_t states;      /* the search ends when it has kept so many; 0: GUFO_ALLOCATE_STATES */
+    uint64_t states;      /* how many a complete search may make; 0: GUFO_ALLOCATE_STATES */
     const gufo_run *run;  /* its allocator, and its progress, which counts groups; NULL: {0} */
     uint64_t reserved[4]; /* must be zero */
 } gufo_allocate_options;
@@ -532,7 +532,7 @@ typedef struct gufo_allocation {
     bool is_proven; /* no choice has a sum below `loss` */
     double unit;    /* losses count as the nearest multiples of this, a power of two */
     uint64_t least_bytes; /* of any choice: the least budget that has one */
-    uint64_t states;      /* that the search kept */
+    uint64_t states;      /* that the search made */
     uint64_t reserved[4];
 } gufo_allocation;
 
@@ -541,12 +541,13 @@ typedef struct gufo_allocation {
  *     bound       the relaxed problem, by the convex hulls of all groups: a lower bound of the loss,
  *                 and what a byte is worth
  *     reduction   options that cost more than the bound leaves to be gained are dropped
- *     search      over the groups that are left, lists of states that no other state dominates
+ *     search      over the groups that are left: lists of states that no other state dominates
  *
- * Of several optima it chooses one with the least bytes, and of several of these the one whose
- * first choice that differs is the lower index.  When the search ends by its limit, the best choice
- * that it found is the result; is_proven is then still true if its loss equals `bound`, and which of
- * several optima it is depends on the limit.
+ * Of several optima it chooses one with the least bytes, and of several of these the one whose first
+ * choice that differs has the lower index.  A search that would exceed the limit of states continues
+ * with a selection of them, and finds a good choice without proof: `bound` then says how far from the
+ * optimum it may be.  (If its loss equals `bound` it is an optimum, and is_proven, but maybe not the
+ * one of several that a complete search chooses.)
  *
  * The result depends on the arguments alone, not on the machine: losses are rounded to multiples of
  * `unit`, at most 2^-61 times the number of groups times the largest loss, rounded up to powers of

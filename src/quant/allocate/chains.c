@@ -12,7 +12,9 @@
 
 bool chain_add(chains *c, const allocate_problem *p, chain_link link)
 {
-    chain_link *links = mem_grow(p->allocator, c->links, c->count, &c->room, sizeof *links);
+    chain_link *links = c->count < CHAIN_END
+                            ? mem_grow(p->allocator, c->links, c->count, &c->room, sizeof *links)
+                            : NULL;
 
     if (links == NULL)
         return false;
@@ -37,8 +39,7 @@ static uint32_t option_of(const core *open, const allocate_problem *p, const cha
 }
 
 /* Walks both chains back until they meet, stage by stage, to the first group in which they differ. */
-bool chain_before(const chains *c, const core *open, const allocate_problem *p, uint32_t a,
-                  uint32_t b)
+bool chain_before(const chains *c, const core *open, allocate_problem *p, uint32_t a, uint32_t b)
 {
     uint32_t first = UINT32_MAX;
     bool before = false;
@@ -48,6 +49,7 @@ bool chain_before(const chains *c, const core *open, const allocate_problem *p, 
         uint32_t stage = x == NULL || (y != NULL && y->stage > x->stage) ? y->stage : x->stage;
         uint32_t ours = option_of(open, p, x, stage), theirs = option_of(open, p, y, stage);
 
+        p->states++;
         if (ours != theirs && open->groups[stage].group < first) {
             first = open->groups[stage].group;
             before = ours < theirs;

@@ -44,8 +44,8 @@ typedef struct allocate_problem {
     uint64_t bound;                   /* rounded down */
 
     uint64_t best_loss; /* of the best plan so far, whose choices are the groups' `best` */
-    uint64_t states;    /* that the search kept, of at most `limit` */
-    uint64_t limit;
+    uint64_t states;    /* that the search made, and links that it compared */
+    uint64_t limit;     /* of states, for a complete search */
     bool is_proven;
 } allocate_problem;
 
@@ -122,9 +122,9 @@ typedef struct chains {
 
 /* Adds a link; false without memory. */
 bool chain_add(chains *c, const allocate_problem *p, chain_link link);
-/* Whether the plan of chain `a` comes before that of chain `b`, as ties are broken. */
-bool chain_before(const chains *c, const core *open, const allocate_problem *p, uint32_t a,
-                  uint32_t b);
+/* Whether the plan of chain `a` comes before that of chain `b`, as ties are broken.  Links count as
+ * states. */
+bool chain_before(const chains *c, const core *open, allocate_problem *p, uint32_t a, uint32_t b);
 /* Makes the plan of a chain the best one. */
 void chain_take(const chains *c, const core *open, allocate_problem *p, uint32_t end);
 

@@ -13,16 +13,16 @@
  * the best plan is the new best plan and closes the gap.  The optimum is the last state of the last
  * list within the budget: it has the least loss, and with that loss the fewest bytes.
  *
+ * A list that becomes too long is thinned out: the rest of the search finds a good plan, without proof.
+ *
  * Every list and every decision depend on the problem alone. */
 #include "quant/allocate/problem.h"
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/wide.h"
 #include "codec/run.h"
-
-/* The search ends when it has looked at so many times more states than it may keep. */
-enum { LOOKS = 64 };
 
 typedef struct plan_state {
     uint64_t bytes, loss; /* of the plan */
@@ -52,10 +52,10 @@ typedef struct search {
     uint64_t cursor_count;
     uint32_t stage;
     uint64_t rate_added, rate_removed; /* of bytes below and above the budget, after this group */
-    uint64_t looks;                    /* at states, whether they were kept or not */
     uint32_t
         best; /* the end of the best plan's chain, if has_best: else it is still the first plan */
     bool has_best;
+    bool is_thinned; /* not all states that may become the best plan are in the list */
 } search;
 
 /* Whether a state may become the best plan: its changes, and what its bytes to spare or to save cost
@@ -76,7 +76,7 @@ static bool cursor_move(search *s, cursor *c)
     while (c->at < s->old.count) {
         const plan_state *from = &s->old.states[c->at++];
 
-        s->looks++;
+        s->problem->states++;
         c->next = (plan_state){.bytes = from->bytes + c->change.bytes,
                                .loss = from->loss + c->change.loss,
                                .cost = from->cost + c->change.cost,
@@ -171,10 +171,9 @@ static gufo_status keep_state(search *s, gufo_error *error)
         return GUFO_OK;
     if (!link_state(s, root, &made))
         return fail_memory(error);
-    s->problem->states++;
     if (last != NULL && last->loss == made.loss) {
         /* Equal: both can be completed alike, and the plan that comes first stays. */
-        if (chain_before(&s->chains, &s->open, s->problem, made.end, last->end))
+        if (!s->is_thinned && chain_before(&s->chains, &s->open, s->problem, made.end, last->end))
             *last = made;
         return GUFO_OK;
     }
@@ -188,13 +187,25 @@ static gufo_status keep_state(search *s, gufo_error *error)
     return GUFO_OK;
 }
 
-static bool is_exhausted(const search *s)
+/* Thins the list out, evenly, if what a group makes of it could exceed the limit: what follows then
+ * makes about as many states again at most, and finds a good plan without proof. */
+static void keep_limit(search *s, const core_group *group)
 {
-    return s->problem->states >= s->problem->limit || s->looks / LOOKS >= s->problem->limit;
+    const allocate_problem *p = s->problem;
+    uint64_t room = p->limit > p->states ? p->limit - p->states : 0, cursors = group->count + 1;
+    uint64_t kept = larger(p->limit / s->open.count / cursors, 1);
+
+    if (s->old.count <= room / cursors)
+        return;
+    s->is_thinned = true;
+    if (s->old.count <= kept)
+        return;
+    for (uint64_t i = 0; i < kept; i++) /* counts are below 2^32 */
+        s->old.states[i] = s->old.states[i * s->old.count / kept];
+    s->old.count = kept;
 }
 
-/* Makes the new list, and then the old one of it, with the changes of a group; it is incomplete if the
- * search is exhausted. */
+/* Makes the new list, and then the old one of it, with the changes of a group. */
 static gufo_status search_group(search *s, const core_group *group, gufo_error *error)
 {
     bool is_last = s->stage + 1 == s->open.count;
@@ -203,11 +214,12 @@ static gufo_status search_group(search *s, const core_group *group, gufo_error *
 
     if (status != GUFO_OK)
         return status;
+    keep_limit(s, group);
     s->rate_added = is_last ? s->open.rate_left : group[1].rate_added;
     s->rate_removed = is_last ? s->open.rate_left : group[1].rate_removed;
     s->new.count = 0;
     start_cursors(s, group);
-    while (status == GUFO_OK && s->cursor_count > 0 && !is_exhausted(s)) {
+    while (status == GUFO_OK && s->cursor_count > 0) {
         status = keep_state(s, error);
         advance_root(s);
     }
@@ -233,10 +245,9 @@ static void take_optimum(search *s)
 
 static gufo_status search_all(search *s, gufo_error *error)
 {
-    allocate_problem *p = s->problem;
     gufo_status status = GUFO_OK;
 
-    for (; s->stage < s->open.count && status == GUFO_OK && !is_exhausted(s); s->stage++) {
+    for (; s->stage < s->open.count && status == GUFO_OK; s->stage++) {
         const core_group *group = &s->open.groups[s->stage];
 
         if (group->least <= s->open.gap)
@@ -244,10 +255,10 @@ static gufo_status search_all(search *s, gufo_error *error)
     }
     if (status != GUFO_OK)
         return status;
-    if (!is_exhausted(s))
+    if (!s->is_thinned)
         take_optimum(s);
     else if (s->has_best)
-        chain_take(&s->chains, &s->open, p, s->best);
+        chain_take(&s->chains, &s->open, s->problem, s->best);
     return GUFO_OK;
 }
 
