@@ -23,19 +23,24 @@ bool chain_add(chains *c, const allocate_problem *p, chain_link link)
     return true;
 }
 
-static const chain_link *link_at(const chains *c, uint32_t at)
+/* The stage of a link and one more; 0 for the end. */
+static uint32_t depth_of(const chains *c, uint32_t at)
 {
-    return at == CHAIN_END ? NULL : &c->links[at];
+    return at == CHAIN_END ? 0 : c->links[at].stage + 1;
 }
 
-/* The caller's option for the group of a stage: the one that a link chose, if it is of that stage. */
-static uint32_t option_of(const core *open, const allocate_problem *p, const chain_link *link,
-                          uint32_t stage)
+/* Takes a chain's link of that depth, if it has one, and moves past it: returns the caller's option that
+ * the state chose there. */
+static uint32_t take_option(const chains *c, const core *open, const allocate_problem *p,
+                            uint32_t depth, uint32_t *at)
 {
-    uint32_t group = open->groups[stage].group;
-    bool changes = link != NULL && link->stage == stage;
+    uint32_t group = open->groups[depth - 1].group, choice = p->groups[group].relaxed;
 
-    return allocate_choice_of(p, group, changes ? link->choice : p->groups[group].relaxed)->option;
+    if (depth_of(c, *at) == depth) {
+        choice = c->links[*at].choice;
+        *at = c->links[*at].before;
+    }
+    return allocate_choice_of(p, group, choice)->option;
 }
 
 /* Walks both chains back until they meet, stage by stage, to the first group in which they differ. */
@@ -45,19 +50,16 @@ bool chain_before(const chains *c, const core *open, allocate_problem *p, uint32
     bool before = false;
 
     while (a != b) {
-        const chain_link *x = link_at(c, a), *y = link_at(c, b);
-        uint32_t stage = x == NULL || (y != NULL && y->stage > x->stage) ? y->stage : x->stage;
-        uint32_t ours = option_of(open, p, x, stage), theirs = option_of(open, p, y, stage);
+        uint32_t a_depth = depth_of(c, a), b_depth = depth_of(c, b);
+        uint32_t depth = a_depth > b_depth ? a_depth : b_depth;
+        uint32_t ours = take_option(c, open, p, depth, &a);
+        uint32_t theirs = take_option(c, open, p, depth, &b);
 
         p->states++;
-        if (ours != theirs && open->groups[stage].group < first) {
-            first = open->groups[stage].group;
+        if (ours != theirs && open->groups[depth - 1].group < first) {
+            first = open->groups[depth - 1].group;
             before = ours < theirs;
         }
-        if (x != NULL && x->stage == stage)
-            a = x->before;
-        if (y != NULL && y->stage == stage)
-            b = y->before;
     }
     return before;
 }
@@ -66,6 +68,6 @@ void chain_take(const chains *c, const core *open, allocate_problem *p, uint32_t
 {
     for (uint64_t g = 0; g < p->count; g++)
         p->groups[g].best = p->groups[g].relaxed;
-    for (const chain_link *link; (link = link_at(c, end)) != NULL; end = link->before)
-        p->groups[open->groups[link->stage].group].best = link->choice;
+    for (; end != CHAIN_END; end = c->links[end].before)
+        p->groups[open->groups[c->links[end].stage].group].best = c->links[end].choice;
 }
