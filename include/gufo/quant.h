@@ -550,9 +550,9 @@ typedef struct gufo_allocation {
  * one of several that a complete search chooses.)
  *
  * The result depends on the arguments alone, not on the machine: losses are rounded to multiples of
- * `unit`, at most 2^-61 times the number of groups times the largest loss, rounded up to powers of
- * two, and all sums are of whole numbers.  So options that are not to be chosen are best absent: an
- * enormous loss makes the unit large.  Whole numbers that add up to less than 2^53 are exact.
+ * `unit`, which is at most 2^-60 times the number of groups times the largest loss, and all sums are
+ * of whole numbers.  Whole losses are exact if the number of groups times the largest one is below
+ * 2^53.  An option that must not be chosen is best absent: an enormous loss makes the unit large.
  *
  * `options` may be NULL.  Any thread.  Errors:
  *   GUFO_E_LIMIT     every choice has more bytes than the budget; out->least_bytes is filled in
@@ -563,9 +563,10 @@ typedef struct gufo_allocation {
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_MEMORY
  *
- * Source: the lists and their reduction by bounds follow Dyer, Kayal and Walker, "A branch and
- * bound algorithm for solving the multiple-choice knapsack problem" (1984), and Pisinger, "A minimal
- * algorithm for the multiple-choice knapsack problem" (1995). */
+ * Source: dominance and the relaxed problem as in Sinha and Zoltners, "The multiple-choice knapsack
+ * problem" (1979); lists reduced by bounds as in Dyer, Kayal and Walker, "A branch and bound algorithm
+ * for solving the multiple-choice knapsack problem" (1984), and from the relaxed plan outwards as in
+ * Pisinger, "A minimal algorithm for the multiple-choice knapsack problem" (1995). */
 GUFO_API gufo_status gufo_allocate(const gufo_allocate_group *groups, size_t count, uint64_t budget,
                                    const gufo_allocate_options *options, size_t *choice,
                                    gufo_allocation *out, gufo_error *error);
