@@ -225,18 +225,23 @@ static uint64_t number_at(const uint8_t *bytes, unsigned size)
     return number;
 }
 
+static size_t size_at(const uint8_t *bytes, unsigned size)
+{
+    return (size_t)number_at(bytes, size);
+}
+
 /* A member at `at`: its sum, its header, and where its numbers are; returns where it ends. */
 static size_t check_member(const uint8_t *bytes, size_t at, char name[128], size_t *numbers)
 {
-    size_t name_size = number_at(bytes + at + 26, 2), extra = number_at(bytes + at + 28, 2);
+    size_t name_size = size_at(bytes + at + 26, 2), extra = size_at(bytes + at + 28, 2);
     size_t data = at + 30 + name_size + extra;
-    size_t size = number_at(bytes + at + 30 + name_size + 4, 8);
+    size_t size = size_at(bytes + at + 30 + name_size + 4, 8);
 
     check_u64(number_at(bytes + at + 8, 2), 0, "stored");
     check_u64(number_at(bytes + at + 14, 4), slow_crc(bytes + data, size), "sum");
     (void)snprintf(name, 128, "%.*s", (int)name_size - 4, (const char *)bytes + at + 30);
     check(memcmp(bytes + data, "\x93NUMPY\x01", 7) == 0, "%s is not an array", name);
-    *numbers = data + 10 + number_at(bytes + data + 8, 2);
+    *numbers = data + 10 + size_at(bytes + data + 8, 2);
     check_u64((*numbers - data) % 64, 0, "aligned");
     check_u64(bytes[*numbers - 1], '\n', "how its header ends");
     return data + size;
@@ -267,8 +272,8 @@ static void check_npz(subject *s, const gufo_model *model)
     }
     check_u64(members, json_object_size(header), "members");
     for (size_t i = 0; i < members; i++) { /* the directory */
-        size_t name_size = number_at(bytes + at + 28, 2), extra = number_at(bytes + at + 30, 2);
-        size_t place = number_at(bytes + at + 46 + name_size + 4 + 16, 8);
+        size_t name_size = size_at(bytes + at + 28, 2), extra = size_at(bytes + at + 30, 2);
+        size_t place = size_at(bytes + at + 46 + name_size + 4 + 16, 8);
 
         check_u64(number_at(bytes + at, 4), 0x02014B50, "an entry");
         check(memcmp(bytes + place + 30, bytes + at + 46, name_size) == 0, "entry %zu", i);
