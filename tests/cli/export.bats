@@ -39,7 +39,7 @@ make_model() {
     make_model a.gguf
     gufo export -q --shard-size=50K a.gguf parts
     [ -f parts/model.safetensors.index.json ]
-    [ -f parts/model-00001-of-*.safetensors ]
+    ls parts/model-00001-of-*.safetensors
     gufo convert -q parts b.gguf BF16
     gufo diff a.gguf b.gguf
     run -2 --separate-stderr gufo export --force a.gguf parts
