@@ -1,6 +1,8 @@
 /* A growing buffer: doubles, so that appending is linear. */
 #include "base/buffer.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 enum { FIRST_CAPACITY = 256 };
@@ -23,6 +25,15 @@ void *buffer_extend(buffer *b, uint64_t size)
     }
     b->len += (size_t)size;
     return b->data + (b->len - size);
+}
+
+bool buffer_append(buffer *b, const void *bytes, uint64_t size)
+{
+    void *room = buffer_extend(b, size);
+
+    if (room != NULL && size > 0)
+        memcpy(room, bytes, (size_t)size);
+    return room != NULL;
 }
 
 void buffer_free(buffer *b)

@@ -12,6 +12,8 @@ typedef struct buffer {
 
 /* Room for `size` more bytes at the end, which count as used; NULL without memory. */
 void *buffer_extend(buffer *buffer, uint64_t size);
+/* Appends bytes; false without memory.  `bytes` of no size may be NULL. */
+bool buffer_append(buffer *buffer, const void *bytes, uint64_t size);
 void buffer_free(buffer *buffer);
 
 #endif

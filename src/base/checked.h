@@ -25,17 +25,23 @@ static inline bool checked_align(uint64_t value, uint64_t alignment, uint64_t *o
     return checked_add(value, rest == 0 ? 0 : alignment - rest, out);
 }
 
+/* The largest number that divides both; of 0 and a number, that number. */
+static inline uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* The smallest multiple of two numbers that are not 0. */
 static inline bool checked_common_multiple(uint64_t a, uint64_t b, uint64_t *out)
 {
-    uint64_t divisor = a, rest = b;
+    uint64_t divisor = common_divisor(a, b);
 
-    while (rest != 0) {
-        uint64_t next = divisor % rest;
-
-        divisor = rest;
-        rest = next;
-    }
     return divisor != 0 && checked_mul(a / divisor, b, out);
 }
 

@@ -73,17 +73,12 @@ gufo_status extract_numpy_header(extraction *x, gufo_error *error)
     const part *p = &x->parts[0];
     buffer *out = &x->header;
     const char *type = extract_number_type(p->target)->numpy;
-    void *room = buffer_extend(out, sizeof magic);
-    bool printed = room != NULL;
-
-    if (printed)
-        memcpy(room, magic, sizeof magic);
-    printed = printed &&
-              buffer_print(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", type) &&
-              print_shape(out, &p->source, ", ") &&
-              /* a tuple of one has a comma */
-              buffer_print(out, "%s), }", p->source.n_dims == 1 ? "," : "") &&
-              pad(out, 1, NUMPY_ALIGNMENT) && buffer_print(out, "\n");
+    bool printed = buffer_append(out, magic, sizeof magic) &&
+                   buffer_print(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", type) &&
+                   print_shape(out, &p->source, ", ") &&
+                   /* a tuple of one has a comma */
+                   buffer_print(out, "%s), }", p->source.n_dims == 1 ? "," : "") &&
+                   pad(out, 1, NUMPY_ALIGNMENT) && buffer_print(out, "\n");
     if (!printed)
         return fail_memory(error);
     store_u16(out->data + NUMPY_BEFORE - 2, (uint16_t)(out->len - NUMPY_BEFORE),

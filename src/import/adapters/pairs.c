@@ -132,9 +132,7 @@ static bool read_legacy_half(gufo_str name, half *out)
 static gufo_status fail_tensor(const pairing *p, const checkpoint_tensor *t, gufo_status code,
                                const char *what, gufo_error *error)
 {
-    code = fail_with(error, code, t->offset, "tensor %s %s", QUOTED(t->name), what);
-    fail_in(error, GUFO_FILE_INPUT, t->file, p->checkpoint->files[t->file].path);
-    return code;
+    return plan_refuse(p->checkpoint, t, code, error, "tensor %s %s", QUOTED(t->name), what);
 }
 
 static gufo_status fail_stranger(const pairing *p, const checkpoint_tensor *t, gufo_error *error)

@@ -54,12 +54,7 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
 
 static gufo_status append(gufo_str bytes, buffer *out, gufo_error *error)
 {
-    void *room = buffer_extend(out, bytes.len);
-
-    if (room == NULL)
-        return fail_memory(error);
-    memcpy(room, bytes.data, bytes.len);
-    return GUFO_OK;
+    return buffer_append(out, bytes.data, bytes.len) ? GUFO_OK : fail_memory(error);
 }
 
 static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_error *error)

@@ -42,6 +42,11 @@ const conversion *conversion_of(const gufo_import *import);
 
 extern const import_kind conversion_kind;
 
+/* The documents of the entries, with general.architecture. */
+gufo_status conversion_make_documents(conversion *c, gufo_error *error);
+/* Puts the entries in the order that gguf-metadata.json has. */
+gufo_status conversion_sort_keys(conversion *c, gufo_error *error);
+
 /* ---- keys.c --------------------------------------------------------------------------------- */
 
 /* Reads the vocabulary into a document of its own; *tokens is its length, 0 without one. */
@@ -56,15 +61,6 @@ gufo_status conversion_set_keys(conversion *c, gufo_error *error);
  * others are there all the same; NULL: a failure is one. */
 gufo_status conversion_try(const memory_folder *files, json_t *failed,
                            const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
-
-/* ---- open.c --------------------------------------------------------------------------------- */
-
-/* The documents of the entries, with general.architecture. */
-gufo_status conversion_make_documents(conversion *c, gufo_error *error);
-/* Puts the entries in the order that gguf-metadata.json has. */
-gufo_status conversion_sort_keys(conversion *c, gufo_error *error);
-
-extern const import_kind conversion_kind;
 
 /* ---- adapter.c ------------------------------------------------------------------------------ */
 

@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "codec/half.h"
 #include "import/architectures/gather.h"
 
@@ -104,11 +105,8 @@ static bool is_range(const box *b)
 /* Whether both have the same counts and steps. */
 static bool same_walk(const box *a, const box *b)
 {
-    const size_t size = a->n * sizeof *a->count;
-
-    return a->n == b->n && memcmp(a->count, b->count, size) == 0 &&
-           memcmp(a->to_step, b->to_step, size) == 0 &&
-           memcmp(a->from_step, b->from_step, size) == 0;
+    return boxes_fill_alike(a, b) &&
+           memcmp(a->from_step, b->from_step, a->n * sizeof *a->from_step) == 0;
 }
 
 /* How far behind tensor `a` tensor `b` is in the file, in numbers; false if it is not, or not at whole
@@ -176,9 +174,7 @@ static gufo_status add_range(arranging *r, const box *b, gufo_error *error)
         return fail_memory(error);
     r->ranges = list;
     g = &list[r->range_count++];
-    *g = (range){.box = *b, .numbers = 1};
-    for (uint32_t i = 0; i < b->n; i++)
-        g->numbers *= b->count[i];
+    *g = (range){.box = *b, .numbers = box_numbers(b)};
     find_column(g);
     return GUFO_OK;
 }
@@ -389,17 +385,6 @@ static gufo_status add_range_rows(arranging *r, const range *g, gufo_error *erro
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The longest row that all ranges [first, last) consist of, up to a row of their tensor. */
 static uint64_t columns_of(const arranging *r, uint64_t first, uint64_t last)
 {
@@ -528,10 +513,12 @@ static gufo_status read_given(const struct rows *r, uint64_t first, uint64_t cou
 
 static const given_number *find_given(const made_up *m, uint64_t owner)
 {
-    for (uint64_t i = 0; i < m->given_count; i++)
-        if (m->given[i].tensor == owner)
-            return &m->given[i];
-    return NULL;
+    const given_number *last;
+
+    if (m->given_count == 0 || m->given[0].tensor > owner)
+        return NULL;
+    last = &m->given[last_begun(&m->given->tensor, sizeof *m->given, m->given_count, owner)];
+    return last->tensor == owner ? last : NULL;
 }
 
 static gufo_status add_given(arranging *r, const given_number *given, gufo_error *error)

@@ -18,18 +18,9 @@ typedef struct writing {
     bool lost; /* memory */
 } writing;
 
-static void put(writing *w, const char *text, size_t len)
-{
-    void *room = buffer_extend(&w->out, len);
-
-    w->lost |= room == NULL;
-    if (room != NULL)
-        memcpy(room, text, len);
-}
-
 static void put_text(writing *w, const char *text)
 {
-    put(w, text, strlen(text));
+    w->lost |= !buffer_append(&w->out, text, strlen(text));
 }
 
 /* A scalar in double quotes, which YAML takes from JSON. */

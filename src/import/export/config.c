@@ -18,6 +18,7 @@
 #include "import/export/fields.h"
 #include "import/export/known_ropes.h"
 #include "import/export/model_keys.h"
+#include "import/export/tokens.h"
 
 typedef struct config_making {
     const gufo_model *model;
@@ -109,7 +110,7 @@ static gufo_status add_labels(const config_making *c, gufo_error *error)
 static gufo_status begin(config_making *c, gufo_error *error)
 {
     static const memory_folder nothing = {NULL, 0};
-    gufo_str name = model_architecture(c->model);
+    gufo_str name = model_text(c->model, "general.architecture");
     const model_config empty = {.allocator = &default_allocator, .memory = &nothing};
     json_t *ropes;
 

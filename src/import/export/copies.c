@@ -11,27 +11,10 @@
 
 enum { AT_ONCE = 1 << 14 };
 
-static uint64_t numbers_of(const box *b)
-{
-    uint64_t numbers = 1;
-
-    for (uint32_t i = 0; i < b->n; i++)
-        numbers *= b->count[i];
-    return numbers;
-}
-
 /* Whether its numbers follow each other on both sides. */
 static bool is_run(const box *b)
 {
     return b->n == 0 || (b->n == 1 && b->to_step[0] == 1);
-}
-
-static bool same_walk(const box *a, const box *b)
-{
-    const size_t size = a->n * sizeof *a->count;
-
-    return a->n == b->n && a->to == b->to && memcmp(a->count, b->count, size) == 0 &&
-           memcmp(a->to_step, b->to_step, size) == 0;
 }
 
 /* Numbers [from, from + count) of a tensor into `out`. */
@@ -60,7 +43,7 @@ static gufo_status read_numbers(const inversion *v, uint64_t tensor, uint64_t fr
 static gufo_status compare(const inversion *v, const box *a, uint64_t skip, const box *b,
                            bool *equal, gufo_error *error)
 {
-    const uint64_t count = numbers_of(b);
+    const uint64_t count = box_numbers(b);
     float *x = mem_array(v->allocator, AT_ONCE, sizeof *x);
     float *y = mem_array(v->allocator, AT_ONCE, sizeof *y);
     gufo_status status = x != NULL && y != NULL ? GUFO_OK : fail_memory(error);
@@ -79,9 +62,9 @@ static gufo_status compare(const inversion *v, const box *a, uint64_t skip, cons
 
 static gufo_status check_copy(const inversion *v, const box *a, const box *b, gufo_error *error)
 {
-    bool inside = is_run(a) && is_run(b) && b->to - a->to <= numbers_of(a) &&
-                  numbers_of(b) <= numbers_of(a) - (b->to - a->to);
-    bool equal = inside || same_walk(a, b);
+    bool inside = is_run(a) && is_run(b) && b->to - a->to <= box_numbers(a) &&
+                  box_numbers(b) <= box_numbers(a) - (b->to - a->to);
+    bool equal = inside || (a->to == b->to && boxes_fill_alike(a, b));
     gufo_status status = equal ? compare(v, a, b->to - a->to, b, &equal, error) : GUFO_OK;
     gufo_tensor x, y;
 
@@ -106,7 +89,7 @@ gufo_status copies_check(const inversion *v, gufo_error *error)
 
         /* Boxes between the numbers of another one, as those of q, k and v, are not copies. */
         if (first != NULL && first->owner == b->owner &&
-            (b->to == first->to || (is_run(first) && b->to < first->to + numbers_of(first))))
+            (b->to == first->to || (is_run(first) && b->to < first->to + box_numbers(first))))
             status = check_copy(v, first, b, error);
         else
             first = b;

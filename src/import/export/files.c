@@ -65,13 +65,12 @@ gufo_status export_add_json(export_files *files, const char *name, const json_t 
     const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(9);
     buffer bytes = {.allocator = &default_allocator};
     char *text = json_dumps(json, flags);
-    size_t len = text != NULL ? strlen(text) : 0;
-    char *room = text != NULL ? buffer_extend(&bytes, len + 1) : NULL;
+    bool done =
+        text != NULL && buffer_append(&bytes, text, strlen(text)) && buffer_append(&bytes, "\n", 1);
 
-    if (room != NULL) {
-        memcpy(room, text, len);
-        room[len] = '\n';
-    }
     free(text);
-    return room != NULL ? export_add(files, name, &bytes, error) : fail_memory(error);
+    if (done)
+        return export_add(files, name, &bytes, error);
+    buffer_free(&bytes);
+    return fail_memory(error);
 }

@@ -16,6 +16,23 @@
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
+uint64_t box_numbers(const box *b)
+{
+    uint64_t numbers = 1;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        numbers *= b->count[i];
+    return numbers;
+}
+
+bool boxes_fill_alike(const box *a, const box *b)
+{
+    const size_t size = a->n * sizeof *a->count;
+
+    return a->n == b->n && memcmp(a->count, b->count, size) == 0 &&
+           memcmp(a->to_step, b->to_step, size) == 0;
+}
+
 /* The tensor of the checkpoint that has a number of its file, and the number in it. */
 static uint64_t owner_of(const inversion *v, uint64_t number, uint64_t *inside)
 {

@@ -21,6 +21,10 @@ typedef struct box {
     uint64_t count[VIEW_DIMS], to_step[VIEW_DIMS], from_step[VIEW_DIMS]; /* in numbers */
 } box;
 
+uint64_t box_numbers(const box *b);
+/* Whether both have the same counts and steps in the checkpoint, wherever they begin. */
+bool boxes_fill_alike(const box *a, const box *b);
+
 /* What gives the numbers of a tensor of the checkpoint. */
 typedef struct undoing {
     uint64_t first_box, box_count;

@@ -12,16 +12,6 @@
 /* Of names of tensors in blocks, and of blocks. */
 enum { MOST_ELEMENTS = 1 << 16, MOST_NAMES = 256, MOST_BLOCKS = 1 << 12, MOST_PARTS = 32 };
 
-gufo_str model_architecture(const gufo_model *model)
-{
-    gufo_entry entry;
-    gufo_str name = {"", 0};
-
-    if (gufo_metadata_find(model, "general.architecture", &entry))
-        (void)gufo_value_str(&entry.value, &name, NULL);
-    return name;
-}
-
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 /* The object at a part of a path, made if it is missing; NULL without memory, or if another value is

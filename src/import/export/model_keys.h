@@ -18,9 +18,6 @@
  * 65536 elements) is missing.  NULL without memory. */
 json_t *model_keys(const gufo_model *model, gufo_str architecture);
 
-/* general.architecture; an empty text: it is missing. */
-gufo_str model_architecture(const gufo_model *model);
-
 /* A value of a key; NULL: one that is missing there, or no memory. */
 json_t *model_key_value(const gufo_value *value);
 

@@ -6,8 +6,6 @@
  *     3  normalizer  1 name   2 map of characters   3 4 5 what becomes of spaces */
 #include "import/export/sentencepiece_write.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -17,15 +15,6 @@ enum { WIRE_VARINT, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 enum { MODEL_UNIGRAM = 1, MODEL_BPE = 2 };
 
 /* ---- fields --------------------------------------------------------------------------------- */
-
-static bool put(buffer *out, const void *bytes, size_t size)
-{
-    void *room = buffer_extend(out, size);
-
-    if (room != NULL && size > 0)
-        memcpy(room, bytes, size);
-    return room != NULL;
-}
 
 static bool put_varint(buffer *out, uint64_t number)
 {
@@ -37,7 +26,7 @@ static bool put_varint(buffer *out, uint64_t number)
         count++;
         number >>= 7;
     } while (number > 0);
-    return put(out, bytes, count);
+    return buffer_append(out, bytes, count);
 }
 
 static bool put_key(buffer *out, unsigned number, unsigned wire)
@@ -52,7 +41,8 @@ static bool put_number(buffer *out, unsigned field, uint64_t number)
 
 static bool put_bytes(buffer *out, unsigned field, const void *bytes, size_t size)
 {
-    return put_key(out, field, WIRE_BYTES) && put_varint(out, size) && put(out, bytes, size);
+    return put_key(out, field, WIRE_BYTES) && put_varint(out, size) &&
+           buffer_append(out, bytes, size);
 }
 
 static bool put_real(buffer *out, unsigned field, float number)
@@ -60,7 +50,7 @@ static bool put_real(buffer *out, unsigned field, float number)
     uint8_t bytes[4];
 
     store_u32(bytes, float_to_bits(number), bytes_swapped(false));
-    return put_key(out, field, WIRE_FIXED32) && put(out, bytes, sizeof bytes);
+    return put_key(out, field, WIRE_FIXED32) && buffer_append(out, bytes, sizeof bytes);
 }
 
 /* Puts a message, which is emptied for the next one. */
@@ -74,19 +64,12 @@ static bool put_message(buffer *out, unsigned field, buffer *message)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static bool is_added(const model_tokens *t, uint32_t id)
-{
-    bool kind = t->types[id] == TOKEN_IS_CONTROL || t->types[id] == TOKEN_IS_USER_DEFINED;
-
-    return kind && t->scores != NULL && t->scores[id] == ADDED_TOKEN_SCORE;
-}
-
 uint32_t sentencepiece_count(const model_tokens *tokens)
 {
     uint32_t count = tokens->count;
 
     while (count > 1 &&
-           (tokens->types[count - 1] == TOKEN_IS_UNUSED || is_added(tokens, count - 1)))
+           (tokens->types[count - 1] == TOKEN_IS_UNUSED || token_is_added(tokens, count - 1)))
         count--;
     return count;
 }

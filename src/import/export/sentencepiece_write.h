@@ -5,9 +5,6 @@
 #include "base/buffer.h"
 #include "import/export/tokens.h"
 
-/* The score of tokens that were added to a vocabulary. */
-#define ADDED_TOKEN_SCORE (-1000.0f)
-
 /* How many tokens the file has: not those at the end that are padding, or were added. */
 uint32_t sentencepiece_count(const model_tokens *tokens);
 /* Appends the file.  `unigram`: the model of T5; else BPE.  GUFO_E_MEMORY, failures of reading keys. */

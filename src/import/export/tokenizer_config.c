@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "import/export/parts.h"
-#include "import/export/sentencepiece_write.h"
+#include "import/export/tokens.h"
 #include "text/formats/json_reading.h"
 
 typedef struct making {
@@ -81,12 +81,6 @@ static gufo_status add_flags(making *m)
 
 /* ---- added tokens ---------------------------------------------------------------------------- */
 
-static bool is_added(const model_tokens *t, uint32_t id)
-{
-    return t->scores != NULL && t->scores[id] == ADDED_TOKEN_SCORE &&
-           (t->types[id] == TOKEN_IS_CONTROL || t->types[id] == TOKEN_IS_USER_DEFINED);
-}
-
 /* Readers take a text that looks special for a special token, and U+2581 for a space: such texts are in
  * added_tokens.json alone, where nothing but the text counts. */
 static bool can_be_listed(const model_tokens *t, uint32_t id)
@@ -124,7 +118,7 @@ static gufo_status add_tokens(making *m)
     gufo_status status = GUFO_OK;
 
     for (uint32_t id = 0; id < m->tokens.count && status == GUFO_OK; id++)
-        if (is_added(&m->tokens, id))
+        if (token_is_added(&m->tokens, id))
             status = add_token(m, decoder, id);
     if (status == GUFO_OK && json_object_size(decoder) > 0)
         status = done(m, json_object_set(m->config, "added_tokens_decoder", decoder));

@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* What conversions give to tokens that were added. */
+#define ADDED_SCORE (-1000.0f)
+
 static bool find_array(const gufo_model *model, const char *key, gufo_value_type type,
                        uint64_t count, gufo_array *out)
 {
@@ -61,6 +64,12 @@ void model_tokens_free(model_tokens *tokens)
     mem_free(&default_allocator, tokens->types);
     mem_free(&default_allocator, tokens->scores);
     *tokens = (model_tokens){.count = 0};
+}
+
+bool token_is_added(const model_tokens *t, uint32_t id)
+{
+    return t->scores != NULL && t->scores[id] == ADDED_SCORE &&
+           (t->types[id] == TOKEN_IS_CONTROL || t->types[id] == TOKEN_IS_USER_DEFINED);
 }
 
 gufo_str model_text(const gufo_model *model, const char *key)

@@ -25,6 +25,9 @@ enum {
 gufo_status model_tokens_read(const gufo_model *model, model_tokens *out, gufo_error *error);
 void model_tokens_free(model_tokens *tokens);
 
+/* Whether a token was added to a vocabulary that has scores. */
+bool token_is_added(const model_tokens *tokens, uint32_t id);
+
 /* The text of a key; empty: it has none.  The number of one: false without. */
 gufo_str model_text(const gufo_model *model, const char *key);
 bool model_id(const gufo_model *model, const char *key, uint32_t *id);

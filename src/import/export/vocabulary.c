@@ -142,12 +142,10 @@ static gufo_status add_original(const gufo_model *model, gufo_str text, export_f
                                 gufo_error *error)
 {
     buffer bytes = {.allocator = &default_allocator};
-    void *room = buffer_extend(&bytes, text.len);
     gufo_status status;
 
-    if (room == NULL)
+    if (!buffer_append(&bytes, text.data, text.len))
         return fail_memory(error);
-    memcpy(room, text.data, text.len);
     status = export_add(files, "tokenizer.json", &bytes, error);
     return status == GUFO_OK ? export_tokenizer_config(model, false, files, error) : status;
 }

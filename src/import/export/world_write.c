@@ -41,20 +41,17 @@ static gufo_status write_line(uint32_t id, gufo_str inside, buffer *out, gufo_er
     char front[32], behind[32], quote;
     size_t bytes;
     int before, after;
-    char *room;
 
     if (!count_bytes(inside, &bytes, &quote) || bytes == 0)
         return refuse(error, GUFO_E_TYPE, "token %" PRIu32 ", %s, is not the inside of a literal",
                       id, QUOTED(inside));
     before = snprintf(front, sizeof front, "%" PRIu32 " b%c", id, quote);
     after = snprintf(behind, sizeof behind, "%c %zu\n", quote, bytes);
-    room = buffer_extend(out, (uint64_t)(before + after) + inside.len);
-    if (room == NULL)
-        return fail_memory(error);
-    memcpy(room, front, (size_t)before);
-    memcpy(room + before, inside.data, inside.len);
-    memcpy(room + before + inside.len, behind, (size_t)after);
-    return GUFO_OK;
+    return buffer_append(out, front, (size_t)before) &&
+                   buffer_append(out, inside.data, inside.len) &&
+                   buffer_append(out, behind, (size_t)after)
+               ? GUFO_OK
+               : fail_memory(error);
 }
 
 gufo_status world_write(const model_tokens *tokens, buffer *out, gufo_error *error)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/architectures/plan.h"
 #include "import/containers/tensors.h"
 #include "import/quantized/cache.h"
 #include "import/quantized/unpacked.h"
@@ -25,25 +26,6 @@ typedef struct finding {
     checkpoint *checkpoint;
     uint8_t *roles; /* a part_role for each tensor */
 } finding;
-
-/* ---- failures ------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 5, 6))) static gufo_status fail_tensor(const finding *f,
-                                                                     const checkpoint_tensor *t,
-                                                                     gufo_status code,
-                                                                     gufo_error *error,
-                                                                     const char *format, ...)
-{
-    char text[GUFO_MESSAGE_SIZE];
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    code = fail_with(error, code, t->offset, "%s", text);
-    fail_in(error, GUFO_FILE_INPUT, t->file, f->checkpoint->files[t->file].path);
-    return code;
-}
 
 /* ---- methods that are not read -------------------------------------------------------------- */
 
@@ -79,7 +61,7 @@ static gufo_status refuse_packed(const finding *f, gufo_error *error)
         const checkpoint_tensor *t = &f->checkpoint->tensors[i];
 
         if (looks_packed(t))
-            return fail_tensor(f, t, GUFO_E_TYPE, error,
+            return plan_refuse(f->checkpoint, t, GUFO_E_TYPE, error,
                                "quantized source (%s%s): tensor %s is part of a weight, and %s",
                                QUOTED(gufo_str_of(how->name)), value, QUOTED(t->name),
                                how->method != NULL ? how->method->refused
@@ -158,7 +140,7 @@ static gufo_status mark_weight(finding *f, uint64_t index, gufo_error *error)
     if (kind == NULL)
         return GUFO_OK;
     if (missing != NULL)
-        return fail_tensor(f, &c->tensors[index], GUFO_E_MALFORMED, error,
+        return plan_refuse(f->checkpoint, &c->tensors[index], GUFO_E_MALFORMED, error,
                            "weight %s (%s): its part %s is missing", QUOTED(module), kind->name,
                            missing);
     f->set->count++;
@@ -220,7 +202,7 @@ static gufo_status mark_other(finding *f, uint64_t index, gufo_error *error)
     if (is_dropped(t->name))
         f->roles[index] = ROLE_DROPPED;
     else if (is_lone_part(f, t->name))
-        return fail_tensor(f, t, GUFO_E_MALFORMED, error,
+        return plan_refuse(f->checkpoint, t, GUFO_E_MALFORMED, error,
                            "tensor %s is part of a weight (%s) whose other parts are missing",
                            QUOTED(t->name), f->set->how.method->name);
     return GUFO_OK;

@@ -10,11 +10,7 @@
 
 static bool append(buffer *out, gufo_str text)
 {
-    char *place = buffer_extend(out, text.len);
-
-    if (place != NULL && text.len > 0)
-        memcpy(place, text.data, text.len);
-    return place != NULL;
+    return buffer_append(out, text.data, text.len);
 }
 
 static bool append_words(buffer *out, const char *first, gufo_str second)

@@ -155,12 +155,7 @@ static json_t *make_post_processor(const json_export *e)
 
 static int take_bytes(const char *bytes, size_t size, void *context)
 {
-    void *place = buffer_extend(context, size);
-
-    if (place == NULL)
-        return -1;
-    memcpy(place, bytes, size);
-    return 0;
+    return buffer_append(context, bytes, size) ? 0 : -1;
 }
 
 static const struct {

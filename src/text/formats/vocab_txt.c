@@ -30,11 +30,7 @@ static gufo_str escape(gufo_str text, size_t *size, char room[8])
 
 static bool append(buffer *out, gufo_str text)
 {
-    char *place = buffer_extend(out, text.len);
-
-    if (place != NULL && text.len > 0)
-        memcpy(place, text.data, text.len);
-    return place != NULL;
+    return buffer_append(out, text.data, text.len);
 }
 
 gufo_status vocab_txt_write(const gufo_vocab *vocab, buffer *out, gufo_error *error)
