@@ -27,6 +27,9 @@ typedef struct double_kernels {
      * of it. */
     void (*round_odd)(double *values, uint64_t count);
     void (*add_product)(const low_rank_product *p);
+    /* The same from floats to floats, in place of p->values: rounded once, to odd or to the
+     * nearest.  No double leaves the registers. */
+    void (*merge_product)(const low_rank_product *p, float *values, bool to_odd);
 } double_kernels;
 
 extern const double_kernels doubles_portable, doubles_avx2, doubles_avx512, doubles_neon;

@@ -12,7 +12,7 @@
 
 #include <math.h>
 #include <string.h>
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -25,7 +25,7 @@ enum { LANES = 4, PARTS = 2 };
 enum { LANES = 2, PARTS = 2 };
 #endif
 
-enum { ROWS = 4, WIDTH = LANES * PARTS, MOST_RANK = 64 };
+enum { ROWS = 4, WIDTH = LANES * PARTS, MOST_RANK = 64, MOST_LEFT = 2048 };
 
 typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
 typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
@@ -38,7 +38,11 @@ static inline doubles widened(const float *from)
     floats v;
 
     memcpy(&v, from, sizeof v);
+#if defined(__AVX512F__)
+    return (doubles)_mm512_cvtps_pd((__m256)v); /* of which gcc 12 makes two halves by itself */
+#else
     return __builtin_convertvector(v, doubles);
+#endif
 }
 
 static void widen(const float *from, uint64_t count, double *to)
@@ -54,17 +58,22 @@ static void widen(const float *from, uint64_t count, double *to)
         to[at] = (double)from[at];
 }
 
+static inline void store_narrow(doubles v, float *to)
+{
+    floats close = __builtin_convertvector(v, floats);
+
+    memcpy(to, &close, sizeof close);
+}
+
 static void narrow(const double *from, uint64_t count, float *to)
 {
     uint64_t at = 0;
 
     for (; at + LANES <= count; at += LANES) {
         doubles v;
-        floats close;
 
         memcpy(&v, from + at, sizeof v);
-        close = __builtin_convertvector(v, floats);
-        memcpy(to + at, &close, sizeof close);
+        store_narrow(v, to + at);
     }
     for (; at < count; at++)
         to[at] = (float)from[at];
@@ -98,24 +107,46 @@ static double odd_number(double value)
     return value;
 }
 
+static inline bool any_negative(words v)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi64_mask((__m512i)v) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_pd((__m256d)v) != 0;
+#else
+    return (v[0] | v[1]) >> 63 != 0;
+#endif
+}
+
+/* Without a branch for each: what is cut off carries when it is added to all ones.  False, and
+ * nothing done, if any is below the normal floats. */
+__attribute__((always_inline)) static inline bool round_vectors(doubles *values, unsigned count)
+{
+    words small = {0};
+
+    for (unsigned i = 0; i < count; i++)
+        small |= ((words)values[i] & EXPONENT) - LEAST_EXPONENT;
+    if (any_negative(small))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        words bits = (words)values[i];
+
+        bits = (bits & ~(CUT_BIT - 1)) | (((bits & (CUT_BIT - 1)) + (CUT_BIT - 1)) & CUT_BIT);
+        values[i] = (doubles)bits;
+    }
+    return true;
+}
+
 enum { VECTORS = 4, RUN = VECTORS * LANES };
 
-/* RUN numbers without a branch: what is cut off carries when it is added to all ones.  False, and
- * nothing done, if any is below the normal floats. */
-static inline bool round_run(double *values)
+static bool round_run(double *values)
 {
-    words bits[VECTORS], small = {0};
+    doubles v[VECTORS];
 
-    memcpy(bits, values, sizeof bits);
-    for (unsigned i = 0; i < VECTORS; i++)
-        small |= (bits[i] & EXPONENT) - LEAST_EXPONENT;
-    for (unsigned i = 0; i < LANES; i++)
-        if (small[i] >> 63 != 0)
-            return false;
-    for (unsigned i = 0; i < VECTORS; i++)
-        bits[i] =
-            (bits[i] & ~(CUT_BIT - 1)) | (((bits[i] & (CUT_BIT - 1)) + (CUT_BIT - 1)) & CUT_BIT);
-    memcpy(values, bits, sizeof bits);
+    memcpy(v, values, sizeof v);
+    if (!round_vectors(v, VECTORS))
+        return false;
+    memcpy(values, v, sizeof v);
     return true;
 }
 
@@ -133,6 +164,56 @@ static void round_odd(double *values, uint64_t count)
     }
 }
 
+/* ---- the end of a product ------------------------------------------------------------------- */
+
+/* What becomes of sums: a constant wherever it is passed on. */
+typedef enum ending { IN_DOUBLES, IN_FLOATS, IN_ODD_FLOATS } ending;
+
+typedef struct task {
+    const low_rank_product *p;
+    float *floats; /* in place of p->values, which IN_DOUBLES has */
+} task;
+
+/* Adds sums to a row of a tile. */
+__attribute__((always_inline)) static inline void add_row(const task *t, ending how, uint64_t place,
+                                                          const doubles sums[PARTS])
+{
+    doubles v[PARTS];
+
+    for (unsigned part = 0; part < PARTS; part++) {
+        if (how == IN_DOUBLES)
+            memcpy(&v[part], t->p->values + place + part * LANES, sizeof v[part]);
+        else
+            v[part] = widened(t->floats + place + part * LANES);
+        v[part] += t->p->number * sums[part];
+    }
+    if (how == IN_DOUBLES) {
+        memcpy(t->p->values + place, v, sizeof v);
+        return;
+    }
+    if (how == IN_ODD_FLOATS && !round_vectors(v, PARTS)) {
+        double each[WIDTH]; /* a copy, so that `v` may stay in registers */
+
+        memcpy(each, v, sizeof each);
+        round_odd(each, WIDTH);
+        memcpy(v, each, sizeof v);
+    }
+    for (unsigned part = 0; part < PARTS; part++)
+        store_narrow(v[part], t->floats + place + part * LANES);
+}
+
+static void add_number(const task *t, ending how, uint64_t place, double sum)
+{
+    double change = t->p->number * sum, value;
+
+    if (how == IN_DOUBLES) {
+        t->p->values[place] += change;
+        return;
+    }
+    value = (double)t->floats[place] + change;
+    t->floats[place] = (float)(how == IN_ODD_FLOATS ? odd_number(value) : value);
+}
+
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* sum + factor * v, where the product is exact: the same in one step. */
@@ -145,10 +226,11 @@ static inline doubles added(doubles sum, double factor, doubles v)
 #endif
 }
 
-/* WIDTH columns of the right factor, [first, last) of its rows.  A rank that does not fit is worked
- * on in parts, again for every tile. */
+/* WIDTH columns of the right factor, [first, last) of its rows, and some rows of the left one.  A
+ * rank that does not fit is worked on in parts, again for every tile. */
 typedef struct strip {
     doubles right[MOST_RANK][PARTS];
+    double left[MOST_LEFT];
     uint64_t column, first, last;
 } strip;
 
@@ -162,82 +244,73 @@ static void fill_strip(strip *s, const low_rank_product *p, uint64_t first)
                 widened(p->right + k * p->columns + s->column + part * LANES);
 }
 
-/* Of rows from `row` on: `rows` is a constant wherever it is called, and the sums stay in
- * registers. */
-__attribute__((always_inline)) static inline void sum_tile(const low_rank_product *p,
-                                                           const strip *s, uint64_t row,
-                                                           unsigned rows, doubles sums[ROWS][PARTS])
+/* `rows` is a constant wherever it is passed on, and the sums stay in registers. */
+__attribute__((always_inline)) static inline void
+sum_tile(const strip *s, const double *left, unsigned rows, doubles sums[ROWS][PARTS])
 {
-    const float *left = p->left + row * p->rank;
+    uint64_t count = s->last - s->first;
 
-    for (uint64_t k = s->first; k < s->last; k++)
-        for (unsigned i = 0; i < rows; i++) {
-            double factor = (double)left[i * p->rank + k];
-
+    for (uint64_t k = 0; k < count; k++)
+        for (unsigned i = 0; i < rows; i++)
             for (unsigned part = 0; part < PARTS; part++)
-                sums[i][part] = added(sums[i][part], factor, s->right[k - s->first][part]);
-        }
+                sums[i][part] = added(sums[i][part], left[i * count + k], s->right[k][part]);
 }
 
-__attribute__((always_inline)) static inline void add_sums(const low_rank_product *p,
-                                                           const strip *s, uint64_t row,
-                                                           unsigned rows, doubles sums[ROWS][PARTS])
-{
-    for (unsigned i = 0; i < rows; i++)
-        for (unsigned part = 0; part < PARTS; part++) {
-            double *at = p->values + (row + i) * p->columns + s->column + part * LANES;
-            doubles v;
-
-            memcpy(&v, at, sizeof v);
-            v += p->number * sums[i][part];
-            memcpy(at, &v, sizeof v);
-        }
-}
-
-__attribute__((always_inline)) static inline void add_tile(const low_rank_product *p,
-                                                           const strip *s, uint64_t row,
-                                                           unsigned rows)
+__attribute__((always_inline)) static inline void
+add_tile(const task *t, ending how, const strip *s, const double *left, uint64_t row, unsigned rows)
 {
     doubles sums[ROWS][PARTS];
 
     for (unsigned i = 0; i < rows; i++)
         for (unsigned part = 0; part < PARTS; part++)
             sums[i][part] = (doubles){0};
-    sum_tile(p, s, row, rows, sums);
-    add_sums(p, s, row, rows, sums);
+    sum_tile(s, left, rows, sums);
+    for (unsigned i = 0; i < rows; i++)
+        add_row(t, how, (row + i) * t->p->columns + s->column, sums[i]);
 }
 
 /* A tile of a rank that does not fit into a strip. */
-static void add_deep_tile(const low_rank_product *p, strip *s, uint64_t row, unsigned rows)
+static void add_deep_tile(const task *t, ending how, strip *s, uint64_t row, unsigned rows)
 {
+    const low_rank_product *p = t->p;
     doubles sums[ROWS][PARTS] = {{{0}}};
 
     for (uint64_t first = 0; first < p->rank; first += MOST_RANK) {
         fill_strip(s, p, first);
-        sum_tile(p, s, row, rows, sums);
+        for (unsigned i = 0; i < rows; i++)
+            widen(p->left + (row + i) * p->rank + first, s->last - first,
+                  s->left + i * (s->last - first));
+        sum_tile(s, s->left, rows, sums);
     }
-    add_sums(p, s, row, rows, sums);
+    for (unsigned i = 0; i < rows; i++)
+        add_row(t, how, (row + i) * p->columns + s->column, sums[i]);
 }
 
-static void add_strip(const low_rank_product *p, strip *s)
+/* Rows whose left factor is in the strip. */
+__attribute__((always_inline)) static inline void
+add_strip(const task *t, ending how, strip *s, uint64_t first, uint64_t count)
+{
+    uint64_t row = 0, rank = t->p->rank;
+
+    fill_strip(s, t->p, 0);
+    for (; row + ROWS <= count; row += ROWS)
+        add_tile(t, how, s, s->left + row * rank, first + row, ROWS);
+    for (; row < count; row++)
+        add_tile(t, how, s, s->left + row * rank, first + row, 1);
+}
+
+static void add_deep_strip(const task *t, ending how, strip *s)
 {
     uint64_t row = 0;
 
-    if (p->rank > MOST_RANK) {
-        for (; row < p->rows; row += ROWS)
-            add_deep_tile(p, s, row, p->rows - row < ROWS ? (unsigned)(p->rows - row) : ROWS);
-        return;
-    }
-    fill_strip(s, p, 0);
-    for (; row + ROWS <= p->rows; row += ROWS)
-        add_tile(p, s, row, ROWS);
-    for (; row < p->rows; row++)
-        add_tile(p, s, row, 1);
+    for (; row < t->p->rows; row += ROWS)
+        add_deep_tile(t, how, s, row, t->p->rows - row < ROWS ? (unsigned)(t->p->rows - row) : ROWS);
 }
 
 /* Those that fill no strip. */
-static void add_columns(const low_rank_product *p, uint64_t row, uint64_t column)
+static void add_columns(const task *t, ending how, uint64_t row, uint64_t column)
 {
+    const low_rank_product *p = t->p;
     const float *left = p->left + row * p->rank;
 
     for (; column < p->columns; column++) {
@@ -245,18 +318,42 @@ static void add_columns(const low_rank_product *p, uint64_t row, uint64_t column
 
         for (uint64_t k = 0; k < p->rank; k++)
             sum += (double)left[k] * (double)p->right[k * p->columns + column];
-        p->values[row * p->columns + column] += p->number * sum;
+        add_number(t, how, row * p->columns + column, sum);
     }
+}
+
+__attribute__((always_inline)) static inline void add_all(const task *t, ending how)
+{
+    const low_rank_product *p = t->p;
+    uint64_t whole = p->columns - p->columns % WIDTH, count;
+    strip s;
+
+    for (uint64_t row = 0; p->rank <= MOST_RANK && row < p->rows; row += count) {
+        count = MOST_LEFT / (p->rank > 0 ? p->rank : 1);
+        count = p->rows - row < count ? p->rows - row : count;
+        widen(p->left + row * p->rank, count * p->rank, s.left);
+        for (s.column = 0; s.column < whole; s.column += WIDTH)
+            add_strip(t, how, &s, row, count);
+    }
+    for (s.column = 0; p->rank > MOST_RANK && s.column < whole; s.column += WIDTH)
+        add_deep_strip(t, how, &s);
+    for (uint64_t row = 0; row < p->rows; row++)
+        add_columns(t, how, row, whole);
 }
 
 static void add_product(const low_rank_product *p)
 {
-    strip s;
-
-    for (s.column = 0; s.column + WIDTH <= p->columns; s.column += WIDTH)
-        add_strip(p, &s);
-    for (uint64_t row = 0; row < p->rows; row++)
-        add_columns(p, row, s.column);
+    add_all(&(task){.p = p}, IN_DOUBLES);
 }
 
-const double_kernels KERNEL(doubles) = {widen, narrow, round_odd, add_product};
+static void merge_product(const low_rank_product *p, float *values, bool to_odd)
+{
+    const task t = {.p = p, .floats = values};
+
+    if (to_odd)
+        add_all(&t, IN_ODD_FLOATS);
+    else
+        add_all(&t, IN_FLOATS);
+}
+
+const double_kernels KERNEL(doubles) = {widen, narrow, round_odd, add_product, merge_product};

@@ -16,6 +16,8 @@
 enum {
     UNIT_ELEMENTS = 256 * 1024,
     STEP_ELEMENTS = 16 * 1024,
+    MERGE_ELEMENTS = 64 * 1024, /* of a step that adds a product: what is made of its right factor */
+    MERGE_ROWS = 8,             /* serves all of the rows, which are at least so many */
     PASS_BYTES = 1024 * 1024,     /* of a unit whose blocks pass */
     MOVE_BYTES = 4 * 1024 * 1024, /* of one that is moved */
     MOVE_BUFFER = 1024 * 1024,    /* where the system cannot copy by itself */
@@ -86,6 +88,15 @@ static bool passes(const piece *p)
     return !p->encodes && p->n_ops == 0 && !p->transpose;
 }
 
+static uint64_t step_of(const piece *p, uint64_t group)
+{
+    if (passes(p))
+        return p->unit_rows;
+    if (row_op_merges(p) && MERGE_ROWS % group == 0)
+        return smaller(rows_of(MERGE_ELEMENTS, p->columns, MERGE_ROWS), p->unit_rows);
+    return rows_of(STEP_ELEMENTS, p->columns, group);
+}
+
 static void cut_rows(piece *p)
 {
     uint64_t group = p->transpose ? transposed_group(p) : cut_group(p);
@@ -96,7 +107,7 @@ static void cut_rows(piece *p)
         p->unit_rows = rows_of(PASS_BYTES, longest_row(p), LARGEST_GROUP);
     else
         p->unit_rows = rows_of(UNIT_ELEMENTS, p->columns, group);
-    p->step_rows = passes(p) ? p->unit_rows : rows_of(STEP_ELEMENTS, p->columns, group);
+    p->step_rows = step_of(p, group);
 }
 
 gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
@@ -171,10 +182,10 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
         need.coded += unit_rows * p->made[i].row_bytes;
     if (!passes(p))
         need.values = step_rows * p->columns * sizeof(float);
-    if (p->n_ops > 0)
+    if (p->n_ops > 0 && !row_op_merges(p)) {
         need.operated = step_rows * p->columns * sizeof(double);
-    if (p->n_ops > 0)
         need.scratch = p->columns * sizeof(double);
+    }
     if (p->weighs)
         need.importance = p->columns * sizeof(float);
     return need;

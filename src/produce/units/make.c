@@ -148,6 +148,10 @@ static void operate(const work *w, const worker *t, const step *s)
                          .count = s->rows,
                          .cpu = w->cpu};
 
+    if (row_op_merges(p)) {
+        row_op_merge(p, side_of_op(&w->sides, p, 0), all.first, all.count, t->values, w->cpu);
+        return;
+    }
     cpu_doubles(w->cpu)->widen(t->values, s->rows * p->columns, t->operated);
     for (uint32_t i = 0; i < p->n_ops; i++)
         apply(&p->ops[i], side_of_op(&w->sides, p, i), t, &all);

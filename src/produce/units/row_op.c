@@ -5,8 +5,8 @@
 
 #include "base/checked.h"
 #include "codec/doubles.h"
-#include "produce/produce.h"
 #include "produce/units/nearest_half.h"
+#include "produce/units/work.h"
 
 /* A table of one row applies to every row, any other has one row for each. */
 static bool fits_each(const row_op *op, uint64_t piece_rows, uint64_t columns)
@@ -112,23 +112,29 @@ static bool fits_product(const row_op *op, uint64_t piece_rows, uint64_t columns
            piece_rows % matrices_of(op) == 0;
 }
 
-/* Rows of several matrices are several products. */
-static void product(const row_op *op, const float *const *sides, const op_rows *all)
+/* Rows of several matrices are several products: the one of row `first`, of `most` rows at most. */
+static low_rank_product product_at(const row_op *op, const float *const *sides, uint64_t columns,
+                                   uint64_t first, uint64_t most)
 {
     uint64_t rank = op->side[0]->columns, each = op->side[0]->count / matrices_of(op);
-    const double_kernels *kernels = cpu_doubles(all->cpu);
+    uint64_t matrix = first / each;
 
-    for (uint64_t done = 0, count; done < all->count; done += count) {
-        uint64_t row = all->first + done, matrix = row / each;
+    return (low_rank_product){.rows = smaller(most, (matrix + 1) * each - first),
+                              .columns = columns,
+                              .left = sides[0] + first * rank,
+                              .right = sides[1] + matrix * rank * columns,
+                              .rank = rank,
+                              .number = op->number};
+}
 
-        count = smaller(all->count - done, (matrix + 1) * each - row);
-        kernels->add_product(&(low_rank_product){.values = all->values + done * all->columns,
-                                                 .rows = count,
-                                                 .columns = all->columns,
-                                                 .left = sides[0] + row * rank,
-                                                 .right = sides[1] + matrix * rank * all->columns,
-                                                 .rank = rank,
-                                                 .number = op->number});
+static void product(const row_op *op, const float *const *sides, const op_rows *all)
+{
+    low_rank_product p;
+
+    for (uint64_t done = 0; done < all->count; done += p.rows) {
+        p = product_at(op, sides, all->columns, all->first + done, all->count - done);
+        p.values = all->values + done * all->columns;
+        cpu_doubles(all->cpu)->add_product(&p);
     }
 }
 
@@ -164,3 +170,26 @@ const row_op_kind row_op_round_odd = {"round to odd", 0, fits_any, NULL, NULL, r
 const row_op_kind row_op_ternary = {"ternary", 0, fits_any, NULL, ternary, NULL};
 const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, NULL, product};
 const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather, NULL};
+
+/* ---- on floats ------------------------------------------------------------------------------ */
+
+static bool rounds_to_odd(const piece *p)
+{
+    return p->n_ops == 2 && p->ops[1].kind == &row_op_round_odd;
+}
+
+bool row_op_merges(const piece *p)
+{
+    return (p->n_ops == 1 || rounds_to_odd(p)) && p->ops[0].kind == &row_op_product;
+}
+
+void row_op_merge(const piece *p, const float *const *sides, uint64_t row, uint64_t count,
+                  float *values, gufo_cpu cpu)
+{
+    low_rank_product one;
+
+    for (uint64_t done = 0; done < count; done += one.rows) {
+        one = product_at(&p->ops[0], sides, p->columns, row + done, count - done);
+        cpu_doubles(cpu)->merge_product(&one, values + done * p->columns, rounds_to_odd(p));
+    }
+}

@@ -70,6 +70,15 @@ static inline const float *const *side_of_op(const side_tables *s, const piece *
            (size_t)op * OP_SIDES;
 }
 
+/* ---- row_op.c ------------------------------------------------------------------------------- */
+
+/* Whether the operations of a piece are those of one adapter, which need no row of doubles: from
+ * floats to floats at once. */
+bool row_op_merges(const piece *p);
+/* Does them on rows [row, row + count); `sides` are those of the first. */
+void row_op_merge(const piece *p, const float *const *sides, uint64_t row, uint64_t count,
+                  float *values, gufo_cpu cpu);
+
 /* ---- cells.c -------------------------------------------------------------------------------- */
 
 /* The type of plain numbers that all sources have; NULL if they differ or have blocks. */
