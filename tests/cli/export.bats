@@ -23,6 +23,16 @@ make_model() {
     done
 }
 
+@test "export: the same bytes whatever the threads and the memory" {
+    make_model a.gguf Q8_0
+    gufo export -q a.gguf one
+    gufo export -q --threads 3 --memory 16Mi a.gguf two
+    diff -r one two
+    run -2 --separate-stderr gufo export -q --memory 1K a.gguf three
+    [[ "$stderr" == *"bytes of memory, the limit is 1000 (--memory)" ]]
+    [ ! -e three ]
+}
+
 @test "export: the folder is made, and other files in it stay" {
     make_model a.gguf
     gufo export -q a.gguf -o new

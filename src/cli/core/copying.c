@@ -59,6 +59,8 @@ static int report_failure(const copying *job, const gufo_error *error)
     if (error->code == GUFO_E_STOPPED && job->deletes)
         return report_as(CODE_INTERRUPTED, job->base.output,
                          "interrupted; the same command continues");
+    if (error->code == GUFO_E_LIMIT && job->memory > 0)
+        return report_as(CODE_USAGE, job->input, "%s (--memory)", error->message);
     bool one_of_them = error->file[0] != '\0' && error->code != GUFO_E_STOPPED;
     const char *path = one_of_them ? error->file : job->base.output;
 
@@ -108,6 +110,7 @@ static int write_copy(copying *job)
     gufo_error error;
     int code = options_cpu(&how.cpu);
 
+    how.memory = job->memory;
     if (code == CODE_OK && job->deletes) {
         code = check_copy(job);
         if (code == CODE_OK)

@@ -14,8 +14,9 @@ struct json_writer;
 struct copying {
     command_input base;
     bool dry_run;
-    bool deletes; /* the input, while the output is written */
-    bool foreign; /* models in other formats are taken, too */
+    bool deletes;    /* the input, while the output is written */
+    bool foreign;    /* models in other formats are taken, too */
+    uint64_t memory; /* bytes that may be used; 0: as many as by default */
     /* Opens the model that the arguments name as job->model; NULL: the first argument names it.
      * Sets *done if nothing is left to do.  Returns CODE_OK, or another code after a report. */
     int (*open)(copying *job, bool *done);

@@ -39,6 +39,8 @@ static const command_option export_table[] = {
      OPTION_CHOICE(export_options, dtype, dtypes, 1)},
     {"shard-size", "SIZE", "At most this many bytes of tensors in a file (default: 5 GB)",
      OPTION_SIZE(export_options, what.shard_size, 1, "500M or 2G")},
+    {"memory", "SIZE", "Use at most SIZE of memory, such as 2G or 512Mi (default: 512Mi)",
+     OPTION_SIZE(export_options, job.memory, 1, "512Mi or 2G")},
     {"dry-run", NULL, "Show which files and tensors would be written, but write nothing",
      OPTION_FLAG(export_options, job.dry_run)},
     {0},
