@@ -309,6 +309,28 @@ static void test_extremes(void **state)
     }
 }
 
+/* Losses count as the nearest multiples of the unit, which follows from the largest one. */
+static void test_unit(void **state)
+{
+    static const struct row {
+        double loss, counts;
+    } rows[] = {{0x1.4p-60, 0x1p-60}, {0x1.8p-61, 0x1p-60}, {0x1.fp-62, 0}, {0.75, 0.75}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_allocation found;
+        gufo_error error;
+
+        case_clear(&problem);
+        (void)case_group(&problem);
+        case_option(&problem, 1, rows[i].loss);
+        case_option(&problem, 0, 1);
+        check_ok(run(&problem, 1, NULL, &found, &error), &error, "row %zu", i);
+        check(found.unit == 0x1p-60, "row %zu: unit %a", i, found.unit);
+        check(found.loss == rows[i].counts, "row %zu: loss %a", i, found.loss);
+    }
+}
+
 /* All sums are just below 2^63, and losses differ by 2^50: products fill 126 bits. */
 static void test_largest_sums(void **state)
 {
@@ -764,14 +786,15 @@ static void test_model_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),        cmocka_unit_test(test_no_group),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_reserved),
-        cmocka_unit_test(test_random),         cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_largest_sums),   cmocka_unit_test(test_table),
-        cmocka_unit_test(test_model),          cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_equal_groups),   cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_without_memory), cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_small_tables),   cmocka_unit_test(test_model_tables),
+        cmocka_unit_test(test_example),      cmocka_unit_test(test_no_group),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_reserved),
+        cmocka_unit_test(test_random),       cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_unit),         cmocka_unit_test(test_largest_sums),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_limit),        cmocka_unit_test(test_equal_groups),
+        cmocka_unit_test(test_memory_bound), cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_stop),         cmocka_unit_test(test_small_tables),
+        cmocka_unit_test(test_model_tables),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
