@@ -11,8 +11,9 @@
  *  - Structs that the library fills have reserved room, which later versions may use.  These have
  *    none, and are final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator,
  *    gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_override,
- *    gufo_quantize_loss, gufo_stats_find and gufo_stats_place.  The library passes rows of all other
- *    tables only by pointer, and they may grow at their end.
+ *    gufo_quantize_loss, gufo_stats_find, gufo_stats_place, gufo_allocate_option and
+ *    gufo_allocate_group.  The library passes rows of all other tables only by pointer, and they may
+ *    grow at their end.
  *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments
  *    say so).  Enumerators have fixed values: new ones are added with new values.
  *  - Keys and names that a program spells out are `const char *`; views into files are gufo_str.

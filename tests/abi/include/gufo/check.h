@@ -50,7 +50,9 @@ typedef struct gufo_check_options {
     const gufo_allocator *allocator; /* NULL: malloc */
     gufo_template_judge *judge;      /* of chat templates; NULL: only their size is judged, and
                                         whether {{, {% and {# are closed */
-    uint64_t reserved[3];            /* zeros; GUFO_E_ARGUMENT for anything else */
+    const gufo_model *base; /* of an adapter: the model that it changes, with which it is compared;
+                             * NULL: not known.  Anything but an adapter then breaks a rule */
+    uint64_t reserved[3];   /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_check_options;
 
 /* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists

@@ -3,7 +3,8 @@
  * Part 1  recipes             which tensor gets which element type
  * Part 2  importance matrix   which columns of a tensor matter most
  * Part 3  quantizing files    the streaming pipeline
- * Part 4  statistics          what numbers the data of a tensor holds */
+ * Part 4  statistics          what numbers the data of a tensor holds
+ * Part 5  allocation          which option of each tensor, so that a size is not exceeded */
 #ifndef GUFO_QUANT_H
 #define GUFO_QUANT_H
 
@@ -321,6 +322,18 @@ typedef enum gufo_quantize_flags {
 /* At most so many types from one reading. */
 #define GUFO_QUANTIZE_TARGETS 32
 
+/* A LoRA adapter that is merged: scale * (alpha / rank) * B A is added to each tensor that it has
+ * a pair for, in double, and rounded once; a tensor under the name of one of the model takes its
+ * place.  Tensors that keep their type are encoded in it again. */
+typedef struct gufo_quantize_adapter {
+    const gufo_model *model;
+    double scale;         /* 0: 1 */
+    uint64_t reserved[2]; /* must be zero */
+} gufo_quantize_adapter;
+
+/* At most so many adapters at once. */
+#define GUFO_QUANTIZE_ADAPTERS 32
+
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* has_importance is ignored: `importance` decides */
     const gufo_imatrix *importance; /* NULL: none */
@@ -343,6 +356,10 @@ typedef struct gufo_quantize_options {
      * split_tensors tensors; 0: no such limit, and both 0: as GUFO_QUANTIZE_KEEP_SPLIT says.  With
      * several targets their shards have the same tensors. */
     uint64_t split_size, split_tensors;
+    /* LoRA adapters, merged one after the other.  With them F16 and BF16 are not made together with
+     * other types. */
+    const gufo_quantize_adapter *adapters;
+    size_t adapter_count;
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_options;
 
@@ -351,7 +368,8 @@ typedef struct gufo_quantize_options {
  * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
  * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without
  * data (a pipe), layers that do not exist, an override that a new file cannot have
- * (gufo_document_set). */
+ * (gufo_document_set); GUFO_E_MALFORMED, with the rule (check.h), for an adapter that does not fit
+ * the model. */
 GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                                           const gufo_quantize_options *options,
                                                           gufo_error *error);
@@ -380,6 +398,7 @@ typedef struct gufo_quantizer_tensor {
     gufo_recipe_choice choice; /* the type it gets, and why */
     bool has_importance;
     bool unfit_importance;   /* there is some, of another length, and it is ignored */
+    size_t adapters;         /* that change it */
     gufo_quantize_loss loss; /* after the job was run; zeros for copied tensors */
     uint64_t reserved[4];
 } gufo_quantizer_tensor;
@@ -476,6 +495,81 @@ GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_
 GUFO_API gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
                                            gufo_finding_fn *found, void *context,
                                            gufo_error *error);
+
+/* ==== Part 5: allocation ===================================================================== */
+
+/* Chooses one option of every group so that the bytes stay within a budget and the sum of losses is
+ * the least: the multiple-choice knapsack problem, solved exactly.  A group is a tensor, or several
+ * tensors that get the same type; its options are the types that it may get, with the bytes that
+ * it then takes and what it loses.  What a loss measures is the caller's matter: any number that may
+ * be added up. */
+typedef struct gufo_allocate_option {
+    uint64_t bytes;
+    double loss; /* finite, not negative */
+} gufo_allocate_option;
+
+typedef struct gufo_allocate_group {
+    const gufo_allocate_option *options; /* in any order; dominated and equal ones are allowed */
+    size_t count;                        /* at least 1 */
+    bool is_fixed;                       /* option `fixed` is chosen, whatever it takes */
+    size_t fixed;
+} gufo_allocate_group;
+
+/* States that a search makes where the options do not say; it takes at most about 64 bytes for each. */
+#define GUFO_ALLOCATE_STATES (UINT64_C(1) << 22)
+
+typedef struct gufo_allocate_options {
+    uint64_t states;      /* how many a complete search may make; 0: GUFO_ALLOCATE_STATES */
+    const gufo_run *run;  /* its allocator, and its progress, which counts groups; NULL: {0} */
+    uint64_t reserved[4]; /* must be zero */
+} gufo_allocate_options;
+
+typedef struct gufo_allocation {
+    uint64_t bytes; /* of the chosen options */
+    double loss;    /* their sum */
+    double bound;   /* the optimum of the relaxed problem, in which a choice may be divided between
+                     * two options: no choice has a sum below it */
+    bool is_proven; /* no choice has a sum below `loss` */
+    double unit;    /* losses count as the nearest multiples of this, a power of two */
+    uint64_t least_bytes; /* of any choice: the least budget that has one */
+    uint64_t states;      /* that the search made */
+    uint64_t reserved[4];
+} gufo_allocation;
+
+/* Solves it for `count` groups, of which there may be none: choice[i] is the option of groups[i].
+ *
+ *     bound       the relaxed problem, by the convex hulls of all groups: a lower bound of the loss,
+ *                 and what a byte is worth
+ *     reduction   options that cost more than the bound leaves to be gained are dropped
+ *     search      over the groups that are left: lists of states that no other state dominates
+ *
+ * Of several optima it chooses one with the least bytes, and of several of these the one whose first
+ * choice that differs has the lower index.  A search that would exceed the limit of states continues
+ * with a selection of them, and finds a good choice without proof: `bound` then says how far from the
+ * optimum it may be.  (If its loss equals `bound` it is an optimum, and is_proven, but maybe not the
+ * one of several that a complete search chooses.)
+ *
+ * The result depends on the arguments alone, not on the machine: losses are rounded to multiples of
+ * `unit`, which is at most 2^-60 times the number of groups times the largest loss, and all sums are
+ * of whole numbers.  Whole losses are exact if the number of groups times the largest one is below
+ * 2^53.  An option that must not be chosen is best absent: an enormous loss makes the unit large.
+ *
+ * `options` may be NULL.  Any thread.  Errors:
+ *   GUFO_E_LIMIT     every choice has more bytes than the budget; out->least_bytes is filled in
+ *   GUFO_E_ARGUMENT  a group without options, a fixed option that does not exist, a loss that is
+ *                    negative, infinite or NaN; 2^32 options or more
+ *   GUFO_E_RANGE     the largest options of all groups add up to 2^63 bytes or more; losses are too
+ *                    large to be added up
+ *   GUFO_E_STOPPED   `progress` asked for it
+ *   GUFO_E_MEMORY
+ *
+ * Source: dominance and the relaxed problem as in Sinha and Zoltners, "The multiple-choice knapsack
+ * problem" (1979); lists reduced by bounds as in Dyer, Kayal and Walker, "A branch and bound algorithm
+ * for solving the multiple-choice knapsack problem" (1984), and from the relaxed plan outwards as in
+ * Pisinger, "A minimal algorithm for the multiple-choice knapsack problem" (1995). */
+GUFO_API gufo_status gufo_allocate(const gufo_allocate_group *groups, size_t count, uint64_t budget,
+                                   const gufo_allocate_options *options, size_t *choice,
+                                   gufo_allocation *out, gufo_error *error);
 
 #ifdef __cplusplus
 }
