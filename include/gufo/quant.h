@@ -520,7 +520,7 @@ typedef struct gufo_allocate_group {
 
 typedef struct gufo_allocate_options {
     uint64_t states;      /* how many a complete search may make; 0: GUFO_ALLOCATE_STATES */
-    const gufo_run *run;  /* its allocator, and its progress, which counts groups; NULL: {0} */
+    const gufo_run *run;  /* its allocator, and its progress, which counts branches; NULL: {0} */
     uint64_t reserved[4]; /* must be zero */
 } gufo_allocate_options;
 
@@ -540,6 +540,7 @@ typedef struct gufo_allocation {
  *
  *     bound       the relaxed problem, by the convex hulls of all groups: a lower bound of the loss,
  *                 and what a byte is worth
+ *     branches    one for each option of the largest group, with bounds of their own
  *     reduction   options that cost more than the bound leaves to be gained are dropped
  *     search      over the groups that are left: lists of states that no other state dominates
  *

@@ -412,7 +412,8 @@ static double bound_by_prices(const allocate_case *c, uint64_t budget, double mo
     return worth_at(c, budget, low);
 }
 
-static void make_layers(allocate_case *c, size_t groups, uint64_t unit)
+/* The first group is larger, and has the given number of options. */
+static void make_layers(allocate_case *c, size_t groups, uint64_t first, uint64_t unit)
 {
     case_clear(c);
     for (size_t g = 0; g < groups; g++) {
@@ -420,8 +421,8 @@ static void make_layers(allocate_case *c, size_t groups, uint64_t unit)
         double loss = (double)(1 + case_random(c, 1000000));
 
         (void)case_group(c);
-        for (uint64_t i = 0; i < 8; i++) {
-            loss = floor(loss * (double)(20 + case_random(c, 40)) / 100);
+        for (uint64_t i = 0; i < (g == 0 ? first : 8); i++) {
+            loss = floor(loss * (double)((g == 0 ? 50 : 20) + case_random(c, 40)) / 100);
             case_option(c, size * (i + 2) * unit / 2 / unit * unit, loss);
         }
     }
@@ -438,7 +439,7 @@ static void test_table(void **state)
     for (unsigned n = 0; n < count; n++) {
         uint64_t unit = UINT64_C(4096) << (8 * n);
 
-        make_layers(&problem, 60, unit);
+        make_layers(&problem, 60, n % 2 == 0 ? 8 : 80, unit); /* 80: too many to branch */
         fill_table(&problem, unit, table);
         for (uint64_t units = problem.least / unit; units < TABLE_UNITS; units += 61) {
             uint64_t budget = units * unit + case_random(&problem, unit);
@@ -486,8 +487,8 @@ static void test_model(void **state)
         uint64_t percent, bytes, states;
         double loss;
     } rows[] = {
-        {5, 1925616768, 433, 0x1.a99e2ccp+11},  {10, 2411926656, 2420, 0x1.4b34dfp+10},
-        {20, 3384548480, 1690, 0x1.55a79dfp+7}, {30, 4357170176, 544, 0x1.adebd88p+4},
+        {5, 1925616768, 2171, 0x1.a99e2ccp+11}, {10, 2411926656, 2420, 0x1.4b34dfp+10},
+        {20, 3384548480, 1690, 0x1.55a79dfp+7}, {30, 4357170176, 582, 0x1.adebd88p+4},
         {50, 6302295040, 34, 0x1.21c56ca7p+0},
     };
 
@@ -535,7 +536,7 @@ static void test_limit(void **state)
     static const struct row {
         uint64_t limit;
         double gap; /* relative to the bound, at most */
-    } rows[] = {{1, 0.1}, {1000, 1e-2}, {100000, 1e-4}};
+    } rows[] = {{1, 0.1}, {1000, 5e-2}, {100000, 1e-4}};
 
     (void)state;
     make_hard(&problem, 40);

@@ -11,22 +11,11 @@
 /* Solves the problem, which was read. */
 static gufo_status solve(allocate_problem *p, gufo_error *error)
 {
-    gufo_status status;
-
     if (p->least_bytes > p->budget)
         return refuse(error, GUFO_E_LIMIT,
                       "the budget is %" PRIu64 " bytes, and the smallest options take %" PRIu64,
                       p->budget, p->least_bytes);
-    status = relaxed_solve(p, error);
-    if (status != GUFO_OK)
-        return status;
-    if (p->worth_bytes == 0) { /* all groups have their least loss */
-        p->is_proven = true;
-        return GUFO_OK;
-    }
-    status = states_search(p, error);
-    p->is_proven = p->is_proven || p->best_loss == p->bound;
-    return status;
+    return branches_search(p, error);
 }
 
 static void write_result(const allocate_problem *p, size_t *choice, gufo_allocation *out)
@@ -34,7 +23,7 @@ static void write_result(const allocate_problem *p, size_t *choice, gufo_allocat
     *out = (gufo_allocation){
         .loss = ldexp((double)p->best_loss, -p->exponent),
         .bound = ldexp((double)p->bound, -p->exponent),
-        .is_proven = p->is_proven,
+        .is_proven = !p->is_thinned || p->best_loss == p->bound,
         .unit = ldexp(1, -p->exponent),
         .least_bytes = p->least_bytes,
         .states = p->states,
@@ -53,7 +42,11 @@ gufo_status gufo_allocate(const gufo_allocate_group *groups, size_t count, uint6
 {
     static const gufo_allocate_options standard = {0};
     const gufo_allocate_options *o = options != NULL ? options : &standard;
-    allocate_problem p = {.run = run_of(o->run), .count = count, .budget = budget};
+    allocate_problem p = {.run = run_of(o->run),
+                          .count = count,
+                          .budget = budget,
+                          .best_loss = UINT64_MAX,
+                          .best_bytes = UINT64_MAX};
     gufo_status status = reserved_check(o->reserved, "gufo_allocate_options", error);
 
     if (status == GUFO_OK)

@@ -64,10 +64,11 @@ bool chain_before(const chains *c, const core *open, allocate_problem *p, uint32
     return before;
 }
 
-void chain_take(const chains *c, const core *open, allocate_problem *p, uint32_t end)
+void chain_offer(const chains *c, const core *open, allocate_problem *p, uint32_t end)
 {
     for (uint64_t g = 0; g < p->count; g++)
-        p->groups[g].best = p->groups[g].relaxed;
+        p->groups[g].tried = p->groups[g].relaxed;
     for (; end != CHAIN_END; end = c->links[end].before)
-        p->groups[open->groups[c->links[end].stage].group].best = c->links[end].choice;
+        p->groups[open->groups[c->links[end].stage].group].tried = c->links[end].choice;
+    plan_offer(p);
 }

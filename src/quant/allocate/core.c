@@ -26,8 +26,8 @@
 
 enum { GAP_BITS = 62, RATE_BITS = 62 };
 
-/* (best_loss - bound) * worth_bytes.  The first plan is not worse than the relaxed one, whose loss is
- * above the bound by the worth of what it leaves. */
+/* (best_loss - bound) * worth_bytes, which is not negative.  The first plan is not worse than the relaxed
+ * one, whose loss is above the bound by the worth of what it leaves. */
 static wide gap_of(const allocate_problem *p)
 {
     return wide_difference(wide_product(p->left, p->worth_loss),
@@ -93,7 +93,7 @@ static void add_groups(core *c, const allocate_problem *p)
     for (uint64_t g = 0; g < p->count; g++) {
         core_group *open = &c->groups[c->count];
 
-        if (p->groups[g].count == 1)
+        if (p->groups[g].count == 1 || g == p->branch_group)
             continue;
         *open = (core_group){.group = (uint32_t)g,
                              .first = changes,

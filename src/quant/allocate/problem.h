@@ -2,16 +2,20 @@
  *
  *     allocate.c   the function of the library: arguments, result
  *     problem.c    losses as whole numbers; the choices of each group that none dominates
+ *     branches.c   one branch for each choice of the largest group, and what they share: the best plan
  *     relaxed.c    the relaxed problem: the bound, the worth of a byte, a first plan
  *     core.c       the groups and choices that the bound leaves open
  *     states.c     the search over them: the optimum
  *     chains.c     what the states of the search chose
+ *     plans.c      which plan is the best one
  *
  * Losses and bytes of all plans fit into 63 bits, so that products of the two fit into 126. */
 #ifndef GUFO_QUANT_ALLOCATE_PROBLEM_H
 #define GUFO_QUANT_ALLOCATE_PROBLEM_H
 
 #include "gufo/quant.h"
+
+#define ALLOCATE_NONE UINT32_MAX
 
 /* An option that no other one of its group dominates. */
 typedef struct allocate_choice {
@@ -23,6 +27,7 @@ typedef struct allocate_group {
     uint64_t first; /* of its choices, which ascend by bytes and descend by loss */
     uint32_t count;
     uint32_t relaxed; /* the choice in the relaxed problem; the smaller one of a divided group */
+    uint32_t tried;   /* the choice in a plan that plan_offer compares with the best one */
     uint32_t best;    /* the choice in the best plan so far */
 } allocate_group;
 
@@ -37,16 +42,18 @@ typedef struct allocate_problem {
     uint64_t least_bytes, most_loss; /* of the plan of all smallest choices */
     int exponent;                    /* a loss in units is a loss times 2^exponent */
 
-    /* Of the relaxed problem. */
+    /* Of the relaxed problem of a branch: of all plans with one choice of one group. */
+    uint32_t branch_group;            /* ALLOCATE_NONE: of all plans */
     uint64_t worth_loss, worth_bytes; /* worth_bytes bytes more are worth worth_loss; 0 bytes: more
                                        * bytes than the relaxed plan has are worth nothing */
     uint64_t relaxed_loss, left;      /* of the plan without the division, and what it leaves */
     uint64_t bound;                   /* rounded down */
 
-    uint64_t best_loss; /* of the best plan so far, whose choices are the groups' `best` */
-    uint64_t states;    /* that the search made, and links that it compared */
-    uint64_t limit;     /* of states, for a complete search */
-    bool is_proven;
+    uint64_t best_loss, best_bytes; /* of the best plan so far; UINT64_MAX: none yet */
+    uint64_t states;                /* that the search made, and links that it compared */
+    uint64_t limit;                 /* of states, for a complete search */
+    uint64_t branches, branches_done;
+    bool is_thinned; /* the search was not complete */
 } allocate_problem;
 
 static inline const allocate_choice *allocate_choice_of(const allocate_problem *p, uint64_t group,
@@ -64,9 +71,32 @@ void problem_free(allocate_problem *p);
 
 /* ---- relaxed.c ------------------------------------------------------------------------------ */
 
-/* Solves the relaxed problem, and fills the best plan with a first one.  The budget is not below
- * least_bytes. */
-gufo_status relaxed_solve(allocate_problem *p, gufo_error *error);
+typedef struct hull_step {
+    uint64_t bytes, loss; /* added, saved: neither is 0 */
+    uint32_t group;
+    uint32_t from, to; /* choices */
+} hull_step;
+
+/* The steps of all groups. */
+typedef struct hulls {
+    hull_step *steps;
+    uint32_t *order; /* by slope */
+    uint64_t count;
+} hulls;
+
+/* hulls_free frees it, also after a failure. */
+gufo_status hulls_make(hulls *h, const allocate_problem *p, gufo_error *error);
+void hulls_free(hulls *h, const allocate_problem *p);
+
+/* Solves the relaxed problem of a branch, ALLOCATE_NONE for all plans; false if none has so few bytes. */
+bool relaxed_solve(allocate_problem *p, const hulls *h, uint32_t group, uint32_t choice);
+/* Offers a first plan of the branch: it is not worse than the relaxed one. */
+void relaxed_offer_plan(allocate_problem *p, const hulls *h);
+
+/* ---- plans.c -------------------------------------------------------------------------------- */
+
+/* Makes the plan of the groups' `tried` the best one if it is better, or the first of equal ones. */
+void plan_offer(allocate_problem *p);
 
 /* ---- core.c --------------------------------------------------------------------------------- */
 
@@ -125,12 +155,18 @@ bool chain_add(chains *c, const allocate_problem *p, chain_link link);
 /* Whether the plan of chain `a` comes before that of chain `b`, as ties are broken.  Links count as
  * states. */
 bool chain_before(const chains *c, const core *open, allocate_problem *p, uint32_t a, uint32_t b);
-/* Makes the plan of a chain the best one. */
-void chain_take(const chains *c, const core *open, allocate_problem *p, uint32_t end);
+/* Offers the plan of a chain. */
+void chain_offer(const chains *c, const core *open, allocate_problem *p, uint32_t end);
 
 /* ---- states.c ------------------------------------------------------------------------------- */
 
-/* Finds the best plan, or ends at the limit of states. */
+/* Finds the best plan of the branch, if it is as good as the best one so far.  The bound of the branch is
+ * not above best_loss. */
 gufo_status states_search(allocate_problem *p, gufo_error *error);
+
+/* ---- branches.c ----------------------------------------------------------------------------- */
+
+/* Finds the best plan; the budget is not below least_bytes. */
+gufo_status branches_search(allocate_problem *p, gufo_error *error);
 
 #endif

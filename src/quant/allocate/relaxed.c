@@ -15,29 +15,13 @@
  * the relaxed problem, and the slope is what a byte is worth there.  Slopes are compared by products,
  * so that nothing is rounded.
  *
- * A first plan gives the divided group each of its choices in turn, and takes the other steps that
- * fit: a group as large as a tied embedding would else leave much of the budget. */
+ * A first plan continues with the steps after it that fit. */
 #include "quant/allocate/problem.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/wide.h"
-
-/* The divided group's choices that are tried, about. */
-enum { TRIALS = 64 };
-
-typedef struct hull_step {
-    uint64_t bytes, loss; /* added, saved: neither is 0 */
-    uint32_t group;
-    uint32_t from, to; /* choices */
-} hull_step;
-
-typedef struct hulls {
-    hull_step *steps; /* of all groups */
-    uint32_t *order;  /* by slope */
-    uint64_t count;
-} hulls;
 
 /* Whether a step saves more for each byte. */
 static bool is_steeper(const hull_step *a, const hull_step *b)
@@ -83,8 +67,7 @@ static uint64_t climb(const allocate_problem *p, uint64_t group, hull_step *step
     return count;
 }
 
-/* Makes all hulls; hulls_free frees them, also after a failure. */
-static gufo_status hulls_make(hulls *h, const allocate_problem *p, gufo_error *error)
+gufo_status hulls_make(hulls *h, const allocate_problem *p, gufo_error *error)
 {
     *h = (hulls){.steps = mem_array(p->allocator, p->choice_count, sizeof *h->steps),
                  .order = mem_array(p->allocator, p->choice_count, sizeof *h->order)};
@@ -98,27 +81,10 @@ static gufo_status hulls_make(hulls *h, const allocate_problem *p, gufo_error *e
     return GUFO_OK;
 }
 
-static void hulls_free(hulls *h, const allocate_problem *p)
+void hulls_free(hulls *h, const allocate_problem *p)
 {
     mem_free(p->allocator, h->steps);
     mem_free(p->allocator, h->order);
-}
-
-/* Takes the steps by slope until one does not fit, and returns that; NULL: all fit. */
-static const hull_step *fill_relaxed(allocate_problem *p, const hulls *h)
-{
-    p->left = p->budget - p->least_bytes;
-    p->relaxed_loss = p->most_loss;
-    for (uint64_t i = 0; i < h->count; i++) {
-        const hull_step *step = &h->steps[h->order[i]];
-
-        if (step->bytes > p->left)
-            return step;
-        p->groups[step->group].relaxed = step->to;
-        p->left -= step->bytes;
-        p->relaxed_loss -= step->loss;
-    }
-    return NULL;
 }
 
 /* The bound: without the worth of the bytes left, which is rounded up. */
@@ -130,66 +96,59 @@ static uint64_t bound_of(const allocate_problem *p)
            wide_quotient(wide_sum(saved, (wide){0, p->worth_bytes - 1}), p->worth_bytes);
 }
 
-/* Fills the best plan: one group gets the given choice, and all others the steps that fit; a group
- * whose step does not fit stays where it is.  False if the choice does not fit. */
-static bool fill_plan(allocate_problem *p, const hulls *h, uint32_t given, uint32_t choice)
+/* Takes the steps by slope until one does not fit, and returns that; NULL: all fit. */
+static const hull_step *fill(allocate_problem *p, const hulls *h)
 {
-    hull_step jump = step_between(p, given, 0, choice);
-    uint64_t left = p->budget - p->least_bytes;
+    for (uint64_t i = 0; i < h->count; i++) {
+        const hull_step *step = &h->steps[h->order[i]];
 
-    if (jump.bytes > left)
+        if (step->group == p->branch_group)
+            continue;
+        if (step->bytes > p->left)
+            return step;
+        p->groups[step->group].relaxed = step->to;
+        p->left -= step->bytes;
+        p->relaxed_loss -= step->loss;
+    }
+    return NULL;
+}
+
+bool relaxed_solve(allocate_problem *p, const hulls *h, uint32_t group, uint32_t choice)
+{
+    hull_step jump = {.bytes = 0};
+    const hull_step *divided;
+
+    if (group != ALLOCATE_NONE)
+        jump = step_between(p, group, 0, choice);
+    if (jump.bytes > p->budget - p->least_bytes)
         return false;
-    left -= jump.bytes;
-    p->best_loss = p->most_loss - jump.loss;
+    p->branch_group = group;
+    p->left = p->budget - p->least_bytes - jump.bytes;
+    p->relaxed_loss = p->most_loss - jump.loss;
     for (uint64_t g = 0; g < p->count; g++)
-        p->groups[g].best = g == given ? choice : 0;
+        p->groups[g].relaxed = g == group ? choice : 0;
+    divided = fill(p, h);
+    p->worth_loss = divided != NULL ? divided->loss : 0;
+    p->worth_bytes = divided != NULL ? divided->bytes : 0;
+    p->bound = divided != NULL ? bound_of(p) : p->relaxed_loss;
+    return true;
+}
+
+/* A group whose step does not fit stays where it is. */
+void relaxed_offer_plan(allocate_problem *p, const hulls *h)
+{
+    uint64_t left = p->left;
+
+    for (uint64_t g = 0; g < p->count; g++)
+        p->groups[g].tried = p->groups[g].relaxed;
     for (uint64_t i = 0; i < h->count; i++) {
         const hull_step *step = &h->steps[h->order[i]];
         allocate_group *group = &p->groups[step->group];
 
-        if (step->group == given || step->bytes > left || group->best != step->from)
+        if (step->group == p->branch_group || step->bytes > left || group->tried != step->from)
             continue;
-        group->best = step->to;
+        group->tried = step->to;
         left -= step->bytes;
-        p->best_loss -= step->loss;
     }
-    return true;
-}
-
-/* Tries choices of the divided group, the one of the relaxed plan among them: so the first plan is
- * not worse than that. */
-static void fill_first_plan(allocate_problem *p, const hulls *h, uint32_t divided)
-{
-    const allocate_group *group = &p->groups[divided];
-    uint32_t stride = group->count / TRIALS + 1, best = group->relaxed;
-    uint64_t least = UINT64_MAX;
-
-    for (uint32_t i = group->relaxed % stride; i < group->count; i += stride) {
-        if (!fill_plan(p, h, divided, i))
-            break; /* the others have more bytes */
-        if (p->best_loss < least) {
-            least = p->best_loss;
-            best = i;
-        }
-    }
-    (void)fill_plan(p, h, divided, best);
-}
-
-gufo_status relaxed_solve(allocate_problem *p, gufo_error *error)
-{
-    hulls h;
-    gufo_status status = hulls_make(&h, p, error);
-    const hull_step *divided = status == GUFO_OK ? fill_relaxed(p, &h) : NULL;
-
-    p->bound = p->best_loss = p->relaxed_loss;
-    for (uint64_t g = 0; g < p->count; g++)
-        p->groups[g].best = p->groups[g].relaxed;
-    if (divided != NULL) {
-        p->worth_loss = divided->loss;
-        p->worth_bytes = divided->bytes;
-        p->bound = bound_of(p);
-        fill_first_plan(p, &h, divided->group);
-    }
-    hulls_free(&h, p);
-    return status;
+    plan_offer(p);
 }

@@ -55,7 +55,6 @@ typedef struct search {
     uint32_t
         best; /* the end of the best plan's chain, if has_best: else it is still the first plan */
     bool has_best;
-    bool is_thinned; /* not all states that may become the best plan are in the list */
 } search;
 
 /* Whether a state may become the best plan: its changes, and what its bytes to spare or to save cost
@@ -154,6 +153,7 @@ static void note_best(search *s, const plan_state *state)
     if (state->bytes > p->budget || state->loss >= p->best_loss)
         return;
     p->best_loss = state->loss;
+    p->best_bytes = UINT64_MAX; /* a plan with this loss will be offered */
     s->best = state->end;
     s->has_best = true;
     core_close_gap(&s->open, p);
@@ -173,7 +173,8 @@ static gufo_status keep_state(search *s, gufo_error *error)
         return fail_memory(error);
     if (last != NULL && last->loss == made.loss) {
         /* Equal: both can be completed alike, and the plan that comes first stays. */
-        if (!s->is_thinned && chain_before(&s->chains, &s->open, s->problem, made.end, last->end))
+        if (!s->problem->is_thinned &&
+            chain_before(&s->chains, &s->open, s->problem, made.end, last->end))
             *last = made;
         return GUFO_OK;
     }
@@ -191,13 +192,13 @@ static gufo_status keep_state(search *s, gufo_error *error)
  * makes about as many states again at most, and finds a good plan without proof. */
 static void keep_limit(search *s, const core_group *group)
 {
-    const allocate_problem *p = s->problem;
+    allocate_problem *p = s->problem;
     uint64_t room = p->limit > p->states ? p->limit - p->states : 0, cursors = group->count + 1;
-    uint64_t kept = larger(p->limit / s->open.count / cursors, 1);
+    uint64_t kept = larger(p->limit / p->branches / s->open.count / cursors, 1);
 
     if (s->old.count <= room / cursors)
         return;
-    s->is_thinned = true;
+    p->is_thinned = true;
     if (s->old.count <= kept)
         return;
     for (uint64_t i = 0; i < kept; i++) /* counts are below 2^32 */
@@ -209,7 +210,8 @@ static void keep_limit(search *s, const core_group *group)
 static gufo_status search_group(search *s, const core_group *group, gufo_error *error)
 {
     bool is_last = s->stage + 1 == s->open.count;
-    gufo_status status = run_progress(s->problem->run, s->stage, s->open.count, error);
+    gufo_status status =
+        run_progress(s->problem->run, s->problem->branches_done, s->problem->branches, error);
     state_list made;
 
     if (status != GUFO_OK)
@@ -229,17 +231,14 @@ static gufo_status search_group(search *s, const core_group *group, gufo_error *
     return status;
 }
 
-/* The optimum: of the states within the budget the last one. */
-static void take_optimum(search *s)
+/* Offers the best plan of the branch: that of the last state within the budget. */
+static void offer_last(search *s)
 {
     for (uint64_t i = s->old.count; i-- > 0;) {
-        const plan_state *last = &s->old.states[i];
-
-        if (last->bytes > s->problem->budget)
-            continue;
-        chain_take(&s->chains, &s->open, s->problem, last->end);
-        s->problem->is_proven = true;
-        return;
+        if (s->old.states[i].bytes <= s->problem->budget) {
+            chain_offer(&s->chains, &s->open, s->problem, s->old.states[i].end);
+            return;
+        }
     }
 }
 
@@ -255,10 +254,9 @@ static gufo_status search_all(search *s, gufo_error *error)
     }
     if (status != GUFO_OK)
         return status;
-    if (!s->is_thinned)
-        take_optimum(s);
-    else if (s->has_best)
-        chain_take(&s->chains, &s->open, s->problem, s->best);
+    offer_last(s);
+    if (s->has_best)
+        chain_offer(&s->chains, &s->open, s->problem, s->best);
     return GUFO_OK;
 }
 
