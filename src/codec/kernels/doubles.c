@@ -245,8 +245,8 @@ static void fill_strip(strip *s, const low_rank_product *p, uint64_t first)
 }
 
 /* `rows` is a constant wherever it is passed on, and the sums stay in registers. */
-__attribute__((always_inline)) static inline void
-sum_tile(const strip *s, const double *left, unsigned rows, doubles sums[ROWS][PARTS])
+__attribute__((always_inline)) static inline void sum_tile(const strip *s, const double *left,
+                                                           unsigned rows, doubles sums[ROWS][PARTS])
 {
     uint64_t count = s->last - s->first;
 
@@ -256,8 +256,9 @@ sum_tile(const strip *s, const double *left, unsigned rows, doubles sums[ROWS][P
                 sums[i][part] = added(sums[i][part], left[i * count + k], s->right[k][part]);
 }
 
-__attribute__((always_inline)) static inline void
-add_tile(const task *t, ending how, const strip *s, const double *left, uint64_t row, unsigned rows)
+__attribute__((always_inline)) static inline void add_tile(const task *t, ending how,
+                                                           const strip *s, const double *left,
+                                                           uint64_t row, unsigned rows)
 {
     doubles sums[ROWS][PARTS];
 
@@ -287,8 +288,8 @@ static void add_deep_tile(const task *t, ending how, strip *s, uint64_t row, uns
 }
 
 /* Rows whose left factor is in the strip. */
-__attribute__((always_inline)) static inline void
-add_strip(const task *t, ending how, strip *s, uint64_t first, uint64_t count)
+__attribute__((always_inline)) static inline void add_strip(const task *t, ending how, strip *s,
+                                                            uint64_t first, uint64_t count)
 {
     uint64_t row = 0, rank = t->p->rank;
 
@@ -304,7 +305,8 @@ static void add_deep_strip(const task *t, ending how, strip *s)
     uint64_t row = 0;
 
     for (; row < t->p->rows; row += ROWS)
-        add_deep_tile(t, how, s, row, t->p->rows - row < ROWS ? (unsigned)(t->p->rows - row) : ROWS);
+        add_deep_tile(t, how, s, row,
+                      t->p->rows - row < ROWS ? (unsigned)(t->p->rows - row) : ROWS);
 }
 
 /* Those that fill no strip. */

@@ -16,9 +16,10 @@
 enum {
     UNIT_ELEMENTS = 256 * 1024,
     STEP_ELEMENTS = 16 * 1024,
-    MERGE_ELEMENTS = 64 * 1024, /* of a step that adds a product: what is made of its right factor */
-    MERGE_ROWS = 8,             /* serves all of the rows, which are at least so many */
-    PASS_BYTES = 1024 * 1024,     /* of a unit whose blocks pass */
+    MERGE_ELEMENTS =
+        64 * 1024,            /* of a step that adds a product: what is made of its right factor */
+    MERGE_ROWS = 8,           /* serves all of the rows, which are at least so many */
+    PASS_BYTES = 1024 * 1024, /* of a unit whose blocks pass */
     MOVE_BYTES = 4 * 1024 * 1024, /* of one that is moved */
     MOVE_BUFFER = 1024 * 1024,    /* where the system cannot copy by itself */
     LARGEST_GROUP = 8,            /* rows that the interleaved types merge */

@@ -107,6 +107,7 @@ typedef struct step {
 static gufo_status decode_step(const work *w, const worker *t, step *s, gufo_error *error)
 {
     const piece *p = s->unit->piece;
+    const side_tables *tables = side_of_piece(&w->sides, s->unit->number);
     uint64_t row = s->unit->row + s->done;
     gufo_status status = GUFO_OK;
 
@@ -116,7 +117,7 @@ static gufo_status decode_step(const work *w, const worker *t, step *s, gufo_err
     for (uint64_t done = 0; done < s->rows && status == GUFO_OK;) {
         row_run run = rows_find(p, row + done, s->rows - done);
 
-        status = rows_decode(w->job, &run, side_of_source(&w->sides, p, run.rows), s->from,
+        status = rows_decode(w->job, &run, side_of_source(tables, p, run.rows), s->from,
                              t->values + done * p->columns, w->cpu, error);
         s->from += run.count * run.rows->row_bytes;
         done += run.count;
@@ -142,6 +143,7 @@ static void apply(const row_op *op, const float *const *sides, const worker *t, 
 static void operate(const work *w, const worker *t, const step *s)
 {
     const piece *p = s->unit->piece;
+    const side_tables *tables = side_of_piece(&w->sides, s->unit->number);
     const op_rows all = {.values = t->operated,
                          .columns = p->columns,
                          .first = s->unit->row + s->done,
@@ -149,12 +151,12 @@ static void operate(const work *w, const worker *t, const step *s)
                          .cpu = w->cpu};
 
     if (row_op_merges(p)) {
-        row_op_merge(p, side_of_op(&w->sides, p, 0), all.first, all.count, t->values, w->cpu);
+        row_op_merge(p, side_of_op(tables, p, 0), all.first, all.count, t->values, w->cpu);
         return;
     }
     cpu_doubles(w->cpu)->widen(t->values, s->rows * p->columns, t->operated);
     for (uint32_t i = 0; i < p->n_ops; i++)
-        apply(&p->ops[i], side_of_op(&w->sides, p, i), t, &all);
+        apply(&p->ops[i], side_of_op(tables, p, i), t, &all);
     cpu_doubles(w->cpu)->narrow(t->operated, s->rows * p->columns, t->values);
 }
 

@@ -30,7 +30,7 @@ static gufo_status peek_unit(work *w, const unit *u, uint8_t *out, gufo_error *e
 static gufo_status peek_made(work *w, uint64_t row, uint64_t count, uint8_t *out, gufo_error *error)
 {
     const piece *p = &w->job->pieces[0];
-    gufo_status status = side_load(w, p, error);
+    gufo_status status = side_load(w, 0, 1, error);
 
     for (uint64_t done = 0; done < count && status == GUFO_OK;) {
         unit u = {.piece = p, .slice = (row + done) / p->slice_rows, .row = row + done};

@@ -1,6 +1,6 @@
 /* Tables beside the rows of a piece: scales of another format, the factors of a low-rank product,
  * an order of columns.  They are small compared with their piece, and are kept in memory, as
- * floats, while their piece is made. */
+ * floats, while their piece is made, and others whose tables fit beside them. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -83,20 +83,40 @@ static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error
     return GUFO_OK;
 }
 
-gufo_status side_load(work *w, const piece *p, gufo_error *error)
+/* A piece without operations and unpacking rules needs no list. */
+static bool has_list(const piece *p)
 {
-    side_tables *s = &w->sides;
+    bool unpacks = p->n_ops > 0;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        unpacks = unpacks || p->sources[i].unpack != NULL;
+    return unpacks;
+}
+
+static gufo_status load_piece(const work *w, const piece *p, side_tables *s, gufo_error *error)
+{
     gufo_status status = GUFO_OK;
 
     *s = (side_tables){.count = side_count(p)};
+    if (!has_list(p))
+        return GUFO_OK;
     s->tables = mem_zero(&w->allocator, ((size_t)s->count + 1) * sizeof *s->tables);
     if (s->tables == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; i < s->count && status == GUFO_OK; i++)
         if (side_at(p, i) != NULL)
             status = load_side(w, side_at(p, i), &s->tables[i], error);
-    if (status == GUFO_OK)
-        status = check_usable(s, p, error);
+    return status == GUFO_OK ? check_usable(s, p, error) : status;
+}
+
+gufo_status side_load(work *w, uint64_t first, uint64_t count, gufo_error *error)
+{
+    loaded_sides *s = &w->sides;
+    gufo_status status = GUFO_OK;
+
+    s->first = first;
+    for (s->count = 0; s->count < count && status == GUFO_OK; s->count++)
+        status = load_piece(w, &w->job->pieces[first + s->count], &s->of[s->count], error);
     if (status != GUFO_OK)
         side_free(w);
     return status;
@@ -104,10 +124,13 @@ gufo_status side_load(work *w, const piece *p, gufo_error *error)
 
 void side_free(work *w)
 {
-    side_tables *s = &w->sides;
+    loaded_sides *s = &w->sides;
 
-    for (uint64_t i = 0; s->tables != NULL && i < s->count; i++)
-        mem_free(&w->allocator, s->tables[i]);
-    mem_free(&w->allocator, s->tables);
-    *s = (side_tables){0};
+    for (; s->count > 0; s->count--) {
+        side_tables *one = &s->of[s->count - 1];
+
+        for (uint64_t i = 0; one->tables != NULL && i < one->count; i++)
+            mem_free(&w->allocator, one->tables[i]);
+        mem_free(&w->allocator, one->tables);
+    }
 }

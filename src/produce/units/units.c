@@ -1,10 +1,10 @@
 /* All units, in order, on all threads.
  *
- * Most pieces are simple: their units are one long list for all threads.  A piece with tables
- * beside it, or one that is transposed, is worked on alone, because these take memory that all
- * threads share:
+ * Most pieces are simple: their units are one long list for all threads.  Pieces with tables beside
+ * them are worked on together as long as the tables fit into memory, and one that is transposed
+ * alone, because these take memory that all threads share:
  *
- *     units   | simple pieces ........ | tables | simple | band | band | simple ........ |
+ *     units   | simple pieces ........ | tables, simple, tables | band | band | simple ........ |
  */
 #include "base/checked.h"
 #include "base/threads.h"
@@ -84,15 +84,41 @@ static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t 
     return status;
 }
 
-static gufo_status run_piece(work *w, uint64_t number, uint64_t begin, uint64_t end,
-                             gufo_error *error)
+/* Whether a piece is worked on with those before it, whose tables take *bytes: what readers keep
+ * serves one piece at a time. */
+static bool joins(const work *w, const piece *p, uint64_t *bytes)
 {
-    const piece *p = &w->job->pieces[number];
-    gufo_status status = side_load(w, p, error);
+    uint64_t more;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].memory > 0)
+            return false;
+    if (p->transpose || side_measure(p, &more, NULL) != GUFO_OK)
+        return false;
+    return checked_add(*bytes, more, bytes) && *bytes <= w->sides.capacity;
+}
+
+/* How many pieces from `number` on are worked on together. */
+static uint64_t together(const work *w, uint64_t number, uint64_t end)
+{
+    const gufo_job *job = w->job;
+    uint64_t most = smaller(job->piece_count - number, SIDE_PIECES), count = 0, bytes = 0;
+
+    while (count < most && job->pieces[number + count].first_unit < end &&
+           joins(w, &job->pieces[number + count], &bytes))
+        count++;
+    return larger(count, 1);
+}
+
+/* Units of `count` pieces from `number` on. */
+static gufo_status run_pieces(work *w, uint64_t number, uint64_t count, uint64_t begin,
+                              uint64_t end, gufo_error *error)
+{
+    gufo_status status = side_load(w, number, count, error);
 
     if (status == GUFO_OK)
-        status =
-            p->transpose ? run_bands(w, number, begin, end, error) : run_span(w, begin, end, error);
+        status = w->job->pieces[number].transpose ? run_bands(w, number, begin, end, error)
+                                                  : run_span(w, begin, end, error);
     side_free(w);
     return status;
 }
@@ -111,15 +137,18 @@ gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     while (begin < end && status == GUFO_OK) {
-        uint64_t number = cut_find(w->job, begin).number, stop;
-        const piece *p = &w->job->pieces[number];
+        uint64_t number = cut_find(w->job, begin).number, count, stop;
 
-        if (is_simple(p)) {
+        if (is_simple(&w->job->pieces[number])) {
             stop = simple_end(w->job, number, end);
             status = run_span(w, begin, stop, error);
         } else {
-            stop = smaller(p->first_unit + p->units, end);
-            status = run_piece(w, number, begin, stop, error);
+            const piece *last;
+
+            count = together(w, number, end);
+            last = &w->job->pieces[number + count - 1];
+            stop = smaller(last->first_unit + last->units, end);
+            status = run_pieces(w, number, count, begin, stop, error);
         }
         begin = stop;
     }

@@ -89,7 +89,10 @@ static gufo_status find_needs(needs *n, const gufo_job *job, bool to_stream, guf
     return status;
 }
 
-/* As many threads as are wanted and as memory allows; a band gets the rest.  `other` is taken
+/* That tables of several pieces take, beside those of one. */
+#define MORE_SIDES (UINT64_C(16) << 20)
+
+/* As many threads as are wanted and as memory allows; a band gets the rest, or tables some of it.  `other` is taken
  * already. */
 static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigned wanted,
                                 gufo_error *error)
@@ -103,8 +106,10 @@ static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigne
                       "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
                       QUOTED(w->job->pieces[n->neediest].name), fixed + n->each_size, w->memory);
     w->threads = fitting < wanted ? (unsigned)(fitting > 0 ? fitting : 1) : wanted;
+    left -= smaller(left, w->threads * n->each_size);
     if (n->band > 0)
-        w->band.capacity = n->band + left - w->threads * n->each_size;
+        w->band.capacity = n->band + left;
+    w->sides.capacity = n->sides + (n->band > 0 ? 0 : smaller(left, MORE_SIDES));
     return GUFO_OK;
 }
 

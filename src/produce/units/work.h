@@ -45,27 +45,43 @@ struct work;
 
 /* The tables of a piece, whole and as floats; in the order of its sources and operations. */
 typedef struct side_tables {
-    float **tables; /* NULL where none exists */
+    float **tables; /* NULL where none exists; NULL itself without any */
     uint64_t count;
-    uint64_t bytes;
 } side_tables;
 
-/* Bytes that they take. */
+enum { SIDE_PIECES = 64 };
+
+/* Those of pieces that are worked on together. */
+typedef struct loaded_sides {
+    side_tables of[SIDE_PIECES];
+    uint64_t first, count; /* pieces */
+    uint64_t capacity;     /* bytes, where several pieces have tables */
+} loaded_sides;
+
+/* Bytes that the tables of a piece take. */
 gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error);
-/* Those of work.sides. */
-gufo_status side_load(struct work *w, const piece *p, gufo_error *error);
+/* Loads those of pieces [first, first + count), SIDE_PIECES at most. */
+gufo_status side_load(struct work *w, uint64_t first, uint64_t count, gufo_error *error);
 void side_free(struct work *w);
+
+static inline const side_tables *side_of_piece(const loaded_sides *s, uint64_t number)
+{
+    /* Pieces without tables are worked on together, however many. */
+    return number - s->first < s->count ? &s->of[number - s->first] : NULL;
+}
 
 static inline const float *const *side_of_source(const side_tables *s, const piece *p,
                                                  const rows *r)
 {
-    if (s->tables == NULL) /* pieces without tables are worked on together */
+    if (s == NULL || s->tables == NULL)
         return NULL;
     return (const float *const *)s->tables + (size_t)(r - p->sources) * ROWS_SIDES;
 }
 
 static inline const float *const *side_of_op(const side_tables *s, const piece *p, uint32_t op)
 {
+    if (s == NULL || s->tables == NULL)
+        return NULL;
     return (const float *const *)s->tables + (size_t)p->n_sources * ROWS_SIDES +
            (size_t)op * OP_SIDES;
 }
@@ -152,7 +168,7 @@ typedef struct work {
     worker *workers;
     uint8_t *buffers; /* of all workers */
     band band;
-    side_tables sides;       /* of the pieces from sides_piece on */
+    loaded_sides sides;
     gufo_encoder **encoders; /* by id of the type; NULL where none is needed */
     const int *files;        /* descriptors of targets; NULL: nothing is written */
     char *const *paths;      /* of targets, for errors; may be NULL */
