@@ -58,7 +58,7 @@ add_kernels(portable)
 if(NOT GUFO_VECTOR_KERNELS)
     message(STATUS "codec: plain C only")
 elseif(GUFO_X86_64)
-    add_kernels(avx2 -mavx2 -mf16c)
+    add_kernels(avx2 -mavx2 -mfma -mf16c)
     # Without optimisation gcc's intrinsics are macros, and these warn.
     add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512
         -Wno-sign-conversion)

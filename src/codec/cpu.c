@@ -32,7 +32,7 @@ static bool has_f16c(void)
 /* The builtin also asks whether the system saves the registers. */
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && has_f16c();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 static bool has_avx512(void)

@@ -14,6 +14,9 @@ typedef struct shape {
     uint64_t rows, columns, rank;
 } shape;
 
+static const shape shapes[] = {{1, 1, 1},   {9, 300, 16}, {4, 32, 1}, {5, 33, 64},
+                               {8, 97, 65}, {3, 64, 200}, {7, 31, 3}, {6, 8, 129}};
+
 static void fill(float *out, uint64_t count, number_source *numbers)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -53,13 +56,46 @@ static void check_product(const shape *s, gufo_cpu cpu)
 
 static void test_products(void **state)
 {
-    static const shape shapes[] = {{1, 1, 1},   {9, 300, 16}, {4, 32, 1}, {5, 33, 64},
-                                   {8, 97, 65}, {3, 64, 200}, {7, 31, 3}, {6, 8, 129}};
-
     (void)state;
     for (size_t level = 0; level < cpu_level_count(); level++)
         for (size_t i = 0; i < COUNT_OF(shapes); i++)
             check_product(&shapes[i], cpu_level(level));
+}
+
+/* From floats to floats is the same as by doubles; numbers below the normal ones are among them. */
+static void check_merged(const shape *s, bool to_odd, gufo_cpu cpu)
+{
+    static float left[9 * MOST], right[MOST * MOST], expected[9 * MOST], got[9 * MOST];
+    static double doubles[9 * MOST];
+    number_source numbers = {s->rank};
+    const double_kernels *plain = cpu_doubles(GUFO_CPU_PORTABLE);
+    low_rank_product p = {doubles, s->rows, s->columns, left, right, s->rank, 1.0 / 3};
+    uint64_t count = s->rows * s->columns;
+
+    fill(left, s->rows * s->rank, &numbers);
+    fill(right, s->rank * s->columns, &numbers);
+    fill(got, count, &numbers);
+    for (uint64_t k = 0; k < s->rank; k++)
+        left[k] = 0x1p-142f;
+    for (uint64_t i = 0; i < s->columns; i += 3)
+        got[i] = 0x1p-140f;
+    plain->widen(got, count, doubles);
+    add_plainly(doubles, s, left, right, p.number);
+    if (to_odd)
+        plain->round_odd(doubles, count);
+    plain->narrow(doubles, count, expected);
+    p.values = NULL;
+    cpu_doubles(cpu)->merge_product(&p, got, to_odd);
+    check_same_floats(got, expected, (size_t)count, "merged", gufo_cpu_name(cpu));
+}
+
+static void test_merging(void **state)
+{
+    (void)state;
+    for (size_t level = 0; level < cpu_level_count(); level++)
+        for (size_t i = 0; i < COUNT_OF(shapes); i++)
+            for (int odd = 0; odd < 2; odd++)
+                check_merged(&shapes[i], odd != 0, cpu_level(level));
 }
 
 /* ---- rounding ------------------------------------------------------------------------------- */
@@ -178,9 +214,8 @@ static void test_floats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_rounding_to_odd),
-        cmocka_unit_test(test_rounding_runs),
+        cmocka_unit_test(test_products),        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_rounding_to_odd), cmocka_unit_test(test_rounding_runs),
         cmocka_unit_test(test_floats),
     };
 

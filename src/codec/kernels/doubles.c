@@ -16,16 +16,17 @@
 #include <immintrin.h>
 #endif
 
-/* The compiler's own vectors are the same on every processor. */
+/* The compiler's own vectors are the same on every processor.  A tile and a vector of each factor fit
+ * into its registers. */
 #if defined(__AVX512F__)
-enum { LANES = 8, PARTS = 4 };
+enum { LANES = 8, PARTS = 4, ROWS = 4 };
 #elif defined(__AVX2__)
-enum { LANES = 4, PARTS = 2 };
+enum { LANES = 4, PARTS = 4, ROWS = 3 };
 #else
-enum { LANES = 2, PARTS = 2 };
+enum { LANES = 2, PARTS = 2, ROWS = 4 };
 #endif
 
-enum { ROWS = 4, WIDTH = LANES * PARTS, MOST_RANK = 64, MOST_LEFT = 2048 };
+enum { WIDTH = LANES * PARTS, MOST_RANK = 64, MOST_LEFT = 2048 };
 
 typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
 typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
@@ -124,10 +125,12 @@ __attribute__((always_inline)) static inline bool round_vectors(doubles *values,
 {
     words small = {0};
 
+#pragma GCC unroll 4
     for (unsigned i = 0; i < count; i++)
         small |= ((words)values[i] & EXPONENT) - LEAST_EXPONENT;
     if (any_negative(small))
         return false;
+#pragma GCC unroll 4
     for (unsigned i = 0; i < count; i++) {
         words bits = (words)values[i];
 
@@ -143,10 +146,14 @@ static bool round_run(double *values)
 {
     doubles v[VECTORS];
 
-    memcpy(v, values, sizeof v);
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < VECTORS; i++)
+        memcpy(&v[i], values + i * LANES, sizeof v[i]);
     if (!round_vectors(v, VECTORS))
         return false;
-    memcpy(values, v, sizeof v);
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < VECTORS; i++)
+        memcpy(values + i * LANES, &v[i], sizeof v[i]);
     return true;
 }
 
@@ -180,16 +187,13 @@ __attribute__((always_inline)) static inline void add_row(const task *t, ending 
 {
     doubles v[PARTS];
 
+#pragma GCC unroll 4
     for (unsigned part = 0; part < PARTS; part++) {
         if (how == IN_DOUBLES)
             memcpy(&v[part], t->p->values + place + part * LANES, sizeof v[part]);
         else
             v[part] = widened(t->floats + place + part * LANES);
         v[part] += t->p->number * sums[part];
-    }
-    if (how == IN_DOUBLES) {
-        memcpy(t->p->values + place, v, sizeof v);
-        return;
     }
     if (how == IN_ODD_FLOATS && !round_vectors(v, PARTS)) {
         double each[WIDTH]; /* a copy, so that `v` may stay in registers */
@@ -198,8 +202,12 @@ __attribute__((always_inline)) static inline void add_row(const task *t, ending 
         round_odd(each, WIDTH);
         memcpy(v, each, sizeof v);
     }
+#pragma GCC unroll 4
     for (unsigned part = 0; part < PARTS; part++)
-        store_narrow(v[part], t->floats + place + part * LANES);
+        if (how == IN_DOUBLES)
+            memcpy(t->p->values + place + part * LANES, &v[part], sizeof v[part]);
+        else
+            store_narrow(v[part], t->floats + place + part * LANES);
 }
 
 static void add_number(const task *t, ending how, uint64_t place, double sum)
@@ -221,6 +229,8 @@ static inline doubles added(doubles sum, double factor, doubles v)
 {
 #if defined(__AVX512F__)
     return _mm512_fmadd_pd(_mm512_set1_pd(factor), v, sum);
+#elif defined(__FMA__)
+    return _mm256_fmadd_pd(_mm256_set1_pd(factor), v, sum);
 #else
     return sum + factor * v;
 #endif
@@ -239,6 +249,7 @@ static void fill_strip(strip *s, const low_rank_product *p, uint64_t first)
     s->first = first;
     s->last = p->rank - first < MOST_RANK ? p->rank : first + MOST_RANK;
     for (uint64_t k = first; k < s->last; k++)
+#pragma GCC unroll 4
         for (unsigned part = 0; part < PARTS; part++)
             s->right[k - first][part] =
                 widened(p->right + k * p->columns + s->column + part * LANES);
@@ -251,7 +262,9 @@ __attribute__((always_inline)) static inline void sum_tile(const strip *s, const
     uint64_t count = s->last - s->first;
 
     for (uint64_t k = 0; k < count; k++)
+#pragma GCC unroll 4
         for (unsigned i = 0; i < rows; i++)
+#pragma GCC unroll 4
             for (unsigned part = 0; part < PARTS; part++)
                 sums[i][part] = added(sums[i][part], left[i * count + k], s->right[k][part]);
 }
@@ -262,10 +275,13 @@ __attribute__((always_inline)) static inline void add_tile(const task *t, ending
 {
     doubles sums[ROWS][PARTS];
 
+#pragma GCC unroll 4
     for (unsigned i = 0; i < rows; i++)
+#pragma GCC unroll 4
         for (unsigned part = 0; part < PARTS; part++)
             sums[i][part] = (doubles){0};
     sum_tile(s, left, rows, sums);
+#pragma GCC unroll 4
     for (unsigned i = 0; i < rows; i++)
         add_row(t, how, (row + i) * t->p->columns + s->column, sums[i]);
 }
@@ -278,11 +294,13 @@ static void add_deep_tile(const task *t, ending how, strip *s, uint64_t row, uns
 
     for (uint64_t first = 0; first < p->rank; first += MOST_RANK) {
         fill_strip(s, p, first);
+#pragma GCC unroll 4
         for (unsigned i = 0; i < rows; i++)
             widen(p->left + (row + i) * p->rank + first, s->last - first,
                   s->left + i * (s->last - first));
         sum_tile(s, s->left, rows, sums);
     }
+#pragma GCC unroll 4
     for (unsigned i = 0; i < rows; i++)
         add_row(t, how, (row + i) * p->columns + s->column, sums[i]);
 }
