@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/quantized/packed.h"
+#include "import/quantized/unpacked.h"
 
 const char *const factor_names[FACTORS] = {".scale", ".input_scale"};
 
@@ -41,7 +42,8 @@ static gufo_status fill_lists(const view *v, const factor_lists *l, bool *fit, g
         uint64_t end = at + c->numbers;
 
         if (c->packed != last)
-            status = c->packed->kind->factors(c->packed, own, error);
+            status =
+                unpacked_fail(c->packed, c->packed->kind->factors(c->packed, own, error), error);
         last = c->packed;
         /* A matrix that began in the chunk before has factors already. */
         *fit = status == GUFO_OK &&

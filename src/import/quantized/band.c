@@ -118,13 +118,14 @@ static uint64_t scale_index(const band *b, uint64_t row, uint64_t group)
                                       : (b->first + row) * b->groups + group;
 }
 
+/* A code is at most 256 from its zero. */
 static gufo_status check_finite(const band *b, gufo_error *error)
 {
     for (uint64_t i = 0; i < b->count * b->groups; i++)
-        if (!(fabsf(b->scales[i]) <= FLT_MAX))
+        if (!(fabsf(b->scales[i]) <= FLT_MAX / 256))
             return packed_fail(b->w, layout_of(b)->scale_part,
                                scale_index(b, i / b->groups, i % b->groups), error, "a scale is %s",
-                               isnan(b->scales[i]) ? "NaN" : "infinite");
+                               packed_fault_of_scale(b->scales[i]));
     return GUFO_OK;
 }
 

@@ -10,6 +10,7 @@
  * Codes and scales mean the same in both; the factors are not in blocks.  compressed-tensors has other
  * names, and stores 1 / factor.  A scale of zero is one that was too small for its type, and the
  * reference reads it as it is: the numbers are zero. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -31,7 +32,8 @@ enum {
     BLOCK_BYTES = GROUPS * (1 + GROUP_BYTES),
     CHUNK_BYTES = 1 << 16, /* of a part that are read at once, or a row */
     SCALE_NAN = 0x7f,
-    SIGN = 0x80
+    SIGN = 0x80,
+    MOST_NUMBER = 6 * 448 /* with its scale */
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -71,8 +73,10 @@ static gufo_status read_factor(const packed_weight *w, uint32_t part, float *out
     status = packed_floats(w, part, 0, 1, out, error);
     if (status == GUFO_OK && w->settings.reciprocal)
         *out = 1 / *out;
-    if (status == GUFO_OK && !(isfinite(*out) && *out > 0))
-        return packed_fail(w, part, 0, error, "%s is not a positive number", w->kind->parts[part]);
+    if (status == GUFO_OK && !(*out > 0 && *out <= FLT_MAX / MOST_NUMBER))
+        status =
+            packed_fail(w, part, 0, error, "%s is not a positive number%s", w->kind->parts[part],
+                        *out > 0 && isfinite(*out) ? " that is small enough" : "");
     return status;
 }
 

@@ -102,6 +102,9 @@ __attribute__((format(printf, 5, 6))) gufo_status packed_fail(const packed_weigh
                                                               uint64_t element, gufo_error *error,
                                                               const char *format, ...);
 
+/* What is wrong with a scale with which numbers would not be finite. */
+const char *packed_fault_of_scale(float scale);
+
 /* Bytes of a part, whose elements follow each other.  Failures name the file. */
 gufo_status packed_read(const packed_weight *w, uint32_t part, uint64_t from, uint64_t size,
                         void *out, gufo_error *error);

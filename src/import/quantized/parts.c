@@ -4,6 +4,7 @@
 #include "import/quantized/packed.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,6 +112,11 @@ gufo_status packed_fail(const packed_weight *w, uint32_t part, uint64_t element,
     (void)fail_with(error, GUFO_E_MALFORMED, t->offset + element * (t->number->bits / 8), "%s",
                     text);
     return in_file(w, part, GUFO_E_MALFORMED, error);
+}
+
+const char *packed_fault_of_scale(float scale)
+{
+    return isnan(scale) ? "NaN" : isinf(scale) ? "infinite" : "too large for F32 numbers";
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

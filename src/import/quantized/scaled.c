@@ -7,6 +7,7 @@
  * Numbers of I8 are blocks of Q8_0 where every scale is a number of F16. */
 #include "import/quantized/packed.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,8 @@ enum {
     AXES = 3,          /* slices, rows, columns */
     AT_ONCE = 1 << 16, /* numbers that are unpacked at once, if rows are not longer */
     GROUP = 32,        /* of Q8_0 */
-    BLOCK_BYTES = 2 + GROUP
+    BLOCK_BYTES = 2 + GROUP,
+    MOST_NUMBER = 1 << 16 /* beyond those of all types */
 };
 
 /* The scale of number [s, r, c] is element s / each[0] * stride[0] + r / each[1] * stride[1] + ... */
@@ -121,9 +123,9 @@ static gufo_status read_scales(const packed_weight *w, uint64_t first, uint64_t 
     gufo_status status = packed_floats(w, SCALES, first, count, out, error);
 
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
-        if (!isfinite(out[i]))
+        if (!(fabsf(out[i]) <= FLT_MAX / MOST_NUMBER))
             return packed_fail(w, SCALES, first + i, error, "a scale is %s",
-                               isnan(out[i]) ? "NaN" : "infinite");
+                               packed_fault_of_scale(out[i]));
     return status;
 }
 

@@ -37,11 +37,11 @@ static gufo_status read_scale(const packed_weight *w, float *out, gufo_error *er
 {
     gufo_status status = packed_floats(w, SCALE, 0, 1, out, error);
 
-    if (status == GUFO_OK && (!isfinite(*out) || *out == 0))
+    if (status == GUFO_OK && (!isfinite(*out) || !isfinite(1 / *out)))
         return packed_fail(w, SCALE, 0, error, "its scale is %s",
-                           *out == 0     ? "zero"
-                           : isnan(*out) ? "NaN"
-                                         : "infinite");
+                           *out == 0        ? "zero"
+                           : isfinite(*out) ? "too small"
+                                            : packed_fault_of_scale(*out));
     return status;
 }
 
