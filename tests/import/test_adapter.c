@@ -139,6 +139,11 @@ static void test_settings(void **state)
         {"{" SETTINGS ", \"alpha_pattern\": {\"up_proj\": 0}}", GUFO_E_MALFORMED,
          "a value of alpha_pattern is not a scale"},
         {"{" SETTINGS ", \"alpha_pattern\": {\".*proj\": 8}}", GUFO_E_TYPE, "expressions"},
+        {"{" SETTINGS ", \"alpha_pattern\": 8}", GUFO_E_MALFORMED,
+         "alpha_pattern is not an object"},
+        {"{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": 1e-30, "
+         "\"alpha_pattern\": {\"up_proj\": 1e30}}",
+         GUFO_E_MALFORMED, "scales the pair of"},
         {"{" SETTINGS ", \"alora_invocation_tokens\": [1, -1]}", GUFO_E_MALFORMED,
          "alora_invocation_tokens"},
         {"{" SETTINGS ", \"alora_invocation_tokens\": 5}", GUFO_E_MALFORMED,

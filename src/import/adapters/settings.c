@@ -57,6 +57,20 @@ static gufo_status check_kind(const adapter *a, gufo_error *error)
     return GUFO_OK;
 }
 
+/* A pattern that is not read would scale nothing. */
+static gufo_status check_patterns(const adapter *a, gufo_error *error)
+{
+    static const char *const fields[] = {"rank_pattern", "alpha_pattern"};
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const json_t *value = json_object_get(a->settings, fields[i]);
+
+        if (value != NULL && !json_is_null(value) && !json_is_object(value))
+            return refuse(error, GUFO_E_MALFORMED, "%s is not an object", fields[i]);
+    }
+    return GUFO_OK;
+}
+
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 static gufo_status read_rank(const json_t *value, const char *name, uint64_t *out,
@@ -157,7 +171,10 @@ gufo_status adapter_scale(const adapter *a, gufo_str module, uint64_t rank, doub
     *scale = alpha / a->alpha;
     if (a->has_root && rank != a->rank)
         *scale *= sqrt((double)rank / (double)a->rank);
-    return status;
+    if (status != GUFO_OK || is_scale(*scale))
+        return status;
+    return refuse(error, GUFO_E_MALFORMED, "alpha_pattern scales the pair of %s by %g",
+                  QUOTED(module), *scale);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -186,6 +203,8 @@ gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error)
     if (!json_is_object(settings))
         return refuse(error, GUFO_E_MALFORMED, "not an object of JSON");
     status = check_kind(a, error);
+    if (status == GUFO_OK)
+        status = check_patterns(a, error);
     if (status == GUFO_OK)
         status = read_numbers(a, error);
     a->base = json_str(json_object_get(settings, "base_model_name_or_path"));
