@@ -140,6 +140,19 @@ static void check_shape(check_context *c, const gufo_tensor *tensor, const gufo_
                       shape_of(base->dims).text, shape_of(dims).text);
 }
 
+/* A tensor that takes the place of that of the base leaves nothing to add to. */
+static void check_whole(check_context *c, const gufo_tensor *tensor)
+{
+    char name[GUFO_MAX_NAME + sizeof lora_a];
+    gufo_tensor pair;
+
+    (void)snprintf(name, sizeof name, "%.*s%s", (int)tensor->name.len, tensor->name.data, lora_a);
+    if (gufo_tensor_find(c->model, name, &pair))
+        schema_report(c, RULE_ADAPTER_FIT, at_tensor(tensor),
+                      "the adapter has both a tensor in place of %s and a pair for it",
+                      QUOTED(tensor->name));
+}
+
 /* Looks at a pair once, when it comes to the first of the two.  One without the other, and two that
  * do not fit each other, have findings already. */
 static void check_fit(check_context *c, const gufo_tensor *tensor, const gufo_tensor *base)
@@ -152,6 +165,7 @@ static void check_fit(check_context *c, const gufo_tensor *tensor, const gufo_te
         return;
     if (!name_ends(tensor->name, lora_a)) {
         check_shape(c, tensor, base, tensor->dims);
+        check_whole(c, tensor);
         return;
     }
     (void)snprintf(name, sizeof name, "%.*s%s", (int)base->name.len, base->name.data, lora_b);

@@ -105,6 +105,13 @@ static void unturned(model *m)
     model_find(m, "token_embd.weight")->dims[1] = COLUMNS;
 }
 
+/* A pair, and what takes the place of the tensor that it is for. */
+static void whole(model *m)
+{
+    model_add(m, "blk.0.attn_norm.weight.lora_a", 2, COLUMNS, 2);
+    model_add(m, "blk.0.attn_norm.weight.lora_b", 2, 2, 1);
+}
+
 static void activated(model *m)
 {
     model_list(m, "adapter.alora.invocation_tokens", 2, (const uint32_t[]){5, 6});
@@ -139,6 +146,7 @@ static const pair_row pairs[] = {
     {"M415", "experts", NULL, other_experts, "blk.0.ffn_up_exps.weight.lora_a", 1},
     {"M415", "norm", NULL, other_norm, "blk.0.attn_norm.weight", 1},
     {"M415", "embedding", NULL, unturned, "token_embd.weight.lora_a", 1},
+    {"M415", "whole and pair", whole, NULL, "blk.0.attn_norm.weight", 1},
     {"M416", "activated", activated, NULL, "adapter.alora.invocation_tokens", 1},
 };
 
