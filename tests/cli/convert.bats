@@ -524,6 +524,8 @@ make_adapter() {
     is_valid lora.gguf
     gufo convert -q lora --base base.gguf other.gguf
     cmp lora.gguf other.gguf
+    run -2 --separate-stderr gufo convert --force lora --base base.gguf base.gguf
+    same_error 'gufo: base.gguf: the output is the input; it would be lost'
     run -0 gufo validate -q lora.gguf --base base.gguf
     run -0 gufo get lora.gguf adapter.lora.alpha
     same 4

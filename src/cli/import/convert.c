@@ -39,7 +39,7 @@ static const command_option convert_table[] = {
     {"base", "DIR|FILE.gguf",
      "Of an adapter: the model that it is for (default: a folder beside it, called as "
      "adapter_config.json says)",
-     OPTION_TEXT(convert_options, base)},
+     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, base, const char *)},
     {"generic", NULL,
      "Convert an architecture without rules, --arch NAME: tensors keep their names, and the fields "
      "of config.json become keys NAME.*",
