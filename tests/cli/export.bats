@@ -58,6 +58,33 @@ make_model() {
     gufo diff a.gguf b.gguf
 }
 
+@test "export: a folder that has a tokenizer, a template or a configuration of another model" {
+    make_model a.gguf
+    for name in chat_template.jinja vocab.json hf_quant_config.json adapter_config.json; do
+        mkdir other
+        echo '{}' >"other/$name"
+        run -2 --separate-stderr gufo export --force a.gguf other
+        same_error "gufo: other: it has a file of another model, $name, that readers would take for one of this: remove it first"
+        same_list "$(ls other)" "$name"
+        rm -r other
+    done
+}
+
+@test "export: keys that no new file can have are lost, which is said" {
+    make_gguf a.gguf kv general.architecture string llama kv llama. uint32 1 kv 'x y' uint32 2
+    run -0 --separate-stderr gufo export a.gguf back
+    [[ $stderr == *'the key "llama." cannot be kept: it is lost'* ]]
+    [[ $stderr == *'the key "x y" cannot be kept: it is lost'* ]]
+    [[ $(cat back/gguf-metadata.json) != *'"x y"'* ]]
+}
+
+@test "export: a key that is missing is said of the model" {
+    make_gguf a.gguf kv general.architecture string llama tensor blk.0.attn_q.weight 0 4x4 64
+    run -3 --separate-stderr gufo export a.gguf back
+    same_error 'gufo: a.gguf: config.json that its keys give: none of num_attention_heads, n_heads'
+    [ ! -e back ]
+}
+
 @test "export: a quantized model is decoded, which is said" {
     make_model a.gguf Q8_0
     run -0 --separate-stderr gufo export a.gguf back

@@ -140,7 +140,52 @@ static bool is_part(gufo_str name)
            str_ends(name, ".safetensors.index.json");
 }
 
-/* A folder with tensors of another model would be a mixture. */
+/* Files that readers take for parts of whatever model a folder has: its tokenizer, say. */
+static bool is_beside(const char *name)
+{
+    static const char *const names[] = {
+        "adapter_config.json",
+        "added_tokens.json",
+        "chat_template.jinja",
+        "chat_template.json",
+        "generation_config.json",
+        "hf_quant_config.json",
+        "merges.txt",
+        "modules.json",
+        "params.json",
+        "quant_config.json",
+        "quantize_config.json",
+        "rwkv_vocab_v20230424.txt",
+        "special_tokens_map.json",
+        "spiece.model",
+        "tekken.json",
+        "tiktoken.model",
+        "tokenizer.json",
+        "tokenizer.model",
+        "tokenizer_config.json",
+        "vocab.json",
+        "vocab.txt",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static int check_file(const gufo_job *job, const char *folder, const char *name)
+{
+    if ((!is_part(gufo_str_of(name)) && !is_beside(name)) || is_output(job, folder, name))
+        return CODE_OK;
+    return report_as(CODE_USAGE, folder,
+                     is_beside(name)
+                         ? "it has a file of another model, %s, that readers would take "
+                           "for one of this: remove it first"
+                         : "it has tensors of another model, in %s: remove them first",
+                     name);
+}
+
+/* A folder with files of another model would be a mixture. */
 static int check_folder(const gufo_job *job, const char *folder)
 {
     DIR *all = opendir(folder);
@@ -150,10 +195,7 @@ static int check_folder(const gufo_job *job, const char *folder)
     if (all == NULL)
         return report_system(folder, errno);
     while (code == CODE_OK && (one = readdir(all)) != NULL)
-        if (is_part(gufo_str_of(one->d_name)) && !is_output(job, folder, one->d_name))
-            code =
-                report_as(CODE_USAGE, folder,
-                          "it has tensors of another model, in %s: remove them first", one->d_name);
+        code = check_file(job, folder, one->d_name);
     (void)closedir(all);
     return code;
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "import/architectures/config_files.h"
 #include "import/architectures/config_parts.h"
 #include "import/architectures/expression.h"
@@ -24,11 +25,26 @@
 
 enum { CONFIG_LIMIT = 16 << 20, TOKENIZER_LIMIT = 64 << 20 };
 
+/* A file that is made of the keys of a model exists nowhere: the file of the model is to blame. */
+static gufo_status fail_in_memory(const char *name, gufo_status status, gufo_error *error)
+{
+    gufo_error reason;
+
+    if (status == GUFO_OK || status == GUFO_E_MEMORY || error == NULL ||
+        str_begins(gufo_str_of(error->message), name))
+        return status;
+    reason = *error;
+    return fail_with(error, status, GUFO_NO_OFFSET, "%s that its keys give: %s", name,
+                     reason.message);
+}
+
 gufo_status config_failed(const model_config *config, gufo_status status, gufo_error *error)
 {
     const char *name = config->is_mistral ? MISTRAL_NAME : CONFIG_NAME;
     char *path = NULL;
 
+    if (config->memory != NULL)
+        return fail_in_memory(name, status, error);
     if (status != GUFO_OK && config->folder != NULL)
         path = path_in(config->folder, name, config->allocator);
     if (path != NULL)

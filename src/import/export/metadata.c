@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "format/rules/names.h"
 #include "import/conversion/stored.h"
 #include "import/export/parts.h"
 #include "import/export/same_keys.h"
@@ -63,15 +64,16 @@ static const char *file_of(const keeping *k, const gufo_value *value)
     return NULL;
 }
 
-/* What a conversion cannot write: keys of bytes that JSON does not have, texts that are not UTF-8. */
+/* What a conversion cannot write: keys that new files must not have, texts that are not UTF-8. */
 static bool can_keep(const gufo_entry *entry)
 {
     gufo_str key = entry->key, text = {"", 0};
 
     if (entry->value.type == GUFO_VALUE_STRING)
         text = entry->value.as.str;
-    return key.len > 0 && gufo_utf8_valid_prefix(key) == key.len &&
-           memchr(key.data, '\0', key.len) == NULL && gufo_utf8_valid_prefix(text) == text.len;
+    return names_check(key, key_rules, NULL) == GUFO_OK &&
+           names_check(key, key_extra_rules, NULL) == GUFO_OK &&
+           gufo_utf8_valid_prefix(text) == text.len;
 }
 
 static gufo_status keep_value(const keeping *k, const gufo_entry *entry)
