@@ -1,6 +1,7 @@
 /* Factors of rotary frequencies, back to the parameters that gave them.
  *
- * Lists are parameters themselves.  Those of rope_type llama3 are found by trying what published models
+ * The rows that generate such tensors (registry/convert_ops.tsv) say by which operation; each operation
+ * has its way back here.  Lists are parameters themselves.  Those of rope_type llama3 are found by trying what published models
  * have: with the largest factor known, few are left.  Those of Gemma 4 are ones, and 1e30 for the part
  * of a head that is not rotated. */
 #include "import/export/known_ropes.h"
@@ -11,24 +12,24 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/architectures/generated.h"
-#include "import/export/model_keys.h"
+#include "import/architectures/tensor_rules.h"
 #include "import/shortest_real.h"
 
 enum { MOST_FACTORS = 1 << 16 };
 
 typedef struct factors {
-    const char *name;
+    gufo_str name;
     float *values; /* NULL: the model has no such tensor */
     uint64_t count;
 } factors;
 
-static gufo_status read_factors(const gufo_model *model, const char *name, factors *out,
+static gufo_status read_factors(const gufo_model *model, gufo_str name, factors *out,
                                 gufo_error *error)
 {
     gufo_tensor t;
 
     *out = (factors){.name = name};
-    if (!gufo_tensor_find(model, name, &t) || t.n_dims != 1 || t.elements == 0 ||
+    if (!gufo_tensor_find_str(model, name, &t) || t.n_dims != 1 || t.elements == 0 ||
         t.elements > MOST_FACTORS)
         return GUFO_OK;
     out->values = mem_array(&default_allocator, t.elements, sizeof *out->values);
@@ -40,31 +41,53 @@ static gufo_status read_factors(const gufo_model *model, const char *name, facto
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* What the way back of an operation needs. */
+typedef struct taking {
+    const factors *factors;
+    const rule_step *step; /* of the row that generates them */
+    const json_t *keys;
+    json_t *fields;
+    export_files *files;
+} taking;
+
 static json_t *list_of(const factors *f)
 {
     json_t *list = json_array();
 
     for (uint64_t i = 0; list != NULL && i < f->count; i++)
-        if (!isfinite(f->values[i]) ||
-            json_array_append_new(list, json_real(shortest_real(f->values[i]))) != 0) {
+        if (json_array_append_new(list, json_real(shortest_real(f->values[i]))) != 0) {
             json_decref(list);
             list = NULL;
         }
     return list;
 }
 
-static gufo_status set_list(const gufo_model *model, const char *tensor, const char *path,
-                            json_t *fields, gufo_error *error)
+static bool is_finite(const factors *f)
 {
-    factors f;
-    gufo_status status = read_factors(model, tensor, &f, error);
+    for (uint64_t i = 0; i < f->count; i++)
+        if (!isfinite(f->values[i]))
+            return false;
+    return true;
+}
 
-    if (status == GUFO_OK && f.values != NULL &&
-        !(set_at_path(fields, gufo_str_of(path), list_of(&f)) &&
-          set_at_path(fields, gufo_str_of("rope_scaling.rope_type"), json_string("longrope"))))
-        status = fail_memory(error);
-    mem_free(&default_allocator, f.values);
-    return status;
+/* The first argument of the step is the field.  JSON has no infinite numbers: the tensor is lost then, with a
+ * warning (tensors.c). */
+static gufo_status take_list(const taking *t, gufo_error *error)
+{
+    const gufo_str field = t->step->arguments[0];
+    json_t *scaling = json_object_get(t->fields, "rope_scaling");
+
+    if (!is_finite(t->factors))
+        return GUFO_OK;
+    if (!json_is_object(scaling)) {
+        scaling = json_object();
+        if (json_object_set_new(t->fields, "rope_scaling", scaling) != 0)
+            return fail_memory(error);
+    }
+    return json_object_setn_new(scaling, field.data, field.len, list_of(t->factors)) == 0 &&
+                   json_object_set_new(scaling, "rope_type", json_string("longrope")) == 0
+               ? GUFO_OK
+               : fail_memory(error);
 }
 
 /* ---- llama3 ---------------------------------------------------------------------------------- */
@@ -124,27 +147,27 @@ static bool set_llama3(json_t *fields, const llama3_ropes *r)
     return values != NULL && json_object_set_new(fields, "rope_scaling", values) == 0;
 }
 
-static gufo_status take_llama3(const factors *f, const json_t *keys, json_t *fields,
-                               export_files *files, gufo_error *error)
+static gufo_status take_llama3(const taking *t, gufo_error *error)
 {
-    const json_t *base = json_object_get(json_object_get(keys, "rope"), "freq_base");
+    const factors *f = t->factors;
+    const json_t *base = json_object_get(json_object_get(t->keys, "rope"), "freq_base");
     llama3_ropes ropes = {.base = json_is_number(base) ? (float)json_number_value(base) : 10000,
                           .factor = f->values[f->count - 1],
                           .size = (float)(2 * f->count)};
     int off = find_llama3(f, &ropes);
 
     if (off > 1)
-        return export_warn(files, error,
+        return export_warn(t->files, error,
                            "no parameters are known that give the factors of %s: config.json does "
                            "not have them",
-                           f->name);
-    if (!set_llama3(fields, &ropes))
+                           QUOTED(f->name));
+    if (!set_llama3(t->fields, &ropes))
         return fail_memory(error);
     return off == 0 ? GUFO_OK
-                    : export_warn(files, error,
+                    : export_warn(t->files, error,
                                   "the parameters in config.json give the factors of %s up to "
                                   "their last bit",
-                                  f->name);
+                                  QUOTED(f->name));
 }
 
 /* ---- parts of heads -------------------------------------------------------------------------- */
@@ -162,15 +185,18 @@ static bool is_proportional(const factors *f, uint64_t *rotated)
     return true;
 }
 
-static gufo_status take_proportional(const factors *f, uint64_t rotated, json_t *fields,
-                                     gufo_error *error)
+static gufo_status take_proportional(const taking *t, gufo_error *error)
 {
-    json_t *all = json_object_get(json_object_get(fields, "rope_parameters"), "full_attention");
-    double part = shortest_real((float)rotated / (float)f->count);
+    json_t *all = json_object_get(json_object_get(t->fields, "rope_parameters"), "full_attention");
+    uint64_t rotated;
+    double part;
 
+    if (!is_proportional(t->factors, &rotated)) /* likewise */
+        return GUFO_OK;
+    part = shortest_real((float)rotated / (float)t->factors->count);
     if (all == NULL) {
         all = json_object();
-        if (json_object_set_new(fields, "rope_scaling", all) != 0)
+        if (json_object_set_new(t->fields, "rope_scaling", all) != 0)
             return fail_memory(error);
     }
     return json_object_set_new(all, "rope_type", json_string("proportional")) == 0 &&
@@ -181,23 +207,51 @@ static gufo_status take_proportional(const factors *f, uint64_t rotated, json_t 
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+/* The way back of each operation that generates factors. */
+static const struct way_row {
+    const char *operation;
+    gufo_status (*take)(const taking *t, gufo_error *error);
+} ways[] = {
+    {"llama3", take_llama3},
+    {"proportional", take_proportional},
+    {"factors", take_list},
+};
+
+/* The parameters behind the tensor that a row generates. */
+static gufo_status take(const gufo_model *model, const tensor_rule *rule, taking *t,
+                        gufo_error *error)
+{
+    const struct way_row *way = NULL;
+    factors f;
+    gufo_status status;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(rule->steps[0].operation->name, ways[i].operation) == 0)
+            way = &ways[i];
+    if (way == NULL)
+        return GUFO_OK;
+    status = read_factors(model, rule->targets[0], &f, error);
+    t->factors = &f;
+    t->step = &rule->steps[0];
+    if (status == GUFO_OK && f.values != NULL)
+        status = way->take(t, error);
+    mem_free(&default_allocator, f.values);
+    return status;
+}
+
 gufo_status known_ropes(const gufo_model *model, const char *architecture, const json_t *keys,
                         json_t *fields, export_files *files, gufo_error *error)
 {
-    factors f;
-    uint64_t rotated;
-    gufo_status status = read_factors(model, "rope_freqs.weight", &f, error);
+    taking t = {.keys = keys, .fields = fields, .files = files};
+    tensor_rules rules = {.allocator = NULL};
+    gufo_status status = rules_open(&rules, architecture, &default_allocator, error);
 
-    if (status == GUFO_OK && f.values != NULL)
-        status = strcmp(architecture, "gemma4") == 0 && is_proportional(&f, &rotated)
-                     ? take_proportional(&f, rotated, fields, error)
-                     : take_llama3(&f, keys, fields, files, error);
-    mem_free(&default_allocator, f.values);
-    if (status == GUFO_OK)
-        status =
-            set_list(model, "rope_factors_long.weight", "rope_scaling.long_factor", fields, error);
-    if (status == GUFO_OK)
-        status = set_list(model, "rope_factors_short.weight", "rope_scaling.short_factor", fields,
-                          error);
+    for (uint64_t i = 0; i < rules.count && status == GUFO_OK; i++) {
+        const tensor_rule *rule = &rules.list[i];
+
+        if (rule->phase == RULE_GENERATED && rule->n_steps > 0 && rule->n_targets == 1)
+            status = take(model, rule, &t, error);
+    }
+    rules_close(&rules);
     return status;
 }

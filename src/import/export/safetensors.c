@@ -14,23 +14,13 @@
 #include "import/export/arrange.h"
 #include "import/export/writers.h"
 
-enum { PREFIX_SIZE = 8, ALIGNMENT = 8, MOST_FILES = 99999 };
+enum { PREFIX_SIZE = 8, ALIGNMENT = 8, MOST_FILES = 99999, MOST_BITS = 64 /* of a number */ };
 
 /* The tensors of one file. */
 typedef struct part {
     const export_tensor **tensors;
     uint64_t count, size;
 } part;
-
-static int compare_in_file(const void *a, const void *b)
-{
-    const export_tensor *x = *(const export_tensor *const *)a;
-    const export_tensor *y = *(const export_tensor *const *)b;
-
-    if (x->number->bits != y->number->bits)
-        return x->number->bits > y->number->bits ? -1 : 1;
-    return (x > y) - (x < y); /* they are in one list, by name */
-}
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
@@ -39,9 +29,13 @@ static json_t *describe(const export_tensor *t)
     json_t *shape = json_array();
 
     for (uint32_t i = 0; shape != NULL && i < t->like->n_dims; i++)
-        (void)json_array_append_new(shape, json_integer((json_int_t)t->like->shape[i]));
+        if (json_array_append_new(shape, json_integer((json_int_t)t->like->shape[i])) != 0) {
+            json_decref(shape);
+            shape = NULL;
+        }
     return json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->number->name, "shape", shape,
-                     "data_offsets", (json_int_t)t->offset, (json_int_t)(t->offset + t->size));
+                     "data_offsets", (json_int_t)t->offset,
+                     (json_int_t)t->offset + (json_int_t)t->size);
 }
 
 /* The bytes before the numbers; NULL without memory. */
@@ -125,25 +119,27 @@ static gufo_status add_file(written_files *w, gufo_job *job, export_plan *plan, 
     return status;
 }
 
-/* Tensors [first, last) of the list are those of a file. */
+static void place_tensor(part *p, export_tensor *t)
+{
+    t->offset = p->size;
+    p->size += t->size;
+    p->tensors[p->count++] = t;
+}
+
+/* Tensors [first, last) of the list, which are sorted by name, are those of a file. */
 static gufo_status write_file(written_files *w, gufo_job *job, export_plan *plan, uint64_t first,
                               uint64_t last, const char *name, gufo_error *error)
 {
-    part p = {.count = last - first};
+    part p = {.count = 0};
     gufo_status status;
 
-    p.tensors = mem_array(&job->allocator, p.count, sizeof(const export_tensor *));
+    p.tensors = mem_array(&job->allocator, last - first, sizeof(const export_tensor *));
     if (p.tensors == NULL)
         return fail_memory(error);
-    for (uint64_t i = first; i < last; i++)
-        p.tensors[i - first] = &plan->tensors[i];
-    qsort((void *)p.tensors, (size_t)p.count, sizeof *p.tensors, compare_in_file);
-    for (uint64_t i = 0; i < p.count; i++) {
-        export_tensor *t = &plan->tensors[p.tensors[i] - plan->tensors];
-
-        t->offset = p.size;
-        p.size += t->size;
-    }
+    for (uint32_t bits = MOST_BITS; bits > 0; bits /= 2)
+        for (uint64_t i = first; i < last; i++)
+            if (plan->tensors[i].number->bits == bits)
+                place_tensor(&p, &plan->tensors[i]);
     status = add_file(w, job, plan, &p, name, error);
     mem_free(&job->allocator, (void *)p.tensors);
     return status;
