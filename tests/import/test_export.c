@@ -56,7 +56,7 @@ static void compare_metadata(subject *s, const gufo_model *before, const gufo_mo
     for (uint64_t i = 0; gufo_metadata_at(before, i, &a); i++) {
         if (!gufo_metadata_at(after, i, &b) || !gufo_str_equal(a.key, b.key))
             differ(s, "key %ju is not %.*s", (uintmax_t)i, (int)a.key.len, a.key.data);
-        else if (!schema_same_value(&a.value, &b.value))
+        else if (a.value.type != b.value.type || !schema_same_value(&a.value, &b.value))
             differ(s, "%.*s has another value", (int)a.key.len, a.key.data);
     }
     if (gufo_metadata_count(before) != gufo_metadata_count(after))

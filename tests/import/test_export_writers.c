@@ -409,6 +409,42 @@ static void test_copies(void **state)
     test_with("rwkv7-fla.json", check_copies);
 }
 
+/* ---- arithmetic ------------------------------------------------------------------------------- */
+
+/* A norm of gemma is stored + 1: what becomes 1e-20 is not a number of F32. */
+static void check_arithmetic(subject *s, const gufo_model *model)
+{
+    static const uint8_t tiny[] = {0x08, 0xe5, 0x3c, 0x1e}; /* 1e-20 */
+    const gufo_export_options options = {.format = GUFO_EXPORT_SAFETENSORS};
+    const path_text path = folder_path(s->root, "model.gguf");
+    gufo_error error = no_error();
+    gufo_job *job = gufo_export_job(model, &options, &error);
+    gufo_tensor norm;
+    FILE *file;
+
+    check(job != NULL, "%s", error.message);
+    check(gufo_export_warning_at(job, 0) == NULL, "%s", gufo_export_warning_at(job, 0));
+    gufo_job_free(job);
+    assert_true(gufo_tensor_find(model, "output_norm.weight", &norm));
+    file = fopen(path.text, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)norm.offset, SEEK_SET), 0);
+    assert_int_equal(fwrite(tiny, sizeof tiny, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    job = gufo_export_job(model, &options, &error);
+    check(job != NULL, "%s", error.message);
+    assert_non_null(gufo_export_warning_at(job, 0));
+    assert_non_null(strstr(gufo_export_warning_at(job, 0), "\"model.norm.weight\""));
+    assert_null(gufo_export_warning_at(job, 1));
+    gufo_job_free(job);
+}
+
+static void test_arithmetic(void **state)
+{
+    (void)state;
+    test_with("gemma.json", check_arithmetic);
+}
+
 /* ---- folders ---------------------------------------------------------------------------------- */
 
 static void check_folders(subject *s, const gufo_model *model)
@@ -484,7 +520,7 @@ int main(void)
         cmocka_unit_test(test_types),    cmocka_unit_test(test_npz),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_models),
         cmocka_unit_test(test_copies),   cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

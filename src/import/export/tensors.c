@@ -69,13 +69,13 @@ static gufo_status choose_type(export_plan *p, export_tensor *t, const export_ty
     undoing *u = &p->inversion.undoings[t->owner];
     gufo_status status = GUFO_OK;
     const gufo_element_type *type = type_in_model(p, t->owner);
-    bool is_plain = u->box_count == 0 || (type != NULL && number_of(type) != NULL);
+    bool exact = true, is_plain = u->box_count == 0 || (type != NULL && number_of(type) != NULL);
 
     *decoded = !is_plain;
     if (u->box_count == 0) /* numbers of a key */
         type = gufo_element_type_by_id(GUFO_TYPE_F32);
     if (u->ternary || (u->n_ops > 0 && !(u->exact && is_plain)))
-        status = undo_choose_type(&p->inversion, u, &type, error);
+        status = undo_choose_type(&p->inversion, u, &type, &exact, error);
     else if (!is_plain)
         type = types->decoded;
     else if (types->matrices != NULL && t->like->n_dims >= 2)
@@ -85,7 +85,12 @@ static gufo_status choose_type(export_plan *p, export_tensor *t, const export_ty
     t->type = type;
     t->number = number_of(type);
     t->size = t->like->elements * type->block_bytes; /* no more than its size as F32, or F64 */
-    return status;
+    if (status != GUFO_OK || exact || !is_plain)
+        return status;
+    return export_warn(
+        &p->files, error,
+        "tensor %s: no numbers become those of the model again, only numbers next to them",
+        QUOTED(t->like->name));
 }
 
 static int compare_names(const void *a, const void *b)

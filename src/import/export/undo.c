@@ -91,8 +91,8 @@ static gufo_status try_numbers(void *context, const float *values, uint64_t coun
     return GUFO_OK;
 }
 
-/* The operations in F16; false if one of them has no such form. */
-static bool set_trying(trying *t, const undoing *u)
+/* The operations in F16, or in F32; false if one of them is not tried. */
+static bool set_trying(trying *t, const undoing *u, bool in_half)
 {
     for (uint32_t i = 0; i < u->n_ops; i++) {
         const struct half_row *half = half_of(&u->ops[i]);
@@ -100,33 +100,51 @@ static bool set_trying(trying *t, const undoing *u)
         if (half == NULL)
             return false;
         t->back[t->n_back] = u->ops[i];
-        t->back[t->n_back++].kind = half->f16;
+        t->back[t->n_back++].kind = in_half ? half->f16 : half->f32;
     }
     for (uint32_t i = u->n_ops; i > 0; i--) {
         t->forward[t->n_forward] = u->ops[i - 1];
         t->forward[t->n_forward++].kind = half_of(&u->ops[i - 1])->forward;
-        t->forward[t->n_forward++] = (row_op){.kind = &row_op_round_f16};
+        t->forward[t->n_forward++] =
+            (row_op){.kind = in_half ? &row_op_round_f16 : &row_op_round_f32};
     }
     return true;
 }
 
-static gufo_status try_half(const inversion *v, undoing *u, bool *fits, gufo_error *error)
+/* *fits: whether the conversion makes all numbers again. */
+static gufo_status try_all(const inversion *v, const undoing *u, trying *t, bool *fits,
+                           gufo_error *error)
 {
-    trying t = {.allocator = v->allocator, .fits = true};
     gufo_status status = GUFO_OK;
 
-    t.fits = set_trying(&t, u);
-    for (uint64_t i = 0; i < u->box_count && t.fits && status == GUFO_OK; i++) {
+    t->fits = true;
+    for (uint64_t i = 0; i < u->box_count && t->fits && status == GUFO_OK; i++) {
         const uint64_t index = v->boxes[u->first_box + i].tensor;
         gufo_tensor tensor;
 
         (void)gufo_tensor_at(v->model, index, &tensor);
         if (i == 0 || index != v->boxes[u->first_box + i - 1].tensor)
-            status = each_number(v, &tensor, try_numbers, &t, error);
+            status = each_number(v, &tensor, try_numbers, t, error);
     }
-    *fits = t.fits;
-    if (t.fits)
-        memcpy(u->ops, t.back, sizeof t.back);
+    *fits = t->fits;
+    return status;
+}
+
+/* *half: whether numbers of F16 do it; *exact: or those of F32. */
+static gufo_status try_types(const inversion *v, undoing *u, bool *half, bool *exact,
+                             gufo_error *error)
+{
+    trying f16 = {.allocator = v->allocator}, f32 = f16;
+    gufo_status status = GUFO_OK;
+
+    *half = false;
+    *exact = true;
+    if (set_trying(&f16, u, true))
+        status = try_all(v, u, &f16, half, error);
+    if (*half)
+        memcpy(u->ops, f16.back, sizeof f16.back);
+    else if (status == GUFO_OK && set_trying(&f32, u, false))
+        status = try_all(v, u, &f32, exact, error);
     return status;
 }
 
@@ -220,12 +238,13 @@ static gufo_status undo_ternary(const inversion *v, undoing *u, bool *half, gufo
 /* ---- types ------------------------------------------------------------------------------------ */
 
 gufo_status undo_choose_type(const inversion *v, undoing *u, const gufo_element_type **type,
-                             gufo_error *error)
+                             bool *exact, gufo_error *error)
 {
-    bool fits = false;
-    gufo_status status =
-        u->ternary ? undo_ternary(v, u, &fits, error) : try_half(v, u, &fits, error);
+    bool half = false;
+    gufo_status status;
 
-    *type = gufo_element_type_by_id(fits ? GUFO_TYPE_F16 : GUFO_TYPE_F32);
+    *exact = true;
+    status = u->ternary ? undo_ternary(v, u, &half, error) : try_types(v, u, &half, exact, error);
+    *type = gufo_element_type_by_id(half ? GUFO_TYPE_F16 : GUFO_TYPE_F32);
     return status;
 }
