@@ -22,7 +22,7 @@
 
 /* ---- whether an adapter fits ---------------------------------------------------------------- */
 
-/* Rules about adapters that are no errors of a file, but of merging it. */
+/* Whether a finding keeps an adapter from being merged.  One that is activated is a good file all the same. */
 static bool is_refused(const gufo_finding *finding)
 {
     for (unsigned i = RULE_ADAPTER_TYPE; i <= RULE_ADAPTER_ACTIVATED; i++)

@@ -196,9 +196,13 @@ static gufo_status set_invocation(conversion *c, gufo_error *error)
 /* Adapters that PEFT reads with another base than the one on disk. */
 static gufo_status warn_of_start(conversion *c, gufo_error *error)
 {
+    static const char *const starts[] = {"pissa", "olora", "corda"};
     gufo_str start = json_str(json_object_get(c->adapter.settings, "init_lora_weights"));
+    bool changes = false;
 
-    if (!str_begins(start, "pissa") && !str_begins(start, "olora") && !str_begins(start, "corda"))
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        changes = changes || str_begins(start, starts[i]);
+    if (!changes)
         return GUFO_OK;
     return import_warn(&c->base, error,
                        "init_lora_weights is %s: the adapter is for a base whose weights PEFT "

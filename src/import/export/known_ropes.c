@@ -236,6 +236,7 @@ static gufo_status take(const gufo_model *model, const tensor_rule *rule, taking
     if (status == GUFO_OK && f.values != NULL)
         status = way->take(t, error);
     mem_free(&default_allocator, f.values);
+    t->factors = NULL;
     return status;
 }
 

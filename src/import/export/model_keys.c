@@ -181,7 +181,7 @@ static bool add_tensor(json_t *tensors, json_t *blocks, const gufo_tensor *t)
     return note_block(blocks, str_from(t->name, at + len + 1), block);
 }
 
-/* in_blocks.NAME: lists of equal length, of which names with dots become paths. */
+/* in_blocks.NAME: lists of equal length.  Names with dots become paths. */
 static bool add_blocks(json_t *root, json_t *blocks, uint64_t count)
 {
     json_t *all = json_object(), *list;

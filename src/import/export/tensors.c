@@ -1,8 +1,8 @@
 /* Which tensors are written, and of what type.
  *
  *     names.c     a checkpoint is made up from the names and shapes of the model's tensors
- *     invert.c    its conversion is planned, and turned round
- *     here        what is lost is said, types are chosen, tensors come in the order of their names */
+ *     invert.c    its conversion is planned, and inverted
+ *     here        warnings of what is lost, the choice of types, the order of names */
 #include "import/export/tensors.h"
 
 #include <inttypes.h>

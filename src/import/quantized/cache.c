@@ -3,7 +3,7 @@
  *     band    | scales | columns 0 ... | columns 512 ... | ...     parts: each is read by one thread
  *
  * A thread that wants a band reads parts that none has begun, and waits for those of others.  A band
- * that could not be read is forgotten: who wants its rows reads them directly, and sees why. */
+ * that could not be read is forgotten: threads that want its rows read them directly, and see why. */
 #include "import/quantized/cache.h"
 
 #include <pthread.h>

@@ -28,7 +28,7 @@ typedef struct reading {
     uint64_t size; /* bytes that a row becomes */
 } reading;
 
-/* Rows of which so many numbers fit into a band. */
+/* The rows that fit where `most` numbers do; each row has `each` of them. */
 static uint64_t rows_at_once(uint64_t most, uint64_t each, uint64_t count)
 {
     return smaller(larger(most / each, 1), count);

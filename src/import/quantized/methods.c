@@ -214,7 +214,17 @@ static bool is_in(const char *list, const char *word)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* Files beside the configuration, the object in them, and the method if they do not name it. */
+/* Objects of the configuration, and the method if they do not name it. */
+static const struct {
+    const char *name, *method;
+    bool of_whole; /* configuration, which may be of more than a model of text */
+} objects[] = {
+    {"quantization_config", NULL, false},
+    {"compression_config", NULL, true},
+    {"quantization", "fp8", true},
+};
+
+/* Files beside it, the object in them, and the method likewise. */
 static const struct {
     const char *name, *object, *method;
 } files[] = {
@@ -228,12 +238,10 @@ static gufo_status find_how(packed_how *how, const model_config *config, const j
                             const char **method, gufo_error *error)
 {
     *method = NULL;
-    *out = json_object_get(config->fields, "quantization_config");
-    if (!json_is_object(*out))
-        *out = json_object_get(config->raw, "compression_config");
-    if (!json_is_object(*out)) {
-        *out = json_object_get(config->raw, "quantization");
-        *method = json_is_object(*out) ? "fp8" : NULL;
+    *out = NULL;
+    for (size_t i = 0; !json_is_object(*out) && i < sizeof objects / sizeof *objects; i++) {
+        *method = objects[i].method;
+        *out = json_object_get(objects[i].of_whole ? config->raw : config->fields, objects[i].name);
     }
     for (size_t i = 0; !json_is_object(*out) && i < sizeof files / sizeof *files; i++) {
         gufo_status status =

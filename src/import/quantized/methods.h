@@ -34,7 +34,7 @@ typedef struct packed_how {
 } packed_how;
 
 /* Reads quantization_config of config.json, or the files that say it where that does not.  A method
- * that is unknown or refused is no failure: weights may be plain numbers all the same. */
+ * that is unknown or refused does not fail here: weights may be plain numbers all the same. */
 gufo_status method_open(packed_how *how, const model_config *config, gufo_error *error);
 void method_close(packed_how *how);
 

@@ -2,7 +2,7 @@
  *
  *     weight  F8 or I8  [out, in], or of all experts [E, out, in]
  *     scale   one number, or [out], [out, 1], [E, 1, 1] ...: axes of 1 repeat, missing ones, too;
- *             or one for each block of rows and columns, the last of which may reach over the edge
+ *             or one for each block of rows and columns, and the last block may reach over the edge
  *
  * Numbers of I8 are blocks of Q8_0 where every scale is a number of F16. */
 #include "import/quantized/packed.h"
