@@ -18,6 +18,25 @@ setup() {
     mkdir "$BATS_TEST_TMPDIR/folder" && cd "$BATS_TEST_TMPDIR/folder" || return 1
     unset NO_COLOR GUFO_CPU PAGER LESS
     export LC_ALL=C.UTF-8 GUFO_PAGER=
+    locate_failures_only
+}
+
+# bats notes before every command where it is, in functions of the shell, which takes a quarter of the time of these
+# tests.  bash says where a command is when it fails.
+locate_failures_only() {
+    if [ "${BATS_TRACE_LEVEL:-0}" -gt 0 ] || ! declare -F bats_capture_stack_trace bats_error_trap >/dev/null; then
+        return 0
+    fi
+    trap - DEBUG
+    trap locate_failure ERR
+    BATS_DEBUG_LAST_STACK_TRACE=()
+    BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
+}
+
+locate_failure() {
+    local status=$?
+    bats_capture_stack_trace
+    (exit "$status") || bats_error_trap
 }
 
 gufo() {
