@@ -344,7 +344,7 @@ static void test_interrupted(void **state)
     files_close(&s);
 }
 
-/* The factors of a tensor are in memory one tensor at a time, and have to fit. */
+/* The factors of one tensor, at least, have to fit into memory. */
 static void test_memory(void **state)
 {
     gufo_quantize_options options = quantize_to("COPY");
