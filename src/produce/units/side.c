@@ -83,14 +83,13 @@ static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error
     return GUFO_OK;
 }
 
-/* A piece without operations and unpacking rules needs no list. */
-static bool has_list(const piece *p)
+bool side_exists(const piece *p)
 {
-    bool unpacks = p->n_ops > 0;
+    bool exists = p->n_ops > 0;
 
     for (uint32_t i = 0; i < p->n_sources; i++)
-        unpacks = unpacks || p->sources[i].unpack != NULL;
-    return unpacks;
+        exists = exists || p->sources[i].unpack != NULL;
+    return exists;
 }
 
 static gufo_status load_piece(const work *w, const piece *p, side_tables *s, gufo_error *error)
@@ -98,7 +97,7 @@ static gufo_status load_piece(const work *w, const piece *p, side_tables *s, guf
     gufo_status status = GUFO_OK;
 
     *s = (side_tables){.count = side_count(p)};
-    if (!has_list(p))
+    if (!side_exists(p))
         return GUFO_OK;
     s->tables = mem_zero(&w->allocator, ((size_t)s->count + 1) * sizeof *s->tables);
     if (s->tables == NULL)

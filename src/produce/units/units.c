@@ -55,12 +55,7 @@ static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *e
 
 static bool is_simple(const piece *p)
 {
-    if (p->transpose || p->n_ops > 0)
-        return false;
-    for (uint32_t i = 0; i < p->n_sources; i++)
-        if (p->sources[i].unpack != NULL)
-            return false;
-    return true;
+    return !p->transpose && !side_exists(p);
 }
 
 /* Units of one transposed piece, band by band. */

@@ -58,6 +58,8 @@ typedef struct loaded_sides {
     uint64_t capacity;     /* bytes, where several pieces have tables */
 } loaded_sides;
 
+/* Whether a piece may have tables. */
+bool side_exists(const piece *p);
 /* Bytes that the tables of a piece take. */
 gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error);
 /* Loads those of pieces [first, first + count), SIDE_PIECES at most. */
