@@ -132,16 +132,15 @@ gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     while (begin < end && status == GUFO_OK) {
-        uint64_t number = cut_find(w->job, begin).number, count, stop;
+        uint64_t number = cut_find(w->job, begin).number, stop;
 
         if (is_simple(&w->job->pieces[number])) {
             stop = simple_end(w->job, number, end);
             status = run_span(w, begin, stop, error);
         } else {
-            const piece *last;
+            uint64_t count = together(w, number, end);
+            const piece *last = &w->job->pieces[number + count - 1];
 
-            count = together(w, number, end);
-            last = &w->job->pieces[number + count - 1];
             stop = smaller(last->first_unit + last->units, end);
             status = run_pieces(w, number, count, begin, stop, error);
         }
