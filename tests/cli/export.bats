@@ -78,6 +78,20 @@ make_model() {
     [[ $(cat back/gguf-metadata.json) != *'"x y"'* ]]
 }
 
+@test "export: numbers that F16 does not hold are refused" {
+    make_gguf a.gguf kv general.architecture string llama tensor token_embd.weight 0 2x2 16 \
+        tensor output_norm.weight 0 2 8
+    offset=$(gufo show --json a.gguf | tr ',' '\n' | sed -n 's/^"offset":\([0-9]*\).*/\1/p' | head -n 1)
+    printf '\0\0\0\107' | dd of=a.gguf bs=1 seek="$offset" conv=notrunc status=none # 32768
+    gufo export -q --dtype=f16 a.gguf good
+    printf '\0\0\200\107' | dd of=a.gguf bs=1 seek="$offset" conv=notrunc status=none # 65536
+    for format in safetensors npz; do
+        run -3 --separate-stderr gufo export --dtype=f16 --format="$format" a.gguf back
+        [[ $stderr == *'"model.embed_tokens.weight": the value 65536 is too large for F16' ]]
+        [ ! -e back ]
+    done
+}
+
 @test "export: a key that is missing is said of the model" {
     make_gguf a.gguf kv general.architecture string llama tensor blk.0.attn_q.weight 0 4x4 64
     run -3 --separate-stderr gufo export a.gguf back

@@ -119,18 +119,49 @@ static int make_folder(export_options *o)
     return CODE_OK;
 }
 
-static bool is_output(const gufo_job *job, const char *folder, const char *name)
+/* The names of all outputs, sorted. */
+typedef struct output_names {
+    char **list;
+    size_t count;
+} output_names;
+
+static int compare_names(const void *a, const void *b)
 {
-    size_t len = strlen(folder) + 1;
-    bool is = false;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-    for (size_t i = 0; i < gufo_job_output_count(job) && !is; i++) {
-        char *path = save_output_path(job, folder, i);
+static void free_names(output_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free((void *)names->list);
+}
 
-        is = path == NULL || strcmp(path + len, name) == 0;
-        free(path);
+static int list_names(output_names *names, const gufo_job *job, const char *folder)
+{
+    const size_t count = gufo_job_output_count(job);
+
+    *names = (output_names){.list = calloc(count + 1, sizeof *names->list)};
+    if (names->list == NULL)
+        return report_memory(NULL);
+    while (names->count < count) {
+        char *path = save_output_path(job, folder, names->count);
+
+        if (path == NULL) {
+            free_names(names);
+            return CODE_FAILED;
+        }
+        memmove(path, path + strlen(folder) + 1, strlen(path) - strlen(folder));
+        names->list[names->count++] = path;
     }
-    return is;
+    qsort((void *)names->list, count, sizeof *names->list, compare_names);
+    return CODE_OK;
+}
+
+static bool is_output(const output_names *names, const char *name)
+{
+    return bsearch(&name, (const void *)names->list, names->count, sizeof *names->list,
+                   compare_names) != NULL;
 }
 
 /* Files that readers of the folder would take for parts of the model. */
@@ -173,9 +204,9 @@ static bool is_beside(const char *name)
     return false;
 }
 
-static int check_file(const gufo_job *job, const char *folder, const char *name)
+static int check_file(const output_names *outputs, const char *folder, const char *name)
 {
-    if ((!is_part(gufo_str_of(name)) && !is_beside(name)) || is_output(job, folder, name))
+    if ((!is_part(gufo_str_of(name)) && !is_beside(name)) || is_output(outputs, name))
         return CODE_OK;
     return report_as(CODE_USAGE, folder,
                      is_beside(name)
@@ -189,13 +220,18 @@ static int check_file(const gufo_job *job, const char *folder, const char *name)
 static int check_folder(const gufo_job *job, const char *folder)
 {
     DIR *all = opendir(folder);
+    output_names outputs;
     struct dirent *one;
-    int code = CODE_OK;
+    int code;
 
     if (all == NULL)
         return report_system(folder, errno);
-    while (code == CODE_OK && (one = readdir(all)) != NULL)
-        code = check_file(job, folder, one->d_name);
+    code = list_names(&outputs, job, folder);
+    if (code == CODE_OK) {
+        while (code == CODE_OK && (one = readdir(all)) != NULL)
+            code = check_file(&outputs, folder, one->d_name);
+        free_names(&outputs);
+    }
     (void)closedir(all);
     return code;
 }

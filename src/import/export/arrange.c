@@ -427,7 +427,11 @@ static bool needs_encoding(const arranging *r)
 static gufo_status add_piece(arranging *r, uint64_t numbers, gufo_error *error)
 {
     piece *p = &r->piece;
-    made result = {.target = r->target, .type = r->type, .encode = needs_encoding(r)};
+    const bool encodes = needs_encoding(r);
+    made result = {.target = r->target,
+                   .type = r->type,
+                   .encode = encodes,
+                   .measure = encodes && r->type->id == GUFO_TYPE_F16};
     gufo_status status;
 
     p->how = is_moved(r) ? PIECE_MOVE : PIECE_MAKE;

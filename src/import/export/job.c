@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "format/model/model.h"
 #include "import/export/job.h"
+#include "import/export/too_large.h"
 #include "import/export/writers.h"
 
 #define SHARD_SIZE UINT64_C(5000000000)
@@ -14,11 +15,11 @@
 /* What a job of an export owns. */
 typedef struct exporting {
     gufo_allocator allocator;
+    gufo_job *job;
     export_plan plan;
     json_t *config;
     written_files written;
     gufo_export_options options;
-    gufo_job *job;
 } exporting;
 
 static void free_exporting(void *planner)
@@ -135,6 +136,8 @@ gufo_job *export_job_of(const gufo_model *model, json_t *config, const gufo_expo
     e->options = *options;
     e->config = json_incref(config);
     e->job = job;
+    job->hooks.measure = too_large_measure;
+    job->hooks.context = &e->job;
     job->planner = e;
     job->planner_free = free_exporting;
     job->naming = JOB_NAMED_EACH;

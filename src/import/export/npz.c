@@ -44,8 +44,8 @@ typedef struct member {
 } member;
 
 typedef struct archive {
+    gufo_job *job; /* first: the context of all hooks */
     gufo_allocator allocator;
-    gufo_job *job;
     member *members;
     uint64_t count;
     buffer directory;
