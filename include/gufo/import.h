@@ -269,28 +269,30 @@ typedef struct gufo_export_options {
  * NULL on failure:
  *   GUFO_E_TYPE      an architecture without rules, an adapter; a tensor that has no name in the
  *                    framework, or has blocks whose numbers go to several places
- *   GUFO_E_NOT_FOUND a key that the configuration cannot do without
+ *   GUFO_E_NOT_FOUND, GUFO_E_MALFORMED
+ *                    a key that the configuration cannot do without; keys that do not fit each other, or
+ *                    the tensors
  *   GUFO_E_ARGUMENT  options that do not go together; a model without data
  *   GUFO_E_LIMIT, GUFO_E_RANGE, GUFO_E_MEMORY, GUFO_E_IO */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_export_job(const gufo_model *model,
                                                  const gufo_export_options *options,
                                                  gufo_error *error);
 
-/* One tensor that an export writes. */
+/* One tensor that an export writes.  Texts live as long as the job, `source` as long as the model. */
 typedef struct gufo_export_tensor {
     gufo_str name;     /* in the framework */
     const char *dtype; /* of safetensors: "BF16" */
     const gufo_element_type *type;
     uint32_t n_dims;
     uint64_t shape[8]; /* slowest first */
-    gufo_str source;   /* the tensor of the model that has its first numbers */
-    const char *file;
-    uint64_t size; /* bytes */
+    gufo_str source;   /* the tensor of the model that has its first numbers; "": a key has them */
+    const char *file;  /* in the folder */
+    uint64_t size;     /* bytes */
     uint64_t reserved[4];
 } gufo_export_tensor;
 
 /* Of a job of gufo_export_job: tensors by name, false past the end; sentences about what is lost or
- * approximate, NULL past the end. */
+ * approximate, which live as long as the job, NULL past the end.  Any other job has none.  Any thread. */
 GUFO_API bool gufo_export_tensor_at(const gufo_job *job, uint64_t index, gufo_export_tensor *out);
 GUFO_API const char *gufo_export_warning_at(const gufo_job *job, uint64_t index);
 
