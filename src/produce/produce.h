@@ -205,8 +205,8 @@ typedef struct job_input {
 /* What a planner does while its job runs.  Any of them may be NULL. */
 typedef struct job_hooks {
     void *context;
-    /* Called when the job begins, before anything is looked at or made. */
-    gufo_status (*begin)(void *context, gufo_error *error);
+    /* Called when the job begins, before anything is looked at or made; `run` is that of the job. */
+    gufo_status (*begin)(void *context, const gufo_run *run, gufo_error *error);
     /* The importance of the columns of a slice: `columns` factors into `out`.  Any thread. */
     gufo_status (*importance)(void *context, uint64_t piece, uint64_t slice, float *out,
                               gufo_error *error);

@@ -130,11 +130,12 @@ static gufo_status check_possible(const gufo_quantizer *q, gufo_error *error)
 }
 
 /* Numbers of the importance matrix are read only for a job that is run. */
-static gufo_status begin(void *context, gufo_error *error)
+static gufo_status begin(void *context, const gufo_run *run, gufo_error *error)
 {
     const gufo_quantizer *q = context;
     gufo_status status = check_possible(q, error);
 
+    (void)run;
     q->job->identity = q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE;
     return status == GUFO_OK ? weights_hash(q, &q->job->identity, error) : status;
 }

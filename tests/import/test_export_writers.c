@@ -409,6 +409,40 @@ static void test_copies(void **state)
     test_with("rwkv7-fla.json", check_copies);
 }
 
+static bool stop_at_once(void *context, uint64_t done, uint64_t total)
+{
+    uint64_t *first = context;
+
+    (void)total;
+    *first = done;
+    return false;
+}
+
+/* Sums of an archive come before all that is written: they can be stopped, too. */
+static void check_stop(subject *s, const gufo_model *model)
+{
+    const gufo_export_options options = {.format = GUFO_EXPORT_NPZ};
+    const path_text path = folder_path(s->root, "stopped");
+    uint64_t first = UINT64_MAX;
+    const gufo_run run = {.threads = 1, .progress = stop_at_once, .progress_context = &first};
+    const gufo_job_options where = {.path = path.text};
+    gufo_error error = no_error();
+    gufo_job *job = gufo_export_job(model, &options, &error);
+
+    check(job != NULL, "%s", error.message);
+    assert_int_equal(mkdir(path.text, 0777), 0);
+    check_status(gufo_job_run(job, &where, &run, &error), GUFO_E_STOPPED, &error, "stopped");
+    check_u64(first, 0, "bytes");
+    gufo_job_free(job);
+    assert_int_equal(rmdir(path.text), 0); /* nothing is in it */
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    test_with("smollm3.json", check_stop);
+}
+
 /* ---- arithmetic ------------------------------------------------------------------------------- */
 
 /* A norm of gemma is stored + 1: what becomes 1e-20 is not a number of F32. */
@@ -521,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_options),  cmocka_unit_test(test_models),
         cmocka_unit_test(test_copies),   cmocka_unit_test(test_folders),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_stop),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "codec/run.h"
 #include "import/export/arrange.h"
 #include "import/export/crc32.h"
 #include "import/export/writers.h"
@@ -50,6 +51,7 @@ typedef struct archive {
     uint64_t count;
     buffer directory;
     crc32_tables tables;
+    const gufo_run *run; /* while members are summed */
 } archive;
 
 /* Bytes in memory, as rows of one byte. */
@@ -259,12 +261,26 @@ static gufo_status sum_member(void *context, unsigned thread, uint64_t index, vo
     return status;
 }
 
-static gufo_status sum_all(void *context, gufo_error *error)
+/* Asks whether to go on; nothing is written yet. */
+static gufo_status take_sum(void *context, uint64_t index, const void *result, gufo_error *error)
+{
+    const archive *z = context;
+
+    (void)index, (void)result;
+    return run_progress(z->run, 0, z->job->total, error);
+}
+
+static gufo_status sum_all(void *context, const gufo_run *run, gufo_error *error)
 {
     archive *z = context;
-    const parallel_loop loop = {
-        .end = z->count, .threads = thread_default_count(), .context = z, .work = sum_member};
+    const parallel_loop loop = {.end = z->count,
+                                .threads =
+                                    run->threads != 0 ? run->threads : thread_default_count(),
+                                .context = z,
+                                .work = sum_member,
+                                .hand_over = take_sum};
 
+    z->run = run;
     crc32_init(&z->tables);
     return parallel_run(&loop, &z->allocator, error);
 }

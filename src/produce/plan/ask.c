@@ -154,7 +154,7 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
     if (job->used)
         return refuse(error, GUFO_E_ARGUMENT, "the job was already written");
     job->used = true;
-    return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, error) : GUFO_OK;
+    return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, run, error) : GUFO_OK;
 }
 
 gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
