@@ -27,7 +27,7 @@ gufo_table(export_names 4)
 gufo_table(pretokenizer_probes 2)
 gufo_table(usual_pre 2)
 add_library(gufo_import_objects OBJECT ${import_sources} ${table_files})
-set_target_properties(gufo_import_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(gufo_import_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_LIBRARIES})
 target_include_directories(gufo_import_objects PRIVATE include src ${table_folder})
 # Those of the room text, which reads tokenizers, and those that it needs itself.
 set(import_needs ${text_needs})

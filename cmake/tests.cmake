@@ -103,10 +103,8 @@ foreach(program IN LISTS test_programs)
         target_compile_definitions(${program} PRIVATE TEST_LIST="${list}")
     endif()
     target_link_libraries(${program} PRIVATE ${disk_of_${program}} gufo_test_support)
-    if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
-        # Optimizing a test takes longer than what it computes itself.
-        target_compile_options(${program} PRIVATE -O0)
-    endif()
+    # Optimizing a test takes longer than what it computes itself.
+    target_compile_options(${program} PRIVATE -O0)
     set(room ${room_of_${program}})
     if(TARGET gufo_${room}_internal)
         target_link_libraries(${program} PRIVATE gufo_${room}_internal)
