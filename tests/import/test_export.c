@@ -49,6 +49,25 @@ static void compare_tensor(subject *s, const gufo_model *before, const gufo_tens
     free(y);
 }
 
+/* Arrays may be in two byte orders: that of the machine, and that of files. */
+static bool same_value(const gufo_value *a, const gufo_value *b)
+{
+    const gufo_array *x = &a->as.array, *y = &b->as.array;
+    gufo_array_iter one, other;
+    gufo_value p, q;
+
+    if (a->type != GUFO_VALUE_ARRAY || b->type != GUFO_VALUE_ARRAY)
+        return a->type == b->type && schema_same_value(a, b);
+    if (x->type != y->type || x->count != y->count)
+        return false;
+    one = gufo_array_start(x);
+    other = gufo_array_start(y);
+    while (gufo_array_next(&one, &p) && gufo_array_next(&other, &q))
+        if (!schema_same_value(&p, &q))
+            return false;
+    return true;
+}
+
 static void compare_metadata(subject *s, const gufo_model *before, const gufo_model *after)
 {
     gufo_entry a, b;
@@ -56,7 +75,7 @@ static void compare_metadata(subject *s, const gufo_model *before, const gufo_mo
     for (uint64_t i = 0; gufo_metadata_at(before, i, &a); i++) {
         if (!gufo_metadata_at(after, i, &b) || !gufo_str_equal(a.key, b.key))
             differ(s, "key %ju is not %.*s", (uintmax_t)i, (int)a.key.len, a.key.data);
-        else if (a.value.type != b.value.type || !schema_same_value(&a.value, &b.value))
+        else if (!same_value(&a.value, &b.value))
             differ(s, "%.*s has another value", (int)a.key.len, a.key.data);
     }
     if (gufo_metadata_count(before) != gufo_metadata_count(after))
