@@ -106,7 +106,8 @@ static gufo_status mxfp4_floats(const packed_weight *w, uint64_t first, uint64_t
 {
     const gufo_element_type *type = gufo_element_type_by_id(GUFO_TYPE_MXFP4);
     uint64_t each = w->columns / GROUP, begin = first * each, end = (first + count) * each, some;
-    uint8_t *room = mem_alloc(w->allocator, (size_t)2 * CHUNK_BYTES), *blocks = room + CHUNK_BYTES;
+    uint8_t *room = mem_alloc(w->allocator, (size_t)2 * CHUNK_BYTES);
+    uint8_t *blocks = room == NULL ? NULL : room + CHUNK_BYTES;
     gufo_status status = room == NULL ? fail_memory(error) : GUFO_OK;
 
     for (uint64_t i = begin; i < end && status == GUFO_OK; i += some) {
