@@ -43,7 +43,7 @@ gufo_status config_failed(const model_config *config, gufo_status status, gufo_e
     const char *name = config->is_mistral ? MISTRAL_NAME : CONFIG_NAME;
     char *path = NULL;
 
-    if (config->memory != NULL)
+    if (config->memory != NULL && config->memory->count == 0)
         return fail_in_memory(name, status, error);
     if (status != GUFO_OK && config->folder != NULL)
         path = path_in(config->folder, name, config->allocator);

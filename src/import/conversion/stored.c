@@ -27,7 +27,14 @@ const gufo_element_type *stored_type(const stored_metadata *stored)
 /* Keys that follow from the conversion itself. */
 static bool is_made(const char *key)
 {
-    return strcmp(key, "general.architecture") == 0 || strcmp(key, "general.file_type") == 0;
+    static const char *const keys[] = {"general.architecture", "general.file_type",
+                                       GUFO_SPLIT_NO_KEY, GUFO_SPLIT_COUNT_KEY,
+                                       GUFO_SPLIT_TENSORS_KEY};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
 }
 
 static gufo_status read_file(void *context, const char *name, buffer *out, gufo_error *error)
