@@ -297,6 +297,8 @@ static void test_scales(void **state)
         {"{" SETTINGS ", \"alpha_pattern\": {\"up_proj\": 6}}", 6.0 / 2},
         {"{" SETTINGS ", \"alpha_pattern\": {\"p_proj\": 6, \"mlp.up_proj\": 1}}", 1.0 / 2},
         {"{" SETTINGS ", \"alpha_pattern\": {\"layers.1.mlp.up_proj\": 6}}", 4.0 / 2},
+        {"{" SETTINGS ", \"alpha_pattern\": {\"up_proj\": 6, \"mlp.up_proj\": 1}}", 6.0 / 2},
+        {"{" SETTINGS ", \"alpha_pattern\": {\"mlp.up_proj\": 1, \"up_proj\": 6}}", 1.0 / 2},
         {"{\"peft_type\": \"LORA\", \"r\": 8, \"lora_alpha\": 4, \"rank_pattern\": {\"up_proj\": "
          "2}}",
          4.0 / 2},

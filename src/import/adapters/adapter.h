@@ -16,15 +16,24 @@
 #include "import/architectures/config.h"
 #include "import/architectures/products.h"
 
+/* rank_pattern or alpha_pattern: its keys are names of modules, or their ends; the first that fits
+ * counts. */
+typedef struct adapter_pattern {
+    json_t *places; /* of names among the keys */
+    uint64_t
+        expressions_at; /* where expressions begin, which are not read; UINT64_MAX: none are there */
+} adapter_pattern;
+
 typedef struct adapter {
     const gufo_allocator *allocator;
     json_t *settings; /* adapter_config.json */
     char *path;       /* of it */
-    double alpha;     /* lora_alpha */
-    double stored;    /* what adapter.lora.alpha is: readers divide it by the rank */
-    uint64_t rank;    /* where no pattern says another */
-    bool has_root;    /* use_rslora: alpha is divided by the root of the rank */
-    gufo_str base;    /* base_model_name_or_path; "": it has none */
+    adapter_pattern ranks, alphas;
+    double alpha;  /* lora_alpha */
+    double stored; /* what adapter.lora.alpha is: readers divide it by the rank */
+    uint64_t rank; /* where no pattern says another */
+    bool has_root; /* use_rslora: alpha is divided by the root of the rank */
+    gufo_str base; /* base_model_name_or_path; "": it has none */
     /* What the rules see: products, and tensors that are whole; the files are those of the adapter. */
     checkpoint seen;
     products products;

@@ -18,7 +18,7 @@
 
 #define SETTINGS_NAME "adapter_config.json"
 
-enum { SETTINGS_LIMIT = 16 << 20, MOST_RANK = 1 << 20 };
+enum { SETTINGS_LIMIT = 16 << 20, MOST_KEY = 1024, MOST_RANK = 1 << 20 };
 
 /* ---- what is not converted ------------------------------------------------------------------ */
 
@@ -54,20 +54,6 @@ static gufo_status check_kind(const adapter *a, gufo_error *error)
     for (size_t i = 0; i < sizeof refused_fields / sizeof *refused_fields; i++)
         if (is_set(json_object_get(a->settings, refused_fields[i].name)))
             return refuse(error, GUFO_E_TYPE, "%s", refused_fields[i].why);
-    return GUFO_OK;
-}
-
-/* A pattern that is not read would scale nothing. */
-static gufo_status check_patterns(const adapter *a, gufo_error *error)
-{
-    static const char *const fields[] = {"rank_pattern", "alpha_pattern"};
-
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const json_t *value = json_object_get(a->settings, fields[i]);
-
-        if (value != NULL && !json_is_null(value) && !json_is_object(value))
-            return refuse(error, GUFO_E_MALFORMED, "%s is not an object", fields[i]);
-    }
     return GUFO_OK;
 }
 
@@ -112,36 +98,70 @@ static bool is_expression(const char *key)
     return strpbrk(key, "*+?[](){}|\\^$") != NULL;
 }
 
-/* Whether a key is the whole name of a module, or its last parts. */
-static bool ends_in(gufo_str module, const char *key)
+/* A pattern that is not read would scale nothing. */
+static gufo_status read_pattern(adapter *a, const char *field, adapter_pattern *out,
+                                gufo_error *error)
 {
-    size_t len = strlen(key);
-
-    return str_ends(module, key) && (module.len == len || module.data[module.len - len - 1] == '.');
-}
-
-/* The value that rank_pattern or alpha_pattern gives to a module: the first key that fits; NULL: none.  *known:
- * false where an expression might fit. */
-static const json_t *find_pattern(const adapter *a, const char *field, gufo_str module, bool *known)
-{
-    json_t *patterns = json_object_get(a->settings, field), *value;
+    json_t *given = json_object_get(a->settings, field), *value;
+    uint64_t place = 0;
     const char *key;
 
-    *known = true;
-    json_object_foreach(patterns, key, value)
+    *out = (adapter_pattern){json_object(), UINT64_MAX};
+    if (out->places == NULL)
+        return fail_memory(error);
+    if (given != NULL && !json_is_null(given) && !json_is_object(given))
+        return refuse(error, GUFO_E_MALFORMED, "%s is not an object", field);
+    json_object_foreach(given, key, value)
     {
-        if (is_expression(key))
-            *known = false;
-        else if (ends_in(module, key))
-            return value;
+        if (strlen(key) > MOST_KEY)
+            return refuse(error, GUFO_E_LIMIT, "a key of %s has more than %d bytes", field,
+                          MOST_KEY);
+        if (!is_expression(key) &&
+            json_object_set_new(out->places, key, json_integer((json_int_t)place)) != 0)
+            return fail_memory(error);
+        if (is_expression(key) && out->expressions_at == UINT64_MAX)
+            out->expressions_at = place;
+        place++;
     }
-    return NULL;
+    return GUFO_OK;
+}
+
+/* The key of a pattern that counts for a module: an end of its name; "": none.  *known: false where an
+ * expression might fit. */
+static gufo_str find_key(const adapter_pattern *pattern, gufo_str module, bool *known)
+{
+    uint64_t first = UINT64_MAX;
+    gufo_str found = {"", 0};
+
+    for (size_t i = module.len > MOST_KEY ? module.len - MOST_KEY : 0; i < module.len; i++) {
+        const gufo_str end = str_from(module, i);
+        const json_t *place = i == 0 || module.data[i - 1] == '.'
+                                  ? json_object_getn(pattern->places, end.data, end.len)
+                                  : NULL;
+
+        if (place == NULL || (uint64_t)json_integer_value(place) > first)
+            continue;
+        first = (uint64_t)json_integer_value(place);
+        found = end;
+    }
+    *known = first <= pattern->expressions_at;
+    return found;
+}
+
+/* The value that a pattern gives to a module; NULL: none. */
+static const json_t *find_pattern(const adapter *a, const char *field,
+                                  const adapter_pattern *pattern, gufo_str module, bool *known)
+{
+    const gufo_str key = find_key(pattern, module, known);
+
+    return key.len > 0 ? json_object_getn(json_object_get(a->settings, field), key.data, key.len)
+                       : NULL;
 }
 
 static gufo_status check_rank(const adapter *a, gufo_str module, uint64_t rank, gufo_error *error)
 {
     bool known;
-    const json_t *value = find_pattern(a, "rank_pattern", module, &known);
+    const json_t *value = find_pattern(a, "rank_pattern", &a->ranks, module, &known);
     uint64_t wanted = a->rank;
     gufo_status status = GUFO_OK;
 
@@ -158,7 +178,7 @@ gufo_status adapter_scale(const adapter *a, gufo_str module, uint64_t rank, doub
                           gufo_error *error)
 {
     bool known;
-    const json_t *value = find_pattern(a, "alpha_pattern", module, &known);
+    const json_t *value = find_pattern(a, "alpha_pattern", &a->alphas, module, &known);
     double alpha = a->alpha;
     gufo_status status = check_rank(a, module, rank, error);
 
@@ -204,7 +224,9 @@ gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error)
         return refuse(error, GUFO_E_MALFORMED, "not an object of JSON");
     status = check_kind(a, error);
     if (status == GUFO_OK)
-        status = check_patterns(a, error);
+        status = read_pattern(a, "rank_pattern", &a->ranks, error);
+    if (status == GUFO_OK)
+        status = read_pattern(a, "alpha_pattern", &a->alphas, error);
     if (status == GUFO_OK)
         status = read_numbers(a, error);
     a->base = json_str(json_object_get(settings, "base_model_name_or_path"));
@@ -250,5 +272,7 @@ void adapter_close(adapter *a)
     mem_free(a->allocator, a->products.list);
     mem_free(a->allocator, a->path);
     json_decref(a->settings);
+    json_decref(a->ranks.places);
+    json_decref(a->alphas.places);
     *a = (adapter){0};
 }
