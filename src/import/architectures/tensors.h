@@ -30,7 +30,7 @@ typedef struct tensor_plan {
     planned_tensor *tensors;
     uint64_t count, room;
     const gufo_element_type *first_type; /* F16 or BF16: what TYPE "auto" is */
-    bool is_assumed; /* it is F16 because no tensor says it */
+    bool is_assumed;                     /* it is F16 because no tensor says it */
     /* What the pieces refer to: numbers that are made, side tables. */
     void **blocks;
     uint64_t block_count, block_room;
