@@ -40,7 +40,7 @@ static inline doubles widened(const float *from)
 
     memcpy(&v, from, sizeof v);
 #if defined(__AVX512F__)
-    return (doubles)_mm512_cvtps_pd((__m256)v); /* of which gcc 12 makes two halves by itself */
+    return (doubles)_mm512_cvtps_pd((__m256)v); /* gcc 12 makes two halves of it by itself */
 #else
     return __builtin_convertvector(v, doubles);
 #endif
