@@ -158,3 +158,12 @@ make_model() {
     [ "$(cat victim)" = victim ]
     [ "$(ls new)" = config.json ]
 }
+
+@test "convert: gguf-metadata.json cannot make a model a shard" {
+    make_model a.gguf
+    gufo export -q a.gguf back
+    sed -i 's/"keys": {/&"split.count": {"type": "uint16", "value": 5},/' back/gguf-metadata.json
+    run -3 --separate-stderr gufo convert back b.gguf
+    same_error 'gufo: back/gguf-metadata.json: split.count follows from the model: it cannot be given'
+    [ ! -e b.gguf ]
+}

@@ -160,3 +160,11 @@ refused() {
     run -3 gufo validate a.gguf --base missing.gguf
     [ ! -e x.gguf ]
 }
+
+@test "lora merge: an adapter from a pipe is named" {
+    make_base
+    make_adapter a.gguf
+    run -2 --separate-stderr gufo lora merge base.gguf <(cat a.gguf) -o out.gguf
+    [[ $stderr == 'gufo: /dev/fd/'*': the data of a pipe cannot be merged; give a file' ]]
+    [ ! -e out.gguf ]
+}

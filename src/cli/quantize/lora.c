@@ -73,6 +73,10 @@ static int open_adapter(lora_options *o, const char *path)
 
     if (model == NULL)
         return CODE_FAILED;
+    if (!gufo_model_has_data(model)) {
+        gufo_close(model);
+        return report_as(CODE_USAGE, path, "the data of a pipe cannot be merged; give a file");
+    }
     o->adapters[plan->adapter_count++] =
         (gufo_quantize_adapter){.model = model,
                                 .scale = o->scale_count > 1    ? o->scales[number]
