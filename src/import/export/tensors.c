@@ -89,7 +89,7 @@ static gufo_status choose_type(export_plan *p, export_tensor *t, const export_ty
         return status;
     return export_warn(
         &p->files, error,
-        "tensor %s: no numbers become those of the model again, only numbers next to them",
+        "tensor %s: some of its numbers are not the same when they are converted again",
         QUOTED(t->like->name));
 }
 
