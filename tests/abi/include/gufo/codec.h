@@ -70,7 +70,7 @@ GUFO_API gufo_status gufo_element_row_size(const gufo_element_type *type, uint64
 typedef enum gufo_cpu {
     GUFO_CPU_BEST = 0,     /* the fastest that this processor has */
     GUFO_CPU_PORTABLE = 1, /* plain C */
-    GUFO_CPU_AVX2 = 2,     /* x86-64: AVX2 and F16C */
+    GUFO_CPU_AVX2 = 2,     /* x86-64: AVX2, FMA and F16C */
     GUFO_CPU_AVX512 = 3,   /* x86-64: AVX-512 F, BW, DQ and VL */
     GUFO_CPU_NEON = 4,     /* AArch64 */
 } gufo_cpu;

@@ -326,9 +326,9 @@ typedef enum gufo_quantize_flags {
  * a pair for, in double, and rounded once; a tensor under the name of one of the model takes its
  * place.  Tensors that keep their type are encoded in it again. */
 typedef struct gufo_quantize_adapter {
-    const gufo_model *model;
-    double scale;         /* 0: 1 */
-    uint64_t reserved[2]; /* must be zero */
+    const gufo_model *model; /* with its data; outlives the quantizer */
+    double scale;            /* finite; 0: 1 */
+    uint64_t reserved[2];    /* must be zero */
 } gufo_quantize_adapter;
 
 /* At most so many adapters at once. */
@@ -368,8 +368,9 @@ typedef struct gufo_quantize_options {
  * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
  * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without
  * data (a pipe), layers that do not exist, an override that a new file cannot have
- * (gufo_document_set); GUFO_E_MALFORMED, with the rule (check.h), for an adapter that does not fit
- * the model. */
+ * (gufo_document_set), a scale that is not finite, a tensor that an adapter changes and that cannot be
+ * decoded, or encoded; GUFO_E_LIMIT for more than GUFO_QUANTIZE_ADAPTERS adapters; GUFO_E_MALFORMED, with
+ * the rule (check.h), for an adapter that does not fit the model. */
 GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                                           const gufo_quantize_options *options,
                                                           gufo_error *error);
