@@ -27,7 +27,7 @@ option(GUFO_LIBRARIES "Build libraries for other programs; without, for the comm
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)
-set(GUFO_ROOMS base codec format schema produce quant edit CACHE STRING
+set(GUFO_ROOMS base codec format schema produce quant edit estimate CACHE STRING
     "Rooms of libgufo, from the lowest floor up; the first ones can be built and tested alone")
 set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
 set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH

@@ -1,0 +1,76 @@
+/* The object that holds what is read of a model once, and the estimate for one way to run it. */
+#include "estimate/estimator.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+gufo_estimator *gufo_estimator_new(const gufo_model *model, const gufo_allocator *allocator,
+                                   gufo_error *error)
+{
+    gufo_estimator *e;
+    gufo_status status;
+
+    if (model == NULL) {
+        (void)refuse(error, GUFO_E_ARGUMENT, "no model is given");
+        return NULL;
+    }
+    e = mem_object(allocator, sizeof *e, error);
+    if (e == NULL)
+        return NULL;
+    status = values_read(&e->values, model, error);
+    if (status == GUFO_OK)
+        status = weights_read(&e->weights, model, &e->values, &e->allocator, error);
+    if (status == GUFO_OK)
+        return e;
+    fail_in(error, GUFO_FILE_INPUT, 0, gufo_model_name(model));
+    gufo_estimator_free(e);
+    return NULL;
+}
+
+void gufo_estimator_free(gufo_estimator *e)
+{
+    gufo_allocator allocator;
+
+    if (e == NULL)
+        return;
+    allocator = e->allocator;
+    mem_free(&allocator, e->weights.list);
+    mem_free(&allocator, e);
+}
+
+static void count_layers(const model_values *v, const settings *s, gufo_estimate *out)
+{
+    out->device_count = 1 + s->o.n_devices;
+    for (uint64_t i = 0; i < v->layers; i++)
+        out->devices[settings_device(s, i)].layers++;
+    out->devices[settings_device(s, v->layers)].has_output = true;
+}
+
+gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_options *options,
+                               gufo_estimate *out, gufo_error *error)
+{
+    gufo_estimate made = {0};
+    settings s;
+    gufo_status status;
+
+    if (e == NULL || out == NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "no estimator, or no room for the result, is given");
+    status = settings_make(&s, &e->values, options, error);
+    if (status != GUFO_OK)
+        return status;
+    made.n_ctx = s.n_ctx;
+    made.n_ctx_seq = s.n_ctx_seq;
+    made.n_batch = s.n_batch;
+    made.n_ubatch = s.n_ubatch;
+    made.n_streams = s.n_streams;
+    made.flash_attention = s.flash;
+    count_layers(&e->values, &s, &made);
+    status = weights_sum(&e->weights, &e->values, &s, &made, error);
+    if (status == GUFO_OK)
+        status = context_sum(&e->values, &s, &made, error);
+    if (status == GUFO_OK)
+        status = compute_sum(&e->weights, &e->values, &s, &made, error);
+    if (status == GUFO_OK)
+        *out = made;
+    return status;
+}

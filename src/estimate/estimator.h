@@ -1,0 +1,162 @@
+/* The memory that a model needs, the interface inside the room.  Its files, in the order of the work:
+ *
+ *     rules.c      the tables of registry/: what holds for an architecture
+ *     values.c     hyperparameters of a model, for every layer
+ *     weights.c    tensors: their bytes, and where they are loaded
+ *     estimator.c  the object that holds these
+ *
+ *     settings.c   options, as llama.cpp changes or refuses them
+ *     context.c    the cache of keys and values, the recurrent state
+ *     compute.c    buffers for computing and for the output
+ *     run.c        all of it, for the host and each device
+ *     fit.c        the inverse: options that fit into memory
+ *
+ * Counts are below 2^32 each, as in llama.cpp; their sums and products go through amount_*, which note
+ * in a flag that a number does not fit into 64 bits. */
+#ifndef GUFO_ESTIMATE_ESTIMATOR_H
+#define GUFO_ESTIMATE_ESTIMATOR_H
+
+#include "gufo/estimate.h"
+
+#include "base/checked.h"
+
+/* ---- numbers that may be too large ---------------------------------------------------------- */
+
+static inline uint64_t amount_plus(bool *is_too_large, uint64_t a, uint64_t b)
+{
+    uint64_t sum = 0;
+
+    *is_too_large |= !checked_add(a, b, &sum);
+    return sum;
+}
+
+static inline uint64_t amount_times(bool *is_too_large, uint64_t a, uint64_t b)
+{
+    uint64_t product = 0;
+
+    *is_too_large |= !checked_mul(a, b, &product);
+    return product;
+}
+
+static inline uint64_t amount_align(bool *is_too_large, uint64_t value, uint64_t alignment)
+{
+    uint64_t aligned = 0;
+
+    *is_too_large |= !checked_align(value, alignment, &aligned);
+    return aligned;
+}
+
+/* ---- rules.c -------------------------------------------------------------------------------- */
+
+/* A row of registry/memory.tsv, whose columns registry/README.md explains. */
+typedef struct memory_rule {
+    const char *arch, *layers, *period, *window, *absent_window, *window_layers, *shared, *nextn,
+        *state, *snapshots, *flash, *table, *compute, *margin;
+} memory_rule;
+
+/* NULL if no rule is known. */
+const memory_rule *rule_find(gufo_str arch);
+/* Whether a column has a word. */
+bool rule_has(const char *column, const char *word);
+/* The number that a column begins with, 0 if it has none. */
+uint64_t rule_number(const char *column);
+
+typedef enum tensor_place {
+    PLACE_HOST,
+    PLACE_FIRST,  /* with layer 0 */
+    PLACE_LAYER,  /* with its own layer */
+    PLACE_EVERY,  /* a copy wherever layers are */
+    PLACE_OUTPUT, /* with the output layer */
+} tensor_place;
+
+/* The place of a tensor outside blocks; `name` is without ".weight". */
+tensor_place rule_place(const char *arch, const char *name);
+
+/* ---- values.c ------------------------------------------------------------------------------- */
+
+typedef struct layer_values {
+    uint64_t heads, kv_heads, feed_forward;
+    uint64_t key_length, value_length; /* of one head */
+    bool has_cache, has_state, has_window;
+} layer_values;
+
+typedef struct model_values {
+    const memory_rule *rule;
+    uint64_t layers, embedding, vocabulary, context, window;
+    uint64_t experts, experts_used, expert_feed_forward;
+    bool is_causal;
+    bool is_latent;                                  /* keys and values are one compressed vector */
+    uint64_t latent_key_length, latent_value_length; /* of one head, when computed */
+    uint64_t inner, state, groups, time_steps;       /* of state space models */
+    uint64_t state_r, state_s;                       /* elements for one layer and sequence */
+    layer_values layer[GUFO_ESTIMATE_MAX_LAYERS];
+} model_values;
+
+gufo_status values_read(model_values *v, const gufo_model *model, gufo_error *error);
+
+/* ---- weights.c ------------------------------------------------------------------------------ */
+
+typedef struct weight {
+    gufo_str name;
+    uint64_t offset, bytes; /* offset: GUFO_NO_OFFSET if the model is made */
+    uint64_t layer;         /* of PLACE_LAYER */
+    tensor_place place;
+    uint32_t shard;
+    bool is_table; /* the token embedding */
+} weight;
+
+typedef struct model_weights {
+    weight *list;
+    uint64_t count;
+    uint64_t unused_bytes, missing;
+    bool has_output; /* a tensor for the output: the table of tokens is not used for it */
+    bool has_dense;  /* a feed-forward part without experts */
+} model_weights;
+
+gufo_status weights_read(model_weights *w, const gufo_model *model, const model_values *v,
+                         const gufo_allocator *allocator, gufo_error *error);
+
+/* ---- settings.c ----------------------------------------------------------------------------- */
+
+/* Options with all defaults, and what llama.cpp makes of them. */
+typedef struct settings {
+    gufo_estimate_options o;
+    uint64_t n_ctx, n_ctx_seq, n_batch, n_ubatch, n_streams, n_outputs;
+    uint64_t reserve; /* tokens of the graph that memory is reserved for */
+    bool flash;
+    uint64_t window_cells; /* of a layer with a window, and stream */
+    uint64_t first;        /* layers below are on the host */
+    uint64_t on_devices;   /* layers that are not, with the output */
+    /* Of the host (0) and each device: up to which share of the layers on devices it has them. */
+    float split[1 + GUFO_ESTIMATE_MAX_DEVICES];
+} settings;
+
+gufo_status settings_make(settings *s, const model_values *v, const gufo_estimate_options *options,
+                          gufo_error *error);
+/* The device, from 1, or 0 for the host, of a layer, or the output for v->layers. */
+uint32_t settings_device(const settings *s, uint64_t layer);
+
+/* Bytes of a row of the cache. */
+uint64_t settings_row(bool *is_too_large, const gufo_element_type *type, uint64_t elements);
+
+/* ---- parts of an estimate: each fills its members of *out -------------------------------------- */
+
+gufo_status weights_sum(const model_weights *w, const model_values *v, const settings *s,
+                        gufo_estimate *out, gufo_error *error);
+gufo_status context_sum(const model_values *v, const settings *s, gufo_estimate *out,
+                        gufo_error *error);
+gufo_status compute_sum(const model_weights *w, const model_values *v, const settings *s,
+                        gufo_estimate *out, gufo_error *error);
+
+/* "a number of bytes does not fit" */
+gufo_status amount_refuse(gufo_error *error);
+
+/* ---- estimator.c ---------------------------------------------------------------------------- */
+
+struct gufo_estimator {
+    gufo_allocator allocator;
+    model_values values;
+    model_weights weights;
+};
+
+#endif

@@ -1,0 +1,182 @@
+/* The tensors that an architecture uses, and where llama.cpp loads them: each into a buffer of the
+ * host or of a device, at a multiple of 32 bytes.
+ *
+ * A model without a tensor for the output uses the table of token embeddings for it.  Where the output
+ * is on a device, a second copy of the table is loaded there. */
+#include "estimate/estimator.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "gufo/schema.h"
+
+#define WEIGHT_ALIGNMENT 32
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static bool is_used(const gufo_tensor_match *match, const char *arch)
+{
+    size_t count;
+    const gufo_arch_tensor *rows = gufo_arch_tensors(arch, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].name, match->info->name) == 0)
+            return true;
+    return false;
+}
+
+static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_tensor_match *match,
+                       const model_values *v)
+{
+    const char *name = match->info->name;
+    weight *added = &w->list[w->count++];
+
+    *added = (weight){.name = tensor->name,
+                      .offset = tensor->offset,
+                      .bytes = tensor->size,
+                      .layer = match->block,
+                      .shard = tensor->shard,
+                      .place = match->has_block && str_begins(tensor->name, "blk.")
+                                   ? PLACE_LAYER
+                                   : rule_place(v->rule->arch, name),
+                      .is_table = strcmp(name, "token_embd") == 0 &&
+                                  gufo_str_equal(match->suffix, gufo_str_of(".weight"))};
+    w->has_output |=
+        strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
+    w->has_dense |= strcmp(name, "blk.{bid}.ffn_down") == 0;
+}
+
+gufo_status weights_read(model_weights *w, const gufo_model *model, const model_values *v,
+                         const gufo_allocator *allocator, gufo_error *error)
+{
+    uint64_t count = gufo_tensor_count(model), total = 0;
+    gufo_tensor tensor;
+    gufo_tensor_match match;
+
+    w->list = mem_array(allocator, count, sizeof *w->list);
+    if (w->list == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < count && gufo_tensor_at(model, i, &tensor); i++) {
+        bool is_known =
+            gufo_tensor_info_find(tensor.name, &match) && is_used(&match, v->rule->arch);
+
+        if (is_known && match.has_block && match.block >= v->layers)
+            is_known = false;
+        if (is_known)
+            add_weight(w, &tensor, &match, v);
+        else if (!checked_add(w->unused_bytes, tensor.size, &w->unused_bytes))
+            return amount_refuse(error);
+    }
+    if (gufo_get_u64(model, "split.tensors.count", &total, NULL) == GUFO_OK && total > count)
+        w->missing = total - count;
+    return GUFO_OK;
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* The device, from 1, or 0 for the host; `choice` is the user's. */
+static gufo_status find_device(const weight *w, const model_values *v, const settings *s,
+                               uint32_t *out, gufo_error *error)
+{
+    int choice =
+        s->o.place != NULL ? s->o.place(s->o.place_context, w->name) : GUFO_ESTIMATE_BY_RULE;
+
+    if (choice >= 0 && (uint32_t)choice >= s->o.n_devices)
+        return refuse(error, GUFO_E_ARGUMENT, "tensor %s: there are %" PRIu32 " devices, not %d",
+                      QUOTED(w->name), s->o.n_devices, choice + 1);
+    if (choice != GUFO_ESTIMATE_BY_RULE)
+        *out = choice < 0 ? 0 : (uint32_t)choice + 1;
+    else if (w->place == PLACE_LAYER || w->place == PLACE_FIRST)
+        *out = settings_device(s, w->place == PLACE_LAYER ? w->layer : 0);
+    else
+        *out = w->place == PLACE_OUTPUT ? settings_device(s, v->layers) : 0;
+    return GUFO_OK;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+typedef struct summing {
+    gufo_estimate *out;
+    uint64_t begin, end; /* of the range of a file that is mapped */
+    uint32_t shard;
+    bool is_too_large;
+} summing;
+
+static void end_range(summing *sum)
+{
+    sum->out->devices[0].mapped_bytes += sum->end - sum->begin;
+    sum->begin = sum->end = 0;
+}
+
+/* Mapped of a file is from the first to the last tensor of the host. */
+static void map_weight(summing *sum, const weight *w)
+{
+    uint64_t end;
+
+    if (w->offset == GUFO_NO_OFFSET || !checked_add(w->offset, w->bytes, &end))
+        return;
+    if (sum->shard != w->shard)
+        end_range(sum);
+    sum->shard = w->shard;
+    if (sum->end == 0)
+        sum->begin = w->offset;
+    sum->begin = smaller(sum->begin, w->offset);
+    sum->end = larger(sum->end, end);
+}
+
+static void add_copy(summing *sum, uint32_t device, const weight *w)
+{
+    uint64_t *bytes = &sum->out->devices[device].model_bytes;
+
+    *bytes = amount_plus(&sum->is_too_large, *bytes,
+                         amount_align(&sum->is_too_large, w->bytes, WEIGHT_ALIGNMENT));
+    if (device == 0)
+        map_weight(sum, w);
+}
+
+/* Copies of a tensor that each device with layers has. */
+static void add_everywhere(summing *sum, const weight *w)
+{
+    for (uint32_t d = 0; d < sum->out->device_count; d++)
+        if (sum->out->devices[d].layers > 0)
+            add_copy(sum, d, w);
+}
+
+/* The second copy of the table of tokens, for the output. */
+static void add_second_table(summing *sum, const model_weights *w, const model_values *v,
+                             const settings *s, const weight *table, uint32_t device)
+{
+    uint32_t output = settings_device(s, v->layers);
+
+    if (!w->has_output && (output != device || rule_has(v->rule->table, "twice")))
+        add_copy(sum, output, table);
+}
+
+gufo_status weights_sum(const model_weights *w, const model_values *v, const settings *s,
+                        gufo_estimate *out, gufo_error *error)
+{
+    summing sum = {.out = out};
+
+    for (uint64_t i = 0; i < w->count; i++) {
+        const weight *one = &w->list[i];
+        uint32_t device;
+        gufo_status status = find_device(one, v, s, &device, error);
+
+        if (status != GUFO_OK)
+            return status;
+        if (one->place == PLACE_EVERY)
+            add_everywhere(&sum, one);
+        else
+            add_copy(&sum, device, one);
+        if (one->is_table)
+            add_second_table(&sum, w, v, s, one, device);
+    }
+    end_range(&sum);
+    out->unused_bytes = w->unused_bytes;
+    out->missing_tensors = w->missing;
+    return sum.is_too_large ? amount_refuse(error) : GUFO_OK;
+}
