@@ -12,8 +12,9 @@
 
 #include "base/error.h"
 
-#define ROUGH_MARGIN 20 /* percent; above, a figure is rough */
-#define DEVICE_MARGIN 20
+/* Percent. */
+#define DEVICE_MARGIN 20 /* where layers are on devices; a larger margin is rough */
+#define APART_MARGIN 60
 
 /* The largest numbers over all layers. */
 typedef struct widths {
@@ -27,6 +28,7 @@ typedef struct widths {
 typedef struct compute_work {
     const model_values *v;
     const settings *s;
+    const expert_places *experts;
     bool has_dense;
     widths w;
     uint64_t embeddings; /* bytes of two embeddings of every token */
@@ -107,12 +109,21 @@ static stage expert_stage(compute_work *c)
     return (stage){larger(within, behind), 0};
 }
 
+/* Experts that the host computes for layers on devices. */
+static stage lent_stage(compute_work *c)
+{
+    uint64_t used = c->v->experts_used, wide = c->v->expert_feed_forward, e = c->v->embedding;
+    uint64_t within = SUM(c, {3 * used, wide}, {2, e});
+    uint64_t behind = SUM(c, {2 * used, e}, {used, wide});
+
+    return (stage){larger(within, behind), 0};
+}
+
 static stage attention_stage(compute_work *c)
 {
-    uint64_t token =
-        SUM(c, {c->w.heads, c->w.cells}, {3, c->v->embedding}, {2, c->w.query}, {2, c->w.keys});
+    uint64_t scores = c->s->flash ? c->v->embedding : SUM(c, {c->w.heads, c->w.cells});
 
-    return (stage){c->s->flash ? 0 : token, 0};
+    return (stage){SUM(c, {1, scores}, {3, c->v->embedding}, {2, c->w.query}, {2, c->w.keys}), 0};
 }
 
 static stage latent_stage(compute_work *c)
@@ -123,19 +134,29 @@ static stage latent_stage(compute_work *c)
     return (stage){c->v->is_latent ? token : 0, 0};
 }
 
+/* Of state space models: the state with its snapshots. */
+static uint64_t kept_state(compute_work *c)
+{
+    uint64_t snapshots = rule_number(c->v->rule->snapshots) > 0 ? c->s->o.n_rs_seq : 0;
+
+    return SUM(c, {1 + snapshots, c->v->state_s}, {2, c->v->state_r});
+}
+
 static stage mamba_stage(compute_work *c)
 {
-    return (stage){SUM(c, {6, c->v->inner}, {1, c->v->embedding}),
-                   SUM(c, {1, c->v->state_s}, {2, c->v->state_r})};
+    return (stage){SUM(c, {6, c->v->inner}, {1, c->v->embedding}), kept_state(c)};
+}
+
+static uint64_t mixed_width(compute_work *c)
+{
+    return SUM(c, {1, c->v->inner}, {2 * c->v->groups, c->v->state});
 }
 
 static stage mamba2_stage(compute_work *c)
 {
-    uint64_t mixed = SUM(c, {1, c->v->inner}, {2 * c->v->groups, c->v->state});
-
     return (stage){
-        SUM(c, {3, c->v->inner}, {3, mixed}, {1, c->v->time_steps}, {1, c->v->embedding}),
-        SUM(c, {1, c->v->state_s}, {2, c->v->state_r})};
+        SUM(c, {3, c->v->inner}, {3, mixed_width(c)}, {1, c->v->time_steps}, {1, c->v->embedding}),
+        kept_state(c)};
 }
 
 static stage rwkv7_stage(compute_work *c)
@@ -174,12 +195,13 @@ static uint64_t largest_stage(compute_work *c)
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         stage found;
 
-        if (!rule_has(c->v->rule->compute, stages[i].name))
+        if (!rule_has(c->v->rule->compute, stages[i].name) ||
+            (stages[i].find == expert_stage && c->experts->on_host && !c->experts->on_devices))
             continue;
         found = stages[i].find(c);
         most = larger(most, SUM(c, {c->s->reserve, found.token}, {c->s->o.n_seq, found.sequence}));
     }
-    return most;
+    return SUM(c, {1, most}, {c->s->reserve * rule_number(c->v->rule->extra), c->v->embedding});
 }
 
 static uint64_t logit_bytes(compute_work *c, uint64_t width)
@@ -198,38 +220,70 @@ static uint64_t peak_bytes(compute_work *c)
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-/* With all layers on devices, the host has the inputs of the graph alone, and only the first device has
- * the embeddings of all tokens. */
-static uint64_t host_bytes(compute_work *c, uint64_t peak)
+/* Whether recurrent layers are on devices, and their state is not. */
+static bool is_state_apart(const compute_work *c)
 {
-    return c->s->first > 0 ? peak : SUM(c, {1, input_bytes(c)}, {1, c->embeddings});
+    return c->s->on_devices > 0 && c->s->o.no_kv_offload && c->v->state_r > 0;
 }
 
+/* With all layers on devices the host has the inputs of the graph, experts that stay there, and
+ * what updates a state. */
+static uint64_t host_bytes(compute_work *c, uint64_t peak)
+{
+    uint64_t inputs = input_bytes(c), bytes = SUM(c, {1, inputs}, {1, c->embeddings});
+
+    if (c->s->first > 0)
+        return peak;
+    if (rule_has(c->v->rule->compute, "layer_inputs"))
+        bytes = SUM(c, {1, bytes}, {4 * c->s->reserve, c->v->layer_input * c->v->layers});
+    if (is_state_apart(c))
+        bytes = SUM(c, {1, bytes}, {1, c->embeddings});
+    if (c->experts->on_host)
+        bytes = larger(bytes, SUM(c, {4 * c->s->reserve, lent_stage(c).token}, {1, inputs}));
+    return bytes;
+}
+
+/* A device with the output alone.  Most architectures select rows in the last layer; the output of
+ * others gets the whole batch, in embeddings that the column `tail` counts. */
+static uint64_t tail_bytes(compute_work *c)
+{
+    const char *tail = c->v->rule->tail;
+    uint64_t count = rule_number(tail) + (rule_has(tail, "experts") ? c->v->experts_used : 0);
+
+    return larger(
+        logit_bytes(c, c->v->vocabulary + c->v->embedding),
+        SUM(c, {4 * c->s->reserve, amount_times(&c->is_too_large, count, c->v->embedding)}));
+}
+
+/* Without layers on the host, the first device needs one embedding less than C, later ones two. */
 static uint64_t device_bytes(compute_work *c, const gufo_estimate_device *device, uint64_t peak,
                              bool is_first)
 {
-    uint64_t less;
+    bool is_plain = strcmp(c->v->rule->layers, "attention") == 0;
 
     if (device->layers == 0)
-        return device->has_output ? logit_bytes(c, c->v->vocabulary + c->v->embedding) : 0;
+        return device->has_output ? tail_bytes(c) : 0;
     if (c->s->first > 0)
         return peak;
-    less = is_first ? c->embeddings / 2 : c->embeddings;
-    return peak - smaller(peak, less);
+    return peak - smaller(peak, is_first || !is_plain ? c->embeddings / 2 : c->embeddings);
 }
 
+/* The margins of the table are those of the host alone; devices, and layers whose state is elsewhere,
+ * differ more from the formula. */
 static void set_quality(const compute_work *c, gufo_estimate_device *device, bool is_device)
 {
     uint64_t percent = rule_number(c->v->rule->margin);
 
-    if (device->compute_bytes == 0) {
-        device->compute_quality = GUFO_ESTIMATE_EXACT;
-        return;
-    }
-    device->compute_quality = percent > ROUGH_MARGIN ? GUFO_ESTIMATE_ROUGH : GUFO_ESTIMATE_FITTED;
-    if (is_device)
+    if (is_device || c->s->on_devices > 0)
         percent = larger(percent, DEVICE_MARGIN);
-    device->compute_margin = larger(device->compute_bytes / 100 * percent, c->embeddings);
+    if (is_state_apart(c))
+        percent = larger(percent, APART_MARGIN);
+    device->compute_quality = percent > DEVICE_MARGIN ? GUFO_ESTIMATE_ROUGH : GUFO_ESTIMATE_FITTED;
+    if (device->compute_bytes == 0)
+        device->compute_quality = GUFO_ESTIMATE_EXACT;
+    else
+        device->compute_margin =
+            larger(divide_up(device->compute_bytes, 100) * percent, c->embeddings);
 }
 
 static uint64_t output_bytes(compute_work *c)
@@ -254,14 +308,19 @@ static void add_devices(compute_work *c, gufo_estimate *out)
     }
 }
 
-gufo_status compute_sum(const model_weights *weights, const model_values *v, const settings *s,
-                        gufo_estimate *out, gufo_error *error)
+gufo_status compute_sum(const model_weights *weights, const expert_places *experts,
+                        const model_values *v, const settings *s, gufo_estimate *out,
+                        gufo_error *error)
 {
-    compute_work c = {.v = v, .s = s, .has_dense = weights->has_dense, .w = find_widths(v, s)};
+    compute_work c = {.v = v,
+                      .s = s,
+                      .experts = experts,
+                      .has_dense = weights->has_dense,
+                      .w = find_widths(v, s)};
 
     c.embeddings = SUM(&c, {8 * s->reserve, v->embedding});
     out->devices[0].output_bytes = output_bytes(&c);
-    if (strcmp(v->rule->compute, "-") != 0)
+    if (rule_is_measured(v->rule))
         add_devices(&c, out);
     return c.is_too_large ? amount_refuse(error) : GUFO_OK;
 }

@@ -50,6 +50,7 @@ gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_opti
                                gufo_estimate *out, gufo_error *error)
 {
     gufo_estimate made = {0};
+    expert_places experts = {false, false};
     settings s;
     gufo_status status;
 
@@ -65,11 +66,11 @@ gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_opti
     made.n_streams = s.n_streams;
     made.flash_attention = s.flash;
     count_layers(&e->values, &s, &made);
-    status = weights_sum(&e->weights, &e->values, &s, &made, error);
+    status = weights_sum(&e->weights, &e->values, &s, &made, &experts, error);
     if (status == GUFO_OK)
         status = context_sum(&e->values, &s, &made, error);
     if (status == GUFO_OK)
-        status = compute_sum(&e->weights, &e->values, &s, &made, error);
+        status = compute_sum(&e->weights, &experts, &e->values, &s, &made, error);
     if (status == GUFO_OK)
         *out = made;
     return status;

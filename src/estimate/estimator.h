@@ -8,7 +8,6 @@
  *     settings.c   options, as llama.cpp changes or refuses them
  *     context.c    the cache of keys and values, the recurrent state
  *     compute.c    buffers for computing and for the output
- *     run.c        all of it, for the host and each device
  *     fit.c        the inverse: options that fit into memory
  *
  * Counts are below 2^32 each, as in llama.cpp; their sums and products go through amount_*, which note
@@ -51,13 +50,15 @@ static inline uint64_t amount_align(bool *is_too_large, uint64_t value, uint64_t
 /* A row of registry/memory.tsv, whose columns registry/README.md explains. */
 typedef struct memory_rule {
     const char *arch, *layers, *period, *window, *absent_window, *window_layers, *shared, *nextn,
-        *state, *snapshots, *flash, *table, *compute, *margin;
+        *state, *snapshots, *flash, *table, *compute, *extra, *tail, *margin;
 } memory_rule;
 
 /* NULL if no rule is known. */
 const memory_rule *rule_find(gufo_str arch);
 /* Whether a column has a word. */
 bool rule_has(const char *column, const char *word);
+/* Whether buffers for computing are known. */
+bool rule_is_measured(const memory_rule *rule);
 /* The number that a column begins with, 0 if it has none. */
 uint64_t rule_number(const char *column);
 
@@ -84,6 +85,7 @@ typedef struct model_values {
     const memory_rule *rule;
     uint64_t layers, embedding, vocabulary, context, window;
     uint64_t experts, experts_used, expert_feed_forward;
+    uint64_t layer_input; /* elements of an embedding that each layer has of its own */
     bool is_causal;
     bool is_latent;                                  /* keys and values are one compressed vector */
     uint64_t latent_key_length, latent_value_length; /* of one head, when computed */
@@ -102,7 +104,8 @@ typedef struct weight {
     uint64_t layer;         /* of PLACE_LAYER */
     tensor_place place;
     uint32_t shard;
-    bool is_table; /* the token embedding */
+    bool is_table;  /* the token embedding */
+    bool is_expert; /* of several experts, one after the other */
 } weight;
 
 typedef struct model_weights {
@@ -141,12 +144,17 @@ uint64_t settings_row(bool *is_too_large, const gufo_element_type *type, uint64_
 
 /* ---- parts of an estimate: each fills its members of *out -------------------------------------- */
 
+/* Where the experts of layers are that are on devices. */
+typedef struct expert_places {
+    bool on_host, on_devices;
+} expert_places;
+
 gufo_status weights_sum(const model_weights *w, const model_values *v, const settings *s,
-                        gufo_estimate *out, gufo_error *error);
+                        gufo_estimate *out, expert_places *experts, gufo_error *error);
 gufo_status context_sum(const model_values *v, const settings *s, gufo_estimate *out,
                         gufo_error *error);
-gufo_status compute_sum(const model_weights *w, const model_values *v, const settings *s,
-                        gufo_estimate *out, gufo_error *error);
+gufo_status compute_sum(const model_weights *w, const expert_places *experts, const model_values *v,
+                        const settings *s, gufo_estimate *out, gufo_error *error);
 
 /* "a number of bytes does not fit" */
 gufo_status amount_refuse(gufo_error *error);

@@ -10,9 +10,9 @@
 
 static const memory_rule rules[] = {
 #define ROW(arch, layers, period, window, absent_window, window_layers, shared, nextn, state, \
-            snapshots, flash, table, compute, margin)                                         \
-    {arch,  layers, period,    window, absent_window, window_layers, shared,                  \
-     nextn, state,  snapshots, flash,  table,         compute,       margin},
+            snapshots, flash, table, compute, extra, tail, margin)                            \
+    {arch,  layers,    period, window, absent_window, window_layers, shared, nextn,           \
+     state, snapshots, flash,  table,  compute,       extra,         tail,   margin},
 #include "registry/memory.inc"
 #undef ROW
 };
@@ -39,6 +39,11 @@ const memory_rule *rule_find(gufo_str arch)
 bool rule_has(const char *column, const char *word)
 {
     return str_is_word(gufo_str_of(word), column);
+}
+
+bool rule_is_measured(const memory_rule *rule)
+{
+    return strcmp(rule->compute, "-") != 0;
 }
 
 uint64_t rule_number(const char *column)

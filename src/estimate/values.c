@@ -131,6 +131,7 @@ static gufo_status read_model(const reading *r)
         {"context_length", &v->context},
         {"expert_count", &v->experts},
         {"expert_used_count", &v->experts_used},
+        {"embedding_length_per_layer_input", &v->layer_input},
         {"attention.key_length_mla", &latent_key},
         {"attention.value_length_mla", &latent_value},
     };
@@ -392,6 +393,7 @@ static gufo_status find_rule(reading *r)
     if (status != GUFO_OK)
         return status;
     r->v->rule = rule_find(r->arch);
+    r->v->layer_input = 256; /* llama.cpp's default */
     return r->v->rule != NULL ? GUFO_OK
                               : refuse(r->error, GUFO_E_TYPE,
                                        "no rule is known for the architecture %s", QUOTED(r->arch));

@@ -45,6 +45,7 @@ static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_t
                                    : rule_place(v->rule->arch, name),
                       .is_table = strcmp(name, "token_embd") == 0 &&
                                   gufo_str_equal(match->suffix, gufo_str_of(".weight"))};
+    added->is_expert = str_ends(gufo_str_of(name), "_exps");
     w->has_output |=
         strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
     w->has_dense |= strcmp(name, "blk.{bid}.ffn_down") == 0;
@@ -157,7 +158,7 @@ static void add_second_table(summing *sum, const model_weights *w, const model_v
 }
 
 gufo_status weights_sum(const model_weights *w, const model_values *v, const settings *s,
-                        gufo_estimate *out, gufo_error *error)
+                        gufo_estimate *out, expert_places *experts, gufo_error *error)
 {
     summing sum = {.out = out};
 
@@ -168,6 +169,10 @@ gufo_status weights_sum(const model_weights *w, const model_values *v, const set
 
         if (status != GUFO_OK)
             return status;
+        if (one->is_expert && settings_device(s, one->layer) != 0) {
+            experts->on_host |= device == 0;
+            experts->on_devices |= device != 0;
+        }
         if (one->place == PLACE_EVERY)
             add_everywhere(&sum, one);
         else

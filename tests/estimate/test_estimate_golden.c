@@ -3,7 +3,7 @@
 #include "../support/shared.h"
 #include "header_model.h"
 
-#include "base/memory.h"
+#include <math.h>
 
 #define FOLDER "data/sizes/estimate/"
 
@@ -179,6 +179,25 @@ static void check_compute(const gufo_estimate_device *d, const char *line, const
               expected, difference(got, expected));
 }
 
+/* On the host alone: plain transformers within 10 %, others but those that are marked rough within 17 %;
+ * the sum of everything within 3 %. */
+static void check_host(const gufo_estimate_device *d, const char *line, const char *label)
+{
+    static const char *const plain[] = {"llama",   "mixtral", "qwen2-",
+                                        "gemma3-", "gpt-oss", "openelm"};
+    uint64_t expected = column_number(line, C_COMPUTE);
+    uint64_t sum = column_number(line, C_MODEL) + column_number(line, C_CONTEXT) + expected;
+    double compute = fabs(difference(d->compute_bytes, expected));
+    double total = fabs(difference(d->model_bytes + d->context_bytes + d->compute_bytes, sum));
+    double limit = d->compute_quality == GUFO_ESTIMATE_ROUGH ? 40 : 17;
+
+    for (size_t i = 0; i < COUNT_OF(plain); i++)
+        if (strncmp(line, plain[i], strlen(plain[i])) == 0)
+            limit = 10;
+    check(compute <= limit, "%s: %.2f %% apart", label, compute);
+    check(total <= 3, "%s: %.2f %% of everything apart", label, total);
+}
+
 static const gufo_estimate_device *device_of(const gufo_estimate *e, const char *line)
 {
     if (column_is(line, C_DEVICE, "CPU"))
@@ -205,6 +224,8 @@ static void check_row(const golden_model *m, const char *line, uint32_t devices)
     check_ok(status, &error, "%s", label);
     check_exact(&e, device_of(&e, line), line, label);
     check_compute(device_of(&e, line), line, label);
+    if (e.device_count == 1)
+        check_host(&e.devices[0], line, label);
 }
 
 static void check_table(const char *name, uint32_t devices, size_t least)

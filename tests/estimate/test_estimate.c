@@ -1,0 +1,403 @@
+/* Memory of small models, with numbers that are worked out by hand; what is refused; hostile values;
+ * the inverse. */
+#include "../support/allocator.h"
+#include "header_model.h"
+
+/* Two layers; heads of 32 elements, 4 of them, 2 for keys and values. */
+#define PLAIN                          \
+    "general.architecture\tllama\n"    \
+    "llama.vocab_size\t1000\n"         \
+    "llama.context_length\t8192\n"     \
+    "llama.embedding_length\t128\n"    \
+    "llama.block_count\t2\n"           \
+    "llama.feed_forward_length\t256\n" \
+    "llama.attention.head_count\t4\n"  \
+    "llama.attention.head_count_kv\t2\n"
+
+#define PLAIN_TENSORS                       \
+    "token_embd.weight\tF16\t128x1000\n"    \
+    "output_norm.weight\tF32\t128\n"        \
+    "rope_freqs.weight\tF32\t16\n"          \
+    "blk.0.attn_norm.weight\tF32\t128\n"    \
+    "blk.0.ffn_down.weight\tF16\t256x128\n" \
+    "blk.1.attn_norm.weight\tF32\t128\n"    \
+    "blk.1.ffn_down.weight\tF16\t256x128\n" \
+    "blk.1.surprise.weight\tF16\t256\n"
+
+enum { TABLE = 128 * 1000 * 2, NORM = 512, FREQS = 64, DOWN = 256 * 128 * 2, ROW = 2 * 32 * 2 };
+
+typedef struct open_estimate {
+    header_model header;
+    gufo_estimator *e;
+} open_estimate;
+
+static open_estimate open_header(const char *entries, const char *tensors)
+{
+    open_estimate o = {.header = header_model_open(entries, tensors)};
+    gufo_error error;
+
+    o.e = gufo_estimator_new(o.header.model, NULL, &error);
+    check(o.e != NULL, "%s", error.message);
+    return o;
+}
+
+static void close_header(open_estimate *o)
+{
+    gufo_estimator_free(o->e);
+    header_model_close(&o->header);
+}
+
+static gufo_estimate run(const gufo_estimator *e, const gufo_estimate_options *options)
+{
+    gufo_estimate out;
+    gufo_error error;
+
+    check_ok(gufo_estimator_run(e, options, &out, &error), &error, "run");
+    return out;
+}
+
+/* ---- plain ---------------------------------------------------------------------------------- */
+
+static void test_host(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate e = run(o.e, NULL);
+
+    (void)state;
+    check_u64(e.n_ctx, 8192, "the model's context");
+    check_u64(e.n_batch, 2048, "batch");
+    check_u64(e.n_ubatch, 512, "physical batch");
+    check(e.flash_attention, "on by default");
+    check_u64(e.device_count, 1, "the host");
+    check_u64(e.devices[0].model_bytes, TABLE + 3 * NORM + FREQS + 2 * DOWN, "weights");
+    check_u64(e.devices[0].mapped_bytes, TABLE + 3 * NORM + FREQS + 2 * DOWN, "mapped");
+    check_u64(e.unused_bytes, 512, "not used");
+    check_u64(e.devices[0].kv_bytes, 2 * 2 * ROW * 8192, "K and V of two layers");
+    check_u64(e.kv_token_bytes, 2 * 2 * ROW, "a token");
+    check_u64(e.devices[0].output_bytes, 4 * 1000, "output");
+    check(e.devices[0].compute_quality == GUFO_ESTIMATE_FITTED, "compute");
+    close_header(&o);
+}
+
+/* c = 1000, np = 3: 1024, for each pad(341) = 512, 1536 in all. */
+static void test_streams(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate e = run(o.e, &(gufo_estimate_options){.n_ctx = 1000, .n_seq = 3});
+
+    (void)state;
+    check_u64(e.n_ctx, 1536, "rounded");
+    check_u64(e.n_ctx_seq, 512, "rounded");
+    check_u64(e.n_batch, 1000, "not above the context");
+    check_u64(e.devices[0].kv_bytes, 4 * ROW * 1536, "all streams");
+    e = run(o.e, &(gufo_estimate_options){.n_ctx = 1000, .n_seq = 3, .kv_unified = true});
+    check_u64(e.n_ctx, 1024, "unified");
+    check_u64(e.devices[0].kv_bytes, 4 * ROW * 1024, "unified");
+    close_header(&o);
+}
+
+/* The output layer's device gets a copy of the table; each device with layers has the factors. */
+static void test_devices(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options options = {.n_devices = 2, .has_gpu_layers = true, .n_gpu_layers = 2};
+    gufo_estimate e = run(o.e, &options);
+
+    (void)state;
+    check_u64(e.devices[0].model_bytes, TABLE + NORM + DOWN + FREQS, "layer 0");
+    check_u64(e.devices[1].model_bytes, NORM + DOWN + FREQS, "layer 1");
+    check_u64(e.devices[2].model_bytes, NORM + TABLE, "output");
+    check_u64(e.devices[1].kv_bytes, 2 * ROW * 8192, "layer 1");
+    check_u64(e.devices[2].kv_bytes, 0, "output");
+    options.tensor_split = (double[]){0, 1};
+    options.has_gpu_layers = false;
+    e = run(o.e, &options);
+    check_u64(e.devices[1].model_bytes, 0, "no share");
+    check_u64(e.devices[2].model_bytes, TABLE + 3 * NORM + 2 * DOWN + FREQS, "all");
+    check_u64(e.devices[0].model_bytes, TABLE, "the table stays");
+    options.no_kv_offload = true;
+    e = run(o.e, &options);
+    check_u64(e.devices[0].kv_bytes, 4 * ROW * 8192, "the cache stays");
+    close_header(&o);
+}
+
+static int place_down(void *context, gufo_str name)
+{
+    return name.len > 6 && memcmp(name.data + 6, "ffn_down", 8) == 0 ? *(const int *)context
+                                                                     : GUFO_ESTIMATE_BY_RULE;
+}
+
+static void test_place(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    int where = GUFO_ESTIMATE_HOST;
+    gufo_estimate_options options = {.n_devices = 1, .place = place_down, .place_context = &where};
+    gufo_estimate e = run(o.e, &options);
+    gufo_error error;
+
+    (void)state;
+    check_u64(e.devices[0].model_bytes, TABLE + 2 * DOWN, "moved to the host");
+    where = 1;
+    check_status(gufo_estimator_run(o.e, &options, &e, &error), GUFO_E_ARGUMENT, &error,
+                 "no such device");
+    close_header(&o);
+}
+
+/* ---- windows, states ------------------------------------------------------------------------ */
+
+/* Layers 0 to 4 of 6 have a window of 512: pad(512 + 512) cells. */
+static void test_window(void **state)
+{
+    open_estimate o = open_header("general.architecture\tgemma3\n"
+                                  "gemma3.vocab_size\t1000\n"
+                                  "gemma3.context_length\t8192\n"
+                                  "gemma3.embedding_length\t128\n"
+                                  "gemma3.block_count\t6\n"
+                                  "gemma3.attention.head_count\t4\n"
+                                  "gemma3.attention.head_count_kv\t2\n"
+                                  "gemma3.attention.sliding_window\t512\n",
+                                  "");
+    gufo_estimate e = run(o.e, NULL);
+
+    (void)state;
+    check_u64(e.devices[0].kv_bytes, 2 * ROW * (8192 + 5 * 1024), "window");
+    e = run(o.e, &(gufo_estimate_options){.n_seq = 2, .n_ctx = 8192, .kv_unified = true});
+    check_u64(e.devices[0].kv_bytes, 2 * ROW * (8192 + 5 * 1536), "two windows");
+    e = run(o.e, &(gufo_estimate_options){.swa_full = true});
+    check_u64(e.devices[0].kv_bytes, 2 * ROW * 6 * 8192, "full");
+    close_header(&o);
+}
+
+static void test_state(void **state)
+{
+    open_estimate o = open_header("general.architecture\tmamba\n"
+                                  "mamba.vocab_size\t1000\n"
+                                  "mamba.context_length\t8192\n"
+                                  "mamba.embedding_length\t128\n"
+                                  "mamba.block_count\t2\n"
+                                  "mamba.attention.head_count\t0\n"
+                                  "mamba.ssm.conv_kernel\t4\n"
+                                  "mamba.ssm.inner_size\t256\n"
+                                  "mamba.ssm.state_size\t16\n"
+                                  "mamba.ssm.time_step_rank\t8\n",
+                                  "");
+    gufo_estimate e = run(o.e, &(gufo_estimate_options){.n_seq = 2});
+
+    (void)state;
+    check_u64(e.devices[0].kv_bytes, 0, "no cache");
+    check_u64(e.devices[0].state_bytes, 2 * 2 * 4 * (3 * 256 + 16 * 256), "state");
+    close_header(&o);
+}
+
+/* An array of heads: without flash attention all rows of values are as wide as the widest. */
+static void test_layers(void **state)
+{
+    open_estimate o = open_header("general.architecture\topenelm\n"
+                                  "openelm.vocab_size\t1000\n"
+                                  "openelm.context_length\t1024\n"
+                                  "openelm.embedding_length\t128\n"
+                                  "openelm.block_count\t2\n"
+                                  "openelm.attention.key_length\t32\n"
+                                  "openelm.attention.value_length\t32\n"
+                                  "openelm.attention.head_count\t4,8\n"
+                                  "openelm.attention.head_count_kv\t1,2\n",
+                                  "");
+    gufo_estimate e = run(o.e, NULL);
+
+    (void)state;
+    check_u64(e.devices[0].kv_bytes, 1024 * 64 * (1 + 2 + 1 + 2), "on");
+    e = run(o.e, &(gufo_estimate_options){.flash_attention = GUFO_FLASH_ATTENTION_OFF});
+    check_u64(e.devices[0].kv_bytes, 1024 * 64 * (1 + 2 + 2 + 2), "off");
+    close_header(&o);
+}
+
+/* ---- refused -------------------------------------------------------------------------------- */
+
+static void test_refused_options(void **state)
+{
+    const gufo_element_type *q8 = gufo_element_type_by_id(GUFO_TYPE_Q8_0);
+    const gufo_element_type *q4_k = gufo_element_type_by_id(GUFO_TYPE_Q4_K);
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    const gufo_estimate_options refused[] = {
+        {.type_v = q8, .flash_attention = GUFO_FLASH_ATTENTION_OFF},
+        {.type_k = q4_k},
+        {.type_v = q4_k},
+        {.n_seq = 257},
+        {.n_devices = 17},
+        {.n_ctx = UINT64_MAX},
+        {.n_batch = UINT64_MAX},
+        {.n_devices = 1, .tensor_split = (double[]){-1}},
+        {.n_devices = 1, .tensor_split = (double[]){0}},
+        {.reserved = {0, 0, 0, 0, 0, 1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        gufo_estimate e;
+        gufo_error error = no_error();
+
+        check_status(gufo_estimator_run(o.e, &refused[i], &e, &error), GUFO_E_ARGUMENT, &error,
+                     "row %zu", i);
+    }
+    close_header(&o);
+}
+
+static void test_refused_models(void **state)
+{
+    static const struct {
+        const char *entries;
+        gufo_status status;
+    } rows[] = {
+        {"general.name\tnothing\n", GUFO_E_NOT_FOUND},
+        {"general.architecture\tno_such\n", GUFO_E_TYPE},
+        {"general.architecture\tllama\n", GUFO_E_NOT_FOUND},
+        {PLAIN "llama.x\t1\n", GUFO_OK},
+        {"general.architecture\tllama\nllama.vocab_size\t10\nllama.context_length\t10\n"
+         "llama.embedding_length\t128\nllama.block_count\t1000000000000000000\n",
+         GUFO_E_RANGE},
+        {"general.architecture\tllama\nllama.vocab_size\t10\nllama.context_length\t10\n"
+         "llama.embedding_length\t128\nllama.block_count\t513\n",
+         GUFO_E_RANGE},
+        {"general.architecture\tllama\nllama.vocab_size\t10\nllama.context_length\t10\n"
+         "llama.embedding_length\t128\nllama.block_count\t2\nllama.attention.head_count\t0\n",
+         GUFO_E_RANGE},
+        {"general.architecture\tllama\nllama.vocab_size\t10\nllama.context_length\t10\n"
+         "llama.embedding_length\t128\nllama.block_count\t2\nllama.attention.head_count\t1,2,3\n",
+         GUFO_E_RANGE},
+        {"general.architecture\tllama\nllama.vocab_size\t10\nllama.context_length\t10\n"
+         "llama.embedding_length\t128\nllama.block_count\tmany\n",
+         GUFO_E_TYPE},
+        {"general.architecture\tmamba\nmamba.vocab_size\t10\nmamba.context_length\t10\n"
+         "mamba.embedding_length\t128\nmamba.block_count\t1\nmamba.ssm.conv_kernel\t4294967295\n"
+         "mamba.ssm.inner_size\t4294967295\nmamba.ssm.state_size\t4294967295\n"
+         "mamba.ssm.group_count\t4294967295\n",
+         GUFO_E_RANGE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        header_model m = header_model_open(rows[i].entries, "");
+        gufo_error error = no_error();
+        gufo_estimator *e = gufo_estimator_new(m.model, NULL, &error);
+
+        check_status(e != NULL ? GUFO_OK : error.code, rows[i].status, &error, "row %zu", i);
+        gufo_estimator_free(e);
+        header_model_close(&m);
+    }
+}
+
+/* Sums above 64 bits are refused, whatever the options. */
+static void test_too_large(void **state)
+{
+    open_estimate o = open_header("general.architecture\tllama\nllama.vocab_size\t10\n"
+                                  "llama.context_length\t4000000000\n"
+                                  "llama.embedding_length\t4294967295\nllama.block_count\t2\n"
+                                  "llama.attention.key_length\t4294967295\n"
+                                  "llama.attention.head_count\t4294967295\n",
+                                  "");
+    gufo_estimate e;
+    gufo_error error;
+
+    (void)state;
+    check_status(gufo_estimator_run(o.e, NULL, &e, &error), GUFO_E_RANGE, &error, "too large");
+    close_header(&o);
+}
+
+/* ---- the inverse ---------------------------------------------------------------------------- */
+
+static uint64_t used(const gufo_estimate_device *d)
+{
+    return d->model_bytes + d->context_bytes + d->compute_bytes + d->compute_margin +
+           d->output_bytes;
+}
+
+static uint64_t used_on(const open_estimate *o, const gufo_estimate_options *options, size_t device)
+{
+    gufo_estimate e = run(o->e, options);
+
+    return used(&e.devices[device]);
+}
+
+/* The result fits, and 256 tokens more do not. */
+static void test_fit_context(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options options = {.n_ubatch = 64}, more;
+    uint64_t limit = used_on(&o, &(gufo_estimate_options){.n_ctx = 5000, .n_ubatch = 64}, 0);
+    gufo_estimate_limits limits = {.host_bytes = limit + 1000};
+    gufo_estimate e;
+    gufo_error error;
+
+    (void)state;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "fit");
+    check_u64(options.n_ctx, 5120, "context");
+    check(used(&e.devices[0]) <= limits.host_bytes, "it fits");
+    more = options;
+    more.n_ctx += 256;
+    check(used_on(&o, &more, 0) > limits.host_bytes, "the largest");
+    limits.host_bytes = 1000;
+    options.n_ctx = 0;
+    check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
+                 "nothing fits");
+    limits.host_bytes = 0;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, NULL, &error), &error, "no limit");
+    check_u64(options.n_ctx, 8192, "all");
+    close_header(&o);
+}
+
+static void test_fit_layers(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options one = {
+        .n_ctx = 4096, .n_ubatch = 64, .n_devices = 1, .has_gpu_layers = true, .n_gpu_layers = 2};
+    uint64_t room = used_on(&o, &one, 1);
+    gufo_estimate_options options = {.n_ubatch = 64, .n_devices = 1};
+    gufo_estimate_limits limits = {.device_bytes = &room};
+    gufo_estimate e;
+    gufo_error error;
+
+    (void)state;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "fit");
+    check(options.has_gpu_layers, "layers");
+    check_u64(options.n_gpu_layers, 2, "layers");
+    check_u64(options.n_ctx, 4096, "context");
+    check_u64(e.devices[1].layers, 1, "layers");
+    close_header(&o);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static void test_without_memory(void **state)
+{
+    header_model m = header_model_open(PLAIN, PLAIN_TENSORS);
+
+    (void)state;
+    for (size_t n = 1; n <= 2; n++) {
+        counter c;
+        gufo_allocator allocator;
+        gufo_error error = no_error();
+
+        counter_init(&c);
+        c.fail_at = n;
+        allocator = counter_allocator(&c);
+        check(gufo_estimator_new(m.model, &allocator, &error) == NULL, "request %zu", n);
+        check_u64(error.code, GUFO_E_MEMORY, "request %zu", n);
+        check_u64(c.in_use, 0, "request %zu", n);
+    }
+    header_model_close(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host),           cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_devices),        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_window),         cmocka_unit_test(test_state),
+        cmocka_unit_test(test_layers),         cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_refused_models), cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_fit_context),    cmocka_unit_test(test_fit_layers),
+        cmocka_unit_test(test_without_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
