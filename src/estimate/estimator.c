@@ -19,7 +19,7 @@ gufo_estimator *gufo_estimator_new(const gufo_model *model, const gufo_allocator
         return NULL;
     status = values_read(&e->values, model, error);
     if (status == GUFO_OK)
-        status = weights_read(&e->weights, model, &e->values, &e->allocator, error);
+        status = estimate_weights_read(&e->weights, model, &e->values, &e->allocator, error);
     if (status == GUFO_OK)
         return e;
     fail_in(error, GUFO_FILE_INPUT, 0, gufo_model_name(model));
@@ -66,7 +66,7 @@ gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_opti
     made.n_streams = s.n_streams;
     made.flash_attention = s.flash;
     count_layers(&e->values, &s, &made);
-    status = weights_sum(&e->weights, &e->values, &s, &made, &experts, error);
+    status = estimate_weights_sum(&e->weights, &e->values, &s, &made, &experts, error);
     if (status == GUFO_OK)
         status = context_sum(&e->values, &s, &made, error);
     if (status == GUFO_OK)

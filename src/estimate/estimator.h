@@ -116,8 +116,8 @@ typedef struct model_weights {
     bool has_dense;  /* a feed-forward part without experts */
 } model_weights;
 
-gufo_status weights_read(model_weights *w, const gufo_model *model, const model_values *v,
-                         const gufo_allocator *allocator, gufo_error *error);
+gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
+                                  const gufo_allocator *allocator, gufo_error *error);
 
 /* ---- settings.c ----------------------------------------------------------------------------- */
 
@@ -149,8 +149,8 @@ typedef struct expert_places {
     bool on_host, on_devices;
 } expert_places;
 
-gufo_status weights_sum(const model_weights *w, const model_values *v, const settings *s,
-                        gufo_estimate *out, expert_places *experts, gufo_error *error);
+gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, const settings *s,
+                                 gufo_estimate *out, expert_places *experts, gufo_error *error);
 gufo_status context_sum(const model_values *v, const settings *s, gufo_estimate *out,
                         gufo_error *error);
 gufo_status compute_sum(const model_weights *w, const expert_places *experts, const model_values *v,

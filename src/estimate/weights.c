@@ -51,8 +51,8 @@ static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_t
     w->has_dense |= strcmp(name, "blk.{bid}.ffn_down") == 0;
 }
 
-gufo_status weights_read(model_weights *w, const gufo_model *model, const model_values *v,
-                         const gufo_allocator *allocator, gufo_error *error)
+gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
+                                  const gufo_allocator *allocator, gufo_error *error)
 {
     uint64_t count = gufo_tensor_count(model), total = 0;
     gufo_tensor tensor;
@@ -157,8 +157,8 @@ static void add_second_table(summing *sum, const model_weights *w, const model_v
         add_copy(sum, output, table);
 }
 
-gufo_status weights_sum(const model_weights *w, const model_values *v, const settings *s,
-                        gufo_estimate *out, expert_places *experts, gufo_error *error)
+gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, const settings *s,
+                                 gufo_estimate *out, expert_places *experts, gufo_error *error)
 {
     summing sum = {.out = out};
 
