@@ -7,6 +7,7 @@ const command commands[] = {
     {"ls", "List the models in folders and in caches", .line = &command_ls},
     {"get", "Print one metadata value", .line = &command_get},
     {"stats", "Show what numbers the tensors hold", .line = &command_stats},
+    {"estimate", "Show the memory that a model needs to run", .line = &command_estimate},
     {"diff", "Show how two models differ", .line = &command_diff},
     {"validate", "Check files and report every fault", .line = &command_validate,
      .group = "Check models"},

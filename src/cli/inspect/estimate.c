@@ -1,0 +1,128 @@
+/* gufo estimate FILE: the memory that a model needs to run, from its header alone, and what fits into
+ * memory. */
+#include "cli/inspect/estimate.h"
+
+#include "cli/commands.h"
+
+static const char *const flash_words[] = {"auto", "on", "off", NULL};
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option estimate_table[] = {
+    {"ctx-size", "N", "Tokens of context, of all sequences together; without it, the model's",
+     OPTION_NUMBER(estimate_options, ctx, 0, UINT32_MAX), .letter = 'c'},
+    {"batch-size", "N", "Tokens in a batch; 2048 without it",
+     OPTION_NUMBER(estimate_options, batch, 1, INT32_MAX), .letter = 'b'},
+    {"ubatch-size", "N", "Tokens in a physical batch; 512 without it",
+     OPTION_NUMBER(estimate_options, ubatch, 1, INT32_MAX)},
+    {"parallel", "N", "Sequences in parallel", OPTION_NUMBER(estimate_options, parallel, 1, 256)},
+    {"cache-type-k", "TYPE", "Type of the cache of keys; F16 without it",
+     OPTION_CHOICE(estimate_options, type_k, estimate_cache_types, 1)},
+    {"cache-type-v", "TYPE", "Type of the cache of values; F16 without it",
+     OPTION_CHOICE(estimate_options, type_v, estimate_cache_types, 1)},
+    {"flash-attn", "WHEN", "Flash attention: on, off or auto",
+     OPTION_CHOICE(estimate_options, flash, flash_words, 0)},
+    {"kv-unified", NULL, "One cache for all sequences", OPTION_FLAG(estimate_options, unified)},
+    {"swa-full", NULL, "Caches of full size for sliding windows",
+     OPTION_FLAG(estimate_options, swa_full)},
+    {"gpu-layers", "N", "Layers on devices, the last ones; the output counts as one",
+     OPTION_NUMBER(estimate_options, layers, 0, UINT32_MAX),
+     .given = offsetof(estimate_options, has_layers)},
+    {"devices", "N", "Devices beside the host",
+     OPTION_NUMBER(estimate_options, devices, 0, GUFO_ESTIMATE_MAX_DEVICES)},
+    {"tensor-split", "A,B...", "The share of each device", OPTION_TEXT(estimate_options, split)},
+    {"no-kv-offload", NULL, "Keep cache and state on the host",
+     OPTION_FLAG(estimate_options, no_kv_offload)},
+    {"cpu-moe", NULL, "Keep all experts on the host", OPTION_FLAG(estimate_options, cpu_moe)},
+    {"n-cpu-moe", "N", "Keep the experts of the first N layers on the host",
+     OPTION_NUMBER(estimate_options, cpu_moe_layers, 0, UINT32_MAX)},
+    {"n-outputs", "N", "Rows of logits of a batch; without it, as many as the batch has tokens",
+     OPTION_NUMBER(estimate_options, outputs, 0, INT32_MAX)},
+    {"rs-seq", "N", "Snapshots of the recurrent state",
+     OPTION_NUMBER(estimate_options, rs_seq, 0, INT32_MAX)},
+    {"embeddings", NULL, "Count embeddings in the output",
+     OPTION_FLAG(estimate_options, embeddings)},
+    {"no-mmap", NULL, "The host's weights are read, not mapped",
+     OPTION_FLAG(estimate_options, no_mmap)},
+    {"fit", "SIZE,SIZE...", "Find the largest context, then the most layers, that fit into devices",
+     OPTION_TEXT(estimate_options, fit)},
+    {"host", "SIZE", "Find what fits into the host's memory",
+     OPTION_SIZE(estimate_options, host, 1, "64G")},
+    OPTION_SINGLE(estimate_options),
+    {0},
+};
+
+/* ---- work ----------------------------------------------------------------------------------- */
+
+/* llama.cpp refuses the options, or nothing fits, or a value is impossible. */
+static int report_failure(const input *in, const gufo_error *error)
+{
+    if (error->code == GUFO_E_ARGUMENT)
+        return report_as(CODE_USAGE, in->path, "%s", error->message);
+    if (error->code == GUFO_E_LIMIT)
+        return report_as(CODE_NO, in->path, "nothing fits: %s", error->message);
+    return report_error(in->path, error);
+}
+
+/* An architecture without a rule, which is no fault of the file. */
+static int report_unread(const input *in, const gufo_error *error)
+{
+    if (error->code == GUFO_E_TYPE)
+        return report_as(CODE_NO, in->path, "not known: %s", error->message);
+    return report_error(in->path, error);
+}
+
+static int run(const input *in, const estimate_options *options, estimate_values *values)
+{
+    gufo_error error;
+    gufo_estimate e;
+    gufo_estimator *estimator = gufo_estimator_new(in->model, NULL, &error);
+    gufo_status status;
+
+    if (estimator == NULL)
+        return report_unread(in, &error);
+    status = values->is_fitted
+                 ? gufo_estimator_fit(estimator, &values->limits, &values->run, &e, &error)
+                 : gufo_estimator_run(estimator, &values->run, &e, &error);
+    gufo_estimator_free(estimator);
+    if (status != GUFO_OK)
+        return report_failure(in, &error);
+    (options->base.shared->json ? estimate_write_json : estimate_write_text)(in, options, values,
+                                                                             &e);
+    return CODE_OK;
+}
+
+static int estimate(void *context)
+{
+    estimate_options *options = context;
+    estimate_values values;
+    input in;
+    int code = estimate_values_read(options, &values);
+
+    if (code != CODE_OK)
+        return code;
+    options->input.open_flags |= GUFO_OPEN_METADATA_ONLY;
+    code = input_open(&in, options->base.shared->args[0], &options->input);
+    if (code != CODE_OK)
+        return code;
+    code = run(&in, options, &values);
+    input_close(&in);
+    return code;
+}
+
+const command_line command_estimate = {
+    .operands = {"FILE", 1, 1, "FILE is needed, and nothing else"},
+    .doc =
+        "Show the memory that a model needs to run.\v"
+        "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "
+        "cache and state to the byte; buffers for computing, with ~, within the margin that is "
+        "printed.  Exit status 1 means that nothing fits, or that no rule is known for the "
+        "architecture; 2 also that llama.cpp refuses the options.",
+    .examples = {{"gufo estimate --ctx-size 8192 model.gguf", "Shows what runs on the host alone."},
+                 {"gufo estimate --devices 1 --gpu-layers 20 model.gguf",
+                  "Puts 20 layers on a device."},
+                 {"gufo estimate --fit 24G model.gguf",
+                  "Finds the largest context for a device of 24 GB."}},
+    COMMAND_OPTIONS(estimate_table, estimate_options),
+    .run = estimate,
+};
