@@ -40,6 +40,18 @@ field() {
     [[ $stderr == *'nothing fits: '* ]]
 }
 
+@test "estimate: short options of llama.cpp" {
+    make_llama
+    run -0 gufo estimate --json -c 1000 -np 3 -ub 64 -ctk q8_0 -ctv q8_0 -fa on m.gguf
+    [ "$(field n_ctx)" = 1536 ]
+    [ "$(field n_ubatch)" = 64 ]
+    [ "$(field kv_token_bytes)" = 272 ]
+    run -0 gufo estimate --json -kvu -c 1000 -np 3 m.gguf
+    [ "$(field n_ctx)" = 1024 ]
+    run -0 gufo estimate --json -c 256 --devices 2 -ngl 2 -ts 0,1 -nkvo m.gguf
+    [ "$(field context_bytes)" = $((512 * 256)) ]
+}
+
 @test "estimate: what is refused" {
     make_llama
     run -2 --separate-stderr gufo estimate --cache-type-v q8_0 --flash-attn off m.gguf

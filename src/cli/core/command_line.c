@@ -167,6 +167,15 @@ static int check_operands(const command_line *line, command_input *input)
     return CODE_OK;
 }
 
+/* argp reads "-ngl" as three letters, so that it gets the long form. */
+static void replace_aliases(const command_line *line, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        for (command_alias *a = line->aliases; a != NULL && a->given != NULL; a++)
+            if (strcmp(argv[i], a->given) == 0)
+                argv[i] = a->name;
+}
+
 static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
 {
     static char program[] = "gufo";
@@ -175,6 +184,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     error_t failure;
     reading r;
 
+    replace_aliases(line, argc, argv);
     if (check_words(line, argc, argv) != CODE_OK)
         return CODE_USAGE;
     start(&r, line, input);

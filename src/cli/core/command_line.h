@@ -11,6 +11,12 @@ typedef struct command_example {
     const char *says;    /* what it does */
 } command_example;
 
+/* Another form of an option, as other programs have it: letters after a single hyphen. */
+typedef struct command_alias {
+    const char *given; /* "-ngl"; NULL: no more */
+    char name[24];     /* "--gpu-layers" */
+} command_alias;
+
 /* Describes a command line, and what runs when it was read. */
 typedef struct command_line {
     struct {
@@ -22,6 +28,7 @@ typedef struct command_line {
     const char *doc; /* what the command does; after \v, below the options, what else to know */
     command_example examples[COMMAND_EXAMPLES];
     const command_option *options; /* the last one is empty; NULL: the shared ones alone */
+    command_alias *aliases;        /* the last one is empty; NULL: none */
     size_t size;                   /* of the struct of its options; 0: a command_input */
     unsigned flags;                /* of argp */
     bool unread;                   /* runs without reading the command line */

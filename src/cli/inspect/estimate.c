@@ -52,6 +52,14 @@ static const command_option estimate_table[] = {
     {0},
 };
 
+/* As llama.cpp's users know them. */
+static command_alias aliases[] = {
+    {"-ub", "--ubatch-size"},   {"-np", "--parallel"},     {"-ctk", "--cache-type-k"},
+    {"-ctv", "--cache-type-v"}, {"-fa", "--flash-attn"},   {"-kvu", "--kv-unified"},
+    {"-ngl", "--gpu-layers"},   {"-ts", "--tensor-split"}, {"-nkvo", "--no-kv-offload"},
+    {"-cmoe", "--cpu-moe"},     {"-ncmoe", "--n-cpu-moe"}, {NULL, ""},
+};
+
 /* ---- work ----------------------------------------------------------------------------------- */
 
 /* llama.cpp refuses the options, or nothing fits, or a value is impossible. */
@@ -116,13 +124,16 @@ const command_line command_estimate = {
         "Show the memory that a model needs to run.\v"
         "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "
         "cache and state to the byte; buffers for computing, with ~, within the margin that is "
-        "printed.  Exit status 1 means that nothing fits, or that no rule is known for the "
-        "architecture; 2 also that llama.cpp refuses the options.",
+        "printed.  The short options of llama.cpp are known, too: -ub, -np, -ctk, -ctv, -fa, -kvu, "
+        "-ngl, -ts, -nkvo, -cmoe and -ncmoe.  Exit status 1 means that nothing fits, or that no "
+        "rule "
+        "is known for the architecture; 2 also that llama.cpp refuses the options.",
     .examples = {{"gufo estimate --ctx-size 8192 model.gguf", "Shows what runs on the host alone."},
                  {"gufo estimate --devices 1 --gpu-layers 20 model.gguf",
                   "Puts 20 layers on a device."},
                  {"gufo estimate --fit 24G model.gguf",
                   "Finds the largest context for a device of 24 GB."}},
     COMMAND_OPTIONS(estimate_table, estimate_options),
+    .aliases = aliases,
     .run = estimate,
 };

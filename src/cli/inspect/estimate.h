@@ -35,7 +35,7 @@ typedef struct estimate_values {
 } estimate_values;
 
 /* Returns CODE_OK, or CODE_USAGE after a report. */
-int estimate_values_read(const estimate_options *options, estimate_values *out);
+int estimate_values_read(estimate_options *options, estimate_values *out);
 
 void estimate_write_json(const input *in, const estimate_options *options,
                          const estimate_values *values, const gufo_estimate *e);

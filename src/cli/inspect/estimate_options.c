@@ -110,7 +110,7 @@ static int read_limits(const estimate_options *o, estimate_values *v)
     return code;
 }
 
-int estimate_values_read(const estimate_options *o, estimate_values *out)
+int estimate_values_read(estimate_options *o, estimate_values *out)
 {
     int code = CODE_OK;
 
@@ -134,7 +134,7 @@ int estimate_values_read(const estimate_options *o, estimate_values *out)
                              }};
     if (o->cpu_moe || o->cpu_moe_layers > 0) {
         out->run.place = place_experts;
-        out->run.place_context = (void *)(uintptr_t)o;
+        out->run.place_context = o;
     }
     if (o->split != NULL) {
         code = count_devices(
