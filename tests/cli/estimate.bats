@@ -52,6 +52,21 @@ field() {
     [ "$(field context_bytes)" = $((512 * 256)) ]
 }
 
+@test "estimate: tensors on other devices" {
+    make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint32 10 \
+        kv llama.context_length uint32 256 kv llama.embedding_length uint32 32 \
+        kv llama.block_count uint32 1 kv llama.attention.head_count uint32 1 \
+        tensor token_embd.weight 0 32x10 1280 tensor blk.0.attn_norm.weight 0 32 128 \
+        tensor output_norm.weight 0 32 128 tensor output.weight 0 32x10 1280
+    run -0 gufo estimate --json --devices 1 m.gguf
+    [[ $output == *'"CPU","model_bytes":1280,'* && $output == *'"DEV0","model_bytes":1536,'* ]]
+    run -0 gufo estimate --json --devices 1 -ot '^output=CPU' -ot 'attn=DEV0' m.gguf
+    [[ $output == *'"CPU","model_bytes":2688,'* && $output == *'"DEV0","model_bytes":128,'* ]]
+    run -2 gufo estimate --devices 1 -ot 'attn=DEV1' m.gguf
+    run -2 gufo estimate --devices 1 -ot 'attn' m.gguf
+    run -2 gufo estimate --devices 1 -ot '(=CPU' m.gguf
+}
+
 @test "estimate: what is refused" {
     make_llama
     run -2 --separate-stderr gufo estimate --cache-type-v q8_0 --flash-attn off m.gguf

@@ -33,6 +33,9 @@ static const command_option estimate_table[] = {
     {"tensor-split", "A,B...", "The share of each device", OPTION_TEXT(estimate_options, split)},
     {"no-kv-offload", NULL, "Keep cache and state on the host",
      OPTION_FLAG(estimate_options, no_kv_offload)},
+    {"override-tensor", "PATTERN=DEV",
+     "Tensors that match are on DEV: CPU, DEV0, DEV1 ...; may be repeated",
+     OPTION_TEXTS(estimate_options, overrides)},
     {"cpu-moe", NULL, "Keep all experts on the host", OPTION_FLAG(estimate_options, cpu_moe)},
     {"n-cpu-moe", "N", "Keep the experts of the first N layers on the host",
      OPTION_NUMBER(estimate_options, cpu_moe_layers, 0, UINT32_MAX)},
@@ -54,10 +57,19 @@ static const command_option estimate_table[] = {
 
 /* As llama.cpp's users know them. */
 static command_alias aliases[] = {
-    {"-ub", "--ubatch-size"},   {"-np", "--parallel"},     {"-ctk", "--cache-type-k"},
-    {"-ctv", "--cache-type-v"}, {"-fa", "--flash-attn"},   {"-kvu", "--kv-unified"},
-    {"-ngl", "--gpu-layers"},   {"-ts", "--tensor-split"}, {"-nkvo", "--no-kv-offload"},
-    {"-cmoe", "--cpu-moe"},     {"-ncmoe", "--n-cpu-moe"}, {NULL, ""},
+    {"-ub", "--ubatch-size"},
+    {"-np", "--parallel"},
+    {"-ctk", "--cache-type-k"},
+    {"-ctv", "--cache-type-v"},
+    {"-fa", "--flash-attn"},
+    {"-kvu", "--kv-unified"},
+    {"-ngl", "--gpu-layers"},
+    {"-ts", "--tensor-split"},
+    {"-nkvo", "--no-kv-offload"},
+    {"-ot", "--override-tensor"},
+    {"-cmoe", "--cpu-moe"},
+    {"-ncmoe", "--n-cpu-moe"},
+    {NULL, ""},
 };
 
 /* ---- work ----------------------------------------------------------------------------------- */
@@ -107,14 +119,14 @@ static int estimate(void *context)
     input in;
     int code = estimate_values_read(options, &values);
 
-    if (code != CODE_OK)
-        return code;
     options->input.open_flags |= GUFO_OPEN_METADATA_ONLY;
-    code = input_open(&in, options->base.shared->args[0], &options->input);
-    if (code != CODE_OK)
-        return code;
-    code = run(&in, options, &values);
-    input_close(&in);
+    if (code == CODE_OK)
+        code = input_open(&in, options->base.shared->args[0], &options->input);
+    if (code == CODE_OK) {
+        code = run(&in, options, &values);
+        input_close(&in);
+    }
+    estimate_values_free(&values);
     return code;
 }
 
@@ -125,7 +137,8 @@ const command_line command_estimate = {
         "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "
         "cache and state to the byte; buffers for computing, with ~, within the margin that is "
         "printed.  The short options of llama.cpp are known, too: -ub, -np, -ctk, -ctv, -fa, -kvu, "
-        "-ngl, -ts, -nkvo, -cmoe and -ncmoe.  Exit status 1 means that nothing fits, or that no "
+        "-ngl, -ts, -ot, -nkvo, -cmoe and -ncmoe.  Exit status 1 means that nothing fits, or that "
+        "no "
         "rule "
         "is known for the architecture; 2 also that llama.cpp refuses the options.",
     .examples = {{"gufo estimate --ctx-size 8192 model.gguf", "Shows what runs on the host alone."},

@@ -8,6 +8,7 @@
 
 #include "cli/core/input.h"
 #include "cli/core/options.h"
+#include "cli/core/pattern.h"
 #include "gufo/estimate.h"
 
 typedef struct estimate_options {
@@ -20,10 +21,19 @@ typedef struct estimate_options {
     bool has_layers;
     uint64_t devices, layers, cpu_moe_layers;
     const char *split, *fit;
+    option_texts overrides;
     uint64_t host; /* bytes */
 } estimate_options;
 
 extern const char *const estimate_cache_types[];
+
+/* Tensors whose names match are on a device, or the host. */
+typedef struct estimate_override {
+    pattern *pattern;
+    int place;
+} estimate_override;
+
+enum { ESTIMATE_OVERRIDES = 64 };
 
 /* What the texts of options give. */
 typedef struct estimate_values {
@@ -32,10 +42,15 @@ typedef struct estimate_values {
     gufo_estimate_options run;
     gufo_estimate_limits limits;
     bool is_fitted; /* limits were given */
+    const estimate_options *options;
+    estimate_override overrides[ESTIMATE_OVERRIDES];
+    size_t override_count;
 } estimate_values;
 
-/* Returns CODE_OK, or CODE_USAGE after a report. */
-int estimate_values_read(estimate_options *options, estimate_values *out);
+/* Returns CODE_OK, or CODE_USAGE after a report; the values are freed in any case. */
+int estimate_values_read(const estimate_options *options, estimate_values *out);
+
+void estimate_values_free(estimate_values *values);
 
 void estimate_write_json(const input *in, const estimate_options *options,
                          const estimate_values *values, const gufo_estimate *e);

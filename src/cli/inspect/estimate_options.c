@@ -76,22 +76,80 @@ static int count_devices(estimate_values *v, const char *option, uint32_t count)
     return CODE_OK;
 }
 
-/* ---- experts -------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 /* The experts of the first layers, which --n-cpu-moe counts, stay on the host. */
-static int place_experts(void *context, gufo_str name)
+static bool is_host_expert(const estimate_options *options, gufo_str name)
 {
-    const estimate_options *options = context;
-    const char *number = name.data + strlen("blk.");
+    size_t start = strlen("blk.");
     gufo_str digits;
     uint64_t layer;
 
     if (!str_begins(name, "blk.") || str_search(name, gufo_str_of("exps.")) == NULL)
-        return GUFO_ESTIMATE_BY_RULE;
-    digits = (gufo_str){number, str_digits((gufo_str){number, name.len - strlen("blk.")}, 0)};
-    if (options->cpu_moe || (str_number(digits, &layer) && layer < options->cpu_moe_layers))
-        return GUFO_ESTIMATE_HOST;
-    return GUFO_ESTIMATE_BY_RULE;
+        return false;
+    digits = (gufo_str){name.data + start, str_digits(name, start)};
+    return options->cpu_moe || (str_number(digits, &layer) && layer < options->cpu_moe_layers);
+}
+
+static int place(void *context, gufo_str name)
+{
+    const estimate_values *v = context;
+
+    for (size_t i = 0; i < v->override_count; i++)
+        if (pattern_match(v->overrides[i].pattern, name) == PATTERN_YES)
+            return v->overrides[i].place;
+    return is_host_expert(v->options, name) ? GUFO_ESTIMATE_HOST : GUFO_ESTIMATE_BY_RULE;
+}
+
+/* "CPU", "DEV0", "DEV1" ... */
+static bool read_place(const char *text, int *out)
+{
+    uint64_t number;
+
+    if (strcmp(text, "CPU") == 0) {
+        *out = GUFO_ESTIMATE_HOST;
+        return true;
+    }
+    if (strncmp(text, "DEV", 3) != 0 || !str_number(gufo_str_of(text + 3), &number) ||
+        number >= GUFO_ESTIMATE_MAX_DEVICES)
+        return false;
+    *out = (int)number;
+    return true;
+}
+
+/* PATTERN=DEVICE; what is behind the last sign of equality is the device. */
+static int read_override(estimate_values *v, const char *text)
+{
+    char message[PATTERN_MESSAGE], expression[512];
+    const char *end = strrchr(text, '=');
+    estimate_override *o = &v->overrides[v->override_count];
+
+    if (end == NULL || (size_t)(end - text) >= sizeof expression || !read_place(end + 1, &o->place))
+        return report_usage("--override-tensor takes PATTERN=CPU or PATTERN=DEV0, not '%s'", text);
+    if (v->override_count == ESTIMATE_OVERRIDES - 1)
+        return report_usage("more than %d --override-tensor", ESTIMATE_OVERRIDES - 1);
+    snprintf(expression, sizeof expression, "%.*s", (int)(end - text), text);
+    o->pattern = pattern_new(expression, message);
+    if (o->pattern == NULL)
+        return report_usage("--override-tensor '%s': %s", expression, message);
+    v->override_count++;
+    return CODE_OK;
+}
+
+static int read_overrides(estimate_values *v)
+{
+    const option_texts *texts = &v->options->overrides;
+    int code = CODE_OK;
+
+    for (size_t i = 0; code == CODE_OK && i < texts->count; i++)
+        code = read_override(v, texts->items[i]);
+    return code;
+}
+
+void estimate_values_free(estimate_values *v)
+{
+    for (size_t i = 0; i < v->override_count; i++)
+        pattern_free(v->overrides[i].pattern);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -110,7 +168,7 @@ static int read_limits(const estimate_options *o, estimate_values *v)
     return code;
 }
 
-int estimate_values_read(estimate_options *o, estimate_values *out)
+int estimate_values_read(const estimate_options *o, estimate_values *out)
 {
     int code = CODE_OK;
 
@@ -132,11 +190,13 @@ int estimate_values_read(estimate_options *o, estimate_values *out)
                                  .has_gpu_layers = o->has_layers,
                                  .n_gpu_layers = o->layers,
                              }};
-    if (o->cpu_moe || o->cpu_moe_layers > 0) {
-        out->run.place = place_experts;
-        out->run.place_context = o;
+    out->options = o;
+    code = read_overrides(out);
+    if (o->cpu_moe || o->cpu_moe_layers > 0 || out->override_count > 0) {
+        out->run.place = place;
+        out->run.place_context = out;
     }
-    if (o->split != NULL) {
+    if (code == CODE_OK && o->split != NULL) {
         code = count_devices(
             out, "--tensor-split",
             read_list("--tensor-split", o->split, read_share, out->split, sizeof *out->split));
