@@ -60,6 +60,7 @@ field() {
         tensor output_norm.weight 0 32 128 tensor output.weight 0 32x10 1280
     run -0 gufo estimate --json --devices 1 m.gguf
     [[ $output == *'"CPU","model_bytes":1280,'* && $output == *'"DEV0","model_bytes":1536,'* ]]
+    [[ "$(gufo --version)" == *PCRE2* ]] || skip "built without PCRE2"
     run -0 gufo estimate --json --devices 1 -ot '^output=CPU' -ot 'attn=DEV0' m.gguf
     [[ $output == *'"CPU","model_bytes":2688,'* && $output == *'"DEV0","model_bytes":128,'* ]]
     run -2 gufo estimate --devices 1 -ot 'attn=DEV1' m.gguf
