@@ -5,7 +5,7 @@
  * document.h (the description of a file to write), produce.h (writing it), schema.h (what the
  * values mean), check.h (whether a model is complete and agrees with itself), name.h (names of
  * files), quant.h (making models smaller), edit.h (changing files), compare.h (how two models
- * differ).  digest.h (hashes and signatures) belongs to a separate library. */
+ * differ), estimate.h (the memory that a model needs).  digest.h (hashes and signatures) belongs to a separate library. */
 #ifndef GUFO_H
 #define GUFO_H
 
@@ -15,6 +15,7 @@
 #include "gufo/compare.h"
 #include "gufo/document.h"
 #include "gufo/edit.h"
+#include "gufo/estimate.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
 #include "gufo/produce.h"

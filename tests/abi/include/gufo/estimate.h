@@ -1,0 +1,151 @@
+/* Floor 5: the memory that a model needs to run.
+ *
+ * From the header of a model alone, these functions compute what llama.cpp allocates on the host and on
+ * each device: weights, the cache of keys and values, recurrent state, buffers for computing and for
+ * the output.  The rules of each architecture are rows of registry/memory.tsv; docs/estimate.md explains
+ * them.  Weights, cache and state are exact; buffers for computing are fitted to measurements, and have
+ * a margin. */
+#ifndef GUFO_ESTIMATE_H
+#define GUFO_ESTIMATE_H
+
+#include "base.h"
+#include "codec.h"
+#include "format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GUFO_ESTIMATE_MAX_LAYERS 512    /* as in llama.cpp */
+#define GUFO_ESTIMATE_MAX_DEVICES 16    /* beside the host, as in llama.cpp */
+#define GUFO_ESTIMATE_MAX_SEQUENCES 256 /* as in llama.cpp */
+
+/* What is read of a model once: its hyperparameters, and the bytes and places of its tensors.
+ * Immutable: any number of threads may use one. */
+typedef struct gufo_estimator gufo_estimator;
+
+/* Reads the header of a model, which must live as long as the result; tensor data is not read, so
+ * a model that was opened with GUFO_OPEN_METADATA_ONLY or GUFO_OPEN_INCOMPLETE will do.  The caller owns
+ * the result and frees it with gufo_estimator_free.  `allocator` may be NULL: malloc.  Any thread.
+ * NULL on failure:
+ *   GUFO_E_NOT_FOUND  the model names no architecture, or lacks a key that the rules need
+ *   GUFO_E_TYPE       no rule is known for the architecture, or a key has a value of another type
+ *   GUFO_E_RANGE      a value that llama.cpp refuses: too many layers, more than 32 bits, an array that
+ *                     has another length than the number of layers, no heads
+ *   GUFO_E_MEMORY */
+GUFO_MUST_USE GUFO_API gufo_estimator *gufo_estimator_new(const gufo_model *model,
+                                                          const gufo_allocator *allocator,
+                                                          gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_estimator_free(gufo_estimator *estimator);
+
+typedef enum gufo_flash_attention {
+    GUFO_FLASH_ATTENTION_AUTO = 0, /* on, but for an architecture that cannot */
+    GUFO_FLASH_ATTENTION_ON = 1,
+    GUFO_FLASH_ATTENTION_OFF = 2,
+} gufo_flash_attention;
+
+/* Where a tensor is, of gufo_estimate_options.place. */
+#define GUFO_ESTIMATE_BY_RULE (-2) /* where llama.cpp loads it without a choice of the user */
+#define GUFO_ESTIMATE_HOST (-1)    /* else the index of a device */
+
+/* How the model is run; the names are those of the options of llama.cpp.  0 is the default. */
+typedef struct gufo_estimate_options {
+    uint64_t n_ctx;     /* tokens of all sequences together; 0: the model's context_length */
+    uint64_t n_batch;   /* 0: 2048 */
+    uint64_t n_ubatch;  /* 0: 512 */
+    uint64_t n_seq;     /* sequences in parallel; 0: 1 */
+    uint64_t n_outputs; /* rows of logits of a batch; 0: n_batch */
+    uint64_t n_rs_seq;  /* snapshots of the recurrent state, for architectures that have them */
+    const gufo_element_type *type_k, *type_v; /* of the cache; NULL: F16 */
+    gufo_flash_attention flash_attention;
+    bool kv_unified;     /* one cache for all sequences, not a stream for each */
+    bool swa_full;       /* sliding windows get caches of full size */
+    bool embeddings;     /* the output has embeddings, too */
+    bool no_kv_offload;  /* cache and state stay on the host */
+    uint32_t n_devices;  /* beside the host */
+    bool has_gpu_layers; /* false: all layers are on devices */
+    uint64_t n_gpu_layers;
+    /* The share of each device, n_devices numbers; NULL: equal shares. */
+    const double *tensor_split;
+    /* The user's choice for a tensor: one of the constants above, or the index of a device.  May be
+     * NULL. */
+    int (*place)(void *context, gufo_str name);
+    void *place_context;
+    uint64_t reserved[8]; /* must be zero */
+} gufo_estimate_options;
+
+/* How well a number of bytes is known. */
+typedef enum gufo_estimate_quality {
+    GUFO_ESTIMATE_NOT_KNOWN = 0, /* no rule was measured; the number is 0 */
+    GUFO_ESTIMATE_EXACT = 1,
+    GUFO_ESTIMATE_FITTED = 2, /* within the margin in all measurements */
+    GUFO_ESTIMATE_ROUGH = 3,  /* a family whose measurements differ widely from the formula */
+} gufo_estimate_quality;
+
+/* What is on one device. */
+typedef struct gufo_estimate_device {
+    uint64_t model_bytes; /* weights */
+    uint64_t
+        mapped_bytes;     /* of the host: the ranges of the files that are mapped for its weights; 0
+                             * if the model is made */
+    uint64_t kv_bytes;    /* the cache of keys and values */
+    uint64_t state_bytes; /* recurrent state */
+    uint64_t context_bytes; /* the sum of the two */
+    uint64_t compute_bytes;
+    uint64_t compute_margin; /* compute_bytes may be that much too low or too high */
+    uint64_t
+        output_bytes; /* of the host, at the start; it grows with batches that ask for more rows */
+    uint64_t layers;  /* repeating ones; layer `L` of L, the output, does not count */
+    gufo_estimate_quality compute_quality;
+    bool has_output; /* the output layer is here */
+    uint64_t reserved[4];
+} gufo_estimate_device;
+
+typedef struct gufo_estimate {
+    uint64_t n_ctx, n_ctx_seq, n_batch, n_ubatch; /* what llama.cpp makes of the options */
+    uint64_t n_streams;
+    bool flash_attention;
+    uint64_t
+        kv_token_bytes;    /* of the cache, that one more token takes in layers without a window */
+    uint64_t unused_bytes; /* of tensors that the architecture does not use: they are not loaded */
+    uint64_t missing_tensors; /* of other shards, which are not open: model_bytes lacks them */
+    uint32_t device_count;    /* with the host: 1 + n_devices */
+    gufo_estimate_device devices[1 + GUFO_ESTIMATE_MAX_DEVICES]; /* the host is the first one */
+    uint64_t reserved[8];
+} gufo_estimate;
+
+/* Computes the memory for one way to run the model.  `options` may be NULL.  Any thread.
+ *   GUFO_E_ARGUMENT  llama.cpp refuses the options, or they are impossible; the error says why
+ *   GUFO_E_RANGE     a number of bytes does not fit into 64 bits
+ *   GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_estimator_run(const gufo_estimator *estimator,
+                                        const gufo_estimate_options *options, gufo_estimate *out,
+                                        gufo_error *error);
+
+/* What is fixed and what is looked for, in gufo_estimator_fit. */
+typedef struct gufo_estimate_limits {
+    uint64_t host_bytes;          /* 0: no limit */
+    const uint64_t *device_bytes; /* of each device, as many as options.n_devices; NULL: no limit */
+    uint64_t least_ctx;           /* the context is not made smaller than that; 0: 4096 */
+    uint64_t reserved[4];         /* must be zero */
+} gufo_estimate_limits;
+
+/* Finds how to run the model within limits of memory: with all layers of the options on devices, the
+ * largest context up to the model's that fits (a multiple of 256, if options.n_ctx is 0), and if even
+ * the least one does not fit, the most layers on devices that fit with it (if
+ * options.has_gpu_layers is false).  Changes n_ctx, n_gpu_layers and has_gpu_layers of *options, and
+ * fills *out (may be NULL) as gufo_estimator_run does.  Margins of buffers count as used.
+ * Any thread.  Errors as gufo_estimator_run, and
+ *   GUFO_E_LIMIT  nothing fits; the error names the device that has too little with the least context
+ *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
+GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
+                                        const gufo_estimate_limits *limits,
+                                        gufo_estimate_options *options, gufo_estimate *out,
+                                        gufo_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
