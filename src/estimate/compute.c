@@ -19,7 +19,7 @@
 /* The largest numbers over all layers. */
 typedef struct widths {
     uint64_t heads, cells;
-    uint64_t output, query, keys; /* elements of all heads */
+    uint64_t output, query, keys, values; /* elements of all heads */
     uint64_t key_length, value_length;
     uint64_t feed_forward;
     bool has_full, has_window;
@@ -51,6 +51,7 @@ static widths find_widths(const model_values *v, const settings *s)
         w.output = larger(w.output, l->heads * value);
         w.query = larger(w.query, l->heads * key);
         w.keys = larger(w.keys, l->kv_heads * l->key_length);
+        w.values = larger(w.values, l->kv_heads * l->value_length);
         w.key_length = larger(w.key_length, l->key_length);
         w.value_length = larger(w.value_length, l->value_length);
         w.has_full |= !l->has_window;
@@ -209,12 +210,30 @@ static uint64_t logit_bytes(compute_work *c, uint64_t width)
     return SUM(c, {4 * c->s->n_outputs, width});
 }
 
+/* Flash attention reads a cache of F32 from a copy in F16. */
+static uint64_t copy_bytes(compute_work *c)
+{
+    uint64_t keys = c->s->o.type_k->id == GUFO_TYPE_F32 ? c->w.keys : 0;
+    uint64_t values = c->s->o.type_v->id == GUFO_TYPE_F32 ? c->w.values : 0;
+
+    return c->s->flash ? SUM(c, {2 * c->w.cells, keys}, {2 * c->w.cells, values}) : 0;
+}
+
+/* With a quantized cache of values some architectures need one embedding of all tokens less. */
+static uint64_t spared_bytes(const compute_work *c)
+{
+    bool is_quantized = (c->s->o.type_v->flags & GUFO_ELEMENT_QUANTIZED) != 0;
+
+    return is_quantized && rule_has(c->v->rule->compute, "spares") ? c->embeddings / 2 : 0;
+}
+
 /* The peak where a layer and the output are on the same device. */
 static uint64_t peak_bytes(compute_work *c)
 {
-    uint64_t inside = SUM(c, {4, largest_stage(c)}, {1, input_bytes(c)});
+    uint64_t inside = SUM(c, {4, largest_stage(c)}, {1, input_bytes(c)}, {1, copy_bytes(c)});
     uint64_t outside = SUM(c, {1, logit_bytes(c, c->v->vocabulary)}, {1, c->embeddings});
 
+    inside -= smaller(inside, spared_bytes(c));
     return larger(inside, outside);
 }
 
