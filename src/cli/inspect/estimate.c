@@ -37,7 +37,7 @@ static const command_option estimate_table[] = {
      "Tensors that match are on DEV: CPU, DEV0, DEV1 ...; may be repeated",
      OPTION_TEXTS(estimate_options, overrides)},
     {"cpu-moe", NULL, "Keep all experts on the host", OPTION_FLAG(estimate_options, cpu_moe)},
-    {"n-cpu-moe", "N", "Keep the experts of the first N layers on the host",
+    {"n-cpu-moe", "N", "Keep experts of the first N layers on the host",
      OPTION_NUMBER(estimate_options, cpu_moe_layers, 0, UINT32_MAX)},
     {"n-outputs", "N", "Rows of logits of a batch; without it, as many as the batch has tokens",
      OPTION_NUMBER(estimate_options, outputs, 0, INT32_MAX)},
