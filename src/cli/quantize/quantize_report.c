@@ -20,7 +20,7 @@
 
 /* Why a tensor gets its type, in words. */
 typedef struct why_text {
-    char text[192];
+    char text[320];
 } why_text;
 
 static why_text why(const gufo_quantizer_tensor *tensor)

@@ -73,7 +73,7 @@ static int compare_texts(const void *a, const void *b)
 /* id2label: readers sort its keys as texts ("10" before "2"), so that order has the labels. */
 static bool set_labels(json_t *fields, const json_t *labels)
 {
-    enum { MOST_LABELS = 4096, DIGITS = 8 };
+    enum { MOST_LABELS = 4096, DIGITS = 16 };
     size_t count = json_array_size(labels);
     char(*numbers)[DIGITS] = malloc((count + 1) * sizeof *numbers);
     const char **sorted = malloc((count + 1) * sizeof *sorted);
