@@ -5,7 +5,6 @@
 #   GUFO_SHARED     folder with real model files, which may be missing
 #   GUFO_SOURCE     the source tree
 #   GUFO_SANITIZE   the sanitizers that everything was built with; empty without
-#   GUFO_FOREIGN    not empty where code is for another machine, and
 #   GUFO_EMULATED   not empty where a processor is emulated: tests/support/pace.h
 # and command tests moreover
 #   GUFO            the command
@@ -14,9 +13,6 @@
 
 set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}"
     "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}")
-if(CMAKE_CROSSCOMPILING)
-    list(APPEND test_environment GUFO_FOREIGN=1)
-endif()
 
 # ---- unit tests -------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ unsigned all_or_few(unsigned all, unsigned few)
 
 unsigned all_some_or_few(unsigned all, unsigned some, unsigned few)
 {
-    return all_or_few(is_set("GUFO_SANITIZE") || is_set("GUFO_FOREIGN") ? some : all, few);
+    return all_or_few(is_set("GUFO_SANITIZE") ? some : all, few);
 }
 
 void skip_if_emulated(void)

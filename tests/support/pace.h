@@ -1,6 +1,6 @@
-/* How much a test tries.  All cases are tried in plain code for this machine.  Sanitizers and code for another machine,
- * in which counters may be, take longer: a test then tries some cases of each kind.  Where a processor is emulated
- * everything takes fifty times as long: it tries few, and leaves out what does not depend on the machine. */
+/* How much a test tries.  All cases are tried in plain code.  Sanitizers take longer: a test then tries some cases of
+ * each kind.  Where a processor is emulated everything takes fifty times as long: it tries few, and skips what does not
+ * depend on the machine. */
 #ifndef TEST_SUPPORT_PACE_H
 #define TEST_SUPPORT_PACE_H
 
@@ -10,8 +10,7 @@
 bool is_emulated(void);
 /* `all`, or `few` where a processor is emulated. */
 unsigned all_or_few(unsigned all, unsigned few);
-/* `all`; `some` with sanitizers or for another machine (GUFO_SANITIZE, GUFO_FOREIGN are set); `few` where a processor
- * is emulated. */
+/* `all`; `some` with sanitizers (GUFO_SANITIZE is set); `few` where a processor is emulated. */
 unsigned all_some_or_few(unsigned all, unsigned some, unsigned few);
 /* Skips the test where a processor is emulated. */
 void skip_if_emulated(void);
