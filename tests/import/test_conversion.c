@@ -203,7 +203,7 @@ static void test_taken(void **state)
     folder_remove(&f);
 }
 
-/* Layers of which no tensor is there. */
+/* Layers without a tensor. */
 static void test_layers(void **state)
 {
     folder f = new_folder();

@@ -207,7 +207,7 @@ static void test_each(void **state)
     check_op(t, rounded, 3, rounded_twice);
 }
 
-/* The way back gives numbers of which the operation makes the same again. */
+/* Undoing gives numbers from which the operation makes the same ones again. */
 static void test_undone(void **state)
 {
     static const struct {

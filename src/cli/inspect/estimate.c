@@ -84,7 +84,7 @@ static int report_failure(const input *in, const gufo_error *error)
     return report_error(in->path, error);
 }
 
-/* An architecture without a rule, which is no fault of the file. */
+/* Without a rule for the architecture the answer is "not known": the file may be sound. */
 static int report_unread(const input *in, const gufo_error *error)
 {
     if (error->code == GUFO_E_TYPE)

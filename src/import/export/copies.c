@@ -1,5 +1,5 @@
-/* Some rules of gufo convert write numbers twice: a norm for all heads, tensors that stand in for others,
- * rows of the embedding.  Only one of them goes back, so all must be the same. */
+/* Some rules of gufo convert write numbers twice: one norm for each head, a tensor again where a model
+ * lacks another, rows of the embedding.  Only one copy goes back, so all must be equal. */
 #include "import/export/copies.h"
 
 #include <inttypes.h>

@@ -30,8 +30,7 @@ typedef struct undoing {
     uint64_t first_box, box_count;
     row_op ops[VIEW_OPS];
     uint32_t n_ops;
-    bool
-        exact; /* in every type of the numbers: there are no operations, or they scale by powers of 2 */
+    bool exact;   /* in every type: nothing is computed, or numbers are scaled by powers of 2 */
     bool ternary; /* all numbers become their mean size, with a sign, or 0 */
 } undoing;
 

@@ -17,7 +17,6 @@
 #include "import/typed_value.h"
 
 #define TOKENS_KEY "tokenizer.ggml.tokens"
-#define PRE_KEY "tokenizer.ggml.pre"
 #define VERSION_KEY "general.quantization_version"
 
 enum { LONG_TEXT = 256 };

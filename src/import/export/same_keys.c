@@ -9,8 +9,6 @@
 #include "import/conversion/conversion.h"
 #include "import/typed_value.h"
 
-#define PRE_KEY "tokenizer.ggml.pre"
-
 static bool same_number(const gufo_value *a, const gufo_value *b)
 {
     if (a->type == GUFO_VALUE_FLOAT32 || a->type == GUFO_VALUE_FLOAT64)

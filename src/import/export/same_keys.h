@@ -4,6 +4,8 @@
 
 #include "import/export/export.h"
 
+#define PRE_KEY "tokenizer.ggml.pre"
+
 /* Whether two values are equal, in type and to the last bit of their numbers. */
 bool same_key_value(const gufo_value *a, const gufo_value *b);
 

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "codec/doubles.h"
 #include "produce/units/nearest_half.h"
+#include "produce/units/row_op_fits.h"
 #include "produce/units/work.h"
 
 /* A table of one row applies to every row, any other has one row for each. */
@@ -40,24 +41,12 @@ static void scale(const row_op *op, const float *const *sides, op_row *row)
         row->values[i] *= side != NULL ? op->number * (double)side[i] : op->number;
 }
 
-static bool fits_rows(const row_op *op, uint64_t piece_rows, uint64_t columns)
-{
-    (void)columns;
-    return op->side[0]->columns == 1 && op->side[0]->count == piece_rows;
-}
-
 static void scale_rows(const row_op *op, const float *const *sides, op_row *row)
 {
     double factor = op->number * (double)sides[0][row->row];
 
     for (uint64_t i = 0; i < row->columns; i++)
         row->values[i] *= factor;
-}
-
-static bool fits_any(const row_op *op, uint64_t piece_rows, uint64_t columns)
-{
-    (void)op, (void)piece_rows, (void)columns;
-    return true;
 }
 
 static void neg_exp(const row_op *op, const float *const *sides, op_row *row)

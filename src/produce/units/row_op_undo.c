@@ -3,20 +3,8 @@
  * a neighbour of that. */
 #include <math.h>
 
-#include "produce/produce.h"
 #include "produce/units/nearest_half.h"
-
-static bool fits_any(const row_op *op, uint64_t piece_rows, uint64_t columns)
-{
-    (void)op, (void)piece_rows, (void)columns;
-    return true;
-}
-
-static bool fits_rows(const row_op *op, uint64_t piece_rows, uint64_t columns)
-{
-    (void)columns;
-    return op->side[0]->columns == 1 && op->side[0]->count == piece_rows;
-}
+#include "produce/units/row_op_fits.h"
 
 /* An operation that is undone: in F32, or in F16. */
 typedef struct undone {

@@ -84,7 +84,7 @@ static void add_change(core *c, const allocate_problem *p, core_group *open, uin
     open->count++;
 }
 
-/* Adds the groups of which changes are open. */
+/* Adds the groups that have open changes. */
 static void add_groups(core *c, const allocate_problem *p)
 {
     wide gap = gap_of(p);
