@@ -27,8 +27,7 @@ static const struct {
     size_t at, bytes, element;
 } runs[] = {{0, 32, 0}, {32, 16, 160}};
 
-enum { RUNS = sizeof runs / sizeof *runs, TRITS = 5, SECOND = 32, SECOND_ELEMENT = 160 };
-enum { TAIL_ELEMENT = 240 };
+enum { RUNS = sizeof runs / sizeof *runs, TRITS = 5, TAIL_ELEMENT = 240 };
 
 /* What the lowest two bits of each lane say. */
 static inline floats trit_values(ints trits, floats scale)
@@ -85,7 +84,7 @@ static void decode_tq1_0(const uint8_t *restrict block, float *restrict values)
     for (size_t j = 0; j < HALF; j += LANES)
         decode_first(block + j, scale, values + j);
     for (size_t j = 0; j < HALF; j += LANES)
-        decode_second(block + SECOND + j, scale, values + SECOND_ELEMENT + j);
+        decode_second(block + runs[1].at + j, scale, values + runs[1].element + j);
     decode_tail(block + TAIL, scale, values + TAIL_ELEMENT);
 }
 

@@ -7,9 +7,10 @@
  *     metadata.c    gguf-metadata.json: what no file of a framework can say (same_keys.c)
  *     all_files.c   all of these
  *     names.c       what tensors are called in a framework
- *     invert.c      operations on tensors, the other way round
- *     tensors.c     the tensors of the files
- *     safetensors.c, npz.c  files of tensors
+ *     invert.c      operations on tensors, the other way round: where numbers go (arrange.c), arithmetic
+ *                   (undo.c), numbers that are stored twice (copies.c)
+ *     tensors.c     the tensors of the files (too_large.c: whether F16 holds their numbers)
+ *     writers.c     files of tensors: safetensors.c, npz.c (crc32.c)
  *     job.c         all files, as targets of one job
  *
  * Operations are not written twice.  The exporter makes the tensors of a checkpoint up (names and
