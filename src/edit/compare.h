@@ -1,10 +1,12 @@
-/* Comparing two models: the interface between the files of the comparison.
+/* Comparing models: the interface between the files of the comparison.
  *
- *     compare.c            pairs of tensors, notes, sums
- *     compare_metadata.c   keys and values
- *     compare_data.c       bytes
- *     compare_values.c     numbers
- *     compare_shared.c     threads, progress, reading
+ *     compare.c              two models: notes, sums
+ *     compare_candidates.c   one model and several
+ *     compare_metadata.c     keys and values
+ *     compare_tensors.c      a tensor of one model, and those of that name in others
+ *     compare_data.c         bytes
+ *     compare_values.c       numbers
+ *     compare_shared.c       threads, progress, reading
  */
 #ifndef EDIT_COMPARE_H
 #define EDIT_COMPARE_H
@@ -13,18 +15,19 @@
 #include "gufo/compare.h"
 
 typedef struct comparing {
-    const gufo_model *models[2]; /* a, b */
+    const gufo_model *const *models; /* a, then what is compared with it */
+    size_t count;                    /* of these others */
     const gufo_compare_options *options;
     const gufo_run *run;
-    gufo_comparison *result;
+    gufo_comparison *result; /* of two models */
     const gufo_allocator *allocator;
-    uint64_t done, total; /* bytes of a's tensors that have one of that name in b */
+    uint64_t done, total; /* bytes of a's tensors, for each other model that has such a tensor */
     uint64_t shown;       /* what was reported last */
 } comparing;
 
-/* One of two tensors. */
+/* One of the tensors that are compared. */
 typedef struct compared_side {
-    unsigned number; /* 0: a, 1: b */
+    unsigned number; /* of its model: 0 is a */
     const gufo_model *model;
     const gufo_tensor *tensor;
     const gufo_element_type *type; /* NULL: not known */
@@ -32,20 +35,39 @@ typedef struct compared_side {
     bool big;                      /* blocks are big-endian */
 } compared_side;
 
+/* A tensor that is compared with that of a, and what differs. */
+typedef struct compared_other {
+    compared_side side;
+    gufo_tensor_difference *difference;
+} compared_other;
+
 /* Names the side in the error of a failure: the model says which file, and only we know which of
- * the two models it is.  Returns `status`. */
+ * the models it is.  Returns `status`. */
 gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error);
 
 /* Reads bytes of a tensor; a failure names the side. */
 gufo_status compare_read(const compared_side *side, uint64_t offset, void *buffer, uint64_t size,
                          gufo_error *error);
 
-/* The differences between keys, and between the data of two tensors. */
+/* The differences between keys. */
 gufo_status compare_all_metadata(comparing *c, gufo_error *error);
+
+/* Refuses models without data, and counts the bytes to compare. */
+gufo_status compare_measure(comparing *c, gufo_error *error);
+
+/* Tensor `index` of model `number`. */
+gufo_status compare_tensor_at(const comparing *c, unsigned number, uint64_t index, gufo_tensor *out,
+                              gufo_error *error);
+/* Compares a tensor with those of the other models: an element of `row` for each, in which both
+ * tensors are set, or b is zeros and the kind is GUFO_DIFFERENCE_REMOVED. */
+gufo_status compare_row(comparing *c, gufo_tensor_difference *row, gufo_error *error);
+
+/* The differences between the bytes of two tensors of one type, and between the numbers of one and
+ * `count` others of its shape. */
 gufo_status compare_tensor_bytes(comparing *c, const compared_side sides[2],
                                  gufo_tensor_difference *difference, gufo_error *error);
-gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
-                                  gufo_tensor_difference *difference, gufo_error *error);
+gufo_status compare_tensor_values(comparing *c, const compared_side *a,
+                                  const compared_other *others, size_t count, gufo_error *error);
 
 /* Fills in what the sums come to. */
 void compare_conclude(gufo_value_difference *d);

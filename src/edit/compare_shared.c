@@ -31,7 +31,7 @@ gufo_status compare_run(const comparing *c, parallel_loop *loop, size_t bytes, v
 
 gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error)
 {
-    if (status != GUFO_OK && error != NULL && number == 1 && error->role == GUFO_FILE_INPUT)
+    if (status != GUFO_OK && error != NULL && number > 0 && error->role == GUFO_FILE_INPUT)
         error->role = GUFO_FILE_SECOND_INPUT;
     return status;
 }

@@ -1,4 +1,4 @@
-/* Measuring how far apart the numbers of two tensors of the same shape are.
+/* Measuring how far apart the numbers of a tensor and of others of the same shape are.
  *
  * The elements are cut into tiles: some columns of a band of rows.  A band is one row that holds
  * the whole tensor, unless a type interleaves rows: then it is 4 or 8 rows of the tensor.
@@ -7,31 +7,37 @@
  *     b, Q6_K        | 8 rows, one after the other          |   decoded row by row
  *
  * Columns of a tile are a multiple of every block's.  Sums are made element by element in a tile,
- * and tile by tile: they do not depend on the threads. */
+ * and tile by tile: they do not depend on the threads.
+ *
+ * A tile of the first tensor is decoded once for all others with bands of the same height.  Those
+ * with others are walked apart, so that the sums of a pair do not depend on which other pairs are
+ * measured. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "codec/wide.h"
 #include "edit/compare.h"
 
-enum { TILE_ELEMENTS = 32 * 1024, WIDEST_NUMBER = 8 };
+enum { TILE_ELEMENTS = 32 * 1024, WIDEST_NUMBER = 8, HIGHEST_BAND = 8 };
 
 /* What a thread works with. */
 typedef struct value_worker {
     uint8_t blocks[TILE_ELEMENTS * WIDEST_NUMBER];
     float floats[TILE_ELEMENTS];
-    double values[2][TILE_ELEMENTS];
+    double values[2][TILE_ELEMENTS]; /* of the first tensor, and of one of the others */
 } value_worker;
 
 typedef struct value_walk {
     comparing *c;
-    const compared_side *sides;
+    const compared_side *a;
+    const compared_other *others[GUFO_COMPARE_CANDIDATES];
+    size_t count;           /* of them */
     uint64_t rows, columns; /* of a band */
     uint64_t tile_columns, tiles_per_band, tiles;
     void *workers; /* of value_worker: one for each thread */
-    gufo_value_difference *sum;
 } value_walk;
 
 typedef struct tile {
@@ -61,14 +67,13 @@ static gufo_status decode_rows(const value_walk *w, const compared_side *s, cons
                                            worker->floats, values, w->c->run->cpu, error);
 }
 
-static gufo_status decode_tile(const value_walk *w, size_t side, const tile *t,
-                               value_worker *worker, gufo_error *error)
+static gufo_status decode_tile(const value_walk *w, const compared_side *s, const tile *t,
+                               value_worker *worker, double *values, gufo_error *error)
 {
-    const compared_side *s = &w->sides[side];
     gufo_status status = GUFO_OK;
 
     for (uint64_t row = 0; row < w->rows && status == GUFO_OK; row += s->rows)
-        status = decode_rows(w, s, t, row, worker, worker->values[side] + row * t->columns, error);
+        status = decode_rows(w, s, t, row, worker, values + row * t->columns, error);
     return status;
 }
 
@@ -110,26 +115,23 @@ static gufo_status look_at_tile(void *context, unsigned thread, uint64_t index, 
 {
     value_walk *w = context;
     value_worker *worker = (value_worker *)w->workers + thread;
+    gufo_value_difference *measured = result;
     tile t = {.band = index / w->tiles_per_band,
               .column = index % w->tiles_per_band * w->tile_columns};
     gufo_status status;
 
     t.columns = w->columns - t.column < w->tile_columns ? w->columns - t.column : w->tile_columns;
-    status = decode_tile(w, 0, &t, worker, error);
-    if (status == GUFO_OK)
-        status = decode_tile(w, 1, &t, worker, error);
-    if (status == GUFO_OK)
-        measure_tile(w, &t, worker, result);
+    status = decode_tile(w, w->a, &t, worker, worker->values[0], error);
+    for (size_t i = 0; i < w->count && status == GUFO_OK; i++) {
+        status = decode_tile(w, &w->others[i]->side, &t, worker, worker->values[1], error);
+        if (status == GUFO_OK)
+            measure_tile(w, &t, worker, &measured[i]);
+    }
     return status;
 }
 
-static gufo_status take_tile(void *context, uint64_t index, const void *result, gufo_error *error)
+static void add_tile(gufo_value_difference *sum, const gufo_value_difference *more)
 {
-    value_walk *w = context;
-    gufo_value_difference *sum = w->sum;
-    const gufo_value_difference *more = result;
-    double part = (double)(index + 1) / (double)w->tiles;
-
     sum->compared += more->compared;
     sum->unequal += more->unequal;
     sum->nonfinite += more->nonfinite;
@@ -141,7 +143,17 @@ static gufo_status take_tile(void *context, uint64_t index, const void *result, 
         sum->largest = more->largest;
         sum->largest_at = more->largest_at;
     }
-    return compare_progress(w->c, (uint64_t)(part * (double)w->sides[0].tensor->size), error);
+}
+
+static gufo_status take_tile(void *context, uint64_t index, const void *result, gufo_error *error)
+{
+    value_walk *w = context;
+    const gufo_value_difference *more = result;
+    double part = (double)(index + 1) / (double)w->tiles * (double)w->count;
+
+    for (size_t i = 0; i < w->count; i++)
+        add_tile(&w->others[i]->difference->values, &more[i]);
+    return compare_progress(w->c, (uint64_t)(part * (double)w->a->tensor->size), error);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -157,7 +169,7 @@ static bool can_decode(const compared_side *s)
 static gufo_status run(value_walk *w, gufo_error *error)
 {
     parallel_loop loop = {.end = w->tiles,
-                          .result_size = sizeof(gufo_value_difference),
+                          .result_size = w->count * sizeof(gufo_value_difference),
                           .context = w,
                           .work = look_at_tile,
                           .hand_over = take_tile};
@@ -192,22 +204,47 @@ void compare_conclude(gufo_value_difference *d)
     d->cosine = cosine_of(d);
 }
 
-gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
-                                  gufo_tensor_difference *difference, gufo_error *error)
+/* ---- bands of each height ------------------------------------------------------------------- */
+
+/* Finds the others with bands of so many rows. */
+static void find_others(value_walk *w, const compared_other *others, size_t count)
 {
-    const gufo_tensor *tensor = sides[0].tensor;
-    value_walk w = {.c = c, .sides = sides, .sum = &difference->values};
+    for (size_t i = 0; i < count; i++)
+        if (can_decode(&others[i].side) && larger(w->a->rows, others[i].side.rows) == w->rows)
+            w->others[w->count++] = &others[i];
+}
 
-    if (tensor->elements == 0 || !can_decode(&sides[0]) || !can_decode(&sides[1]))
+static gufo_status walk_bands(value_walk *w, gufo_error *error)
+{
+    const gufo_tensor *tensor = w->a->tensor;
+    gufo_status status;
+
+    w->columns = w->rows > 1 ? tensor->dims[0] : tensor->elements;
+    w->tile_columns = TILE_ELEMENTS / w->rows;
+    w->tiles_per_band = (w->columns - 1) / w->tile_columns + 1;
+    w->tiles = tensor->elements / (w->rows * w->columns) * w->tiles_per_band;
+    status = run(w, error);
+    for (size_t i = 0; i < w->count && status == GUFO_OK; i++) {
+        w->others[i]->difference->has_values = true;
+        compare_conclude(&w->others[i]->difference->values);
+    }
+    w->c->done += w->count * tensor->size;
+    return status;
+}
+
+gufo_status compare_tensor_values(comparing *c, const compared_side *a,
+                                  const compared_other *others, size_t count, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (a->tensor->elements == 0 || !can_decode(a))
         return GUFO_OK;
-    w.rows = sides[0].rows > sides[1].rows ? sides[0].rows : sides[1].rows;
-    w.columns = w.rows > 1 ? tensor->dims[0] : tensor->elements;
-    w.tile_columns = TILE_ELEMENTS / w.rows;
-    w.tiles_per_band = (w.columns - 1) / w.tile_columns + 1;
-    w.tiles = tensor->elements / (w.rows * w.columns) * w.tiles_per_band;
-    difference->has_values = true;
-    gufo_status status = run(&w, error);
+    for (uint64_t rows = 1; rows <= HIGHEST_BAND && status == GUFO_OK; rows *= 2) {
+        value_walk w = {.c = c, .a = a, .rows = rows};
 
-    compare_conclude(&difference->values);
+        find_others(&w, others, count);
+        if (w.count > 0)
+            status = walk_bands(&w, error);
+    }
     return status;
 }

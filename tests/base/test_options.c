@@ -150,6 +150,14 @@ static gufo_status compare_options(const things *t, uint64_t reserved, gufo_erro
     return gufo_compare(t->model, t->model, &o, NULL, NULL, error);
 }
 
+static gufo_status candidates_options(const things *t, uint64_t reserved, gufo_error *error)
+{
+    const gufo_model *const candidates[] = {t->model};
+    gufo_candidates_options o = {.reserved = {0, reserved}};
+
+    return gufo_compare_candidates(t->model, candidates, 1, &o, NULL, NULL, error);
+}
+
 static gufo_status compare_run(const things *t, uint64_t reserved, gufo_error *error)
 {
     gufo_run run = {.reserved = {0, reserved}};
@@ -250,6 +258,7 @@ static void reserved_fields_are_refused(void **state)
         {"gufo_check", "gufo_check_options", check_meaning},
         {"gufo_encoder_new", "gufo_encoder_options", make_encoder},
         {"gufo_compare", "gufo_compare_options", compare_options},
+        {"gufo_compare_candidates", "gufo_candidates_options", candidates_options},
         {"gufo_compare, run", "gufo_run", compare_run},
         {"gufo_tensor_decode", "gufo_run", decode_run},
         {"gufo_recipe_choose", "gufo_recipe_options", recipe_options},
@@ -321,6 +330,14 @@ static gufo_status flags_compare(const things *t, uint32_t flags, gufo_error *er
     const gufo_compare_options o = {.flags = flags};
 
     return gufo_compare(t->model, t->model, &o, NULL, NULL, error);
+}
+
+static gufo_status flags_candidates(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_model *const candidates[] = {t->model};
+    const gufo_candidates_options o = {.flags = flags};
+
+    return gufo_compare_candidates(t->model, candidates, 1, &o, NULL, NULL, error);
 }
 
 static gufo_status flags_stats(const things *t, uint32_t flags, gufo_error *error)
@@ -395,6 +412,7 @@ static void unknown_flags_are_refused(void **state)
         {"gufo_validate", "gufo_open_options", flags_validate},
         {"gufo_document_from", "gufo_document_options", flags_document},
         {"gufo_compare", "gufo_compare_options", flags_compare},
+        {"gufo_compare_candidates", "gufo_candidates_options", flags_candidates},
         {"gufo_stats_scan", "gufo_stats_scan", flags_stats},
         {"gufo_edit_open", "gufo_edit_options", flags_edit},
         {"gufo_edit_recover", "gufo_edit_options", flags_recover},

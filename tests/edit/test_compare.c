@@ -488,6 +488,190 @@ static void values_of_every_type(void **state)
     folder_remove(&f);
 }
 
+/* ---- several candidates --------------------------------------------------------------------- */
+
+/* Rows of candidates: "name" and a letter for each: = same, ! changed, - removed, + added, . absent;
+ * and the values. */
+typedef struct rows_told {
+    char text[256];
+    gufo_value_difference values[8][GUFO_COMPARE_CANDIDATES];
+    double losses[8][GUFO_COMPARE_CANDIDATES]; /* -1: not known */
+    size_t rows;
+} rows_told;
+
+static void on_row(void *context, const gufo_tensor_difference *row, size_t count)
+{
+    static const char letters[] = "=+-!";
+    rows_told *t = context;
+    gufo_str name = row[0].a.name;
+    char line[GUFO_COMPARE_CANDIDATES + 1] = "";
+
+    for (size_t k = 0; k < count; k++) {
+        bool absent = row[k].a.name.data == NULL && row[k].b.name.data == NULL;
+
+        name = name.data == NULL ? row[k].b.name : name;
+        line[k] = absent ? '.' : letters[row[k].kind];
+        t->values[t->rows][k] = row[k].values;
+        if (!gufo_tensor_difference_loss(&row[k], &t->losses[t->rows][k]))
+            t->losses[t->rows][k] = -1;
+    }
+    size_t len = strlen(t->text);
+
+    snprintf(t->text + len, sizeof t->text - len, "%s%.*s%s", len > 0 ? " " : "", (int)name.len,
+             name.data, line);
+    t->rows++;
+}
+
+static void compare_several(const path_text *paths, size_t count, unsigned threads, rows_told *t,
+                            gufo_candidate *result)
+{
+    gufo_error error = no_error();
+    gufo_model *models[GUFO_COMPARE_CANDIDATES + 1];
+    gufo_candidates_options options = {
+        .flags = GUFO_COMPARE_VALUES, .tensor = on_row, .context = t};
+    gufo_run run = {.threads = threads};
+
+    *t = (rows_told){.rows = 0};
+    for (size_t k = 0; k < count; k++) {
+        models[k] = gufo_open(paths[k].text, NULL, &error);
+        check(models[k] != NULL, "%s", error.message);
+    }
+    check_ok(gufo_compare_candidates(models[0], (const gufo_model *const *)models + 1, count - 1,
+                                     &options, &run, result, &error),
+             &error, "candidates");
+    for (size_t k = 0; k < count; k++)
+        gufo_close(models[k]);
+}
+
+/* The numbers of each pair are those of comparing two models, to the last bit, whatever the other
+ * candidates and the threads are. */
+static void candidates_are_pairs(void **state)
+{
+    static const char *const types[] = {"F16", "Q6_K", "Q4_0_4_4", "Q4_0_8_8", "F16", "Q8_0"};
+    folder f = folder_new();
+    size_t size = (size_t)ROWS * COLUMNS * 2 + 8;
+    uint8_t *blocks = malloc(size);
+    path_text paths[COUNT_OF(types)];
+    uint64_t random = 7;
+    rows_told t, again;
+    gufo_candidate result[COUNT_OF(types)];
+
+    (void)state;
+    for (size_t i = 0; i < size; i++)
+        blocks[i] = (uint8_t)(random_next(&random) >> 32 & 0x37);
+    for (size_t k = 0; k < COUNT_OF(types); k++) {
+        const gufo_element_type *type = gufo_element_type_by_name(types[k]);
+        size_t bytes = (size_t)ROWS * COLUMNS / type->block_elements * type->block_bytes;
+        tensor_row row = {"t", type->id, ROWS, COLUMNS, blocks, bytes};
+        char name[2] = {(char)('a' + k), '\0'};
+
+        paths[k] = folder_path(&f, name);
+        write_tensors(paths[k].text, all_encodings[k % 2 == 0 ? 4 : 5], &row, 1, 0, 1, 0, 0);
+    }
+    compare_several(paths, COUNT_OF(types), 1, &t, result);
+    compare_several(paths, COUNT_OF(types), 4, &again, result);
+    check_str(gufo_str_of(t.text), "t!!!=!", "rows");
+    check(memcmp(t.values[0], again.values[0], 5 * sizeof t.values[0][0]) == 0, "threads");
+    for (size_t k = 1; k < COUNT_OF(types); k++) {
+        const gufo_value_difference *v = &t.values[0][k - 1];
+        told pair;
+
+        compare_with(paths[0].text, paths[k].text, GUFO_COMPARE_VALUES, 2, &pair);
+        check_u64(pair.has_values, k != 4, "%s", types[k]);
+        check(memcmp(v, &pair.values, sizeof *v) == 0, "%s", types[k]);
+        check_near(t.losses[0][k - 1], k == 4 ? 0 : v->square_difference / v->square_a, types[k]);
+        check_u64(result[k - 1].same, k == 4, "%s", types[k]);
+        check_near(result[k - 1].loss, t.losses[0][k - 1], types[k]);
+    }
+    free(blocks);
+    folder_remove(&f);
+}
+
+/* Tensors that a model lacks, or has in another shape or of an unknown type, have no loss. */
+static void candidates_that_differ(void **state)
+{
+    static const tensor_row original[] = {
+        {"all", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"shape", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"gone", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+    };
+    static const tensor_row first[] = {
+        {"extra", GUFO_TYPE_I8, 1, 8, some_bytes, 8},
+        {"shape", GUFO_TYPE_I8, 8, 2, some_bytes, 16},
+        {"all", GUFO_TYPE_I8, 2, 8, more_bytes, 16},
+    };
+    static const tensor_row second[] = {
+        {"all", 57, 2, 8, some_bytes, 16},
+        {"extra", GUFO_TYPE_I8, 1, 8, some_bytes, 8},
+        {"own", GUFO_TYPE_I8, 1, 8, some_bytes, 8},
+        {"gone", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+    };
+    folder f = folder_new();
+    path_text paths[] = {folder_path(&f, "a"), folder_path(&f, "b"), folder_path(&f, "c")};
+    rows_told t;
+    gufo_candidate result[2];
+
+    (void)state;
+    write_tensors(paths[0].text, all_encodings[4], original, 3, 0, 3, 0, 0);
+    write_tensors(paths[1].text, all_encodings[4], first, 3, 0, 3, 0, 0);
+    write_tensors(paths[2].text, all_encodings[4], second, 4, 0, 4, 0, 0);
+    compare_several(paths, 3, 2, &t, result);
+    check_str(gufo_str_of(t.text), "all!! shape!- gone-= extra++ own.+", "rows");
+    check_near(t.losses[0][0], 1.0 / 1496, "loss"); /* 16 became 17; 1 + 4 + ... + 256 */
+    check_near(t.losses[0][1], -1, "an unknown type");
+    check_near(t.losses[1][0], -1, "another shape");
+    check_near(t.losses[2][0], -1, "missing");
+    check_near(t.losses[2][1], 0, "the same");
+    check_near(result[0].loss, 1.0 / 1496, "sum");
+    check_u64(result[0].unmeasured, 1, "shape");
+    check_u64(result[1].unmeasured, 1, "type");
+    check_u64(result[0].bytes, 40, "bytes");
+    check_u64(result[1].elements, 48, "elements");
+    check_u64(result[1].tensors[GUFO_DIFFERENCE_ADDED], 2, "added");
+    check_u64(result[1].tensors[GUFO_DIFFERENCE_NONE], 1, "same");
+    folder_remove(&f);
+}
+
+/* What cannot be a loss: of zeros that changed, of sums that are too large, of nothing. */
+static void losses_that_are_not_known(void **state)
+{
+    static const struct {
+        gufo_value_difference values;
+        bool known;
+        double loss;
+    } rows[] = {
+        {{.compared = 4, .square_a = 2, .square_difference = 1}, true, 0.5},
+        {{.compared = 4}, true, 0},
+        {{.compared = 0}, false, 0},
+        {{.compared = 4, .square_difference = 1}, false, 0},
+        {{.compared = 4, .square_a = INFINITY, .square_difference = INFINITY}, false, 0},
+        {{.compared = 4, .square_a = 1, .square_difference = NAN}, false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_tensor_difference d = {
+            .kind = GUFO_DIFFERENCE_CHANGED, .has_values = true, .values = rows[i].values};
+        double loss;
+
+        check_u64(gufo_tensor_difference_loss(&d, &loss), rows[i].known, "row %zu", i);
+        if (rows[i].known)
+            check_near(loss, rows[i].loss, "loss");
+    }
+}
+
+static void too_many_candidates(void **state)
+{
+    const gufo_model *models[GUFO_COMPARE_CANDIDATES + 1] = {NULL};
+    gufo_error error = no_error();
+
+    (void)state;
+    check_status(gufo_compare_candidates(NULL, models, 0, NULL, NULL, NULL, &error),
+                 GUFO_E_ARGUMENT, &error, "none");
+    check_status(gufo_compare_candidates(NULL, models, COUNT_OF(models), NULL, NULL, NULL, &error),
+                 GUFO_E_ARGUMENT, &error, "33");
+}
+
 static bool stop_at_once(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
@@ -934,6 +1118,10 @@ int main(void)
         cmocka_unit_test(values_are_measured),
         cmocka_unit_test(infinite_sums_have_no_quotient),
         cmocka_unit_test(values_of_every_type),
+        cmocka_unit_test(candidates_are_pairs),
+        cmocka_unit_test(candidates_that_differ),
+        cmocka_unit_test(losses_that_are_not_known),
+        cmocka_unit_test(too_many_candidates),
         cmocka_unit_test(stops_when_asked),
         cmocka_unit_test(sums_of_nothing),
         cmocka_unit_test(nonfinite_values),

@@ -319,6 +319,28 @@ static gufo_status compare(const workshop *b, const gufo_allocator *allocator, g
     return status;
 }
 
+static gufo_status compare_candidates(const workshop *b, const gufo_allocator *allocator,
+                                      gufo_error *error)
+{
+    const gufo_candidates_options options = {.flags = GUFO_COMPARE_VALUES};
+    const gufo_run run = {.threads = 2, .allocator = allocator};
+    gufo_model *first = gufo_open(b->first.text, NULL, NULL);
+    gufo_model *other = gufo_open(b->other.text, NULL, NULL);
+    const gufo_model *const candidates[] = {other, first, other};
+    gufo_candidate result[3];
+    gufo_status status =
+        gufo_compare_candidates(first, candidates, 3, &options, &run, result, error);
+
+    if (status == GUFO_OK) {
+        check_u64(result[0].tensors[GUFO_DIFFERENCE_CHANGED], 2, "changed");
+        check_u64(result[1].same, true, "itself");
+        check_u64(result[2].tensors[GUFO_DIFFERENCE_ADDED], 1, "added");
+    }
+    gufo_close(first);
+    gufo_close(other);
+    return status;
+}
+
 /* ---- growing -------------------------------------------------------------------------------- */
 
 /* Buffers grow at powers of two: texts of every length let each part of a header be the one that
@@ -472,6 +494,7 @@ static void test_compare(void **state)
 
     (void)state;
     fail_each_request(&b, compare, 6, "compare");
+    fail_each_request(&b, compare_candidates, 6, "candidates");
     workshop_end(&b);
 }
 
