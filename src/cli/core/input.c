@@ -217,8 +217,13 @@ const char *input_file_at(const gufo_model *model, size_t index)
 
 bool input_guard(const input *in, output_guard *guard)
 {
+    return save_guard(guard, NULL, 0) && input_guard_more(in, guard);
+}
+
+bool input_guard_more(const input *in, output_guard *guard)
+{
     /* "-" is standard input, which may be a file. */
-    bool guarded = save_guard(guard, &in->path, 1);
+    bool guarded = save_guard_more(guard, &in->path, 1);
     const char *path;
 
     for (size_t i = 0; guarded && (path = input_file_at(in->model, i)) != NULL; i++)

@@ -67,6 +67,8 @@ const char *input_file_at(const gufo_model *model, size_t index);
 /* Guards all its files against being replaced by an output (base/files/guard.h); the caller frees
  * the guard with guard_free.  False after a report. */
 bool input_guard(const input *in, output_guard *guard);
+/* Adds them to a guard.  False, with the guard freed, after a report. */
+bool input_guard_more(const input *in, output_guard *guard);
 
 /* Whether an edit of the file, or of a shard of the set that it begins, is running or was
  * interrupted, so that it must not be read; reports that with advice. */

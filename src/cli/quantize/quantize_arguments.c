@@ -7,6 +7,7 @@
  *     IN TYPE,TYPE,... [THREADS]     with --to DIR */
 #include "base/text.h"
 #include "cli/core/command_line.h"
+#include "cli/core/csv.h"
 #include "cli/core/path.h"
 #include "cli/core/save.h"
 #include "cli/quantize/quantize.h"
@@ -18,7 +19,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { TYPE_SIZE = 64 };
 
@@ -173,28 +173,6 @@ static int set_output(quantize_options *o, const char *out)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Checks before the work whether the report can be written. */
-static int check_report(const quantize_options *o)
-{
-    char *folder;
-    int code;
-
-    if (o->report == NULL)
-        return CODE_OK;
-    if (path_is_folder(o->report))
-        return report_as(CODE_USAGE, o->report, "target exists and is not a regular file");
-    code = save_check(o->report, o->base.shared->force, NULL);
-    if (code != CODE_OK || save_is_stream(o->report))
-        return code;
-    folder = path_beside(o->report, ".");
-    if (folder == NULL)
-        code = CODE_FAILED;
-    else if (access(folder, W_OK) != 0)
-        code = report_system(o->report, errno);
-    free(folder);
-    return code;
-}
-
 /* The folder of several outputs is made, but none above it: a misspelt path is an error. */
 static int make_folder(quantize_options *o)
 {
@@ -227,7 +205,7 @@ static int check_arguments(quantize_options *o)
             return CODE_USAGE;
     int code = make_folder(o);
 
-    return code == CODE_OK ? check_report(o) : code;
+    return code == CODE_OK ? csv_check(o->report, o->base.shared->force) : code;
 }
 
 int quantize_take_arguments(quantize_options *o, const char *out, const char *types)

@@ -4,19 +4,18 @@
 #include "cli/quantize/quantize.h"
 
 #include "cli/core/array.h"
+#include "cli/core/csv.h"
 #include "cli/core/human.h"
 #include "cli/core/line.h"
 #include "cli/core/json.h"
 #include "cli/core/model_json.h"
 #include "cli/core/number.h"
-#include "cli/core/save.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Why a tensor gets its type, in words. */
 typedef struct why_text {
@@ -296,21 +295,6 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* RFC 4180: always in quotes, and quotes doubled.  A spreadsheet takes a cell that begins with = +
- * - or @ for a formula, and names of tensors come from strangers: an apostrophe makes it text. */
-static void put_quoted(FILE *out, gufo_str text)
-{
-    putc('"', out);
-    if (text.len > 0 && text.data[0] != '\0' && strchr("=+-@", text.data[0]) != NULL)
-        putc('\'', out);
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] == '"')
-            putc('"', out);
-        putc(text.data[i], out);
-    }
-    putc('"', out);
-}
-
 static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const char *target)
 {
     const gufo_recipe_choice *choice = &tensor->choice;
@@ -320,11 +304,11 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const ch
         number_f64(rmse, gufo_quantize_loss_relative(&tensor->loss));
         number_f32(largest, tensor->loss.largest_error);
     }
-    put_quoted(out, tensor->name);
+    csv_put(out, tensor->name);
     fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(tensor->source, "x").text,
             tensor_type_text(tensor->source->type).text, tensor_type_text(choice->type).text,
             tensor_type_text(choice->wanted).text);
-    put_quoted(out, gufo_str_of(why(tensor).text));
+    csv_put(out, gufo_str_of(why(tensor).text));
     fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s\r\n", tensor->has_importance,
             tensor->source->size, choice->size, choice->fallback_cost, rmse, largest, target);
 }
@@ -334,7 +318,6 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
 {
     gufo_quantizer_tensor tensor;
     text_stream csv;
-    int code;
 
     if (!text_stream_open(&csv))
         return report_memory(NULL);
@@ -347,13 +330,7 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
         for (uint64_t i = 0; tensor_at(&o, i, &tensor); i++)
             put_csv_row(csv.out, &tensor, o.type);
     }
-    if (fclose(csv.out) == 0)
-        code = save_bytes(options->report, (gufo_str){csv.text, csv.len},
-                          options->base.shared->force, guard);
-    else
-        code = report_memory(NULL);
-    free(csv.text);
-    return code;
+    return csv_save(&csv, options->report, options->base.shared->force, guard);
 }
 
 /* ---- warnings ------------------------------------------------------------------------------- */
