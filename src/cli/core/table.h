@@ -11,7 +11,7 @@
 
 #include "gufo/base.h"
 
-#define TABLE_CELLS 10
+#define TABLE_CELLS 132
 
 typedef struct table_column {
     const char *head;
@@ -40,7 +40,7 @@ table table_of(const table_column *columns, size_t count);
 typedef struct table_row {
     gufo_str cells[TABLE_CELLS];
     size_t count, used;
-    char text[512]; /* of the cells that row_text made */
+    char text[2048]; /* of the cells that row_text made */
 } table_row;
 
 /* The next cell: text that lives as long as the row, or something formatted. */

@@ -1,9 +1,10 @@
-/* gufo diff A B: how two models differ.
+/* gufo diff A B: how two models differ, or several from one.
  *
- * The library compares; this file opens both and passes the differences on. */
+ * The library compares; this file opens the models and passes the differences of two on. */
 #include "cli/inspect/diff.h"
 
 #include "cli/commands.h"
+#include "cli/core/csv.h"
 #include "cli/core/input.h"
 #include "cli/core/signals.h"
 #include "cli/core/stdout.h"
@@ -14,6 +15,11 @@ static const command_option diff_table[] = {
     {"values", NULL,
      "Decode tensors that differ, whatever their types, and report how far apart their numbers are",
      OPTION_FLAG(diff_options, values)},
+    {"report", "FILE.csv",
+     "With --values, write a row for every tensor of A, with type, bytes and loss in each of the "
+     "other "
+     "models",
+     OPTION_TEXT(diff_options, report)},
     {0},
 };
 
@@ -57,45 +63,76 @@ static int compare(diff_report *r)
     return result.same ? CODE_OK : CODE_NO;
 }
 
+/* ---- what is compared ----------------------------------------------------------------------- */
+
+enum { MOST_MODELS = 1 + GUFO_COMPARE_CANDIDATES };
+
+static int check_arguments(const diff_options *o)
+{
+    const shared_options *shared = o->base.shared;
+
+    if (shared->arg_count < 2 || (shared->arg_count > 2 && !o->values && o->report == NULL))
+        return report_usage("two models are compared, and %d %s given%s", shared->arg_count,
+                            shared->arg_count == 1 ? "is" : "are",
+                            shared->arg_count > 2 ? "; --values compares several with the first"
+                                                  : "");
+    if (shared->arg_count > MOST_MODELS)
+        return report_usage("at most %d models are compared with the first, and %d are given",
+                            GUFO_COMPARE_CANDIDATES, shared->arg_count - 1);
+    if (o->report != NULL && !o->values)
+        return report_usage("--report writes what --values measures; give both");
+    for (int i = 0; i < shared->arg_count; i++)
+        if (path_is_standard(shared->args[i]))
+            return report_as(CODE_USAGE, shared->args[i],
+                             "standard input cannot be compared; give a file");
+    return csv_check(o->report, shared->force);
+}
+
+static int compare_models(const diff_options *o, gufo_model *const *models)
+{
+    const char *const *paths = (const char *const *)o->base.shared->args;
+    size_t candidates = (size_t)o->base.shared->arg_count - 1;
+    diff_report r = {
+        .options = o, .paths = paths, .models = models, .j = json_writer_start(stdout)};
+
+    return candidates == 1 && o->report == NULL ? compare(&r)
+                                                : diff_candidates(o, paths, models, candidates);
+}
+
 static int diff(void *context)
 {
     diff_options *options = context;
     const shared_options *shared = options->base.shared;
-    diff_report r = {.options = options, .j = json_writer_start(stdout)};
-    int code;
+    gufo_model *models[MOST_MODELS] = {NULL};
+    int code = check_arguments(options), opened = 0;
 
-    if (shared->arg_count != 2)
-        return report_usage("two models are compared, and %d %s given", shared->arg_count,
-                            shared->arg_count == 1 ? "is" : "are");
-    code = options_cpu(&options->cpu);
-    for (int i = 0; i < 2 && code == CODE_OK; i++) {
-        r.paths[i] = shared->args[i];
-        if (path_is_standard(r.paths[i]))
-            code =
-                report_as(CODE_USAGE, r.paths[i], "standard input cannot be compared; give a file");
-    }
-    /* Both are mapped: a report of one that is truncated meanwhile names the second. */
-    for (int i = 0; i < 2 && code == CODE_OK; i++) {
-        r.models[i] = input_open_model(r.paths[i], 0);
-        code = r.models[i] != NULL ? CODE_OK : CODE_FAILED;
+    if (code == CODE_OK)
+        code = options_cpu(&options->cpu);
+    /* All are mapped: a report of one that is truncated meanwhile names the last. */
+    for (; code == CODE_OK && opened < shared->arg_count; opened++) {
+        models[opened] = input_open_model(shared->args[opened], 0);
+        code = models[opened] != NULL ? CODE_OK : CODE_FAILED;
     }
     if (code == CODE_OK)
-        code = compare(&r);
-    gufo_close(r.models[0]);
-    gufo_close(r.models[1]);
+        code = compare_models(options, models);
+    while (opened > 0)
+        gufo_close(models[--opened]);
     signals_reading(NULL);
     return code;
 }
 
 const command_line command_diff = {
-    .operands = {.names = "A B"},
-    .doc = "Show how two models differ: metadata, and tensors with their data.\v"
+    .operands = {.names = "A B..."},
+    .doc = "Show how two models differ: metadata, and tensors with their data; or, with --values, "
+           "what each tensor of A loses in several others.\v"
            "How a model is stored makes no difference: shards, byte order, version, padding, "
            "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
            "something differs.",
     .examples = {{"gufo diff old.gguf new.gguf", "Lists keys and tensors that differ."},
                  {"gufo diff --values f16.gguf q4_k_m.gguf",
-                  "Also measures how far apart the numbers are."}},
+                  "Also measures how far apart the numbers are."},
+                 {"gufo diff --values f16.gguf q4_k_m.gguf q5_k_m.gguf",
+                  "Shows side by side what each tensor costs and loses."}},
     COMMAND_OPTIONS(diff_table, diff_options),
     .run = diff,
 };

@@ -1,9 +1,11 @@
 /* gufo diff, as its files see it.
  *
- *     diff.c         the command line, and the work
- *     diff_text.c    lines for people
- *     diff_json.c    one object
- *     diff_notes.c   notes in both */
+ *     diff.c               the command line, and the work of two models
+ *     diff_text.c          lines for people
+ *     diff_json.c          one object
+ *     diff_notes.c         notes in both
+ *     diff_tensor_json.c   tensors in JSON
+ *     diff_candidates.h    more than two models */
 #ifndef CLI_INSPECT_DIFF_H
 #define CLI_INSPECT_DIFF_H
 
@@ -15,6 +17,7 @@
 typedef struct diff_options {
     command_input base;
     bool values;
+    const char *report; /* NULL: none */
     gufo_cpu cpu;
 } diff_options;
 
@@ -34,8 +37,8 @@ extern const diff_form diff_text, diff_json;
 /* The state of a comparison.  JSON has members for keys and tensors, in this order. */
 struct diff_report {
     const diff_options *options;
-    const char *paths[2];
-    gufo_model *models[2];
+    const char *const *paths; /* two, and so are the models */
+    gufo_model *const *models;
     progress bar;
     bool metadata_begun, tensors_begun; /* headings, and members of JSON */
     json_writer j;
@@ -49,5 +52,17 @@ typedef struct diff_note {
 
 enum { DIFF_NOTES = 5 };
 extern const diff_note diff_notes[DIFF_NOTES];
+
+extern const char *const diff_kind_names[GUFO_DIFFERENCE_COUNT]; /* of JSON */
+
+/* Members of an object: type, dims, offset and size of a tensor; "values"; differences by kind. */
+void diff_write_tensor(json_writer *j, const gufo_tensor *tensor);
+void diff_write_values(json_writer *j, const gufo_tensor *tensor, const gufo_value_difference *v);
+void diff_write_counts(json_writer *j, const char *key, const uint64_t *counts);
+
+/* Compares candidates with an original, the first model, and reports them.  Returns the exit
+ * code. */
+int diff_candidates(const diff_options *options, const char *const *paths,
+                    gufo_model *const *models, size_t candidates);
 
 #endif

@@ -8,11 +8,6 @@
 
 #define ARRAY_LIMIT 8 /* elements of an array in the output */
 
-static const char *const kind_names[] = {[GUFO_DIFFERENCE_NONE] = "same",
-                                         [GUFO_DIFFERENCE_ADDED] = "added",
-                                         [GUFO_DIFFERENCE_REMOVED] = "removed",
-                                         [GUFO_DIFFERENCE_CHANGED] = "changed"};
-
 static void begin(diff_report *r)
 {
     json_writer *j = &r->j;
@@ -51,7 +46,7 @@ static void write_entry_difference(void *report, const gufo_entry_difference *d)
     progress_end(&r->bar);
     json_begin_object(j, NULL);
     json_write_str(j, "key", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.key : d->a.key);
-    json_write_text(j, "difference", kind_names[d->kind]);
+    json_write_text(j, "difference", diff_kind_names[d->kind]);
     write_entry(j, "a", &d->a);
     write_entry(j, "b", &d->b);
     if (d->has_first) {
@@ -78,23 +73,7 @@ static void write_tensor(json_writer *j, const char *key, const gufo_tensor *ten
     if (tensor->name.data == NULL)
         return;
     json_begin_object(j, key);
-    model_json_type(j, tensor);
-    json_write_u64(j, "offset", tensor->offset);
-    json_write_u64(j, "size", tensor->size);
-    json_end_object(j);
-}
-
-static void write_values(json_writer *j, const gufo_tensor *tensor, const gufo_value_difference *v)
-{
-    json_begin_object(j, "values");
-    json_write_u64(j, "compared", v->compared);
-    json_write_u64(j, "unequal", v->unequal);
-    json_write_u64(j, "nonfinite", v->nonfinite);
-    json_write_f64(j, "max_abs", v->largest);
-    model_json_place(j, "max_abs_at", tensor, v->largest_at);
-    json_write_f64(j, "rmse", v->rmse);
-    json_write_f64(j, "relative_rmse", v->relative);
-    json_write_f64(j, "cosine", v->cosine);
+    diff_write_tensor(j, tensor);
     json_end_object(j);
 }
 
@@ -107,7 +86,7 @@ static void write_tensor_difference(void *report, const gufo_tensor_difference *
     begin_tensors(r);
     json_begin_object(j, NULL);
     json_write_str(j, "name", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.name : d->a.name);
-    json_write_text(j, "difference", kind_names[d->kind]);
+    json_write_text(j, "difference", diff_kind_names[d->kind]);
     write_tensor(j, "a", &d->a);
     write_tensor(j, "b", &d->b);
     if (d->kind == GUFO_DIFFERENCE_CHANGED) {
@@ -117,20 +96,12 @@ static void write_tensor_difference(void *report, const gufo_tensor_difference *
         if (d->data && !d->unordered)
             json_write_u64(j, "first_byte", d->first);
         if (d->has_values)
-            write_values(j, &d->a, &d->values);
+            diff_write_values(j, &d->a, &d->values);
     }
     json_end_object(j);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
-
-static void write_counts(json_writer *j, const char *key, const uint64_t *counts)
-{
-    json_begin_object(j, key);
-    for (size_t i = 0; i < GUFO_DIFFERENCE_COUNT; i++)
-        json_write_u64(j, kind_names[i], counts[i]);
-    json_end_object(j);
-}
 
 static void end(diff_report *r, const gufo_comparison *c, const gufo_error *failure)
 {
@@ -141,8 +112,8 @@ static void end(diff_report *r, const gufo_comparison *c, const gufo_error *fail
     if (failure != NULL) {
         json_write_text(j, "error", failure->message);
     } else {
-        write_counts(j, "metadata_counts", c->entries);
-        write_counts(j, "tensor_counts", c->tensors);
+        diff_write_counts(j, "metadata_counts", c->entries);
+        diff_write_counts(j, "tensor_counts", c->tensors);
         json_begin_array(j, "notes");
         for (size_t i = 0; i < DIFF_NOTES; i++)
             if ((c->notes & diff_notes[i].note) != 0)

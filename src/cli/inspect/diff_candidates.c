@@ -1,0 +1,135 @@
+/* gufo diff --values with several candidates: how each tensor of a model is kept in each of them.
+ *
+ * The library compares; this file passes the rows on to the forms. */
+#include "cli/inspect/diff_candidates.h"
+
+#include "cli/core/csv.h"
+#include "cli/core/input.h"
+#include "cli/core/save.h"
+#include "cli/core/stdout.h"
+
+#include <stdlib.h>
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+static const candidates_form *form_of(const candidates_report *r)
+{
+    static const candidates_form nothing = {0};
+    const shared_options *shared = r->options->base.shared;
+
+    if (shared->json)
+        return &candidates_json;
+    return shared->quiet ? &nothing : &candidates_table;
+}
+
+static void on_row(void *context, const gufo_tensor_difference *row, size_t count)
+{
+    candidates_report *r = context;
+    const candidates_form *form = form_of(r);
+
+    if (!r->counted)
+        r->steps = diff_steps_of(r->sums, count);
+    r->counted = true;
+    diff_steps_add(&r->steps, row);
+    if (form->row != NULL)
+        form->row(r, row);
+    if (r->csv.out != NULL)
+        candidates_csv.row(r, row);
+}
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    candidates_report *r = context;
+
+    progress_update(&r->bar, done, total);
+    return r->csv.out != NULL || !stdout_broken();
+}
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+static int compare(candidates_report *r)
+{
+    const shared_options *shared = r->options->base.shared;
+    const candidates_form *form = form_of(r);
+    gufo_candidates_options options = {
+        .flags = GUFO_COMPARE_VALUES, .tensor = on_row, .context = r};
+    gufo_run run = {.threads = (unsigned)shared->threads,
+                    .cpu = r->options->cpu,
+                    .progress = on_progress,
+                    .progress_context = r};
+    gufo_status status;
+    gufo_error error;
+    int code = CODE_OK;
+
+    progress_start_beside(&r->bar, shared);
+    if (form->begin != NULL)
+        form->begin(r);
+    status = gufo_compare_candidates(r->models[0], (const gufo_model *const *)(r->models + 1),
+                                     r->count, &options, &run, r->sums, &error);
+    progress_end(&r->bar);
+    if (form->end != NULL)
+        form->end(r, status == GUFO_OK ? NULL : &error);
+    if (status != GUFO_OK)
+        return status == GUFO_E_STOPPED ? CODE_OK : report_refusal(r->paths[0], &error);
+    for (size_t k = 0; k < r->count; k++)
+        code = r->sums[k].same ? code : CODE_NO;
+    return code;
+}
+
+/* ---- the file of --report ------------------------------------------------------------------- */
+
+/* It replaces none of the models. */
+static bool guard_models(const candidates_report *r, output_guard *guard)
+{
+    bool guarded = save_guard(guard, NULL, 0);
+
+    for (size_t k = 0; guarded && k <= r->count; k++) {
+        const input in = {r->paths[k], r->models[k]};
+
+        guarded = input_guard_more(&in, guard);
+    }
+    return guarded;
+}
+
+static int save_report_of(candidates_report *r, int code, const output_guard *guard)
+{
+    const diff_options *o = r->options;
+    int saved = CODE_OK;
+
+    if (code <= CODE_NO)
+        saved = csv_save(&r->csv, o->report, o->base.shared->force, guard);
+    else
+        free(text_stream_close(&r->csv));
+    return worst_code(code, saved);
+}
+
+static int compare_with_report(candidates_report *r)
+{
+    const diff_options *o = r->options;
+    output_guard guard;
+    int code;
+
+    if (!guard_models(r, &guard))
+        return CODE_FAILED;
+    code = save_check(o->report, o->base.shared->force, &guard);
+    if (code == CODE_OK && !text_stream_open(&r->csv))
+        code = report_memory(NULL);
+    if (code == CODE_OK) {
+        candidates_csv.begin(r);
+        code = save_report_of(r, compare(r), &guard);
+    }
+    guard_free(&guard);
+    return code;
+}
+
+int diff_candidates(const diff_options *options, const char *const *paths,
+                    gufo_model *const *models, size_t candidates)
+{
+    candidates_report r = {.options = options,
+                           .paths = paths,
+                           .models = models,
+                           .count = candidates,
+                           .j = json_writer_start(stdout)};
+
+    return options->report != NULL ? compare_with_report(&r) : compare(&r);
+}

@@ -1,0 +1,89 @@
+/* gufo diff with several candidates, as its files see it.
+ *
+ *     diff_candidates.c        the work
+ *     diff_note.c              what is said where a loss is not known
+ *     diff_table.c             tables for people
+ *     diff_candidates_json.c   one object
+ *     diff_csv.c               the file of --report
+ *     diff_gains.c             where bytes reduced the loss most */
+#ifndef CLI_INSPECT_DIFF_CANDIDATES_H
+#define CLI_INSPECT_DIFF_CANDIDATES_H
+
+#include "cli/core/table.h"
+#include "cli/core/text.h"
+#include "cli/inspect/diff.h"
+
+/* ---- where bytes were spent best ------------------------------------------------------------ */
+
+/* A tensor of which the larger candidate has more bytes and less loss. */
+typedef struct diff_gain {
+    gufo_str name; /* lives as long as the models */
+    uint32_t from, to;
+    uint64_t bytes; /* more, */
+    double loss;    /* and less */
+} diff_gain;
+
+enum { DIFF_BEST = 3 };
+
+/* From a candidate to the next larger one. */
+typedef struct diff_step {
+    size_t from, to;           /* candidates */
+    uint64_t bytes;            /* of all tensors: so many more */
+    double loss;               /* less, of tensors whose loss both know; negative: more */
+    diff_gain best[DIFF_BEST]; /* most loss per byte first */
+    size_t count;
+} diff_step;
+
+typedef struct diff_steps {
+    diff_step steps[GUFO_COMPARE_CANDIDATES];
+    size_t count;
+} diff_steps;
+
+/* Steps from the smallest candidate to the largest, without gains; of as many bytes, the first comes
+ * first. */
+diff_steps diff_steps_of(const gufo_candidate *candidates, size_t count);
+/* Adds a row to all of them. */
+void diff_steps_add(diff_steps *s, const gufo_tensor_difference *row);
+/* The loss that a million bytes save. */
+double diff_gain_rate(uint64_t bytes, double loss);
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
+enum { DIFF_COLUMNS = 4 }; /* of the table, for a candidate */
+
+/* The state of the work.  Model 0 is the original. */
+typedef struct candidates_report {
+    const diff_options *options;
+    const char *const *paths;
+    gufo_model *const *models;
+    size_t count; /* of candidates: there is a path and a model more */
+    gufo_candidate sums[GUFO_COMPARE_CANDIDATES];
+    diff_steps steps;
+    bool counted; /* steps has its steps */
+    progress bar;
+    table table;
+    char heads[GUFO_COMPARE_CANDIDATES][DIFF_COLUMNS][16]; /* of the table: "Type 1" ... */
+    json_writer j;
+    text_stream csv; /* with --report */
+} candidates_report;
+
+/* How candidates are written; members may be NULL.  `failure` is NULL if all went well. */
+typedef struct candidates_form {
+    void (*begin)(candidates_report *r);
+    void (*row)(candidates_report *r, const gufo_tensor_difference *row);
+    void (*end)(candidates_report *r, const gufo_error *failure);
+} candidates_form;
+
+extern const candidates_form candidates_table, candidates_json, candidates_csv;
+
+/* The tensor that a row is about. */
+const gufo_tensor *diff_row_tensor(const gufo_tensor_difference *row, size_t count);
+/* A word for a candidate without a loss, and for one whose loss says too little; "" for others. */
+const char *diff_note_word(const gufo_tensor_difference *d);
+
+/* The root mean square of the differences; false where it is not known. */
+bool diff_rmse(const gufo_tensor_difference *d, double *rmse);
+/* Bits for each weight; 0 without weights. */
+double diff_bits(uint64_t bytes, uint64_t elements);
+
+#endif
