@@ -95,6 +95,98 @@ tensors: 1 same, 1 added, 1 removed, 3 changed'
     [ "$(gufo diff --values --json --threads 1 a.gguf b.gguf)" = "$output" ]
 }
 
+# An original and candidates with a value that differs, and with tensors that cannot be compared.
+make_candidates() {
+    local original=(tensor all 24 4x2 8 tensor shape 24 4x2 8 tensor =gone 24 4 4 tensor float 0 2 8)
+    local first=(tensor all 24 4x2 8 tensor shape 24 2x4 8 tensor float 0 2 8 tensor new 24 4 4)
+    local second=(tensor all 57 4x2 8 tensor shape 25 4x2 16 tensor =gone 24 4 4 tensor float 0 2 8)
+    make_gguf a.gguf "${original[@]}" && make_gguf b.gguf "${first[@]}"
+    local a b
+    a=$(($(stat -c %s a.gguf) - 128)) b=$(($(stat -c %s b.gguf) - 128))
+    # all: 1 ... 8 and 1 2 3 4 5 6 9 8; float: 1 nan and 1.5 nan
+    make_gguf a.gguf "${original[@]}" poke $a 0102030405060708 poke $((a + 32)) 0000000000000000 \
+        poke $((a + 96)) 0000803f0000c07f
+    make_gguf b.gguf "${first[@]}" poke $b 0102030405060908 poke $((b + 64)) 0000c03f0000c07f
+    make_gguf c.gguf "${second[@]}" poke $((a + 32)) 01000000 poke $((a + 96)) 0000803f0000c07f
+}
+
+@test "diff: several candidates" {
+    make_candidates
+    run -1 --separate-stderr gufo diff --values a.gguf b.gguf c.gguf
+    same_error ''
+    same 'Candidate 1: b.gguf
+Candidate 2: c.gguf
+
+Tensor  Shape  Type  Bytes  Type 1  Bytes 1     Loss 1     RMSE 1  Type 2   Bytes 2     Loss 2     RMSE 2
+all     4 x 2  I8        8  I8            8     0.0196     0.7071  type 57       32    unknown          -
+shape   4 x 2  I8        8  I8            8      shape          -  I16           16   infinite      445.1
+=gone   4      I8        4  -             -    missing          -  I8             4       same          0
+float   2      F32       8  F32           8      0.25*        0.5  F32            8       same          0
+new     4      -         -  I8            4      added          -  -              -          -          -
+(* without pairs in which a value is infinite or NaN)
+
+Candidate  No.        Size  Bits/weight       Loss  Same  Added  Removed  Changed  Unmeasured
+b.gguf       1    28 bytes        10.18       0.27     0      1        1        3           1
+c.gguf       2    60 bytes        21.82          0     2      0        0        2           2
+
+From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
+    for threads in 1 3; do
+        [ "$(gufo diff --threads $threads --values a.gguf b.gguf c.gguf)" = "$output" ]
+    done
+    run -1 gufo diff -q --values a.gguf b.gguf a.gguf
+    same ''
+    run -0 --separate-stderr gufo diff --values a.gguf a.gguf ./a.gguf
+    same_error ''
+    has 'From 1 to 2: 0 bytes more, loss 0 less'
+    # The numbers are those of two files.
+    local pair
+    pair=$(gufo diff --json --values a.gguf b.gguf | grep -o '"values":{[^}]*}[^}]*}')
+    run -1 gufo diff --json --values a.gguf b.gguf c.gguf
+    [ "$(grep -o '"values":{[^}]*}[^}]*}' <<<"$output" | sed 2d)" = "$pair" ]
+    has '{"original":"a.gguf","candidates":[{"path":"b.gguf"},{"path":"c.gguf"}],"tensors":[{"name":"all","type":"I8"'
+    has '"name":"new","candidates":[{"difference":"added","type":"I8","dims":[4],"offset":288,"size":4,"loss":null},null]}]'
+    has '"totals":[{"size":28,"bits_per_weight":10.181818181818182,"loss":0.2696078431372549,"tensor_counts":{"same":0,"added":1,"removed":1,"changed":3},"unmeasured":1,"nonfinite":1,"same":false}'
+    has '"steps":[{"from":0,"to":1,"bytes":32,"loss":0.25,"best":[]}],"same":false}'
+}
+
+@test "diff: the file of --report" {
+    make_candidates
+    run -1 gufo diff -q --values --report r.csv a.gguf b.gguf c.gguf
+    same ''
+    [ "$(tr -d '\r' <r.csv)" = 'tensor,shape,type,bytes,"type b.gguf","bytes b.gguf","relative_squared_error b.gguf","rmse b.gguf","note b.gguf","type c.gguf","bytes c.gguf","relative_squared_error c.gguf","rmse c.gguf","note c.gguf"
+"all",4x2,I8,8,I8,8,0.0196078431372549,0.7071067811865476,,type 57,32,,,unknown
+"shape",4x2,I8,8,I8,8,,,shape,I16,16,,445.1371979513732,infinite
+"'"'"'=gone",4,I8,4,,,,,missing,I8,4,0,0,same
+"float",2,F32,8,F32,8,0.25,0.5,nonfinite,F32,8,0,0,same
+"new",4,,,I8,4,,,added,,,,,' ]
+    run -2 gufo diff --values --report r.csv a.gguf a.gguf
+    run -0 gufo diff -q --values --force --report r.csv a.gguf a.gguf
+    [ "$(wc -l <r.csv)" = 5 ]
+    run -2 --separate-stderr gufo diff --values --force --report b.gguf a.gguf b.gguf c.gguf
+    same_error 'gufo: b.gguf: the output is the input; it would be lost'
+    run -2 gufo diff --report s.csv a.gguf b.gguf
+    run -3 gufo diff --values --report folder/s.csv a.gguf b.gguf
+    head -c 200 c.gguf >cut.gguf
+    run -3 gufo diff --values --report s.csv a.gguf b.gguf cut.gguf
+    [ ! -e s.csv ]
+}
+
+@test "diff: where bytes were spent best" {
+    make_gguf a.gguf tensor x 0 2 8 tensor y 0 2 8
+    local at
+    at=$(($(stat -c %s a.gguf) - 64))
+    make_gguf a.gguf tensor x 0 2 8 tensor y 0 2 8 poke $at 0000803f00000000 poke $((at + 32)) 0000803f00000000
+    # The smaller file comes first.  In the larger one x becomes exact.
+    make_gguf big.gguf tensor x 0 2 8 tensor y 25 2 4 poke $at 0000803f00000000 poke $((at + 32)) 00000000
+    make_gguf small.gguf tensor x 24 2 2 tensor y 25 2 4 poke $at 0000 poke $((at + 32)) 00000000
+    run -1 gufo diff --values a.gguf big.gguf small.gguf
+    has 'From 2 to 1: 6 bytes more, loss 1 less, 1.67e+05 per MB
+  Tensor  From  To    More bytes  Less loss     Per MB
+  x       I8    F32            6          1   1.67e+05'
+    run -1 gufo diff --json --values a.gguf big.gguf small.gguf
+    has '"steps":[{"from":1,"to":0,"bytes":6,"loss":1,"best":[{"name":"x","from":"I8","to":"F32","bytes":6,"loss":1}]}]'
+}
+
 @test "diff: bad files and wrong usage" {
     make_model a.gguf
     head -c 300 a.gguf >cut.gguf
@@ -103,6 +195,13 @@ tensors: 1 same, 1 added, 1 removed, 3 changed'
     run -3 gufo diff nothing a.gguf
     run -2 gufo diff a.gguf
     run -2 gufo diff
+    run -2 --separate-stderr gufo diff a.gguf a.gguf a.gguf
+    same_error 'gufo: two models are compared, and 3 are given; --values compares several with the first (see gufo help diff)'
+    run -2 --separate-stderr gufo diff --values $(printf 'a.gguf %.0s' {1..34})
+    same_error 'gufo: at most 32 models are compared with the first, and 33 are given (see gufo help diff)'
+    run -3 gufo diff --values a.gguf a.gguf cut.gguf
+    run -2 gufo diff --values a.gguf a.gguf -
+    run -2 bash -c '"$GUFO" diff --values a.gguf a.gguf <(cat a.gguf)'
     run -2 --separate-stderr gufo diff a.gguf -
     same_error 'gufo: -: standard input cannot be compared; give a file'
     run -2 bash -c '"$GUFO" diff a.gguf <(cat a.gguf)'

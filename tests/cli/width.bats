@@ -65,6 +65,8 @@ make_wide() {
     make_wide a.gguf
     gufo edit -q a.gguf -o b.gguf --set general.name=other --remove general.file_type
     each_width diff a.gguf b.gguf
+    gufo quantize -q a.gguf c.gguf Q8_0
+    each_width diff --values a.gguf b.gguf c.gguf c.gguf
     gufo hash --sha256 a.gguf | sed 's/  [0-9a-f]/  0/' >manifest
     each_width verify a.gguf manifest
     "$GUFO_TEST_BIN/make_imatrix" i.gguf gguf chunks 4 dataset "a-dataset-with-a-very-long-name-that-somebody-gave-it.txt" \
