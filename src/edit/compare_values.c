@@ -87,27 +87,34 @@ static uint64_t index_of(const value_walk *w, const tile *t, uint64_t at)
     return row * w->columns + t->column + at % t->columns;
 }
 
+/* The sums are kept in a copy, which a compiler can hold in registers. */
 static void measure_tile(const value_walk *w, const tile *t, const value_worker *worker,
                          gufo_value_difference *out)
 {
-    for (uint64_t i = 0; i < w->rows * t->columns; i++) {
+    gufo_value_difference sum = {0};
+    uint64_t largest_at = 0, count = w->rows * t->columns;
+
+    for (uint64_t i = 0; i < count; i++) {
         double a = worker->values[0][i], b = worker->values[1][i], difference = fabs(a - b);
 
-        out->unequal += a != b && !(isnan(a) && isnan(b));
+        sum.unequal += !(a == b || (isnan(a) && isnan(b)));
         if (!isfinite(a) || !isfinite(b)) {
-            out->nonfinite++;
+            sum.nonfinite++;
             continue;
         }
-        out->compared++;
-        out->square_difference += difference * difference;
-        out->square_a += a * a;
-        out->square_b += b * b;
-        out->product += a * b;
-        if (difference > out->largest) {
-            out->largest = difference;
-            out->largest_at = index_of(w, t, i);
+        sum.square_difference += difference * difference;
+        sum.square_a += a * a;
+        sum.square_b += b * b;
+        sum.product += a * b;
+        if (difference > sum.largest) {
+            sum.largest = difference;
+            largest_at = i;
         }
     }
+    sum.compared = count - sum.nonfinite;
+    if (sum.largest > 0)
+        sum.largest_at = index_of(w, t, largest_at);
+    *out = sum;
 }
 
 static gufo_status look_at_tile(void *context, unsigned thread, uint64_t index, void *result,
