@@ -6,33 +6,33 @@
 #include "cli/core/save.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static void put_doubled(FILE *out, gufo_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '"')
+            putc('"', out);
+        putc(text.data[i], out);
+    }
+}
 
 void csv_put(FILE *out, gufo_str text)
 {
     putc('"', out);
     if (text.len > 0 && text.data[0] != '\0' && strchr("=+-@", text.data[0]) != NULL)
         putc('\'', out);
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] == '"')
-            putc('"', out);
-        putc(text.data[i], out);
-    }
+    put_doubled(out, text);
     putc('"', out);
 }
 
-void csv_print(FILE *out, const char *format, ...)
+void csv_put_column(FILE *out, const char *column, const char *about)
 {
-    char text[TEXT_LINE];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    csv_put(out, gufo_str_of(text));
+    fprintf(out, "\"%s ", column);
+    put_doubled(out, gufo_str_of(about));
+    putc('"', out);
 }
 
 int csv_check(const char *path, bool force)

@@ -9,8 +9,8 @@
 /* Writes text as a cell: always in quotes.  A spreadsheet takes a cell that begins with = + - or @
  * for a formula, and names come from strangers: an apostrophe makes it text. */
 void csv_put(FILE *out, gufo_str text);
-/* The same, printed. */
-void csv_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The name of a column that is about something: "bytes model.gguf". */
+void csv_put_column(FILE *out, const char *column, const char *about);
 
 /* Checks before the work whether the file (may be NULL) can be written.  Returns CODE_OK, or
  * another code after a report. */

@@ -27,6 +27,11 @@ tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator)
     return t;
 }
 
+double tensor_bits(uint64_t bytes, uint64_t weights)
+{
+    return weights > 0 ? 8 * (double)bytes / (double)weights : 0;
+}
+
 void tensor_add_cells(table_row *row, const gufo_tensor *tensor)
 {
     row_str(row, tensor->name);

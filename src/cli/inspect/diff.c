@@ -7,7 +7,6 @@
 #include "cli/core/csv.h"
 #include "cli/core/input.h"
 #include "cli/core/signals.h"
-#include "cli/core/stdout.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -25,12 +24,6 @@ static const command_option diff_table[] = {
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(&((diff_report *)context)->bar, done, total);
-    return !stdout_broken();
-}
-
 static int compare(diff_report *r)
 {
     const shared_options *shared = r->options->base.shared;
@@ -41,10 +34,7 @@ static int compare(diff_report *r)
                                     .entry = form->entry,
                                     .tensor = form->tensor,
                                     .context = r};
-    gufo_run run = {.threads = (unsigned)shared->threads,
-                    .cpu = r->options->cpu,
-                    .progress = on_progress,
-                    .progress_context = r};
+    gufo_run run = diff_run(r->options, &r->bar);
     gufo_comparison result;
     gufo_status status;
     gufo_error error;

@@ -4,6 +4,7 @@
  *     diff_text.c          lines for people
  *     diff_json.c          one object
  *     diff_notes.c         notes in both
+ *     diff_run.c           how the library works meanwhile
  *     diff_tensor_json.c   tensors in JSON
  *     diff_candidates.h    more than two models */
 #ifndef CLI_INSPECT_DIFF_H
@@ -52,6 +53,10 @@ typedef struct diff_note {
 
 enum { DIFF_NOTES = 5 };
 extern const diff_note diff_notes[DIFF_NOTES];
+
+/* How the library works while this bar is drawn: it stops where the output has no reader, unless a
+ * file is written, too. */
+gufo_run diff_run(const diff_options *options, progress *bar);
 
 extern const char *const diff_kind_names[GUFO_DIFFERENCE_COUNT]; /* of JSON */
 

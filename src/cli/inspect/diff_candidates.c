@@ -6,7 +6,6 @@
 #include "cli/core/csv.h"
 #include "cli/core/input.h"
 #include "cli/core/save.h"
-#include "cli/core/stdout.h"
 
 #include <stdlib.h>
 
@@ -37,14 +36,6 @@ static void on_row(void *context, const gufo_tensor_difference *row, size_t coun
         candidates_csv.row(r, row);
 }
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    candidates_report *r = context;
-
-    progress_update(&r->bar, done, total);
-    return r->csv.out != NULL || !stdout_broken();
-}
-
 /* ---- the work ------------------------------------------------------------------------------- */
 
 static int compare(candidates_report *r)
@@ -53,10 +44,7 @@ static int compare(candidates_report *r)
     const candidates_form *form = form_of(r);
     gufo_candidates_options options = {
         .flags = GUFO_COMPARE_VALUES, .tensor = on_row, .context = r};
-    gufo_run run = {.threads = (unsigned)shared->threads,
-                    .cpu = r->options->cpu,
-                    .progress = on_progress,
-                    .progress_context = r};
+    gufo_run run = diff_run(r->options, &r->bar);
     gufo_status status;
     gufo_error error;
     int code = CODE_OK;

@@ -1,7 +1,7 @@
 /* gufo diff with several candidates, as its files see it.
  *
  *     diff_candidates.c        the work
- *     diff_note.c              what is said where a loss is not known
+ *     diff_cell.c              what a cell of a row says
  *     diff_table.c             tables for people
  *     diff_candidates_json.c   one object
  *     diff_csv.c               the file of --report
@@ -83,7 +83,4 @@ const char *diff_note_word(const gufo_tensor_difference *d);
 
 /* The root mean square of the differences; false where it is not known. */
 bool diff_rmse(const gufo_tensor_difference *d, double *rmse);
-/* Bits for each weight; 0 without weights. */
-double diff_bits(uint64_t bytes, uint64_t elements);
-
 #endif

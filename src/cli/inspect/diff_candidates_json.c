@@ -67,7 +67,7 @@ static void write_sum(json_writer *j, const gufo_candidate *sum)
 {
     json_begin_object(j, NULL);
     json_write_u64(j, "size", sum->bytes);
-    json_write_f64(j, "bits_per_weight", diff_bits(sum->bytes, sum->elements));
+    json_write_f64(j, "bits_per_weight", tensor_bits(sum->bytes, sum->elements));
     json_write_f64(j, "loss", sum->loss);
     diff_write_counts(j, "tensor_counts", sum->tensors);
     json_write_u64(j, "unmeasured", sum->unmeasured);

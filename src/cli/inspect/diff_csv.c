@@ -17,7 +17,7 @@ static void begin(candidates_report *r)
     for (size_t k = 1; k <= r->count; k++) {
         for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
             putc(',', out);
-            csv_print(out, "%s %s", columns[i], r->paths[k]);
+            csv_put_column(out, columns[i], r->paths[k]);
         }
     }
     fputs("\r\n", out);

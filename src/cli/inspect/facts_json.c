@@ -1,6 +1,8 @@
 /* Facts that are not the value of one key, as JSON. */
 #include "cli/inspect/facts.h"
 
+#include "cli/core/tensor_text.h"
+
 void facts_write_sums(json_writer *j, const overview *o)
 {
     if (o->parameters < UINT64_MAX)
@@ -14,7 +16,7 @@ void facts_write_sums(json_writer *j, const overview *o)
     json_write_u64(j, "size", o->facts.size);
     json_write_u64(j, "tensor_size", o->tensor_size);
     if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
-        json_write_f64(j, "bits_per_weight", (double)o->tensor_size * 8 / (double)o->parameters);
+        json_write_f64(j, "bits_per_weight", tensor_bits(o->tensor_size, o->parameters));
     json_write_u64(j, "tensor_count", o->tensors);
 }
 

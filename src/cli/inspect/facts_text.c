@@ -3,6 +3,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/stdout.h"
+#include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
@@ -64,7 +65,7 @@ void facts_put_size(FILE *out, const overview *o)
 void facts_put_bits(FILE *out, const overview *o)
 {
     if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
-        fprintf(out, "%.2f", (double)o->tensor_size * 8 / (double)o->parameters);
+        fprintf(out, "%.2f", tensor_bits(o->tensor_size, o->parameters));
 }
 
 /* A line each: bos 128000 "<|begin_of_text|>" */

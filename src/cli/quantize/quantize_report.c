@@ -118,11 +118,6 @@ static bool sum_up(const outcome *o, type_sums *sums)
     return true;
 }
 
-static double bits_per_weight(const type_sum *sum)
-{
-    return sum->weights > 0 ? 8 * (double)sum->bytes / (double)sum->weights : 0;
-}
-
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static bool make_sum_row(const void *context, uint64_t index, table_row *row)
@@ -133,7 +128,7 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%s", sum != &sums->all ? tensor_type_text(sum->type).text : "all");
     row_text(row, "%" PRIu64, sum->tensors);
     row_text(row, "%s", human_bytes(sum->bytes).text);
-    row_text(row, "%.2f", bits_per_weight(sum));
+    row_text(row, "%.2f", tensor_bits(sum->bytes, sum->weights));
     if (sum->loss.count > 0) {
         row_text(row, "%.3g", gufo_quantize_loss_relative(&sum->loss));
         row_text(row, "%.3g", (double)sum->loss.largest_error);
@@ -243,7 +238,7 @@ static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
 static void write_sum(json_writer *j, const type_sum *sum)
 {
     json_write_u64(j, "size", sum->bytes);
-    json_write_f64(j, "bits_per_weight", bits_per_weight(sum));
+    json_write_f64(j, "bits_per_weight", tensor_bits(sum->bytes, sum->weights));
     write_loss(j, &sum->loss);
 }
 

@@ -1,4 +1,4 @@
-/* What the forms of gufo diff with several candidates share. */
+/* What a cell of a candidate says: a measure, or a word where it is not known. */
 #include "cli/inspect/diff_candidates.h"
 
 const gufo_tensor *diff_row_tensor(const gufo_tensor_difference *row, size_t count)
@@ -36,9 +36,4 @@ bool diff_rmse(const gufo_tensor_difference *d, double *rmse)
 {
     *rmse = d->values.rmse;
     return d->has_values || (d->kind == GUFO_DIFFERENCE_NONE && d->a.name.data != NULL);
-}
-
-double diff_bits(uint64_t bytes, uint64_t elements)
-{
-    return elements > 0 ? 8 * (double)bytes / (double)elements : 0;
 }
