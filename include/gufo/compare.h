@@ -129,7 +129,7 @@ typedef struct gufo_candidate {
     uint64_t tensors[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
     uint64_t bytes, elements;                /* of all its tensors */
     uint64_t unmeasured; /* tensors that both have, and whose loss is not known */
-    uint64_t nonfinite;  /* pairs of values that are left out */
+    uint64_t nonfinite;  /* pairs in which a value is infinite or NaN: they do not count */
     double loss;         /* the sum of those of its tensors that are known, in the order of a */
     bool same;           /* no tensor was added, removed or changed */
     uint64_t reserved[4];

@@ -123,6 +123,10 @@ note() {
     values: largest difference 0.'
     lacks 'attn_norm'
     lacks 'general.name'
+    run -1 gufo diff --values m f32.gguf q4.gguf m
+    has 'From 2 to 3: '
+    run -2 --separate-stderr gufo diff -q --values --force --report m/model.safetensors m f32.gguf
+    same_error 'gufo: m/model.safetensors: the output is the input; it would be lost'
     # Another model.
     cp -r m n
     sed -i 's/"rope_theta": 1000000/"rope_theta": 10000/' n/config.json

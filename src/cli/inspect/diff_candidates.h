@@ -62,7 +62,7 @@ typedef struct candidates_report {
     bool counted; /* steps has its steps */
     progress bar;
     table table;
-    char heads[GUFO_COMPARE_CANDIDATES][DIFF_COLUMNS][16]; /* of the table: "Type 1" ... */
+    char heads[GUFO_COMPARE_CANDIDATES][DIFF_COLUMNS][24]; /* of the table: "Type 1" ... */
     json_writer j;
     text_stream csv; /* with --report */
 } candidates_report;
