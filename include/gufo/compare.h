@@ -127,11 +127,11 @@ typedef struct gufo_candidates_options {
 /* What the tensors of a candidate come to. */
 typedef struct gufo_candidate {
     uint64_t tensors[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
-    uint64_t bytes, elements;                /* of all its tensors */
-    uint64_t unmeasured; /* tensors that both have, and whose loss is not known */
-    uint64_t nonfinite;  /* pairs in which a value is infinite or NaN: they do not count */
-    double loss;         /* the sum of those of its tensors that are known, in the order of a */
-    bool same;           /* no tensor was added, removed or changed */
+    uint64_t bytes, elements; /* of all its tensors; they are set before the first row */
+    uint64_t unmeasured;      /* tensors that both have, and whose loss is not known */
+    uint64_t nonfinite;       /* pairs in which a value is infinite or NaN: they do not count */
+    double loss;              /* of its tensors whose loss is known: the sum, in the order of a */
+    bool same;                /* no tensor was added, removed or changed */
     uint64_t reserved[4];
 } gufo_candidate;
 
