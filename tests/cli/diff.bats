@@ -97,9 +97,9 @@ tensors: 1 same, 1 added, 1 removed, 3 changed'
 
 # An original and candidates with a value that differs, and with tensors that cannot be compared.
 make_candidates() {
-    local original=(tensor all 24 4x2 8 tensor shape 24 4x2 8 tensor =gone 24 4 4 tensor float 0 2 8)
+    local original=(tensor all 24 4x2 8 tensor shape 24 4x2 8 tensor "=gone" 24 4 4 tensor float 0 2 8)
     local first=(tensor all 24 4x2 8 tensor shape 24 2x4 8 tensor float 0 2 8 tensor new 24 4 4)
-    local second=(tensor all 57 4x2 8 tensor shape 25 4x2 16 tensor =gone 24 4 4 tensor float 0 2 8)
+    local second=(tensor all 57 4x2 8 tensor shape 25 4x2 16 tensor "=gone" 24 4 4 tensor float 0 2 8)
     make_gguf a.gguf "${original[@]}" && make_gguf b.gguf "${first[@]}"
     local a b
     a=$(($(stat -c %s a.gguf) - 128)) b=$(($(stat -c %s b.gguf) - 128))
@@ -197,7 +197,9 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     run -2 gufo diff
     run -2 --separate-stderr gufo diff a.gguf a.gguf a.gguf
     same_error 'gufo: two models are compared, and 3 are given; --values compares several with the first (see gufo help diff)'
-    run -2 --separate-stderr gufo diff --values $(printf 'a.gguf %.0s' {1..34})
+    local many=(a.gguf)
+    while [ ${#many[@]} -lt 34 ]; do many+=(a.gguf); done
+    run -2 --separate-stderr gufo diff --values "${many[@]}"
     same_error 'gufo: at most 32 models are compared with the first, and 33 are given (see gufo help diff)'
     run -3 gufo diff --values a.gguf a.gguf cut.gguf
     run -2 gufo diff --values a.gguf a.gguf -
