@@ -809,6 +809,38 @@ static void test_compare(void **state)
     workshop_end(&b);
 }
 
+/* The same with several candidates: the file is named. */
+static void test_candidates(void **state)
+{
+    const gufo_candidates_options options = {.flags = GUFO_COMPARE_VALUES};
+    const gufo_run run = {.threads = 1};
+    workshop b = workshop_new();
+    unsigned failed = 0;
+    gufo_status status = GUFO_E_IO;
+
+    (void)state;
+    for (unsigned at = 1; status != GUFO_OK; at++) {
+        gufo_error error = no_error();
+        gufo_model *first = gufo_open(b.first.text, NULL, &error);
+        gufo_model *other = gufo_open(b.other.text, NULL, &error);
+        const gufo_model *const candidates[] = {first, other};
+
+        fail_call(CALL_PREAD, at, EIO);
+        status = gufo_compare_candidates(first, candidates, 2, &options, &run, NULL, &error);
+        no_fault();
+        if (status != GUFO_OK)
+            check_error_shape(&error, GUFO_E_IO, "candidates");
+        if (status != GUFO_OK && strcmp(error.file, b.other.text) == 0) {
+            check_u64(error.role, GUFO_FILE_SECOND_INPUT, "role");
+            failed++;
+        }
+        gufo_close(first);
+        gufo_close(other);
+    }
+    check(failed > 1, "%u", failed);
+    workshop_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -817,6 +849,7 @@ int main(void)
         cmocka_unit_test(test_taking_back), cmocka_unit_test(test_recovery),
         cmocka_unit_test(test_sharing),     cmocka_unit_test(test_reserving),
         cmocka_unit_test(test_copies),      cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_candidates),
     };
 
     return cmocka_run_group_tests(tests, copies_setup, NULL);
