@@ -66,10 +66,12 @@ typedef struct gufo_estimate_options {
     uint32_t n_devices;  /* beside the host */
     bool has_gpu_layers; /* false: all layers are on devices */
     uint64_t n_gpu_layers;
+    bool has_cpu_moe;   /* n_cpu_moe is the user's choice: gufo_estimator_fit keeps it */
+    uint64_t n_cpu_moe; /* experts of that many layers, the first ones, are on the host */
     /* The share of each device, n_devices numbers; NULL: equal shares. */
     const double *tensor_split;
-    /* The user's choice for a tensor: one of the constants above, or the index of a device.  May be
-     * NULL. */
+    /* The user's choice for a tensor: one of the constants above, or the index of a device; it comes
+     * before that of n_cpu_moe.  May be NULL. */
     int (*place)(void *context, gufo_str name);
     void *place_context;
     uint64_t reserved[8]; /* must be zero */
@@ -97,10 +99,22 @@ typedef struct gufo_estimate_device {
     uint64_t
         output_bytes; /* of the host, at the start; it grows with batches that ask for more rows */
     uint64_t layers;  /* repeating ones; layer `L` of L, the output, does not count */
+    /* What one token of one sequence reads, whose context is full: all weights, but of experts those
+     * in use alone and of tables a row; cache and state of the sequence.  Layers that predict
+     * further tokens are not read. */
+    uint64_t read_bytes;
     gufo_estimate_quality compute_quality;
     bool has_output; /* the output layer is here */
     uint64_t reserved[4];
 } gufo_estimate_device;
+
+/* Of gufo_estimator_fit: what does not fit, and what it lacks. */
+typedef struct gufo_estimate_shortage {
+    uint64_t n_ctx, n_gpu_layers, n_cpu_moe; /* what was tried; as in the options */
+    uint64_t missing_bytes;                  /* 0: nothing is short */
+    uint32_t device;                         /* that lacks most; 0 is the host, 1 device 0 */
+    uint64_t reserved[2];
+} gufo_estimate_shortage;
 
 typedef struct gufo_estimate {
     uint64_t n_ctx, n_ctx_seq, n_batch, n_ubatch; /* what llama.cpp makes of the options */
@@ -112,6 +126,9 @@ typedef struct gufo_estimate {
     uint64_t missing_tensors; /* of other shards, which are not open: model_bytes lacks them */
     uint32_t device_count;    /* with the host: 1 + n_devices */
     gufo_estimate_device devices[1 + GUFO_ESTIMATE_MAX_DEVICES]; /* the host is the first one */
+    /* Why gufo_estimator_fit found no larger context, with the layers that it found; and why not all
+     * layers, with the least context. */
+    gufo_estimate_shortage context_shortage, layers_shortage;
     uint64_t reserved[8];
 } gufo_estimate;
 
@@ -123,6 +140,17 @@ GUFO_API gufo_status gufo_estimator_run(const gufo_estimator *estimator,
                                         const gufo_estimate_options *options, gufo_estimate *out,
                                         gufo_error *error);
 
+/* An upper bound of tokens per second, if reading memory takes all the time: devices work one after
+ * another, each reads its read_bytes.  `host_bandwidth` and device_bandwidths[n_devices] are bytes per
+ * second; 0: not known, what is read there takes no time.  `device_bandwidths` may be NULL: none is
+ * known.  0 if no time is known.  Any thread. */
+GUFO_API double gufo_estimate_speed(const gufo_estimate *estimate, uint64_t host_bandwidth,
+                                    const uint64_t *device_bandwidths);
+
+/* Everything on a device, with the margin of its buffers; UINT64_MAX if that does not fit into 64 bits.
+ * Any thread. */
+GUFO_API uint64_t gufo_estimate_most_bytes(const gufo_estimate_device *device);
+
 /* What is fixed and what is looked for, in gufo_estimator_fit. */
 typedef struct gufo_estimate_limits {
     uint64_t host_bytes;          /* 0: no limit */
@@ -131,13 +159,19 @@ typedef struct gufo_estimate_limits {
     uint64_t reserved[4];         /* must be zero */
 } gufo_estimate_limits;
 
-/* Finds how to run the model within limits of memory: with all layers of the options on devices, the
- * largest context up to the model's that fits (a multiple of 256, if options.n_ctx is 0), and if even
- * the least one does not fit, the most layers on devices that fit with it (if
- * options.has_gpu_layers is false).  Changes n_ctx, n_gpu_layers and has_gpu_layers of *options, and
- * fills *out (may be NULL) as gufo_estimator_run does.  Margins of buffers count as used.
- * Any thread.  Errors as gufo_estimator_run, and
- *   GUFO_E_LIMIT  nothing fits; the error names the device that has too little with the least context
+/* Finds how to run the model within limits of memory, in this order:
+ *   1. the model's context, with all layers on devices;
+ *   2. a smaller context, a multiple of 256, down to the least one (if options.n_ctx is 0);
+ *   3. with the least context, experts of the fewest layers on the host (if has_gpu_layers and
+ *      has_cpu_moe are false and `place` is NULL), or else the most layers on devices (if
+ *      has_gpu_layers is false), with all experts on the host;
+ *   4. with these layers, the largest context.
+ * What the user has chosen stays.  All of it is found by bisection: a larger context never needs less
+ * memory, nor do more layers on one device; on several, where a layer more may move others, some
+ * larger numbers are tried as well.  Changes n_ctx, n_gpu_layers, n_cpu_moe and their flags in *options,
+ * and fills *out (may be NULL) as gufo_estimator_run does, with the shortages.  Margins of buffers
+ * count as used.  Any thread.  Errors as gufo_estimator_run, and
+ *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context
  *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
 GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
                                         const gufo_estimate_limits *limits,

@@ -61,6 +61,12 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* UINT64_MAX where the sum does not fit: for numbers that are only shown or compared. */
+static inline uint64_t capped_add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* `b` is not 0. */
 static inline uint64_t divide_up(uint64_t a, uint64_t b)
 {

@@ -59,19 +59,23 @@ static uint64_t state_bytes(context_work *w)
                        state_tensor(w, w->v->state_s));
 }
 
-static void add_layer(context_work *w, const layer_values *l, gufo_estimate *out,
+static void add_layer(context_work *w, uint64_t layer, gufo_estimate *out,
                       gufo_estimate_device *device)
 {
+    const layer_values *l = &w->v->layer[layer];
+    uint64_t cache = l->has_cache ? cache_bytes(w, l) : 0;
+    uint64_t state = l->has_state ? state_bytes(w) : 0;
     bool *large = &w->is_too_large;
 
-    if (l->has_cache) {
-        device->kv_bytes = amount_plus(large, device->kv_bytes, cache_bytes(w, l));
-        if (!l->has_window)
-            out->kv_token_bytes = amount_plus(large, out->kv_token_bytes,
-                                              amount_plus(large, key_row(w, l), value_row(w, l)));
-    }
-    if (l->has_state)
-        device->state_bytes = amount_plus(large, device->state_bytes, state_bytes(w));
+    device->kv_bytes = amount_plus(large, device->kv_bytes, cache);
+    device->state_bytes = amount_plus(large, device->state_bytes, state);
+    if (l->has_cache && !l->has_window)
+        out->kv_token_bytes = amount_plus(large, out->kv_token_bytes,
+                                          amount_plus(large, key_row(w, l), value_row(w, l)));
+    if (speed_has_layer(w->v, layer))
+        device->read_bytes = amount_plus(
+            large, device->read_bytes,
+            amount_plus(large, speed_cache(w->s, cache), speed_state(w->v, w->s, state)));
 }
 
 gufo_status context_sum(const model_values *v, const settings *s, gufo_estimate *out,
@@ -83,8 +87,7 @@ gufo_status context_sum(const model_values *v, const settings *s, gufo_estimate 
         if (v->layer[i].has_cache)
             w.widest = larger(w.widest, v->layer[i].value_length * v->layer[i].kv_heads);
     for (uint64_t i = 0; i < v->layers; i++)
-        add_layer(&w, &v->layer[i], out,
-                  &out->devices[s->o.no_kv_offload ? 0 : settings_device(s, i)]);
+        add_layer(&w, i, out, &out->devices[s->o.no_kv_offload ? 0 : settings_device(s, i)]);
     for (uint32_t d = 0; d < out->device_count; d++) {
         gufo_estimate_device *device = &out->devices[d];
 

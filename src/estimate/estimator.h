@@ -8,6 +8,7 @@
  *     settings.c   options, as llama.cpp changes or refuses them
  *     context.c    the cache of keys and values, the recurrent state
  *     compute.c    buffers for computing and for the output
+ *     speed.c      what a token reads
  *     fit.c        the inverse: options that fit into memory
  *
  * Counts are below 2^32 each, as in llama.cpp; their sums and products go through amount_*, which note
@@ -84,6 +85,7 @@ typedef struct layer_values {
 typedef struct model_values {
     const memory_rule *rule;
     uint64_t layers, embedding, vocabulary, context, window;
+    uint64_t predicting; /* layers, the last ones, that predict further tokens */
     uint64_t experts, experts_used, expert_feed_forward;
     uint64_t layer_input; /* elements of an embedding that each layer has of its own */
     bool is_causal;
@@ -101,7 +103,8 @@ gufo_status values_read(model_values *v, const gufo_model *model, gufo_error *er
 typedef struct weight {
     gufo_str name;
     uint64_t offset, bytes; /* offset: GUFO_NO_OFFSET if the model is made */
-    uint64_t layer;         /* of PLACE_LAYER */
+    uint64_t row_bytes;
+    uint64_t layer; /* of PLACE_LAYER */
     tensor_place place;
     uint32_t shard;
     bool is_table;  /* the token embedding */
@@ -114,6 +117,7 @@ typedef struct model_weights {
     uint64_t unused_bytes, missing;
     bool has_output; /* a tensor for the output: the table of tokens is not used for it */
     bool has_dense;  /* a feed-forward part without experts */
+    bool has_experts;
 } model_weights;
 
 gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
@@ -158,6 +162,15 @@ gufo_status compute_sum(const model_weights *w, const expert_places *experts, co
 
 /* "a number of bytes does not fit" */
 gufo_status amount_refuse(gufo_error *error);
+
+/* ---- speed.c -------------------------------------------------------------------------------- */
+
+/* False for layers that predict further tokens. */
+bool speed_has_layer(const model_values *v, uint64_t layer);
+/* Bytes that one token reads of a weight, of a cache and of a state. */
+uint64_t speed_weight(const weight *w, const model_values *v);
+uint64_t speed_cache(const settings *s, uint64_t bytes);
+uint64_t speed_state(const model_values *v, const settings *s, uint64_t bytes);
 
 /* ---- estimator.c ---------------------------------------------------------------------------- */
 

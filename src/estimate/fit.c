@@ -1,9 +1,11 @@
 /* The inverse: which context and how many layers on devices fit into memory.  What is used rises with the
- * context, so that it is found by bisection; with fewer layers on devices the host needs more, so that
- * these are tried from all of them down. */
+ * context, and on devices with what is there, so that all of these are found by bisection.
+ *
+ *     the model's context -> a smaller one -> experts on the host -> layers on the host -> a larger context */
 #include "estimate/estimator.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
@@ -27,40 +29,128 @@ static uint64_t limit_of(const fitting *f, uint32_t device)
     return f->limits->host_bytes > 0 ? f->limits->host_bytes : UINT64_MAX;
 }
 
-/* Everything on a device, with its margin; UINT64_MAX if it does not fit into 64 bits. */
-static uint64_t used_bytes(const gufo_estimate_device *d)
+uint64_t gufo_estimate_most_bytes(const gufo_estimate_device *d)
 {
-    bool is_too_large = false;
-    uint64_t sum = amount_plus(&is_too_large, d->model_bytes, d->context_bytes);
+    uint64_t fixed = capped_add(capped_add(d->model_bytes, d->context_bytes), d->output_bytes);
 
-    sum = amount_plus(&is_too_large, sum, d->compute_bytes);
-    sum = amount_plus(&is_too_large, sum, d->compute_margin);
-    sum = amount_plus(&is_too_large, sum, d->output_bytes);
-    return is_too_large ? UINT64_MAX : sum;
+    return capped_add(fixed, capped_add(d->compute_bytes, d->compute_margin));
 }
 
-/* The first device that has too little, or device_count. */
-static uint32_t find_short(const fitting *f)
+/* What the last try lacks on a device. */
+static uint64_t missing_on(const fitting *f, uint32_t device)
 {
-    uint32_t d = 0;
+    uint64_t used = gufo_estimate_most_bytes(&f->made.devices[device]), limit = limit_of(f, device);
 
-    while (d < f->made.device_count && used_bytes(&f->made.devices[d]) <= limit_of(f, d))
-        d++;
-    return d;
+    return used > limit ? used - limit : 0;
+}
+
+/* What lacks most, of the last try, from device `first` on. */
+static gufo_estimate_shortage find_shortage(const fitting *f, uint32_t first)
+{
+    gufo_estimate_shortage most = {f->o->n_ctx, f->o->n_gpu_layers, f->o->n_cpu_moe, 0, 0, {0}};
+
+    if (!f->o->has_gpu_layers)
+        most.n_gpu_layers = f->e->values.layers + 1;
+    for (uint32_t d = first; d < f->made.device_count; d++)
+        if (missing_on(f, d) > most.missing_bytes) {
+            most.missing_bytes = missing_on(f, d);
+            most.device = d;
+        }
+    return most;
+}
+
+static gufo_status try_options(fitting *f, bool *fits)
+{
+    gufo_status status = gufo_estimator_run(f->e, f->o, &f->made, f->error);
+
+    if (status == GUFO_OK)
+        *fits = find_shortage(f, 0).missing_bytes == 0;
+    return status;
 }
 
 static gufo_status try_context(fitting *f, uint64_t n_ctx, bool *fits)
 {
+    f->o->n_ctx = n_ctx;
+    return try_options(f, fits);
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* What takes part of the model from devices to the host; a larger number puts more on devices. */
+typedef struct choice {
+    uint64_t *number; /* in the options */
+    uint64_t all;
+    bool is_host; /* *number counts what is on the host */
+} choice;
+
+static gufo_status try_devices(fitting *f, const choice *c, uint64_t number, bool *fits)
+{
     gufo_status status;
 
-    f->o->n_ctx = n_ctx;
-    status = gufo_estimator_run(f->e, f->o, &f->made, f->error);
-    if (status == GUFO_OK)
-        *fits = find_short(f) == f->made.device_count;
+    *c->number = c->is_host ? c->all - number : number;
+    status = try_options(f, fits);
+    *fits = status == GUFO_OK && find_shortage(f, 1).missing_bytes == 0;
     return status;
 }
 
-/* ---- search --------------------------------------------------------------------------------- */
+/* The largest number with which devices have enough.  More of it needs more on devices, and less on the
+ * host, whose limit is looked at in the end.  With several devices a larger number may move layers
+ * between them: some are tried. */
+static gufo_status fill_devices(fitting *f, const choice *c, bool *fits)
+{
+    uint64_t good = 0, bad = c->all + 1;
+    gufo_status status = try_devices(f, c, good, fits);
+
+    if (status != GUFO_OK || !*fits)
+        return status;
+    while (status == GUFO_OK && bad - good > 1) {
+        uint64_t middle = good + (bad - good) / 2;
+
+        status = try_devices(f, c, middle, fits);
+        *(*fits ? &good : &bad) = middle;
+    }
+    for (uint64_t more = 1, from = good; f->o->n_devices > 1 && more <= f->o->n_devices; more++) {
+        if (status == GUFO_OK && from + more <= c->all)
+            status = try_devices(f, c, from + more, fits);
+        if (*fits)
+            good = from + more;
+    }
+    if (status == GUFO_OK)
+        status = try_devices(f, c, good, fits);
+    if (status == GUFO_OK)
+        *fits = find_shortage(f, 0).missing_bytes == 0;
+    return status;
+}
+
+/* With the least context: experts go to the host first, since a token needs few of them; then layers
+ * without their experts; if the host has too little for that, whole layers. */
+static gufo_status find_places(fitting *f, bool *fits)
+{
+    gufo_estimate_options *o = f->o;
+    bool are_free = !o->has_gpu_layers && o->n_devices > 0;
+    bool has_experts = are_free && f->e->weights.has_experts && !o->has_cpu_moe && o->place == NULL;
+    const choice experts = {&o->n_cpu_moe, f->e->values.layers, true};
+    const choice layers = {&o->n_gpu_layers, f->e->values.layers + 1, false};
+    gufo_status status = GUFO_OK;
+
+    if (has_experts) {
+        o->has_cpu_moe = true;
+        status = fill_devices(f, &experts, fits);
+        if (status != GUFO_OK || *fits)
+            return status;
+        o->has_gpu_layers = true;
+        o->n_cpu_moe = f->e->values.layers;
+        status = fill_devices(f, &layers, fits);
+        if (status != GUFO_OK || *fits)
+            return status;
+        o->has_cpu_moe = false;
+        o->n_cpu_moe = 0;
+    }
+    o->has_gpu_layers |= are_free;
+    return are_free ? fill_devices(f, &layers, fits) : status;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------- */
 
 /* The largest context between one that fits and one that does not. */
 static gufo_status widen_context(fitting *f, uint64_t good, uint64_t bad)
@@ -68,72 +158,67 @@ static gufo_status widen_context(fitting *f, uint64_t good, uint64_t bad)
     gufo_status status = GUFO_OK;
     bool fits = false;
 
+    bad = divide_up(bad, STEP) * STEP;
     while (status == GUFO_OK && bad - good > STEP) {
         uint64_t middle = good + (bad - good) / 2 / STEP * STEP;
 
         status = try_context(f, middle, &fits);
-        if (fits)
-            good = middle;
-        else
-            bad = middle;
+        *(fits ? &good : &bad) = middle;
     }
     return status == GUFO_OK ? try_context(f, good, &fits) : status;
 }
 
-static gufo_status refuse_device(const fitting *f)
+static gufo_status refuse_shortage(const fitting *f)
 {
-    uint32_t d = find_short(f);
-    uint64_t used = used_bytes(&f->made.devices[d]), limit = limit_of(f, d);
+    gufo_estimate_shortage s = find_shortage(f, 0);
+    char name[32] = "the host";
 
-    if (d == 0)
-        return refuse(f->error, GUFO_E_LIMIT,
-                      "with a context of %" PRIu64 " the host needs %" PRIu64 " bytes, %" PRIu64
-                      " more than it may have",
-                      f->o->n_ctx, used, used - limit);
+    if (s.device > 0)
+        snprintf(name, sizeof name, "device %" PRIu32, s.device - 1);
     return refuse(f->error, GUFO_E_LIMIT,
-                  "with a context of %" PRIu64 " device %" PRIu32 " needs %" PRIu64
-                  " bytes, %" PRIu64 " more than it may have",
-                  f->o->n_ctx, d - 1, used, used - limit);
+                  "with a context of %" PRIu64 " %s needs %" PRIu64 " bytes, %" PRIu64
+                  " more than it may have",
+                  s.n_ctx, name, gufo_estimate_most_bytes(&f->made.devices[s.device]),
+                  s.missing_bytes);
 }
 
-/* The most layers on devices with which the least context fits. */
-static gufo_status drop_layers(fitting *f, uint64_t least)
+static void find_range(const fitting *f, uint64_t *least, uint64_t *most)
 {
-    gufo_status status;
-    bool fits = false;
-
-    if (f->o->has_gpu_layers || f->o->n_devices == 0)
-        return refuse_device(f);
-    f->o->has_gpu_layers = true;
-    for (uint64_t count = f->e->values.layers + 1; !fits && count-- > 0;) {
-        f->o->n_gpu_layers = count;
-        status = try_context(f, least, &fits);
-        if (status != GUFO_OK)
-            return status;
-    }
-    return fits ? GUFO_OK : refuse_device(f);
+    *most = *least = f->o->n_ctx;
+    if (*most != 0)
+        return;
+    *most = f->e->values.context;
+    *least = f->limits->least_ctx > 0 ? f->limits->least_ctx : LEAST_CONTEXT;
+    *least = *least < *most ? larger(*least / STEP * STEP, STEP) : *most;
+    *least = smaller(*least, *most);
 }
 
 static gufo_status search(fitting *f)
 {
-    uint64_t most = f->o->n_ctx, least = f->o->n_ctx;
+    gufo_estimate_shortage whole, layers = {0};
+    uint64_t most, least;
     gufo_status status;
     bool fits = false;
 
-    if (most == 0) {
-        most = larger(f->e->values.context / STEP * STEP, STEP);
-        least = f->limits->least_ctx > 0 ? f->limits->least_ctx : LEAST_CONTEXT;
-        least = smaller(larger(least / STEP * STEP, STEP), most);
-    }
+    find_range(f, &least, &most);
     status = try_context(f, most, &fits);
-    if (status != GUFO_OK || fits)
-        return status;
-    status = try_context(f, least, &fits);
-    if (status == GUFO_OK && !fits)
-        status = drop_layers(f, least);
-    if (status != GUFO_OK || least == most)
-        return status;
-    return widen_context(f, least, most);
+    whole = find_shortage(f, 0);
+    if (status == GUFO_OK && !fits && least < most)
+        status = try_context(f, least, &fits);
+    if (status == GUFO_OK && !fits) {
+        layers = find_shortage(f, 0);
+        status = find_places(f, &fits);
+        if (status == GUFO_OK && !fits)
+            return refuse_shortage(f);
+        if (status == GUFO_OK && least < most)
+            status = try_context(f, most, &fits);
+        whole = find_shortage(f, 0);
+    }
+    if (status == GUFO_OK && least < most && whole.missing_bytes > 0)
+        status = widen_context(f, least, most);
+    f->made.context_shortage = whole;
+    f->made.layers_shortage = layers;
+    return status;
 }
 
 gufo_status gufo_estimator_fit(const gufo_estimator *e, const gufo_estimate_limits *limits,

@@ -132,6 +132,7 @@ static gufo_status read_model(const reading *r)
         {"expert_count", &v->experts},
         {"expert_used_count", &v->experts_used},
         {"embedding_length_per_layer_input", &v->layer_input},
+        {"nextn_predict_layers", &v->predicting},
         {"attention.key_length_mla", &latent_key},
         {"attention.value_length_mla", &latent_value},
     };
@@ -301,7 +302,7 @@ static gufo_status drop_caches(const reading *r)
     else if (strcmp(rule->shared, "-") != 0)
         status = read_count(r, rule->shared, &dropped);
     if (status == GUFO_OK && rule_has(rule->nextn, "skipped"))
-        status = read_count(r, "nextn_predict_layers", &dropped);
+        dropped = v->predicting;
     kept -= smaller(kept, dropped);
     for (uint64_t layer = kept; layer < v->layers; layer++)
         v->layer[layer].has_cache = v->layer[layer].has_state = false;

@@ -29,6 +29,26 @@ static bool is_used(const gufo_tensor_match *match, const char *arch)
     return false;
 }
 
+/* Those that llama.cpp's --cpu-moe matches. */
+static bool is_expert(const char *name)
+{
+    static const char *const names[] = {
+        "blk.{bid}.ffn_up_exps",      "blk.{bid}.ffn_down_exps",   "blk.{bid}.ffn_gate_exps",
+        "blk.{bid}.ffn_up_chexps",    "blk.{bid}.ffn_down_chexps", "blk.{bid}.ffn_gate_chexps",
+        "blk.{bid}.ffn_gate_up_exps",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static uint64_t row_bytes(const gufo_tensor *tensor)
+{
+    return tensor->elements > 0 ? tensor->size / (tensor->elements / tensor->dims[0]) : 0;
+}
+
 static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_tensor_match *match,
                        const model_values *v)
 {
@@ -38,14 +58,16 @@ static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_t
     *added = (weight){.name = tensor->name,
                       .offset = tensor->offset,
                       .bytes = tensor->size,
+                      .row_bytes = row_bytes(tensor),
                       .layer = match->block,
                       .shard = tensor->shard,
                       .place = match->has_block && str_begins(tensor->name, "blk.")
                                    ? PLACE_LAYER
                                    : rule_place(v->rule->arch, name),
                       .is_table = strcmp(name, "token_embd") == 0 &&
-                                  gufo_str_equal(match->suffix, gufo_str_of(".weight"))};
-    added->is_expert = str_ends(gufo_str_of(name), "_exps");
+                                  gufo_str_equal(match->suffix, gufo_str_of(".weight")),
+                      .is_expert = is_expert(name)};
+    w->has_experts |= added->is_expert;
     w->has_output |=
         strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
     w->has_dense |= strcmp(name, "blk.{bid}.ffn_down") == 0;
@@ -91,6 +113,8 @@ static gufo_status find_device(const weight *w, const model_values *v, const set
                       QUOTED(w->name), s->o.n_devices, choice + 1);
     if (choice != GUFO_ESTIMATE_BY_RULE)
         *out = choice < 0 ? 0 : (uint32_t)choice + 1;
+    else if (w->is_expert && w->layer < s->o.n_cpu_moe)
+        *out = 0;
     else if (w->place == PLACE_LAYER || w->place == PLACE_FIRST)
         *out = settings_device(s, w->place == PLACE_LAYER ? w->layer : 0);
     else
@@ -129,6 +153,13 @@ static void map_weight(summing *sum, const weight *w)
     sum->end = larger(sum->end, end);
 }
 
+static void add_read(summing *sum, uint32_t device, uint64_t bytes)
+{
+    uint64_t *read = &sum->out->devices[device].read_bytes;
+
+    *read = amount_plus(&sum->is_too_large, *read, bytes);
+}
+
 static void add_copy(summing *sum, uint32_t device, const weight *w)
 {
     uint64_t *bytes = &sum->out->devices[device].model_bytes;
@@ -143,8 +174,10 @@ static void add_copy(summing *sum, uint32_t device, const weight *w)
 static void add_everywhere(summing *sum, const weight *w)
 {
     for (uint32_t d = 0; d < sum->out->device_count; d++)
-        if (sum->out->devices[d].layers > 0)
+        if (sum->out->devices[d].layers > 0) {
             add_copy(sum, d, w);
+            add_read(sum, d, w->bytes);
+        }
 }
 
 /* The second copy of the table of tokens, for the output. */
@@ -153,8 +186,11 @@ static void add_second_table(summing *sum, const model_weights *w, const model_v
 {
     uint32_t output = settings_device(s, v->layers);
 
-    if (!w->has_output && (output != device || rule_has(v->rule->table, "twice")))
+    if (w->has_output)
+        return;
+    if (output != device || rule_has(v->rule->table, "twice"))
         add_copy(sum, output, table);
+    add_read(sum, output, table->bytes);
 }
 
 gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, const settings *s,
@@ -173,10 +209,12 @@ gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, 
             experts->on_host |= device == 0;
             experts->on_devices |= device != 0;
         }
-        if (one->place == PLACE_EVERY)
+        if (one->place == PLACE_EVERY) {
             add_everywhere(&sum, one);
-        else
+        } else {
             add_copy(&sum, device, one);
+            add_read(&sum, device, speed_weight(one, v));
+        }
         if (one->is_table)
             add_second_table(&sum, w, v, s, one, device);
     }

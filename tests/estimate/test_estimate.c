@@ -3,6 +3,8 @@
 #include "../support/allocator.h"
 #include "header_model.h"
 
+#include <math.h>
+
 /* Two layers; heads of 32 elements, 4 of them, 2 for keys and values. */
 #define PLAIN                          \
     "general.architecture\tllama\n"    \
@@ -23,6 +25,16 @@
     "blk.1.attn_norm.weight\tF32\t128\n"    \
     "blk.1.ffn_down.weight\tF16\t256x128\n" \
     "blk.1.surprise.weight\tF16\t256\n"
+
+/* Four experts, two of them in use. */
+#define EXPERTS PLAIN "llama.expert_count\t4\nllama.expert_used_count\t2\n"
+
+#define EXPERT_TENSORS                             \
+    "token_embd.weight\tF16\t128x1000\n"           \
+    "output.weight\tF16\t128x1000\n"               \
+    "blk.0.ffn_down_exps.weight\tF16\t256x128x4\n" \
+    "blk.1.ffn_down_exps.weight\tF16\t256x128x4\n" \
+    "blk.1.attn_norm.weight\tF32\t128\n"
 
 enum { TABLE = 128 * 1000 * 2, NORM = 512, FREQS = 64, DOWN = 256 * 128 * 2, ROW = 2 * 32 * 2 };
 
@@ -305,17 +317,11 @@ static void test_too_large(void **state)
 
 /* ---- the inverse ---------------------------------------------------------------------------- */
 
-static uint64_t used(const gufo_estimate_device *d)
-{
-    return d->model_bytes + d->context_bytes + d->compute_bytes + d->compute_margin +
-           d->output_bytes;
-}
-
 static uint64_t used_on(const open_estimate *o, const gufo_estimate_options *options, size_t device)
 {
     gufo_estimate e = run(o->e, options);
 
-    return used(&e.devices[device]);
+    return gufo_estimate_most_bytes(&e.devices[device]);
 }
 
 /* The result fits, and 256 tokens more do not. */
@@ -331,7 +337,7 @@ static void test_fit_context(void **state)
     (void)state;
     check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "fit");
     check_u64(options.n_ctx, 5120, "context");
-    check(used(&e.devices[0]) <= limits.host_bytes, "it fits");
+    check(gufo_estimate_most_bytes(&e.devices[0]) <= limits.host_bytes, "it fits");
     more = options;
     more.n_ctx += 256;
     check(used_on(&o, &more, 0) > limits.host_bytes, "the largest");
@@ -342,6 +348,34 @@ static void test_fit_context(void **state)
     limits.host_bytes = 0;
     check_ok(gufo_estimator_fit(o.e, &limits, &options, NULL, &error), &error, "no limit");
     check_u64(options.n_ctx, 8192, "all");
+    close_header(&o);
+}
+
+/* To the byte, from both sides; the shortage says what is missing. */
+static void test_fit_byte(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_limits limits = {.host_bytes =
+                                       used_on(&o, &(gufo_estimate_options){.n_ctx = 8192}, 0)};
+    gufo_estimate_options options = {0};
+    gufo_estimate e;
+    gufo_error error;
+
+    (void)state;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "exactly");
+    check_u64(options.n_ctx, 8192, "exactly");
+    check_u64(e.context_shortage.missing_bytes, 0, "nothing is missing");
+    limits.host_bytes--;
+    options.n_ctx = 0;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "a byte less");
+    check_u64(options.n_ctx, 8192 - 256, "a byte less");
+    check_u64(e.context_shortage.missing_bytes, 1, "a byte");
+    check_u64(e.context_shortage.n_ctx, 8192, "all");
+    check_u64(e.context_shortage.device, 0, "host");
+    options.n_ctx = 8192;
+    check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
+                 "a context that the user has chosen stays");
+    check_u64(options.n_ctx, 8192, "options stay after a failure");
     close_header(&o);
 }
 
@@ -362,6 +396,118 @@ static void test_fit_layers(void **state)
     check_u64(options.n_gpu_layers, 2, "layers");
     check_u64(options.n_ctx, 4096, "context");
     check_u64(e.devices[1].layers, 1, "layers");
+    check_u64(e.layers_shortage.n_gpu_layers, 3, "why not all");
+    check_u64(e.layers_shortage.device, 1, "why not all");
+    check(e.layers_shortage.missing_bytes > 0, "why not all");
+    options = (gufo_estimate_options){
+        .n_ubatch = 64, .n_devices = 1, .has_gpu_layers = true, .n_gpu_layers = 3};
+    check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
+                 "layers that the user has chosen stay");
+    room = 1;
+    options.has_gpu_layers = false;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "nothing on devices");
+    check_u64(options.n_gpu_layers, 0, "nothing on devices");
+    check_u64(options.n_ctx, 8192, "the host has no limit");
+    limits.host_bytes = 1;
+    options = (gufo_estimate_options){.n_devices = 1};
+    check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
+                 "nothing fits anywhere");
+    close_header(&o);
+}
+
+/* What bisection finds is what trying all numbers finds, for any room on two devices. */
+static void test_fit_most(void **state)
+{
+    open_estimate o = open_header(PLAIN "llama.attention.key_length\t32\n"
+                                        "llama.attention.value_length\t32\n",
+                                  PLAIN_TENSORS);
+    gufo_error error;
+
+    (void)state;
+    for (uint64_t room = 100000; room < 3000000; room += 100000) {
+        uint64_t rooms[] = {room, room}, most = 0;
+        gufo_estimate_limits limits = {.device_bytes = rooms};
+        gufo_estimate_options options = {.n_ctx = 8192, .n_ubatch = 64, .n_devices = 2};
+
+        for (uint64_t n = 0; n <= 3; n++) {
+            gufo_estimate_options tried = options;
+            gufo_estimate e;
+
+            tried.has_gpu_layers = true;
+            tried.n_gpu_layers = n;
+            e = run(o.e, &tried);
+            if (gufo_estimate_most_bytes(&e.devices[1]) <= room &&
+                gufo_estimate_most_bytes(&e.devices[2]) <= room)
+                most = n;
+        }
+        check_ok(gufo_estimator_fit(o.e, &limits, &options, NULL, &error), &error, "fit");
+        check_u64(options.has_gpu_layers ? options.n_gpu_layers : 3, most, "room %" PRIu64, room);
+    }
+    close_header(&o);
+}
+
+/* Experts of the first layer go to the host before layers do; all of them, before layers without
+ * their experts do. */
+static void test_fit_experts(void **state)
+{
+    open_estimate o = open_header(EXPERTS, EXPERT_TENSORS);
+    gufo_estimate_options asked = {.n_ubatch = 64, .n_devices = 1, .n_ctx = 4096}, options = asked;
+    uint64_t room;
+    gufo_estimate_limits limits = {.device_bytes = &room};
+    gufo_estimate e;
+    gufo_error error;
+
+    (void)state;
+    options.n_cpu_moe = 1;
+    room = used_on(&o, &options, 1);
+    options = asked;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "fit");
+    check_u64(options.n_cpu_moe, 1, "experts");
+    check(!options.has_gpu_layers, "all layers");
+    check_u64(e.devices[0].model_bytes, TABLE + 4 * DOWN, "experts of a layer on the host");
+    room = e.devices[1].model_bytes - 4 * DOWN;
+    options = asked;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "fit");
+    check_u64(options.n_cpu_moe, 2, "all experts");
+    check(options.has_gpu_layers, "some layers");
+    options = asked;
+    options.has_cpu_moe = true;
+    check_ok(gufo_estimator_fit(o.e, &limits, &options, &e, &error), &error, "fit");
+    check_u64(options.n_cpu_moe, 0, "what the user has chosen stays");
+    close_header(&o);
+}
+
+/* ---- speed ---------------------------------------------------------------------------------- */
+
+/* A row of the table, which is also the output; norms, cache. */
+static void test_read(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options options = {.n_ctx = 512, .n_seq = 2, .n_devices = 1};
+    uint64_t bandwidth = 1000000;
+    gufo_estimate e = run(o.e, &(gufo_estimate_options){.n_ctx = 256});
+    uint64_t all = 256 + TABLE + 3 * NORM + FREQS + 2 * DOWN + 4 * ROW * 256;
+
+    (void)state;
+    check_u64(e.devices[0].read_bytes, all, "host");
+    check(fabs(gufo_estimate_speed(&e, 2 * all, NULL) - 2) < 1e-9, "two tokens per second");
+    check(gufo_estimate_speed(&e, 0, NULL) == 0, "not known");
+    e = run(o.e, &options);
+    check_u64(e.devices[0].read_bytes, 256, "a row");
+    check_u64(e.devices[1].read_bytes, all - 256, "the cache of one sequence");
+    check(fabs(gufo_estimate_speed(&e, 256, &bandwidth) * (1 + (double)(all - 256) / 1e6) - 1) <
+              1e-9,
+          "one after the other");
+    close_header(&o);
+    o = open_header(EXPERTS, EXPERT_TENSORS);
+    e = run(o.e, &(gufo_estimate_options){.n_ctx = 256});
+    check_u64(e.devices[0].read_bytes, 256 + TABLE + 2 * 2 * DOWN + NORM + 4 * ROW * 256,
+              "two of four experts");
+    close_header(&o);
+    o = open_header(PLAIN "llama.nextn_predict_layers\t1\n", PLAIN_TENSORS);
+    e = run(o.e, &(gufo_estimate_options){.n_ctx = 256});
+    check_u64(e.devices[0].read_bytes, 256 + TABLE + 2 * NORM + FREQS + DOWN + 2 * ROW * 256,
+              "layers that predict further tokens");
     close_header(&o);
 }
 
@@ -396,6 +542,8 @@ int main(void)
         cmocka_unit_test(test_layers),         cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_refused_models), cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_fit_context),    cmocka_unit_test(test_fit_layers),
+        cmocka_unit_test(test_fit_byte),       cmocka_unit_test(test_fit_most),
+        cmocka_unit_test(test_fit_experts),    cmocka_unit_test(test_read),
         cmocka_unit_test(test_without_memory),
     };
 

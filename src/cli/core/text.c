@@ -6,6 +6,8 @@
 
 #include "base/utf8.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +242,18 @@ void text_pad(FILE *out, size_t columns)
 {
     for (; columns > 0; columns--)
         putc(' ', out);
+}
+
+bool text_locale_is_utf8(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool utf8;
+
+    if (locale == (locale_t)0)
+        return false;
+    utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
 }
 
 /* ---- streams into memory -------------------------------------------------------------------- */

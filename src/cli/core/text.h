@@ -39,6 +39,9 @@ void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
 
+/* Whether the locale of the environment writes UTF-8: drawings may use blocks and lines. */
+bool text_locale_is_utf8(void);
+
 /* A stream into memory. */
 typedef struct text_stream {
     FILE *out; /* NULL without memory */

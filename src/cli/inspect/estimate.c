@@ -4,13 +4,28 @@
 
 #include "cli/commands.h"
 
+#include <string.h>
+
 static const char *const flash_words[] = {"auto", "on", "off", NULL};
 
 /* ---- command line --------------------------------------------------------------------------- */
 
+/* A number, or a word as llama.cpp has it: "auto" leaves the choice to --fit. */
+static int read_layers(void *options, const option_given *given)
+{
+    estimate_options *o = options;
+
+    o->has_layers = strcmp(given->text, "auto") != 0;
+    o->layers = UINT32_MAX;
+    if (!o->has_layers || strcmp(given->text, "all") == 0)
+        return CODE_OK;
+    return option_number("--gpu-layers", given->text, 0, UINT32_MAX, &o->layers);
+}
+
 static const command_option estimate_table[] = {
     {"ctx-size", "N", "Tokens of context, of all sequences together; without it, the model's",
-     OPTION_NUMBER(estimate_options, ctx, 0, UINT32_MAX), .letter = 'c'},
+     OPTION_NUMBER(estimate_options, ctx, 0, UINT32_MAX), .letter = 'c',
+     .given = offsetof(estimate_options, has_ctx)},
     {"batch-size", "N", "Tokens in a batch; 2048 without it",
      OPTION_NUMBER(estimate_options, batch, 1, INT32_MAX), .letter = 'b'},
     {"ubatch-size", "N", "Tokens in a physical batch; 512 without it",
@@ -25,20 +40,21 @@ static const command_option estimate_table[] = {
     {"kv-unified", NULL, "One cache for all sequences", OPTION_FLAG(estimate_options, unified)},
     {"swa-full", NULL, "Caches of full size for sliding windows",
      OPTION_FLAG(estimate_options, swa_full)},
-    {"gpu-layers", "N", "Layers on devices, the last ones; the output counts as one",
-     OPTION_NUMBER(estimate_options, layers, 0, UINT32_MAX),
-     .given = offsetof(estimate_options, has_layers)},
+    {"gpu-layers", "N", "Layers on devices, the last ones; the output counts as one; or: all, auto",
+     OPTION_READ(read_layers)},
     {"devices", "N", "Devices beside the host",
      OPTION_NUMBER(estimate_options, devices, 0, GUFO_ESTIMATE_MAX_DEVICES)},
     {"tensor-split", "A,B...", "The share of each device", OPTION_TEXT(estimate_options, split)},
     {"no-kv-offload", NULL, "Keep cache and state on the host",
      OPTION_FLAG(estimate_options, no_kv_offload)},
     {"override-tensor", "PATTERN=DEV",
-     "Tensors that match are on DEV: CPU, DEV0, DEV1 ...; may be repeated",
+     "Tensors that match are on DEV: CPU, DEV0, DEV1 ...; several with commas between them; may be "
+     "repeated",
      OPTION_TEXTS(estimate_options, overrides)},
     {"cpu-moe", NULL, "Keep all experts on the host", OPTION_FLAG(estimate_options, cpu_moe)},
     {"n-cpu-moe", "N", "Keep experts of the first N layers on the host",
-     OPTION_NUMBER(estimate_options, cpu_moe_layers, 0, UINT32_MAX)},
+     OPTION_NUMBER(estimate_options, cpu_moe_layers, 0, UINT32_MAX),
+     .given = offsetof(estimate_options, has_cpu_moe)},
     {"n-outputs", "N", "Rows of logits of a batch; without it, as many as the batch has tokens",
      OPTION_NUMBER(estimate_options, outputs, 0, INT32_MAX)},
     {"rs-seq", "N", "Snapshots of the recurrent state",
@@ -51,65 +67,77 @@ static const command_option estimate_table[] = {
      OPTION_TEXT(estimate_options, fit)},
     {"host", "SIZE", "Find what fits into the host's memory",
      OPTION_SIZE(estimate_options, host, 1, "64G")},
+    {"bandwidth", "SIZE,SIZE...",
+     "Bytes that each device reads in a second: show a bound of the speed; without devices, those "
+     "of "
+     "the host",
+     OPTION_TEXT(estimate_options, bandwidth)},
+    {"host-bandwidth", "SIZE", "The same of the host",
+     OPTION_SIZE(estimate_options, host_bandwidth, 1, "60G")},
+    {"table", NULL, "Show totals of several contexts and types of the cache",
+     OPTION_FLAG(estimate_options, table)},
+    {"plot", NULL, "Draw memory over the context", OPTION_FLAG(estimate_options, plot)},
     OPTION_SINGLE(estimate_options),
     {0},
 };
 
 /* As llama.cpp's users know them. */
 static command_alias aliases[] = {
-    {"-ub", "--ubatch-size"},
-    {"-np", "--parallel"},
-    {"-ctk", "--cache-type-k"},
-    {"-ctv", "--cache-type-v"},
-    {"-fa", "--flash-attn"},
-    {"-kvu", "--kv-unified"},
-    {"-ngl", "--gpu-layers"},
-    {"-ts", "--tensor-split"},
-    {"-nkvo", "--no-kv-offload"},
-    {"-ot", "--override-tensor"},
-    {"-cmoe", "--cpu-moe"},
-    {"-ncmoe", "--n-cpu-moe"},
-    {NULL, ""},
+    {"-ub", "--ubatch-size"},     {"-np", "--parallel"},
+    {"-ctk", "--cache-type-k"},   {"-ctv", "--cache-type-v"},
+    {"-fa", "--flash-attn"},      {"-kvu", "--kv-unified"},
+    {"-ngl", "--gpu-layers"},     {"--n-gpu-layers", "--gpu-layers"},
+    {"-ts", "--tensor-split"},    {"-nkvo", "--no-kv-offload"},
+    {"-ot", "--override-tensor"}, {"-cmoe", "--cpu-moe"},
+    {"-ncmoe", "--n-cpu-moe"},    {NULL, ""},
 };
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
-/* llama.cpp refuses the options, or nothing fits, or a value is impossible. */
-static int report_failure(const input *in, const gufo_error *error)
+int estimate_report_failure(const estimate_work *w, const gufo_error *error)
 {
     if (error->code == GUFO_E_ARGUMENT)
-        return report_as(CODE_USAGE, in->path, "%s", error->message);
+        return report_as(CODE_USAGE, w->in->path, "%s", error->message);
     if (error->code == GUFO_E_LIMIT)
-        return report_as(CODE_NO, in->path, "nothing fits: %s", error->message);
-    return report_error(in->path, error);
+        return report_as(CODE_NO, w->in->path, "nothing fits: %s", error->message);
+    /* Without a rule for the architecture: the file may be sound. */
+    if (error->code == GUFO_E_TYPE)
+        return report_as(CODE_NO, w->in->path, "not known: %s", error->message);
+    return report_error(w->in->path, error);
 }
 
-/* Without a rule for the architecture the answer is "not known": the file may be sound. */
-static int report_unread(const input *in, const gufo_error *error)
+static int write_one(const estimate_work *w)
 {
-    if (error->code == GUFO_E_TYPE)
-        return report_as(CODE_NO, in->path, "not known: %s", error->message);
-    return report_error(in->path, error);
+    estimate_values *v = w->values;
+    gufo_error error;
+    gufo_estimate e;
+    gufo_status status = v->has_limits
+                             ? gufo_estimator_fit(w->estimator, &v->limits, &v->run, &e, &error)
+                             : gufo_estimator_run(w->estimator, &v->run, &e, &error);
+
+    if (status != GUFO_OK)
+        return estimate_report_failure(w, &error);
+    (w->options->base.shared->json ? estimate_write_json : estimate_write_text)(w, &e);
+    return CODE_OK;
 }
 
 static int run(const input *in, const estimate_options *options, estimate_values *values)
 {
     gufo_error error;
-    gufo_estimate e;
     gufo_estimator *estimator = gufo_estimator_new(in->model, NULL, &error);
-    gufo_status status;
+    estimate_work w = {in, options, values, estimator};
+    int code = CODE_OK;
 
     if (estimator == NULL)
-        return report_unread(in, &error);
-    status = values->is_fitted
-                 ? gufo_estimator_fit(estimator, &values->limits, &values->run, &e, &error)
-                 : gufo_estimator_run(estimator, &values->run, &e, &error);
+        return estimate_report_failure(&w, &error);
+    if (options->table)
+        code = estimate_write_table(&w);
+    if (options->plot && code == CODE_OK)
+        code = estimate_plot(&w);
+    if (!options->table && !options->plot)
+        code = write_one(&w);
     gufo_estimator_free(estimator);
-    if (status != GUFO_OK)
-        return report_failure(in, &error);
-    (options->base.shared->json ? estimate_write_json : estimate_write_text)(in, options, values,
-                                                                             &e);
-    return CODE_OK;
+    return code;
 }
 
 static int estimate(void *context)
@@ -140,7 +168,9 @@ const command_line command_estimate = {
         "-ngl, -ts, -ot, -nkvo, -cmoe and -ncmoe.  Exit status 1 means that nothing fits, or that "
         "no "
         "rule "
-        "is known for the architecture; 2 also that llama.cpp refuses the options.",
+        "is known for the architecture; 2 also that llama.cpp refuses the options.  A size of 24G "
+        "is "
+        "24,000,000,000 bytes, one of 24Gi 25,769,803,776.",
     .examples = {{"gufo estimate --ctx-size 8192 model.gguf", "Shows what runs on the host alone."},
                  {"gufo estimate --devices 1 --gpu-layers 20 model.gguf",
                   "Puts 20 layers on a device."},

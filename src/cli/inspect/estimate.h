@@ -2,11 +2,16 @@
  *
  *     estimate.c           the command
  *     estimate_options.c   texts of options as the library takes them
- *     estimate_report.c    the result, for people and for machines */
+ *     estimate_report.c    the result for people
+ *     estimate_json.c      the result for machines
+ *     estimate_table.c     --table: contexts and types of the cache
+ *     estimate_plot.c      --plot: a drawing of memory over the context */
 #ifndef CLI_INSPECT_ESTIMATE_H
 #define CLI_INSPECT_ESTIMATE_H
 
+#include "cli/core/human.h"
 #include "cli/core/input.h"
+#include "cli/core/json.h"
 #include "cli/core/options.h"
 #include "cli/core/pattern.h"
 #include "gufo/estimate.h"
@@ -18,11 +23,13 @@ typedef struct estimate_options {
     unsigned type_k, type_v; /* places in estimate_cache_types, from 1; 0: not given */
     unsigned flash;          /* of gufo_flash_attention */
     bool unified, swa_full, embeddings, no_kv_offload, no_mmap, cpu_moe;
-    bool has_layers;
+    bool has_ctx, has_layers, has_cpu_moe;
     uint64_t devices, layers, cpu_moe_layers;
-    const char *split, *fit;
+    const char *split, *fit, *bandwidth;
     option_texts overrides;
-    uint64_t host; /* bytes */
+    uint64_t host;           /* bytes */
+    uint64_t host_bandwidth; /* bytes per second */
+    bool table, plot;
 } estimate_options;
 
 extern const char *const estimate_cache_types[];
@@ -38,11 +45,14 @@ enum { ESTIMATE_OVERRIDES = 64 };
 /* What the texts of options give. */
 typedef struct estimate_values {
     double split[GUFO_ESTIMATE_MAX_DEVICES];
-    uint64_t fit[GUFO_ESTIMATE_MAX_DEVICES]; /* bytes of each device */
+    uint64_t fit[GUFO_ESTIMATE_MAX_DEVICES];       /* bytes of each device */
+    uint64_t bandwidth[GUFO_ESTIMATE_MAX_DEVICES]; /* bytes per second, of each device */
+    uint64_t host_bandwidth;
     gufo_estimate_options run;
     gufo_estimate_limits limits;
-    bool is_fitted; /* limits were given */
-    const estimate_options *options;
+    bool has_limits;
+    bool has_bandwidth;
+    bool is_split_by_size; /* `split` has the sizes of the devices */
     estimate_override overrides[ESTIMATE_OVERRIDES];
     size_t override_count;
 } estimate_values;
@@ -52,9 +62,35 @@ int estimate_values_read(const estimate_options *options, estimate_values *out);
 
 void estimate_values_free(estimate_values *values);
 
-void estimate_write_json(const input *in, const estimate_options *options,
-                         const estimate_values *values, const gufo_estimate *e);
-void estimate_write_text(const input *in, const estimate_options *options,
-                         const estimate_values *values, const gufo_estimate *e);
+/* The limit of the host (0) or a device; 0: none. */
+uint64_t estimate_limit(const estimate_values *values, uint32_t index);
+
+typedef struct estimate_name {
+    char text[16];
+} estimate_name;
+
+/* "CPU" for the host (0), "DEV0" for device 0 ... */
+estimate_name estimate_name_of(uint32_t index);
+
+/* Weights, context, buffers and output. */
+uint64_t estimate_total(const gufo_estimate_device *device);
+
+/* A command that has read its options and the model. */
+typedef struct estimate_work {
+    const input *in;
+    const estimate_options *options;
+    estimate_values *values;
+    const gufo_estimator *estimator;
+} estimate_work;
+
+void estimate_write_json(const estimate_work *w, const gufo_estimate *e);
+void estimate_write_text(const estimate_work *w, const gufo_estimate *e);
+
+/* Return CODE_OK, or another code after a report. */
+int estimate_write_table(const estimate_work *w);
+int estimate_plot(const estimate_work *w);
+
+/* Reports why the library made no estimate; returns the exit code. */
+int estimate_report_failure(const estimate_work *w, const gufo_error *error);
 
 #endif

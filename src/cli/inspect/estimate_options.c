@@ -1,5 +1,5 @@
 /* The texts of options of gufo estimate: lists of numbers and of sizes, types of the cache, places of
- * experts. */
+ * tensors. */
 #include "cli/inspect/estimate.h"
 
 #include "base/checked.h"
@@ -42,7 +42,7 @@ static bool read_bytes(gufo_str piece, void *out)
     char text[64];
     int len = snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, 60), piece.data);
 
-    return len > 0 && piece.len <= 60 && size_read(text, out);
+    return len > 0 && piece.len <= 60 && size_read(text, out) && *(uint64_t *)out > 0;
 }
 
 /* "A,B" into items of `size` bytes; their number, or 0 after a report. */
@@ -65,31 +65,34 @@ static uint32_t read_list(const char *option, const char *text,
     return count;
 }
 
-/* As many devices as a list has numbers, unless --devices says more. */
+/* As many devices as a list has numbers, unless --devices says it; a list may be shorter then. */
 static int count_devices(estimate_values *v, const char *option, uint32_t count)
 {
     if (count == 0)
         return CODE_USAGE;
-    if (v->run.n_devices != 0 && v->run.n_devices != count)
+    if (v->run.n_devices == 0)
+        v->run.n_devices = count;
+    if (count > v->run.n_devices)
         return report_usage("%s has %u numbers for %u devices", option, count, v->run.n_devices);
-    v->run.n_devices = count;
+    return CODE_OK;
+}
+
+/* Sizes of devices; a single one is that of each. */
+static int read_sizes(estimate_values *v, const char *option, const char *text, uint64_t *out)
+{
+    uint32_t count = read_list(option, text, read_bytes, out, sizeof *out);
+    int code = count_devices(v, option, count);
+
+    if (code != CODE_OK)
+        return code;
+    if (count > 1 && count < v->run.n_devices)
+        return report_usage("%s has %u sizes for %u devices", option, count, v->run.n_devices);
+    for (uint32_t d = count; d < v->run.n_devices; d++)
+        out[d] = out[0];
     return CODE_OK;
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
-
-/* The experts of the first layers, which --n-cpu-moe counts, stay on the host. */
-static bool is_host_expert(const estimate_options *options, gufo_str name)
-{
-    size_t start = strlen("blk.");
-    gufo_str digits;
-    uint64_t layer;
-
-    if (!str_begins(name, "blk.") || str_search(name, gufo_str_of("exps.")) == NULL)
-        return false;
-    digits = (gufo_str){name.data + start, str_digits(name, start)};
-    return options->cpu_moe || (str_number(digits, &layer) && layer < options->cpu_moe_layers);
-}
 
 static int place(void *context, gufo_str name)
 {
@@ -98,7 +101,7 @@ static int place(void *context, gufo_str name)
     for (size_t i = 0; i < v->override_count; i++)
         if (pattern_match(v->overrides[i].pattern, name) == PATTERN_YES)
             return v->overrides[i].place;
-    return is_host_expert(v->options, name) ? GUFO_ESTIMATE_HOST : GUFO_ESTIMATE_BY_RULE;
+    return GUFO_ESTIMATE_BY_RULE;
 }
 
 /* "CPU", "DEV0", "DEV1" ... */
@@ -118,31 +121,37 @@ static bool read_place(const char *text, int *out)
 }
 
 /* PATTERN=DEVICE; what is behind the last sign of equality is the device. */
-static int read_override(estimate_values *v, const char *text)
+static int read_override(estimate_values *v, gufo_str piece)
 {
-    char message[PATTERN_MESSAGE], expression[512];
-    const char *end = strrchr(text, '=');
+    char message[PATTERN_MESSAGE], text[512], *end;
     estimate_override *o = &v->overrides[v->override_count];
 
-    if (end == NULL || (size_t)(end - text) >= sizeof expression || !read_place(end + 1, &o->place))
+    snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, sizeof text - 1), piece.data);
+    end = strrchr(text, '=');
+    if (end == NULL || piece.len >= sizeof text || !read_place(end + 1, &o->place))
         return report_usage("--override-tensor takes PATTERN=CPU or PATTERN=DEV0, not '%s'", text);
     if (v->override_count == ESTIMATE_OVERRIDES - 1)
         return report_usage("more than %d --override-tensor", ESTIMATE_OVERRIDES - 1);
-    snprintf(expression, sizeof expression, "%.*s", (int)(end - text), text);
-    o->pattern = pattern_new(expression, message);
+    *end = '\0';
+    o->pattern = pattern_new(text, message);
     if (o->pattern == NULL)
-        return report_usage("--override-tensor '%s': %s", expression, message);
+        return report_usage("--override-tensor '%s': %s", text, message);
     v->override_count++;
     return CODE_OK;
 }
 
-static int read_overrides(estimate_values *v)
+/* As in llama.cpp, a comma ends a pattern. */
+static int read_overrides(estimate_values *v, const option_texts *texts)
 {
-    const option_texts *texts = &v->options->overrides;
     int code = CODE_OK;
 
-    for (size_t i = 0; code == CODE_OK && i < texts->count; i++)
-        code = read_override(v, texts->items[i]);
+    for (size_t i = 0; i < texts->count; i++)
+        for (const char *at = texts->items[i]; code == CODE_OK && *at != '\0';)
+            code = read_override(v, str_piece(&at, ','));
+    if (v->override_count > 0) {
+        v->run.place = place;
+        v->run.place_context = v;
+    }
     return code;
 }
 
@@ -154,18 +163,68 @@ void estimate_values_free(estimate_values *v)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+static int read_split(estimate_values *v, const char *text)
+{
+    if (text == NULL)
+        return CODE_OK;
+    v->run.tensor_split = v->split;
+    return count_devices(v, "--tensor-split",
+                         read_list("--tensor-split", text, read_share, v->split, sizeof *v->split));
+}
+
+/* Without --tensor-split, devices share the layers by their sizes. */
+static void split_by_size(estimate_values *v)
+{
+    if (v->run.tensor_split != NULL || v->run.n_devices < 2)
+        return;
+    for (uint32_t d = 0; d < v->run.n_devices; d++) {
+        v->split[d] = (double)v->fit[d];
+        v->is_split_by_size |= v->fit[d] != v->fit[0];
+    }
+    if (v->is_split_by_size)
+        v->run.tensor_split = v->split;
+}
+
 static int read_limits(const estimate_options *o, estimate_values *v)
 {
     int code;
 
-    v->is_fitted = o->fit != NULL || o->host > 0;
+    v->has_limits = o->fit != NULL || o->host > 0;
     v->limits.host_bytes = o->host;
+    if (o->has_ctx)
+        v->limits.least_ctx = UINT64_MAX; /* -c 0 is the model's context, and no smaller one */
     if (o->fit == NULL)
         return CODE_OK;
-    code =
-        count_devices(v, "--fit", read_list("--fit", o->fit, read_bytes, v->fit, sizeof *v->fit));
+    code = read_sizes(v, "--fit", o->fit, v->fit);
     v->limits.device_bytes = v->fit;
+    split_by_size(v);
     return code;
+}
+
+/* A single number without devices is that of the host. */
+static int read_bandwidth(const estimate_options *o, estimate_values *v)
+{
+    bool is_single = o->bandwidth != NULL && strchr(o->bandwidth, ',') == NULL;
+
+    v->host_bandwidth = o->host_bandwidth;
+    v->has_bandwidth = o->bandwidth != NULL || o->host_bandwidth > 0;
+    if (o->bandwidth == NULL)
+        return CODE_OK;
+    if (!is_single || v->run.n_devices > 0)
+        return read_sizes(v, "--bandwidth", o->bandwidth, v->bandwidth);
+    if (o->host_bandwidth > 0)
+        return report_usage("--bandwidth is that of devices, but --devices is missing");
+    return read_list("--bandwidth", o->bandwidth, read_bytes, &v->host_bandwidth,
+                     sizeof v->host_bandwidth) == 1
+               ? CODE_OK
+               : CODE_USAGE;
+}
+
+uint64_t estimate_limit(const estimate_values *v, uint32_t index)
+{
+    if (index == 0)
+        return v->limits.host_bytes;
+    return v->limits.device_bytes != NULL ? v->fit[index - 1] : 0;
 }
 
 int estimate_values_read(const estimate_options *o, estimate_values *out)
@@ -189,18 +248,15 @@ int estimate_values_read(const estimate_options *o, estimate_values *out)
                                  .n_devices = (uint32_t)o->devices,
                                  .has_gpu_layers = o->has_layers,
                                  .n_gpu_layers = o->layers,
+                                 .has_cpu_moe = o->has_cpu_moe || o->cpu_moe,
+                                 .n_cpu_moe = o->cpu_moe ? UINT32_MAX : o->cpu_moe_layers,
                              }};
-    out->options = o;
-    code = read_overrides(out);
-    if (o->cpu_moe || o->cpu_moe_layers > 0 || out->override_count > 0) {
-        out->run.place = place;
-        out->run.place_context = out;
-    }
-    if (code == CODE_OK && o->split != NULL) {
-        code = count_devices(
-            out, "--tensor-split",
-            read_list("--tensor-split", o->split, read_share, out->split, sizeof *out->split));
-        out->run.tensor_split = out->split;
-    }
-    return code == CODE_OK ? read_limits(o, out) : code;
+    if (o->plot && o->base.shared->json)
+        return report_usage("--plot is a drawing; --table --json has the numbers");
+    code = read_overrides(out, &o->overrides);
+    if (code == CODE_OK)
+        code = read_split(out, o->split);
+    if (code == CODE_OK)
+        code = read_limits(o, out);
+    return code == CODE_OK ? read_bandwidth(o, out) : code;
 }

@@ -1,152 +1,214 @@
-/* The memory that a model needs, as a table or as JSON.  What is fitted has "~" and its margin. */
+/* The memory that a model needs, for people.  What is fitted has "~" and its margin; bounds are called
+ * so. */
 #include "cli/inspect/estimate.h"
 
-#include "cli/core/human.h"
-#include "cli/core/json.h"
+#include "base/checked.h"
 #include "cli/core/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef struct device_name {
-    char text[16];
-} device_name;
-
-static device_name name_of(uint32_t index)
+estimate_name estimate_name_of(uint32_t index)
 {
-    device_name name = {"CPU"};
+    estimate_name name = {"CPU"};
 
     if (index > 0)
         snprintf(name.text, sizeof name.text, "DEV%u", index - 1);
     return name;
 }
 
-static uint64_t total_bytes(const gufo_estimate_device *d)
+uint64_t estimate_total(const gufo_estimate_device *d)
 {
-    return d->model_bytes + d->context_bytes + d->compute_bytes + d->output_bytes;
+    return capped_add(capped_add(d->model_bytes, d->context_bytes),
+                      capped_add(d->compute_bytes, d->output_bytes));
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- devices -------------------------------------------------------------------------------- */
 
-static const char *const qualities[] = {"not known", "exact", "fitted", "rough"};
+typedef struct device_rows {
+    const estimate_work *w;
+    const gufo_estimate *e;
+} device_rows;
 
-/* 0 is exact, null not known. */
-static void write_margins(json_writer *j, const gufo_estimate *e, const gufo_estimate_device *d)
+/* What is left of a limit, margins counted. */
+static void add_left(table_row *row, const estimate_values *v, const gufo_estimate_device *d,
+                     uint32_t index)
 {
-    json_begin_object(j, "margins");
-    json_write_known(j, "model_bytes", e->missing_tensors == 0, 0);
-    json_write_u64(j, "context_bytes", 0);
-    json_write_known(j, "compute_bytes", d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN,
-                     d->compute_margin);
-    json_write_u64(j, "output_bytes", 0);
-    json_end_object(j);
+    uint64_t limit = estimate_limit(v, index), most = gufo_estimate_most_bytes(d);
+
+    if (limit == 0)
+        row_text(row, "any");
+    else
+        row_text(row, "%s", human_decimal(limit > most ? limit - most : 0).text);
 }
 
-static void write_device(json_writer *j, const gufo_estimate *e, uint32_t index)
+static void add_compute(table_row *row, const gufo_estimate_device *d)
 {
-    const gufo_estimate_device *d = &e->devices[index];
+    const char *sign = d->compute_quality == GUFO_ESTIMATE_EXACT ? "" : "~";
 
-    json_begin_object(j, NULL);
-    json_write_text(j, "device", name_of(index).text);
-    json_write_u64(j, "model_bytes", d->model_bytes);
-    if (index == 0)
-        json_write_u64(j, "mapped_bytes", d->mapped_bytes);
-    json_write_u64(j, "context_bytes", d->context_bytes);
-    json_write_u64(j, "kv_bytes", d->kv_bytes);
-    json_write_u64(j, "state_bytes", d->state_bytes);
-    json_write_known(j, "compute_bytes", d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN,
-                     d->compute_bytes);
-    json_write_u64(j, "output_bytes", d->output_bytes);
-    json_write_u64(j, "layers", d->layers);
-    json_write_bool(j, "has_output", d->has_output);
-    json_write_text(j, "compute", qualities[d->compute_quality]);
-    write_margins(j, e, d);
-    json_end_object(j);
+    if (d->compute_quality == GUFO_ESTIMATE_NOT_KNOWN)
+        row_text(row, "not known");
+    else
+        row_text(row, "%s%s", sign, human_grouped(d->compute_bytes).text);
 }
 
-void estimate_write_json(const input *in, const estimate_options *options,
-                         const estimate_values *values, const gufo_estimate *e)
+static void add_total(table_row *row, const gufo_estimate_device *d)
 {
-    json_writer j = json_begin_document(in->path);
+    const char *sign = d->compute_margin > 0 ? "~" : "";
 
-    (void)options;
-    json_write_u64(&j, "n_ctx", e->n_ctx);
-    json_write_u64(&j, "n_ctx_seq", e->n_ctx_seq);
-    json_write_u64(&j, "n_batch", e->n_batch);
-    json_write_u64(&j, "n_ubatch", e->n_ubatch);
-    json_write_bool(&j, "flash_attn", e->flash_attention);
-    json_write_known(&j, "n_gpu_layers", values->run.has_gpu_layers, values->run.n_gpu_layers);
-    json_write_u64(&j, "kv_token_bytes", e->kv_token_bytes);
-    json_write_u64(&j, "unused_bytes", e->unused_bytes);
-    json_write_u64(&j, "missing_tensors", e->missing_tensors);
-    json_begin_array(&j, "devices");
-    for (uint32_t d = 0; d < e->device_count; d++)
-        write_device(&j, e, d);
-    json_end_array(&j);
-    json_end_document(&j);
+    if (d->compute_quality == GUFO_ESTIMATE_NOT_KNOWN) {
+        row_text(row, "not known");
+        row_text(row, "%s", "");
+        return;
+    }
+    row_text(row, "%s%s", sign, human_grouped(estimate_total(d)).text);
+    row_text(row, "%s", human_bytes(estimate_total(d)).text);
 }
-
-/* ---- text ----------------------------------------------------------------------------------- */
 
 static bool make_row(const void *context, uint64_t index, table_row *row)
 {
-    const gufo_estimate *e = context;
+    const device_rows *rows = context;
     const gufo_estimate_device *d;
 
-    if (index >= e->device_count)
+    if (index >= rows->e->device_count)
         return false;
-    d = &e->devices[index];
-    row_text(row, "%s", name_of((uint32_t)index).text);
+    d = &rows->e->devices[index];
+    row_text(row, "%s", estimate_name_of((uint32_t)index).text);
     row_text(row, "%" PRIu64 "%s", d->layers, d->has_output ? " + output" : "");
     row_text(row, "%s", human_grouped(d->model_bytes).text);
     row_text(row, "%s", human_grouped(d->kv_bytes).text);
     row_text(row, "%s", human_grouped(d->state_bytes).text);
-    if (d->compute_quality == GUFO_ESTIMATE_NOT_KNOWN)
-        row_text(row, "not known");
-    else
-        row_text(row, "%s%s", d->compute_quality == GUFO_ESTIMATE_EXACT ? "" : "~",
-                 human_grouped(d->compute_bytes).text);
+    add_compute(row, d);
     row_text(row, "%s", human_grouped(d->output_bytes).text);
-    if (d->compute_quality == GUFO_ESTIMATE_NOT_KNOWN)
-        row_text(row, "not known");
-    else
-        row_text(row, "%s%s", d->compute_margin > 0 ? "~" : "", human_grouped(total_bytes(d)).text);
-    if (d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN)
-        row_text(row, "%s", human_bytes(total_bytes(d)).text);
+    add_total(row, d);
+    if (rows->w->values->has_limits)
+        add_left(row, rows->w->values, d, (uint32_t)index);
     return true;
 }
 
-static void write_margin(const gufo_estimate *e)
+static void write_devices(const estimate_work *w, const gufo_estimate *e)
 {
+    static const table_column columns[] = {
+        {"device", -6, 0}, {"layers", -6, 3},       {"weights", 7, 0}, {"cache", 5, 0},
+        {"state", 5, 2},   {"compute", 7, 0},       {"output", 6, 1},  {"total bytes", 5, 0},
+        {"", 3, 4},        {"left, at least", 4, 0}};
+    size_t count = sizeof columns / sizeof *columns;
+    table t = table_of(columns, w->values->has_limits ? count : count - 1);
+
+    table_print(&t, make_row, &(device_rows){w, e});
     for (uint32_t d = 0; d < e->device_count; d++)
         if (e->devices[d].compute_margin > 0)
-            printf("  ~ compute on %s: up to %s more or less%s\n", name_of(d).text,
+            printf("  ~ compute on %s: up to %s more or less%s\n", estimate_name_of(d).text,
                    human_bytes(e->devices[d].compute_margin).text,
                    e->devices[d].compute_quality == GUFO_ESTIMATE_ROUGH ? ", rough" : "");
 }
 
-void estimate_write_text(const input *in, const estimate_options *options,
-                         const estimate_values *values, const gufo_estimate *e)
-{
-    static const table_column columns[] = {
-        {"device", -6, 0}, {"layers", -6, 3},     {"weights", 7, 0},
-        {"cache", 5, 0},   {"state", 5, 2},       {"compute", 7, 0},
-        {"output", 6, 1},  {"total bytes", 5, 0}, {"", 3, 4}};
-    table t = table_of(columns, sizeof columns / sizeof *columns);
+/* ---- what fits ------------------------------------------------------------------------------ */
 
-    printf("%s: context %" PRIu64, in->path, e->n_ctx);
+static void write_limits(const estimate_work *w, const gufo_estimate *e)
+{
+    const char *before = "  limits: ";
+
+    for (uint32_t d = 0; d < e->device_count; d++) {
+        uint64_t limit = estimate_limit(w->values, d);
+
+        if (limit == 0)
+            continue;
+        printf("%s%s %s", before, estimate_name_of(d).text, human_sizes(limit).text);
+        before = ", ";
+    }
+    putchar('\n');
+}
+
+static void write_missing(const gufo_estimate_shortage *s)
+{
+    printf(": %s more needed on %s\n", human_sizes(s->missing_bytes).text,
+           estimate_name_of(s->device).text);
+}
+
+/* Why no more fits. */
+static void write_shortages(const gufo_estimate *e)
+{
+    const gufo_estimate_shortage *layers = &e->layers_shortage, *context = &e->context_shortage;
+
+    if (layers->missing_bytes > 0) {
+        printf("  all %" PRIu64 " layers on devices, with %s tokens of context",
+               layers->n_gpu_layers, human_grouped(layers->n_ctx).text);
+        write_missing(layers);
+    }
+    if (context->missing_bytes > 0) {
+        printf("  %s tokens of context", human_grouped(context->n_ctx).text);
+        write_missing(context);
+    }
+}
+
+/* The options that were found, as llama.cpp takes them. */
+static void write_options(const estimate_work *w)
+{
+    const estimate_values *v = w->values;
+
+    printf("  options of llama.cpp: -c %" PRIu64, v->run.n_ctx);
+    if (v->run.n_devices > 0 && v->run.has_gpu_layers)
+        printf(" -ngl %" PRIu64, v->run.n_gpu_layers);
+    else if (v->run.n_devices > 0)
+        printf(" -ngl all");
+    if (v->run.n_cpu_moe > 0 && !w->options->cpu_moe)
+        printf(" -ncmoe %" PRIu64, v->run.n_cpu_moe);
+    for (uint32_t d = 0; v->is_split_by_size && d < v->run.n_devices; d++)
+        printf("%s%" PRIu64, d == 0 ? " -ts " : ",", v->fit[d] / 1000000);
+    putchar('\n');
+}
+
+static void write_fit(const estimate_work *w, const gufo_estimate *e)
+{
+    write_limits(w, e);
+    write_shortages(e);
+    write_options(w);
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+static void write_speed(const estimate_values *v, const gufo_estimate *e)
+{
+    double speed = gufo_estimate_speed(e, v->host_bandwidth, v->bandwidth);
+    uint64_t all = 0, host = e->devices[0].read_bytes;
+
+    for (uint32_t d = 0; d < e->device_count; d++)
+        all = capped_add(all, e->devices[d].read_bytes);
+    if (speed > 0)
+        printf(
+            "  speed, at most: %.4g tokens per second; a token reads %s of weights in use, cache "
+            "and state\n",
+            speed, human_sizes(all).text);
+    if (v->host_bandwidth == 0 && host > all / 100)
+        printf("  not in that: time to read %s on CPU (--host-bandwidth)\n",
+               human_sizes(host).text);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static void write_shapes(const estimate_work *w, const gufo_estimate *e)
+{
+    printf("%s: context %" PRIu64, w->in->path, e->n_ctx);
     if (e->n_ctx_seq != e->n_ctx)
         printf(" (%" PRIu64 " for a sequence)", e->n_ctx_seq);
     printf(", batch %" PRIu64 ", physical batch %" PRIu64 ", flash attention %s\n", e->n_batch,
            e->n_ubatch, e->flash_attention ? "on" : "off");
-    if (values->is_fitted && values->run.has_gpu_layers)
-        printf("  layers on devices, with the output: %" PRIu64 "\n", values->run.n_gpu_layers);
-    table_print(&t, make_row, e);
-    write_margin(e);
-    if (!options->no_mmap && e->devices[0].mapped_bytes > 0)
+}
+
+void estimate_write_text(const estimate_work *w, const gufo_estimate *e)
+{
+    write_shapes(w, e);
+    if (w->values->has_limits)
+        write_fit(w, e);
+    write_devices(w, e);
+    if (!w->options->no_mmap && e->devices[0].mapped_bytes > 0)
         printf("  mapped for the weights on CPU: %s\n",
                human_grouped(e->devices[0].mapped_bytes).text);
-    printf("  cache for each token: %s\n", human_grouped(e->kv_token_bytes).text);
+    printf("  cache for one token more, at least: %s bytes\n",
+           human_grouped(e->kv_token_bytes).text);
+    if (w->values->has_bandwidth)
+        write_speed(w->values, e);
     if (e->unused_bytes > 0)
         printf("  not loaded, since the architecture does not use them: %s\n",
                human_bytes(e->unused_bytes).text);

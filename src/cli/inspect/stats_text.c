@@ -24,9 +24,6 @@
 #include "cli/core/text.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
-#include <string.h>
 
 #define FEW_TENSORS 4 /* get their histograms without -v */
 #define HISTOGRAM_ROWS 4
@@ -62,18 +59,6 @@ typedef struct cell_ramp {
 
 static const cell_ramp block_ramp = {8, {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}};
 static const cell_ramp ascii_ramp = {3, {" ", ".", ":", "#"}};
-
-static bool locale_has_blocks(void)
-{
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    bool utf8;
-
-    if (locale == (locale_t)0)
-        return false;
-    utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return utf8;
-}
 
 /* The height of a column in levels: at least 1 if it is not empty. */
 static uint64_t height_of(uint64_t count, uint64_t most, uint64_t levels)
@@ -116,7 +101,7 @@ static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64
 
 static void put_histogram(const gufo_stats *s)
 {
-    const cell_ramp *ramp = locale_has_blocks() ? &block_ramp : &ascii_ramp;
+    const cell_ramp *ramp = text_locale_is_utf8() ? &block_ramp : &ascii_ramp;
     size_t merged = 1;
     uint64_t most = 1;
     int used;

@@ -1,0 +1,113 @@
+/* The memory that a model needs, for machines: every number of bytes has its accuracy in an object
+ * beside it. */
+#include "cli/inspect/estimate.h"
+
+static const char *const qualities[] = {"not known", "exact", "fitted", "rough"};
+
+/* {"exact":true}; {"exact":false,"margin":N}, or null where the margin is not known. */
+static void write_accuracy(json_writer *j, const char *key, bool is_known, uint64_t margin)
+{
+    json_begin_object(j, key);
+    json_write_bool(j, "exact", is_known && margin == 0);
+    if (!is_known || margin > 0)
+        json_write_known(j, "margin", is_known, margin);
+    json_end_object(j);
+}
+
+static void write_accuracies(json_writer *j, const gufo_estimate *e, const gufo_estimate_device *d)
+{
+    json_begin_object(j, "accuracy");
+    write_accuracy(j, "model_bytes", e->missing_tensors == 0, 0);
+    write_accuracy(j, "context_bytes", true, 0);
+    write_accuracy(j, "compute_bytes", d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN,
+                   d->compute_margin);
+    write_accuracy(j, "output_bytes", true, 0);
+    json_end_object(j);
+}
+
+/* What is left of the limit, margins counted; of --fit and --host. */
+static void write_limit(json_writer *j, const gufo_estimate_device *d, uint64_t limit)
+{
+    uint64_t most = gufo_estimate_most_bytes(d);
+
+    json_write_known(j, "limit_bytes", limit > 0, limit);
+    json_write_known(j, "left_bytes", limit >= most && limit > 0, limit - most);
+}
+
+static void write_device(json_writer *j, const estimate_values *v, const gufo_estimate *e,
+                         uint32_t index)
+{
+    const gufo_estimate_device *d = &e->devices[index];
+
+    json_begin_object(j, NULL);
+    json_write_text(j, "device", estimate_name_of(index).text);
+    json_write_u64(j, "model_bytes", d->model_bytes);
+    if (index == 0)
+        json_write_u64(j, "mapped_bytes", d->mapped_bytes);
+    json_write_u64(j, "context_bytes", d->context_bytes);
+    json_write_u64(j, "kv_bytes", d->kv_bytes);
+    json_write_u64(j, "state_bytes", d->state_bytes);
+    json_write_known(j, "compute_bytes", d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN,
+                     d->compute_bytes);
+    json_write_u64(j, "output_bytes", d->output_bytes);
+    json_write_u64(j, "read_bytes", d->read_bytes);
+    json_write_u64(j, "layers", d->layers);
+    json_write_bool(j, "has_output", d->has_output);
+    json_write_text(j, "compute", qualities[d->compute_quality]);
+    if (v->has_limits)
+        write_limit(j, d, estimate_limit(v, index));
+    write_accuracies(j, e, d);
+    json_end_object(j);
+}
+
+/* Why --fit found no more; null where it found all. */
+static void write_shortage(json_writer *j, const char *key, const gufo_estimate_shortage *s)
+{
+    if (s->missing_bytes == 0) {
+        json_write_null(j, key);
+        return;
+    }
+    json_begin_object(j, key);
+    json_write_u64(j, "n_ctx", s->n_ctx);
+    json_write_u64(j, "n_gpu_layers", s->n_gpu_layers);
+    json_write_u64(j, "n_cpu_moe", s->n_cpu_moe);
+    json_write_text(j, "device", estimate_name_of(s->device).text);
+    json_write_u64(j, "missing_bytes", s->missing_bytes);
+    json_end_object(j);
+}
+
+static void write_fit(json_writer *j, const gufo_estimate *e)
+{
+    json_begin_object(j, "fit");
+    write_shortage(j, "context_shortage", &e->context_shortage);
+    write_shortage(j, "layers_shortage", &e->layers_shortage);
+    json_end_object(j);
+}
+
+void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
+{
+    const estimate_values *v = w->values;
+    json_writer j = json_begin_document(w->in->path);
+
+    json_write_u64(&j, "schema_version", 1);
+    json_write_u64(&j, "n_ctx", e->n_ctx);
+    json_write_u64(&j, "n_ctx_seq", e->n_ctx_seq);
+    json_write_u64(&j, "n_batch", e->n_batch);
+    json_write_u64(&j, "n_ubatch", e->n_ubatch);
+    json_write_bool(&j, "flash_attn", e->flash_attention);
+    json_write_known(&j, "n_gpu_layers", v->run.has_gpu_layers, v->run.n_gpu_layers);
+    json_write_u64(&j, "n_cpu_moe", v->run.n_cpu_moe);
+    json_write_u64(&j, "kv_token_bytes", e->kv_token_bytes);
+    if (v->has_bandwidth)
+        json_write_f64(&j, "tokens_per_second",
+                       gufo_estimate_speed(e, v->host_bandwidth, v->bandwidth));
+    json_write_u64(&j, "unused_bytes", e->unused_bytes);
+    json_write_u64(&j, "missing_tensors", e->missing_tensors);
+    if (v->has_limits)
+        write_fit(&j, e);
+    json_begin_array(&j, "devices");
+    for (uint32_t d = 0; d < e->device_count; d++)
+        write_device(&j, v, e, d);
+    json_end_array(&j);
+    json_end_document(&j);
+}
