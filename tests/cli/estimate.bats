@@ -34,10 +34,67 @@ field() {
     run -0 gufo estimate --json -c 256 --devices 2 --gpu-layers 2 --tensor-split 1,1 m.gguf
     [[ $output == *'"device":"DEV1"'* ]]
     [ "$(grep -o '"context_bytes":[1-9][0-9]*' <<<"$output" | grep -c ":$((256 * 256))")" = 2 ]
-    run -0 gufo estimate --json --fit 10M m.gguf
-    [ "$(field n_ctx)" -gt 0 ]
-    run -1 --separate-stderr gufo estimate --host 1000 m.gguf
-    [[ $stderr == *'nothing fits: '* ]]
+}
+
+@test "estimate: what fits, and why not more" {
+    make_llama
+    run -0 gufo estimate --json --host 5M -ub 64 m.gguf
+    [[ "$(field n_ctx)" = 7??? ]]
+    has '"fit":{"context_shortage":{"n_ctx":8192,"n_gpu_layers":3,"n_cpu_moe":0,"device":"CPU","missing_bytes":'
+    has '"limit_bytes":5000000,"left_bytes":'
+    has '"compute_bytes":{"exact":false,"margin":'
+    has '"context_bytes":{"exact":true}'
+    run -0 gufo estimate --fit 5Mi,4M -ub 64 m.gguf
+    has 'limits: DEV0 5.24 MB (5.0 MiB), DEV1 4.00 MB (3.8 MiB)'
+    has 'options of llama.cpp: -c 7424 -ngl all -ts 5,4'
+    has 'left, at least'
+    run -0 gufo estimate --fit 1500K -ub 64 m.gguf
+    has 'all 3 layers on devices, with 4,096 tokens of context: '
+    has 'more needed on DEV0'
+    run -1 --separate-stderr gufo estimate --fit 1500K -ngl 3 m.gguf
+    [[ $stderr == *'nothing fits: with a context of 4096 device 0 needs '* ]]
+    run -1 --separate-stderr gufo estimate --fit 24G --host 1000 -c 0 m.gguf
+    [[ $stderr == *'nothing fits: with a context of 8192 the host needs '* ]]
+}
+
+@test "estimate: a bound of the speed" {
+    make_llama
+    run -0 gufo estimate -c 4096 --bandwidth 4194304K m.gguf
+    has 'cache for one token more, at least: 512 bytes'
+    has 'speed, at most: 2000 tokens per second; a token reads 2.10 MB (2.0 MiB)'
+    run -0 gufo estimate --json -c 4096 --devices 1 -ngl 2 --bandwidth 2G --host-bandwidth 1G m.gguf
+    [ "$(field tokens_per_second)" = 635.7828776041666 ]
+    run -0 gufo estimate -c 4096 --devices 1 -ngl 2 --bandwidth 2G m.gguf
+    has 'not in that: time to read 1.05 MB (1.0 MiB) on CPU (--host-bandwidth)'
+    run -2 gufo estimate --bandwidth 1G --host-bandwidth 1G m.gguf
+}
+
+@test "estimate: a table of contexts and types of the cache" {
+    make_llama
+    run -0 gufo estimate --table -c 1024 -ctk q5_1 --fit 5M -ub 64 m.gguf
+    [[ "${lines[1]}" =~ ^\ *context\ *device\ *F16\ *Q8_0\ *Q4_0\ *Q5_1/F16$ ]]
+    [[ "${lines[3]}" =~ ^\ *DEV0 && "${lines[2]}" =~ ^\ *1,024\ *CPU && "${lines[6]}" =~ ^\ *8,192\ *CPU ]]
+    [[ "${lines[7]}" =~ MiB\ ! ]]
+    has '! more than 5.00 MB (4.8 MiB) on DEV0, margins counted'
+    run -0 gufo estimate --table --json --flash-attn off m.gguf
+    has '"table":[{"n_ctx":4096,"type_k":"F16","type_v":"F16","refused":false,"devices":[{"device":"CPU","total_bytes":'
+    has '{"n_ctx":4096,"type_k":"Q8_0","type_v":"Q8_0","refused":true,"devices":[]}'
+    run -0 gufo estimate --table --flash-attn off m.gguf
+    has 'refused: a quantized cache of values needs flash attention'
+}
+
+@test "estimate: a drawing of memory over the context" {
+    make_llama
+    run -0 gufo estimate --plot --host 8M m.gguf
+    [ "${#lines[@]}" = 16 ]
+    has '█ weights, ▒ cache and state'
+    has 'limit: 8.00 MB (7.6 MiB)'
+    has '│────'
+    [[ "${lines[15]}" =~ ^\ *256\ *8,192$ ]]
+    LC_ALL=C run -0 gufo estimate --plot m.gguf
+    has '# weights, + cache and state, . computing and output'
+    [[ $output != *[!\ -~$'\n']* ]]
+    run -2 gufo estimate --plot --json m.gguf
 }
 
 @test "estimate: short options of llama.cpp" {
@@ -63,6 +120,8 @@ field() {
     [[ "$(gufo --version)" == *PCRE2* ]] || skip "built without PCRE2"
     run -0 gufo estimate --json --devices 1 -ot '^output=CPU' -ot 'attn=DEV0' m.gguf
     [[ $output == *'"CPU","model_bytes":2688,'* && $output == *'"DEV0","model_bytes":128,'* ]]
+    run -0 gufo estimate --json --devices 1 -ot '^output=CPU,attn=DEV0' m.gguf
+    [[ $output == *'"DEV0","model_bytes":128,'* ]]
     run -2 gufo estimate --devices 1 -ot 'attn=DEV1' m.gguf
     run -2 gufo estimate --devices 1 -ot 'attn' m.gguf
     run -2 gufo estimate --devices 1 -ot '(=CPU' m.gguf
@@ -72,7 +131,7 @@ field() {
     make_llama
     run -2 --separate-stderr gufo estimate --cache-type-v q8_0 --flash-attn off m.gguf
     [[ $stderr == *'needs flash attention'* ]]
-    run -2 gufo estimate --tensor-split 1,2 --devices 3 m.gguf
+    run -2 gufo estimate --tensor-split 1,2,3 --devices 2 m.gguf
     run -2 gufo estimate --fit 1,much m.gguf
     run -2 gufo estimate --cache-type-k q9 m.gguf
     make_llama 513

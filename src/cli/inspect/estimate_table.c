@@ -95,16 +95,17 @@ static void fill_device(const tabling *t, cell *c, const gufo_estimate_device *d
 static gufo_status fill_cell(tabling *t, cell *c, uint64_t context, const cache_column *column)
 {
     gufo_estimate_options options = t->w->values->run;
-    gufo_estimate e = {0};
+    gufo_estimate e;
     gufo_status status;
 
     options.n_ctx = context;
     options.type_k = column->k;
     options.type_v = column->v;
     status = gufo_estimator_run(t->w->estimator, &options, &e, &t->refusal);
-    *c = (cell){.is_refused = status == GUFO_E_ARGUMENT, .n_ctx = e.n_ctx, .is_known = true};
+    *c = (cell){.is_refused = status == GUFO_E_ARGUMENT, .n_ctx = context, .is_known = true};
     if (status != GUFO_OK)
         return c->is_refused ? GUFO_OK : status;
+    c->n_ctx = e.n_ctx;
     c->device_count = e.device_count;
     for (uint32_t d = 0; d < e.device_count; d++)
         fill_device(t, c, &e.devices[d], d);
