@@ -156,7 +156,11 @@ typedef struct gufo_estimate_limits {
     uint64_t host_bytes;          /* 0: no limit */
     const uint64_t *device_bytes; /* of each device, as many as options.n_devices; NULL: no limit */
     uint64_t least_ctx;           /* the context is not made smaller than that; 0: 4096 */
-    uint64_t reserved[4];         /* must be zero */
+    /* Room for the share of each device, which the caller owns; may be NULL.  If options.tensor_split is
+     * NULL and device_bytes is not, gufo_estimator_fit fills it and lets options.tensor_split point to it:
+     * devices share by their sizes, or, where that does not fit, are filled one after the other. */
+    double *split;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_estimate_limits;
 
 /* Finds how to run the model within limits of memory, in this order:
@@ -167,8 +171,8 @@ typedef struct gufo_estimate_limits {
  *      has_gpu_layers is false), with all experts on the host;
  *   4. with these layers, the largest context.
  * What the user has chosen stays.  All of it is found by bisection: a larger context never needs less
- * memory, nor do more layers on one device; on several, where a layer more may move others, some
- * larger numbers are tried as well.  Changes n_ctx, n_gpu_layers, n_cpu_moe and their flags in *options,
+ * memory, nor do more layers on devices; with shares that are given, where a layer more may move others
+ * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers, n_cpu_moe and their flags in *options,
  * and fills *out (may be NULL) as gufo_estimator_run does, with the shortages.  Margins of buffers
  * count as used.  Any thread.  Errors as gufo_estimator_run, and
  *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -16,7 +17,10 @@ typedef struct fitting {
     const gufo_estimator *e;
     const gufo_estimate_limits *limits;
     gufo_estimate_options *o;
-    gufo_estimate made; /* of the last try */
+    gufo_estimate made;                        /* of the last try */
+    double by_size[GUFO_ESTIMATE_MAX_DEVICES]; /* shares */
+    double filled[GUFO_ESTIMATE_MAX_DEVICES];  /* layers of each device */
+    bool has_shares;                           /* they may be chosen */
     gufo_error *error;
 } fitting;
 
@@ -59,19 +63,68 @@ static gufo_estimate_shortage find_shortage(const fitting *f, uint32_t first)
     return most;
 }
 
-static gufo_status try_options(fitting *f, bool *fits)
+static gufo_status run_shares(fitting *f, const double *shares)
 {
-    gufo_status status = gufo_estimator_run(f->e, f->o, &f->made, f->error);
+    f->o->tensor_split = shares;
+    return gufo_estimator_run(f->e, f->o, &f->made, f->error);
+}
 
-    if (status == GUFO_OK)
-        *fits = find_shortage(f, 0).missing_bytes == 0;
+/* The most layers of `left` that a device has room for; those behind it get the rest. */
+static gufo_status fill_device(fitting *f, uint32_t device, uint64_t left, uint64_t *out)
+{
+    uint64_t good = 0, bad = left + 1;
+    gufo_status status = GUFO_OK;
+
+    while (status == GUFO_OK && bad - good > 1) {
+        uint64_t middle = good + (bad - good) / 2;
+
+        f->filled[device] = (double)middle;
+        f->filled[device + 1] = (double)(left - middle);
+        status = run_shares(f, f->filled);
+        *(missing_on(f, device + 1) == 0 ? &good : &bad) = middle;
+    }
+    f->filled[device] = (double)good;
+    f->filled[device + 1] = (double)(left - good);
+    *out = good;
     return status;
+}
+
+/* Fills devices one after the other: if any shares fit, these do, because what a device needs depends on
+ * its own layers. */
+static gufo_status fill_shares(fitting *f)
+{
+    uint64_t left = f->e->values.layers + 1, taken = 0;
+    gufo_status status = GUFO_OK;
+
+    if (f->o->has_gpu_layers)
+        left = smaller(left, f->o->n_gpu_layers);
+    for (uint32_t d = 0; d < f->o->n_devices; d++)
+        f->filled[d] = 0;
+    for (uint32_t d = 0; status == GUFO_OK && d + 1 < f->o->n_devices; d++, left -= taken)
+        status = fill_device(f, d, left, &taken);
+    return status == GUFO_OK ? run_shares(f, f->filled) : status;
+}
+
+/* Whether everything fits, from device `first` on.  If no shares fit, the shortage is that of shares by
+ * size. */
+static gufo_status try_options(fitting *f, uint32_t first, bool *fits)
+{
+    gufo_status status = f->has_shares ? run_shares(f, f->by_size)
+                                       : gufo_estimator_run(f->e, f->o, &f->made, f->error);
+
+    *fits = status == GUFO_OK && find_shortage(f, first).missing_bytes == 0;
+    if (status != GUFO_OK || *fits || !f->has_shares || find_shortage(f, 1).missing_bytes == 0 ||
+        (f->o->has_gpu_layers && f->o->n_gpu_layers == 0))
+        return status;
+    status = fill_shares(f);
+    *fits = status == GUFO_OK && find_shortage(f, first).missing_bytes == 0;
+    return status != GUFO_OK || *fits ? status : run_shares(f, f->by_size);
 }
 
 static gufo_status try_context(fitting *f, uint64_t n_ctx, bool *fits)
 {
     f->o->n_ctx = n_ctx;
-    return try_options(f, fits);
+    return try_options(f, 0, fits);
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -85,12 +138,8 @@ typedef struct choice {
 
 static gufo_status try_devices(fitting *f, const choice *c, uint64_t number, bool *fits)
 {
-    gufo_status status;
-
     *c->number = c->is_host ? c->all - number : number;
-    status = try_options(f, fits);
-    *fits = status == GUFO_OK && find_shortage(f, 1).missing_bytes == 0;
-    return status;
+    return try_options(f, 1, fits);
 }
 
 /* The largest number with which devices have enough.  More of it needs more on devices, and less on the
@@ -109,7 +158,8 @@ static gufo_status fill_devices(fitting *f, const choice *c, bool *fits)
         status = try_devices(f, c, middle, fits);
         *(*fits ? &good : &bad) = middle;
     }
-    for (uint64_t more = 1, from = good; f->o->n_devices > 1 && more <= f->o->n_devices; more++) {
+    for (uint64_t more = 1, from = good; f->o->tensor_split != NULL && more <= f->o->n_devices;
+         more++) {
         if (status == GUFO_OK && from + more <= c->all)
             status = try_devices(f, c, from + more, fits);
         if (*fits)
@@ -221,6 +271,15 @@ static gufo_status search(fitting *f)
     return status;
 }
 
+static void share_by_size(fitting *f)
+{
+    f->has_shares = f->o->tensor_split == NULL && f->limits->split != NULL &&
+                    f->limits->device_bytes != NULL && f->o->n_devices > 1 &&
+                    f->o->n_devices <= GUFO_ESTIMATE_MAX_DEVICES;
+    for (uint32_t d = 0; f->has_shares && d < f->o->n_devices; d++)
+        f->by_size[d] = (double)f->limits->device_bytes[d];
+}
+
 gufo_status gufo_estimator_fit(const gufo_estimator *e, const gufo_estimate_limits *limits,
                                gufo_estimate_options *options, gufo_estimate *out,
                                gufo_error *error)
@@ -238,9 +297,14 @@ gufo_status gufo_estimator_fit(const gufo_estimator *e, const gufo_estimate_limi
         return refuse(error, GUFO_E_TYPE, "buffers for computing are not known for %s",
                       e->values.rule->arch);
     tried = *options;
+    share_by_size(&f);
     status = search(&f);
     if (status != GUFO_OK)
         return status;
+    if (f.has_shares) {
+        memcpy(limits->split, tried.tensor_split, tried.n_devices * sizeof *limits->split);
+        tried.tensor_split = limits->split;
+    }
     *options = tried;
     if (out != NULL)
         *out = f.made;

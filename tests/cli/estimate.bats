@@ -46,7 +46,7 @@ field() {
     has '"context_bytes":{"exact":true}'
     run -0 gufo estimate --fit 5Mi,4M -ub 64 m.gguf
     has 'limits: DEV0 5.24 MB (5.0 MiB), DEV1 4.00 MB (3.8 MiB)'
-    has 'options of llama.cpp: -c 7424 -ngl all -ts 5,4'
+    has 'options of llama.cpp: -c 8192 -ngl all -ts 1,2'
     has 'left, at least'
     run -0 gufo estimate --fit 1500K -ub 64 m.gguf
     has 'all 3 layers on devices, with 4,096 tokens of context: '

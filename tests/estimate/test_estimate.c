@@ -16,6 +16,11 @@
     "llama.attention.head_count\t4\n"  \
     "llama.attention.head_count_kv\t2\n"
 
+#define FOUR                                                                            \
+    "general.architecture\tllama\nllama.vocab_size\t1000\nllama.context_length\t8192\n" \
+    "llama.embedding_length\t128\nllama.block_count\t4\n"                               \
+    "llama.attention.head_count\t4\nllama.attention.head_count_kv\t2\n"
+
 #define PLAIN_TENSORS                       \
     "token_embd.weight\tF16\t128x1000\n"    \
     "output_norm.weight\tF32\t128\n"        \
@@ -415,33 +420,44 @@ static void test_fit_layers(void **state)
     close_header(&o);
 }
 
-/* What bisection finds is what trying all numbers finds, for any room on two devices. */
-static void test_fit_most(void **state)
+/* The most layers on two devices of the same size, of all numbers of layers and all shares. */
+static uint64_t try_all(const open_estimate *o, const gufo_estimate_options *options, uint64_t room)
 {
-    open_estimate o = open_header(PLAIN "llama.attention.key_length\t32\n"
-                                        "llama.attention.value_length\t32\n",
-                                  PLAIN_TENSORS);
-    gufo_error error;
+    uint64_t most = 0;
 
-    (void)state;
-    for (uint64_t room = 100000; room < 3000000; room += 100000) {
-        uint64_t rooms[] = {room, room}, most = 0;
-        gufo_estimate_limits limits = {.device_bytes = rooms};
-        gufo_estimate_options options = {.n_ctx = 8192, .n_ubatch = 64, .n_devices = 2};
-
-        for (uint64_t n = 0; n <= 3; n++) {
-            gufo_estimate_options tried = options;
+    for (uint64_t n = 1; n <= 5; n++)
+        for (uint64_t first = 0; first <= n; first++) {
+            gufo_estimate_options tried = *options;
             gufo_estimate e;
 
             tried.has_gpu_layers = true;
             tried.n_gpu_layers = n;
-            e = run(o.e, &tried);
+            tried.tensor_split = (double[]){(double)first, (double)(n - first)};
+            e = run(o->e, &tried);
             if (gufo_estimate_most_bytes(&e.devices[1]) <= room &&
                 gufo_estimate_most_bytes(&e.devices[2]) <= room)
                 most = n;
         }
+    return most;
+}
+
+/* What bisection finds is what trying all numbers finds. */
+static void test_fit_most(void **state)
+{
+    open_estimate o = open_header(FOUR, "token_embd.weight\tF16\t128x1000\n");
+    gufo_error error;
+
+    (void)state;
+    for (uint64_t room = 100000; room < 6000000; room += 50000) {
+        uint64_t rooms[] = {room, room}, most;
+        double split[2];
+        gufo_estimate_limits limits = {.device_bytes = rooms, .split = split};
+        gufo_estimate_options options = {.n_ctx = 8192, .n_ubatch = 64, .n_devices = 2};
+
+        most = try_all(&o, &options, room);
         check_ok(gufo_estimator_fit(o.e, &limits, &options, NULL, &error), &error, "fit");
-        check_u64(options.has_gpu_layers ? options.n_gpu_layers : 3, most, "room %" PRIu64, room);
+        check_u64(options.has_gpu_layers ? options.n_gpu_layers : 5, most, "room %" PRIu64, room);
+        check(options.tensor_split == split, "shares");
     }
     close_header(&o);
 }

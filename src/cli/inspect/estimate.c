@@ -94,18 +94,6 @@ static command_alias aliases[] = {
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
-int estimate_report_failure(const estimate_work *w, const gufo_error *error)
-{
-    if (error->code == GUFO_E_ARGUMENT)
-        return report_as(CODE_USAGE, w->in->path, "%s", error->message);
-    if (error->code == GUFO_E_LIMIT)
-        return report_as(CODE_NO, w->in->path, "nothing fits: %s", error->message);
-    /* Without a rule for the architecture: the file may be sound. */
-    if (error->code == GUFO_E_TYPE)
-        return report_as(CODE_NO, w->in->path, "not known: %s", error->message);
-    return report_error(w->in->path, error);
-}
-
 static int write_one(const estimate_work *w)
 {
     estimate_values *v = w->values;

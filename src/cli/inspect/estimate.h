@@ -52,7 +52,6 @@ typedef struct estimate_values {
     gufo_estimate_limits limits;
     bool has_limits;
     bool has_bandwidth;
-    bool is_split_by_size; /* `split` has the sizes of the devices */
     estimate_override overrides[ESTIMATE_OVERRIDES];
     size_t override_count;
 } estimate_values;

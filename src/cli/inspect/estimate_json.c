@@ -81,6 +81,10 @@ static void write_fit(json_writer *j, const gufo_estimate *e)
     json_begin_object(j, "fit");
     write_shortage(j, "context_shortage", &e->context_shortage);
     write_shortage(j, "layers_shortage", &e->layers_shortage);
+    json_begin_array(j, "tensor_split");
+    for (uint32_t d = 1; d < e->device_count; d++)
+        json_write_u64(j, NULL, e->devices[d].layers + e->devices[d].has_output);
+    json_end_array(j);
     json_end_object(j);
 }
 

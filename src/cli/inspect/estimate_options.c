@@ -172,19 +172,6 @@ static int read_split(estimate_values *v, const char *text)
                          read_list("--tensor-split", text, read_share, v->split, sizeof *v->split));
 }
 
-/* Without --tensor-split, devices share the layers by their sizes. */
-static void split_by_size(estimate_values *v)
-{
-    if (v->run.tensor_split != NULL || v->run.n_devices < 2)
-        return;
-    for (uint32_t d = 0; d < v->run.n_devices; d++) {
-        v->split[d] = (double)v->fit[d];
-        v->is_split_by_size |= v->fit[d] != v->fit[0];
-    }
-    if (v->is_split_by_size)
-        v->run.tensor_split = v->split;
-}
-
 static int read_limits(const estimate_options *o, estimate_values *v)
 {
     int code;
@@ -197,7 +184,12 @@ static int read_limits(const estimate_options *o, estimate_values *v)
         return CODE_OK;
     code = read_sizes(v, "--fit", o->fit, v->fit);
     v->limits.device_bytes = v->fit;
-    split_by_size(v);
+    v->limits.split = v->split;
+    if (v->run.tensor_split != NULL || (!o->table && !o->plot))
+        return code;
+    for (uint32_t d = 0; d < v->run.n_devices; d++)
+        v->split[d] = (double)v->fit[d];
+    v->run.tensor_split = v->split; /* by size; nothing is looked for */
     return code;
 }
 

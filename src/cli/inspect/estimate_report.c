@@ -1,4 +1,4 @@
-/* The memory that a model needs, for people.  What is fitted has "~" and its margin; bounds are called
+/* The memory that a model needs, for people, and why there is no estimate.  What is fitted has "~" and its margin; bounds are called
  * so. */
 #include "cli/inspect/estimate.h"
 
@@ -21,6 +21,18 @@ uint64_t estimate_total(const gufo_estimate_device *d)
 {
     return capped_add(capped_add(d->model_bytes, d->context_bytes),
                       capped_add(d->compute_bytes, d->output_bytes));
+}
+
+int estimate_report_failure(const estimate_work *w, const gufo_error *error)
+{
+    if (error->code == GUFO_E_ARGUMENT)
+        return report_as(CODE_USAGE, w->in->path, "%s", error->message);
+    if (error->code == GUFO_E_LIMIT)
+        return report_as(CODE_NO, w->in->path, "nothing fits: %s", error->message);
+    /* Without a rule for the architecture: the file may be sound. */
+    if (error->code == GUFO_E_TYPE)
+        return report_as(CODE_NO, w->in->path, "not known: %s", error->message);
+    return report_error(w->in->path, error);
 }
 
 /* ---- devices -------------------------------------------------------------------------------- */
@@ -143,7 +155,7 @@ static void write_shortages(const gufo_estimate *e)
 }
 
 /* The options that were found, as llama.cpp takes them. */
-static void write_options(const estimate_work *w)
+static void write_options(const estimate_work *w, const gufo_estimate *e)
 {
     const estimate_values *v = w->values;
 
@@ -154,8 +166,10 @@ static void write_options(const estimate_work *w)
         printf(" -ngl all");
     if (v->run.n_cpu_moe > 0 && !w->options->cpu_moe)
         printf(" -ncmoe %" PRIu64, v->run.n_cpu_moe);
-    for (uint32_t d = 0; v->is_split_by_size && d < v->run.n_devices; d++)
-        printf("%s%" PRIu64, d == 0 ? " -ts " : ",", v->fit[d] / 1000000);
+    for (uint32_t d = 1; w->options->split == NULL && e->device_count > 2 && d < e->device_count;
+         d++)
+        printf("%s%" PRIu64, d == 1 ? " -ts " : ",",
+               e->devices[d].layers + e->devices[d].has_output);
     putchar('\n');
 }
 
@@ -163,7 +177,7 @@ static void write_fit(const estimate_work *w, const gufo_estimate *e)
 {
     write_limits(w, e);
     write_shortages(e);
-    write_options(w);
+    write_options(w, e);
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
