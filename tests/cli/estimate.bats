@@ -74,7 +74,7 @@ field() {
     run -0 gufo estimate --table -c 1024 -ctk q5_1 --fit 5M -ub 64 m.gguf
     [[ "${lines[1]}" =~ ^\ *context\ *device\ *F16\ *Q8_0\ *Q4_0\ *Q5_1/F16$ ]]
     [[ "${lines[3]}" =~ ^\ *DEV0 && "${lines[2]}" =~ ^\ *1,024\ *CPU && "${lines[6]}" =~ ^\ *8,192\ *CPU ]]
-    [[ "${lines[7]}" =~ MiB\ ! ]]
+    [[ "${lines[7]}" =~ DEV0\ *!\ ~5 ]]
     has '! more than 5.00 MB (4.8 MiB) on DEV0, margins counted'
     run -0 gufo estimate --table --json --flash-attn off m.gguf
     has '"table":[{"n_ctx":4096,"type_k":"F16","type_v":"F16","refused":false,"devices":[{"device":"CPU","total_bytes":'
@@ -143,4 +143,17 @@ field() {
     make_gguf m.gguf kv general.architecture string starfish
     run -1 --separate-stderr gufo estimate m.gguf
     [[ $stderr == *'not known: '* ]]
+}
+
+# bats test_tags=plain
+@test "estimate --json: docs/json.md has every member" {
+    python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"
+    make_llama
+    run -0 gufo estimate --json --fit 5M,5M --host 10M --bandwidth 1G m.gguf
+    all=$output
+    run -0 gufo estimate --json --fit 1500K -ub 64 m.gguf
+    all+=$'\n'$output
+    run -0 gufo estimate --table --json -fa off m.gguf
+    run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo estimate' <<<"$all"$'\n'"$output"
+    same '3 lines agree'
 }

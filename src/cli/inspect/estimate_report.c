@@ -103,7 +103,7 @@ static void write_devices(const estimate_work *w, const gufo_estimate *e)
     static const table_column columns[] = {
         {"device", -6, 0}, {"layers", -6, 3},       {"weights", 7, 0}, {"cache", 5, 0},
         {"state", 5, 2},   {"compute", 7, 0},       {"output", 6, 1},  {"total bytes", 5, 0},
-        {"", 3, 4},        {"left, at least", 4, 0}};
+        {"total", 5, 4},   {"left, at least", 4, 0}};
     size_t count = sizeof columns / sizeof *columns;
     table t = table_of(columns, w->values->has_limits ? count : count - 1);
 

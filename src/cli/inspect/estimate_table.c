@@ -1,8 +1,8 @@
 /* gufo estimate --table: totals of several contexts, for several types of the cache.
  *
- *     context  device          F16         Q8_0         Q4_0
- *       4,096  DEV0     ~ 5.50 GiB   ~ 5.25 GiB   ~ 5.12 GiB
- *       8,192  DEV0     ~ 6.00 GiB ! ~ 5.52 GiB   ~ 5.25 GiB
+ *     context         F16       Q8_0       Q4_0
+ *     4,096      ~5.5 GiB   ~5.3 GiB   ~5.1 GiB
+ *     8,192    ! ~6.0 GiB   ~5.5 GiB   ~5.3 GiB
  *
  * Contexts double from 4096 on; the model's and the one that is asked for are among them. */
 #include "cli/inspect/estimate.h"
@@ -166,15 +166,15 @@ static bool has_several(const tabling *t)
     return t->used_count > 1;
 }
 
-static void add_cell(const tabling *t, table_row *row, const cell *c, uint32_t device)
+static void add_cell(table_row *row, const cell *c, uint32_t device)
 {
     const char *sign = c->is_known ? c->margin[device] > 0 ? "~" : "" : "> ";
-    const char *mark = t->w->values->has_limits ? c->is_short[device] ? " !" : "  " : "";
 
     if (c->is_refused)
-        row_text(row, "refused%s", mark);
+        row_text(row, "refused");
     else
-        row_text(row, "%s%s%s", sign, human_bytes(c->total[device]).text, mark);
+        row_text(row, "%s%s%s", c->is_short[device] ? "! " : "", sign,
+                 human_bytes(c->total[device]).text);
 }
 
 /* A context has a row for each device. */
@@ -191,7 +191,7 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     if (has_several(t))
         row_text(row, "%s", estimate_name_of(device).text);
     for (size_t c = 0; c < t->column_count; c++)
-        add_cell(t, row, &t->cells[i][c], device);
+        add_cell(row, &t->cells[i][c], device);
     return true;
 }
 
