@@ -29,6 +29,19 @@ field() {
     [[ $output == *'context 1024,'* && $output == *' 278,528 '* && $output == *'~ compute on CPU'* ]]
 }
 
+@test "estimate: the beginning of a stream, a shard alone" {
+    make_llama
+    run -0 bash -c '{ cat m.gguf; cat /dev/zero; } | timeout 20 "$GUFO" estimate --json -'
+    [ "$(field kv_token_bytes)" = 512 ]
+    run -3 bash -c 'head -c 300 m.gguf | "$GUFO" estimate -'
+    make_gguf m-00001-of-00002.gguf kv general.architecture string llama kv llama.vocab_size uint32 10 \
+        kv llama.context_length uint32 256 kv llama.embedding_length uint32 32 kv llama.block_count uint32 1 \
+        kv llama.attention.head_count uint32 1 kv split.no uint16 0 kv split.count uint16 2 \
+        kv split.tensors.count int32 3 tensor token_embd.weight 0 32x10 1280
+    run -0 --separate-stderr gufo estimate m-00001-of-00002.gguf
+    has 'weights of 2 tensors in other shards are not counted'
+}
+
 @test "estimate: devices" {
     make_llama
     run -0 gufo estimate --json -c 256 --devices 2 --gpu-layers 2 --tensor-split 1,1 m.gguf

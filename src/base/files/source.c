@@ -227,6 +227,12 @@ gufo_status source_drain(source *s, gufo_error *error)
     return GUFO_OK;
 }
 
+void source_end(source *s)
+{
+    if (s->size == SOURCE_SIZE_UNKNOWN)
+        s->size = s->have;
+}
+
 uint64_t source_hole(const source *s, uint64_t offset, uint64_t size)
 {
 #ifdef SEEK_DATA

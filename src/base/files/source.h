@@ -65,6 +65,8 @@ void source_trim(source *source, uint64_t used);
 
 /* Reads a pipe to its end and counts it; nothing to do for others. */
 gufo_status source_drain(source *source, gufo_error *error);
+/* Lets a pipe end where reading has come to; nothing to do for others. */
+void source_end(source *source);
 
 /* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
 gufo_status source_unchanged(const source *source, gufo_error *error);

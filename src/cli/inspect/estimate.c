@@ -72,7 +72,7 @@ static const command_option estimate_table[] = {
      "of "
      "the host",
      OPTION_TEXT(estimate_options, bandwidth)},
-    {"host-bandwidth", "SIZE", "The same of the host",
+    {"host-bandwidth", "SIZE", "Bytes that the host reads in a second",
      OPTION_SIZE(estimate_options, host_bandwidth, 1, "60G")},
     {"table", NULL, "Show totals of several contexts and types of the cache",
      OPTION_FLAG(estimate_options, table)},
@@ -135,7 +135,7 @@ static int estimate(void *context)
     input in;
     int code = estimate_values_read(options, &values);
 
-    options->input.open_flags |= GUFO_OPEN_METADATA_ONLY;
+    options->input.open_flags |= GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_NO_READ_AHEAD;
     if (code == CODE_OK)
         code = input_open(&in, options->base.shared->args[0], &options->input);
     if (code == CODE_OK) {

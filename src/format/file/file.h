@@ -69,6 +69,7 @@ typedef struct gguf_file {
 
     /* While opening. */
     bool lenient, metadata_only, as_ggml; /* of gufo_open_flags */
+    bool header_alone;                    /* what follows the header of a stream is not read */
     uint64_t max_metadata, max_tensors;
     unsigned max_depth; /* of arrays */
     gufo_finding_fn *on_finding;

@@ -22,6 +22,7 @@ static gguf_file *file_new(const gufo_open_options *options, uint32_t number, gu
     file->tensors.size = sizeof(tensor_record);
     file->lenient = (options->flags & GUFO_OPEN_LENIENT) != 0;
     file->metadata_only = (options->flags & GUFO_OPEN_METADATA_ONLY) != 0;
+    file->header_alone = file->metadata_only && (options->flags & GUFO_OPEN_NO_READ_AHEAD) != 0;
     file->as_ggml = (options->flags & GUFO_OPEN_AS_GGML) != 0;
     file->max_metadata = file_count_limit(options->max_metadata);
     file->max_tensors = file_count_limit(options->max_tensors);
@@ -57,7 +58,10 @@ static void read_file(gguf_file *file)
     if (!index_keys(file) || !file_find_alignment(file) || !index_names(file))
         return;
     /* Counts what is left of a pipe, so that extents can be compared with the end of the file. */
-    file->status = source_drain(&file->source, file->error);
+    if (file->header_alone)
+        source_end(&file->source);
+    else
+        file->status = source_drain(&file->source, file->error);
     if (file->status == GUFO_OK && whole && file->alignment_known && extents_find(file))
         source_trim(&file->source, file->infos_end);
 }
