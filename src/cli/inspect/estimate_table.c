@@ -222,7 +222,7 @@ static void write_text(const tabling *t)
     if (has_several(t))
         columns[count++] = (table_column){"device", -6, 0};
     for (size_t c = 0; c < t->column_count; c++)
-        columns[count++] = (table_column){t->columns[c].name, 10, 0};
+        columns[count++] = (table_column){t->columns[c].name, 10, (unsigned)c};
     lines = table_of(columns, count);
     printf("%s: memory by context and type of the cache\n", t->w->in->path);
     table_print(&lines, make_row, t);
