@@ -175,7 +175,8 @@ typedef struct gufo_estimate_limits {
  * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers, n_cpu_moe and their flags in *options,
  * and fills *out (may be NULL) as gufo_estimator_run does, with the shortages.  Margins of buffers
  * count as used.  Any thread.  Errors as gufo_estimator_run, and
- *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context
+ *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context, and
+ *                 *out is the last try, with its context_shortage
  *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
 GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
                                         const gufo_estimate_limits *limits,

@@ -220,7 +220,7 @@ static gufo_status widen_context(fitting *f, uint64_t good, uint64_t bad)
 
 static gufo_status refuse_shortage(const fitting *f)
 {
-    gufo_estimate_shortage s = find_shortage(f, 0);
+    gufo_estimate_shortage s = f->made.context_shortage;
     char name[32] = "the host";
 
     if (s.device > 0)
@@ -258,8 +258,10 @@ static gufo_status search(fitting *f)
     if (status == GUFO_OK && !fits) {
         layers = find_shortage(f, 0);
         status = find_places(f, &fits);
-        if (status == GUFO_OK && !fits)
+        if (status == GUFO_OK && !fits) {
+            f->made.context_shortage = find_shortage(f, 0);
             return refuse_shortage(f);
+        }
         if (status == GUFO_OK && least < most)
             status = try_context(f, most, &fits);
         whole = find_shortage(f, 0);
@@ -299,6 +301,8 @@ gufo_status gufo_estimator_fit(const gufo_estimator *e, const gufo_estimate_limi
     tried = *options;
     share_by_size(&f);
     status = search(&f);
+    if (status == GUFO_E_LIMIT && out != NULL)
+        *out = f.made;
     if (status != GUFO_OK)
         return status;
     if (f.has_shares) {

@@ -65,9 +65,9 @@ field() {
     has 'all 3 layers on devices, with 4,096 tokens of context: '
     has 'more needed on DEV0'
     run -1 --separate-stderr gufo estimate --fit 1500K -ngl 3 m.gguf
-    [[ $stderr == *'nothing fits: with a context of 4096 device 0 needs '* ]]
+    [[ $stderr == *'nothing fits: with 4,096 tokens of context, '*' more is needed on DEV0'* ]]
     run -1 --separate-stderr gufo estimate --fit 24G --host 1000 -c 0 m.gguf
-    [[ $stderr == *'nothing fits: with a context of 8192 the host needs '* ]]
+    [[ $stderr == *'nothing fits: with 8,192 tokens of context, '*' more is needed on CPU'* ]]
 }
 
 @test "estimate: a bound of the speed" {

@@ -381,6 +381,7 @@ static void test_fit_byte(void **state)
     check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
                  "a context that the user has chosen stays");
     check_u64(options.n_ctx, 8192, "options stay after a failure");
+    check_u64(e.context_shortage.missing_bytes, 1, "the last try");
     close_header(&o);
 }
 

@@ -103,6 +103,8 @@ static int write_one(const estimate_work *w)
                              ? gufo_estimator_fit(w->estimator, &v->limits, &v->run, &e, &error)
                              : gufo_estimator_run(w->estimator, &v->run, &e, &error);
 
+    if (status == GUFO_E_LIMIT)
+        return estimate_report_shortage(w, &e.context_shortage);
     if (status != GUFO_OK)
         return estimate_report_failure(w, &error);
     (w->options->base.shared->json ? estimate_write_json : estimate_write_text)(w, &e);

@@ -89,7 +89,8 @@ void estimate_write_text(const estimate_work *w, const gufo_estimate *e);
 int estimate_write_table(const estimate_work *w);
 int estimate_plot(const estimate_work *w);
 
-/* Reports why the library made no estimate; returns the exit code. */
+/* Report that nothing fits, or why the library made no estimate; return the exit code. */
+int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *shortage);
 int estimate_report_failure(const estimate_work *w, const gufo_error *error);
 
 #endif

@@ -45,17 +45,26 @@ static bool read_bytes(gufo_str piece, void *out)
     return len > 0 && piece.len <= 60 && size_read(text, out) && *(uint64_t *)out > 0;
 }
 
-/* "A,B" into items of `size` bytes; their number, or 0 after a report. */
-static uint32_t read_list(const char *option, const char *text,
-                          bool (*read)(gufo_str piece, void *out), void *items, size_t size)
+/* How a list is read. */
+typedef struct list_kind {
+    const char *example;
+    bool (*read)(gufo_str piece, void *out);
+    size_t size; /* bytes of an item */
+} list_kind;
+
+static const list_kind shares = {"3,1", read_share, sizeof(double)};
+static const list_kind sizes = {"24G,16G", read_bytes, sizeof(uint64_t)};
+
+/* "A,B"; the number of items, or 0 after a report. */
+static uint32_t read_list(const char *option, const char *text, const list_kind *kind, void *items)
 {
     uint32_t count = 0;
 
     while (*text != '\0') {
         if (count == GUFO_ESTIMATE_MAX_DEVICES ||
-            !read(str_piece(&text, ','), (char *)items + size * count)) {
-            (void)report_usage("%s takes up to %d numbers with commas between them", option,
-                               GUFO_ESTIMATE_MAX_DEVICES);
+            !kind->read(str_piece(&text, ','), (char *)items + kind->size * count)) {
+            (void)report_usage("%s takes up to %d numbers with commas between them, such as %s",
+                               option, GUFO_ESTIMATE_MAX_DEVICES, kind->example);
             return 0;
         }
         count++;
@@ -80,7 +89,7 @@ static int count_devices(estimate_values *v, const char *option, uint32_t count)
 /* Sizes of devices; a single one is that of each. */
 static int read_sizes(estimate_values *v, const char *option, const char *text, uint64_t *out)
 {
-    uint32_t count = read_list(option, text, read_bytes, out, sizeof *out);
+    uint32_t count = read_list(option, text, &sizes, out);
     int code = count_devices(v, option, count);
 
     if (code != CODE_OK)
@@ -168,8 +177,7 @@ static int read_split(estimate_values *v, const char *text)
     if (text == NULL)
         return CODE_OK;
     v->run.tensor_split = v->split;
-    return count_devices(v, "--tensor-split",
-                         read_list("--tensor-split", text, read_share, v->split, sizeof *v->split));
+    return count_devices(v, "--tensor-split", read_list("--tensor-split", text, &shares, v->split));
 }
 
 static int read_limits(const estimate_options *o, estimate_values *v)
@@ -206,10 +214,8 @@ static int read_bandwidth(const estimate_options *o, estimate_values *v)
         return read_sizes(v, "--bandwidth", o->bandwidth, v->bandwidth);
     if (o->host_bandwidth > 0)
         return report_usage("--bandwidth is that of devices, but --devices is missing");
-    return read_list("--bandwidth", o->bandwidth, read_bytes, &v->host_bandwidth,
-                     sizeof v->host_bandwidth) == 1
-               ? CODE_OK
-               : CODE_USAGE;
+    return read_list("--bandwidth", o->bandwidth, &sizes, &v->host_bandwidth) == 1 ? CODE_OK
+                                                                                   : CODE_USAGE;
 }
 
 uint64_t estimate_limit(const estimate_values *v, uint32_t index)

@@ -23,12 +23,18 @@ uint64_t estimate_total(const gufo_estimate_device *d)
                       capped_add(d->compute_bytes, d->output_bytes));
 }
 
+int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *s)
+{
+    return report_as(CODE_NO, w->in->path,
+                     "nothing fits: with %s tokens of context, %s more is needed on %s",
+                     human_grouped(s->n_ctx).text, human_sizes(s->missing_bytes).text,
+                     estimate_name_of(s->device).text);
+}
+
 int estimate_report_failure(const estimate_work *w, const gufo_error *error)
 {
     if (error->code == GUFO_E_ARGUMENT)
         return report_as(CODE_USAGE, w->in->path, "%s", error->message);
-    if (error->code == GUFO_E_LIMIT)
-        return report_as(CODE_NO, w->in->path, "nothing fits: %s", error->message);
     /* Without a rule for the architecture: the file may be sound. */
     if (error->code == GUFO_E_TYPE)
         return report_as(CODE_NO, w->in->path, "not known: %s", error->message);
