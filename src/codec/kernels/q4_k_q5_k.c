@@ -73,56 +73,109 @@ static inline floats affine(ints code, float scale, float min)
     return floats_of(scale) * floats_from(code) - floats_of(min);
 }
 
-/* The values of the lowest four bits. */
-static inline floats q4_values(ints codes, float scale, float min)
-{
-#if LANES == 16 /* a register holds the values of all codes: it takes less to look one up */
-    static const int32_t all[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    float values[LANES];
+#if LANES >= 8
 
-    floats_store(values, affine(ints_load(all), scale, min));
-    return lookup16(values, codes);
-#else
-    return affine(codes & 15, scale, min);
-#endif
+enum { QUARTERS = 4, RUNS = QUARTERS * LANES / SUB }; /* of 32 codes in a register */
+
+static inline quarters bits_of_bytes(quarters bytes, uint64_t bits)
+{
+    return bytes & K_EACH_BYTE * bits;
+}
+
+/* The values of a register of codes: run r is sub-block 2 r. */
+static inline void store_values(quarters codes, const float *scale, float *values)
+{
+    const float *min = scale + SUBS;
+
+    for (size_t k = 0; k < QUARTERS; k++) {
+        size_t sub = k * LANES / SUB * 2, at = k * LANES % SUB;
+        floats_store(values + sub * SUB + at, affine(quarter(codes, (int)k), scale[sub], min[sub]));
+    }
 }
 
 /* Sub-blocks that are next to each other share bytes. */
-static void decode_q4(const uint8_t *restrict block, float *restrict values)
+static inline void decode_q4(const uint8_t *restrict block, const float *restrict factors,
+                             float *restrict values)
+{
+    for (size_t j = 0; j < SUBS; j += (size_t)2 * RUNS, values += 2 * RUNS * SUB) {
+        quarters both = quarters_load(block + Q4_CODES + j / 2 * SUB);
+        store_values(bits_of_bytes(both, 15), factors + j, values);
+        store_values(bits_of_bytes(both >> 4, 15), factors + j + 1, values + SUB);
+    }
+}
+
+/* Bit j of a byte of the high bits is bit 4 of a code of sub-block j; where a register has two runs,
+ * bit j + 2 in the second one. */
+static inline void decode_q5(const uint8_t *restrict block, const float *restrict factors,
+                             float *restrict values)
+{
+    quarters upper = quarters_repeated(block + Q5_HIGH, 2), lower = upper << 4;
+
+    for (size_t j = 0; j < SUBS; j += (size_t)2 * RUNS, values += 2 * RUNS * SUB) {
+        quarters both = quarters_load(block + Q5_CODES + j / 2 * SUB);
+        quarters high = (j < SUBS / 2 ? lower : upper) >> j % 4;
+        store_values(bits_of_bytes(both, 15) | bits_of_bytes(high, 16), factors + j, values);
+        store_values(bits_of_bytes(both >> 4, 15) | bits_of_bytes(high >> 1, 16), factors + j + 1,
+                     values + SUB);
+    }
+}
+
+#else
+
+static inline void decode_q4(const uint8_t *restrict block, const float *restrict scale,
+                             float *restrict values)
 {
     const uint8_t *codes = block + Q4_CODES;
-    float scale[2 * SUBS], *min = scale + SUBS;
+    const float *min = scale + SUBS;
 
-    load_factors(block, scale);
     for (size_t j = 0; j < SUBS; j += 2, codes += SUB, values += 2 * SUB)
         for (size_t i = 0; i < SUB; i += LANES) {
             ints both = bytes_load(codes + i);
-            floats_store(values + i, q4_values(both, scale[j], min[j]));
-            floats_store(values + SUB + i,
-                         q4_values(shift_right(both, 4), scale[j + 1], min[j + 1]));
+            floats_store(values + i, affine(both & 15, scale[j], min[j]));
+            floats_store(values + SUB + i, affine(shift_right(both, 4), scale[j + 1], min[j + 1]));
         }
 }
 
-/* Bit j of a byte of the high bits is bit 4 of a code of sub-block j. */
-static void decode_q5(const uint8_t *restrict block, float *restrict values)
+static inline void decode_q5(const uint8_t *restrict block, const float *restrict scale,
+                             float *restrict values)
 {
-    const uint8_t *codes = block + Q5_CODES;
-    float scale[2 * SUBS], *min = scale + SUBS;
+    k_codes codes;
 
-    load_factors(block, scale);
-    for (int j = 0; j < SUBS; j += 2, codes += SUB, values += 2 * SUB)
-        for (size_t i = 0; i < SUB; i += LANES) {
-            ints both = bytes_load(codes + i);
-            ints high = shift_right(shift_left(bytes_load(block + Q5_HIGH + i), 4), j);
-            ints low = (both & 15) | (high & 16);
-            ints next = shift_right(both, 4) | (shift_right(high, 1) & 16);
-            floats_store(values + i, affine(low, scale[j], min[j]));
-            floats_store(values + SUB + i, affine(next, scale[j + 1], min[j + 1]));
-        }
+    k_unpack(block + Q5_CODES, 4, 4, 0, &codes);
+    k_unpack(block + Q5_HIGH, 1, 4, 4, &codes);
+    for (size_t j = 0; j < SUBS; j++)
+        k_decode_affine(codes.byte + SUB * j, SUB, scale[j], scale[SUBS + j], values + SUB * j);
 }
 
-BLOCK_DECODER(Q4_K, K_WEIGHTS, Q4_BYTES, decode_q4)
-BLOCK_DECODER(Q5_K, K_WEIGHTS, Q5_BYTES, decode_q5)
+#endif
+
+enum { BATCH = 16 };
+
+/* Factors of several blocks come first.  So they are in memory when the values are computed, and a
+ * load copies one to all lanes: a compiler that saw both would shuffle registers. */
+static inline void load_all_factors(const uint8_t *blocks, size_t count, size_t bytes,
+                                    float factors[BATCH][2 * SUBS])
+{
+    for (size_t i = 0; i < count; i++)
+        load_factors(blocks + i * bytes, factors[i]);
+}
+
+#define FACTORED_DECODER(name, block_bytes, decode_block)                                  \
+    void KERNEL(decode_##name)(const uint8_t *blocks, uint64_t elements, float *values)    \
+    {                                                                                      \
+        float factors[BATCH][2 * SUBS];                                                    \
+                                                                                           \
+        for (uint64_t left = elements / K_WEIGHTS; left > 0;) {                            \
+            size_t count = left < BATCH ? (size_t)left : BATCH;                            \
+            load_all_factors(blocks, count, block_bytes, factors);                         \
+            for (size_t i = 0; i < count; i++, blocks += block_bytes, values += K_WEIGHTS) \
+                decode_block(blocks, factors[i], values);                                  \
+            left -= count;                                                                 \
+        }                                                                                  \
+    }
+
+FACTORED_DECODER(Q4_K, Q4_BYTES, decode_q4)
+FACTORED_DECODER(Q5_K, Q5_BYTES, decode_q5)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 

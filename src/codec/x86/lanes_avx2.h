@@ -124,6 +124,34 @@ static inline float highest(floats v)
 OPERATION(floats, halves_load, (const uint8_t *from),
           _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)from)))
 
+/* Four times LANES bytes in words.  A quarter, LANES of them, becomes numbers from 0 to 255 by one
+ * shuffle, which stays within 128 bits: so these hold four bytes of each quarter. */
+typedef uint64_t quarters __attribute__((vector_size(32)));
+
+static inline quarters quarters_load(const uint8_t *from)
+{
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)from);
+
+    return (quarters)_mm256_permutevar8x32_epi32(bytes, order);
+}
+
+/* 32 bytes as often as there is room; words of a second copy are shifted right by `step`. */
+static inline quarters quarters_repeated(const uint8_t *from, uint64_t step)
+{
+    (void)step;
+    return quarters_load(from);
+}
+
+/* Bytes k * LANES and so on, in order. */
+static inline ints quarter(quarters v, int k)
+{
+    const __m128i first = _mm_setr_epi8(0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1);
+    __m128i spread = _mm_add_epi8(first, _mm_set1_epi32(4 * k));
+
+    return (ints)_mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(spread));
+}
+
 static inline void halves_store(uint8_t *to, floats v)
 {
     __m128i halves = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);

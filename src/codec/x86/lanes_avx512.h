@@ -82,6 +82,33 @@ OPERATION(float, highest, (floats v), _mm512_reduce_max_ps(v))
 OPERATION(floats, halves_load, (const uint8_t *from),
           _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from)))
 
+/* See lanes_avx2.h.  A quarter has four bytes in each 128 bits of a register. */
+typedef uint64_t quarters __attribute__((vector_size(64)));
+
+static inline quarters quarters_load(const uint8_t *from)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+
+    return (quarters)_mm512_permutexvar_epi32(order, _mm512_loadu_si512(from));
+}
+
+static inline quarters quarters_repeated(const uint8_t *from, uint64_t step)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 0, 4, 1, 5, 1, 5, 2, 6, 2, 6, 3, 7, 3, 7);
+    __m256i once = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    __m512i twice = _mm512_permutexvar_epi32(order, _mm512_castsi256_si512(once));
+
+    return (quarters)twice >> (quarters){0, step, 0, step, 0, step, 0, step};
+}
+
+static inline ints quarter(quarters v, int k)
+{
+    const __m128i first = _mm_setr_epi8(0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1);
+    __m128i spread = _mm_add_epi8(first, _mm_set1_epi32(4 * k));
+
+    return (ints)_mm512_shuffle_epi8((__m512i)v, _mm512_broadcast_i32x4(spread));
+}
+
 static inline void halves_store(uint8_t *to, floats v)
 {
     __m256i halves = _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
