@@ -31,17 +31,27 @@ void KERNEL(encode_F64)(const encode_row *row, uint8_t *blocks)
     }
 }
 
+/* ---- 16 bits -------------------------------------------------------------------------------- */
+
+/* Four registers in a step: the loop itself would take as long as to convert one. */
+#define SHORT_DECODER(name, floats_at, float_at)                                        \
+    void KERNEL(decode_##name)(const uint8_t *blocks, uint64_t elements, float *values) \
+    {                                                                                   \
+        enum { STEP = 4 * LANES };                                                      \
+        uint64_t i = 0;                                                                 \
+                                                                                        \
+        for (; i + STEP <= elements; i += STEP)                                         \
+            for (uint64_t j = i; j < i + STEP; j += LANES)                              \
+                floats_store(values + j, floats_at(blocks + 2 * j));                    \
+        for (; i + LANES <= elements; i += LANES)                                       \
+            floats_store(values + i, floats_at(blocks + 2 * i));                        \
+        for (; i < elements; i++)                                                       \
+            values[i] = float_at(blocks + 2 * i);                                       \
+    }
+
 /* ---- F16 ------------------------------------------------------------------------------------ */
 
-void KERNEL(decode_F16)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    uint64_t i = 0;
-
-    for (; i + LANES <= elements; i += LANES)
-        floats_store(values + i, halves_load(blocks + 2 * i));
-    for (; i < elements; i++)
-        values[i] = load_half(blocks + 2 * i);
-}
+SHORT_DECODER(F16, halves_load, load_half)
 
 void KERNEL(encode_F16)(const encode_row *row, uint8_t *blocks)
 {
@@ -56,9 +66,14 @@ void KERNEL(encode_F16)(const encode_row *row, uint8_t *blocks)
 
 /* ---- BF16 ----------------------------------------------------------------------------------- */
 
-static floats floats_from_bfloats(ints words)
+static inline floats bfloats_load(const uint8_t *from)
 {
-    return bits_float(shift_left(words, 16));
+    return bits_float(shift_left(words_load(from), 16));
+}
+
+static inline float load_bfloat(const uint8_t *from)
+{
+    return float_from_bits((uint32_t)load_u16(from, HOST_IS_BIG_ENDIAN) << 16);
 }
 
 /* To the nearest, ties to even.  NaN keeps its sign and upper payload and becomes quiet. */
@@ -70,15 +85,7 @@ static ints bfloats_from(floats v)
     return ints_select(equal(v, v), shift_right(rounded, 16), upper | 0x40);
 }
 
-void KERNEL(decode_BF16)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    uint64_t i = 0;
-
-    for (; i + LANES <= elements; i += LANES)
-        floats_store(values + i, floats_from_bfloats(words_load(blocks + 2 * i)));
-    for (; i < elements; i++)
-        values[i] = float_from_bits((uint32_t)load_u16(blocks + 2 * i, HOST_IS_BIG_ENDIAN) << 16);
-}
+SHORT_DECODER(BF16, bfloats_load, load_bfloat)
 
 void KERNEL(encode_BF16)(const encode_row *row, uint8_t *blocks)
 {
