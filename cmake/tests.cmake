@@ -191,7 +191,8 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
             set_tests_properties(command_doc PROPERTIES LABELS package)
             if(TARGET make_sample)
                 add_test(NAME outputs COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/scripts/outputs ${PROJECT_BINARY_DIR}
-                    --check ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/tasks.md)
+                    --check ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/tasks.md
+                    ${PROJECT_SOURCE_DIR}/docs/estimate.md)
                 set_tests_properties(outputs PROPERTIES LABELS package)
             endif()
         endif()
