@@ -188,10 +188,21 @@ static void write_fit(const estimate_work *w, const gufo_estimate *e)
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
+static void write_unread(const estimate_values *v, const gufo_estimate *e, uint64_t all)
+{
+    for (uint32_t d = 0; d < e->device_count; d++) {
+        uint64_t bytes = e->devices[d].read_bytes;
+
+        if ((d == 0 ? v->host_bandwidth : v->bandwidth[d - 1]) == 0 && bytes > all / 100)
+            printf("  not in that: time to read %s on %s (%s)\n", human_sizes(bytes).text,
+                   estimate_name_of(d).text, d == 0 ? "--host-bandwidth" : "--bandwidth");
+    }
+}
+
 static void write_speed(const estimate_values *v, const gufo_estimate *e)
 {
     double speed = gufo_estimate_speed(e, v->host_bandwidth, v->bandwidth);
-    uint64_t all = 0, host = e->devices[0].read_bytes;
+    uint64_t all = 0;
 
     for (uint32_t d = 0; d < e->device_count; d++)
         all = capped_add(all, e->devices[d].read_bytes);
@@ -200,9 +211,7 @@ static void write_speed(const estimate_values *v, const gufo_estimate *e)
             "  speed, at most: %.4g tokens per second; a token reads %s of weights in use, cache "
             "and state\n",
             speed, human_sizes(all).text);
-    if (v->host_bandwidth == 0 && host > all / 100)
-        printf("  not in that: time to read %s on CPU (--host-bandwidth)\n",
-               human_sizes(host).text);
+    write_unread(v, e, all);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
