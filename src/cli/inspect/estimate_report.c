@@ -1,5 +1,5 @@
-/* The memory that a model needs, for people, and why there is no estimate.  What is fitted has "~" and its margin; bounds are called
- * so. */
+/* The memory that a model needs, for people, and why an estimate fails.  What is fitted has "~" and its
+ * margin; bounds are called so. */
 #include "cli/inspect/estimate.h"
 
 #include "base/checked.h"
