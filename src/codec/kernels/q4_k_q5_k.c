@@ -77,12 +77,13 @@ static inline floats affine(ints code, float scale, float min)
 
 enum { QUARTERS = 4, RUNS = QUARTERS * LANES / SUB }; /* of 32 codes in a register */
 
+/* These bits of each byte: after a shift of words, others come from the byte beside it. */
 static inline quarters bits_of_bytes(quarters bytes, uint64_t bits)
 {
     return bytes & K_EACH_BYTE * bits;
 }
 
-/* The values of a register of codes: run r is sub-block 2 r. */
+/* The values of a register of codes: run r is sub-block 2 r from the first one on. */
 static inline void store_values(quarters codes, const float *scale, float *values)
 {
     const float *min = scale + SUBS;
@@ -122,11 +123,11 @@ static inline void decode_q5(const uint8_t *restrict block, const float *restric
 
 #else
 
-static inline void decode_q4(const uint8_t *restrict block, const float *restrict scale,
+static inline void decode_q4(const uint8_t *restrict block, const float *restrict factors,
                              float *restrict values)
 {
     const uint8_t *codes = block + Q4_CODES;
-    const float *min = scale + SUBS;
+    const float *scale = factors, *min = factors + SUBS;
 
     for (size_t j = 0; j < SUBS; j += 2, codes += SUB, values += 2 * SUB)
         for (size_t i = 0; i < SUB; i += LANES) {
@@ -136,7 +137,7 @@ static inline void decode_q4(const uint8_t *restrict block, const float *restric
         }
 }
 
-static inline void decode_q5(const uint8_t *restrict block, const float *restrict scale,
+static inline void decode_q5(const uint8_t *restrict block, const float *restrict factors,
                              float *restrict values)
 {
     k_codes codes;
@@ -144,15 +145,15 @@ static inline void decode_q5(const uint8_t *restrict block, const float *restric
     k_unpack(block + Q5_CODES, 4, 4, 0, &codes);
     k_unpack(block + Q5_HIGH, 1, 4, 4, &codes);
     for (size_t j = 0; j < SUBS; j++)
-        k_decode_affine(codes.byte + SUB * j, SUB, scale[j], scale[SUBS + j], values + SUB * j);
+        k_decode_affine(codes.byte + SUB * j, SUB, factors[j], factors[SUBS + j], values + SUB * j);
 }
 
 #endif
 
 enum { BATCH = 16 };
 
-/* Factors of several blocks come first.  So they are in memory when the values are computed, and a
- * load copies one to all lanes: a compiler that saw both would shuffle registers. */
+/* The factors of several blocks come before their values.  A load copies one of them to all lanes;
+ * gcc shuffles registers, which takes longer, where it sees what was stored. */
 static inline void load_all_factors(const uint8_t *blocks, size_t count, size_t bytes,
                                     float factors[BATCH][2 * SUBS])
 {
