@@ -36,6 +36,32 @@ typedef struct gufo_estimator gufo_estimator;
 GUFO_MUST_USE GUFO_API gufo_estimator *gufo_estimator_new(const gufo_model *model,
                                                           const gufo_allocator *allocator,
                                                           gufo_error *error);
+/* What llama.cpp loads beside the model.  Each is added before the first call of gufo_estimator_run or
+ * gufo_estimator_fit, from one thread; their estimates have it.  Any of them may be a header alone, as
+ * the model; only the draft must live as long as the estimator.
+ *
+ * A LoRA adapter: each of its tensors is where the model's tensor is that it changes.  Any number.
+ *   GUFO_E_ARGUMENT   what llama.cpp refuses: not an adapter, one for another architecture, a tensor
+ *                     that the model lacks, or with another suffix than .lora_a and .lora_b
+ *   GUFO_E_RANGE      its bytes do not fit into 64 bits
+ *   GUFO_E_MEMORY */
+GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_adapter(gufo_estimator *estimator,
+                                                              const gufo_model *adapter,
+                                                              gufo_error *error);
+/* A projector of images or sound (mmproj): all of its tensors are on the first device, or on the host
+ * without devices.  Its buffers for computing, which depend on the image, are not known.
+ *   GUFO_E_ARGUMENT   the file is not a projector: its architecture is not "clip"
+ *   GUFO_E_RANGE      its bytes do not fit into 64 bits */
+GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_projector(gufo_estimator *estimator,
+                                                                const gufo_model *projector,
+                                                                gufo_error *error);
+/* A model that drafts tokens for this one, with the options of gufo_estimate_draft_options.  One; it
+ * replaces an earlier one.
+ *   GUFO_E_ARGUMENT   the draft is the estimator itself, or has a draft of its own */
+GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_draft(gufo_estimator *estimator,
+                                                            const gufo_estimator *draft,
+                                                            gufo_error *error);
+
 /* NULL is allowed. */
 GUFO_API void gufo_estimator_free(gufo_estimator *estimator);
 
@@ -103,6 +129,11 @@ typedef struct gufo_estimate_device {
      * in use alone and of tables a row; cache and state of the sequence.  Layers that predict
      * further tokens are not read. */
     uint64_t read_bytes;
+    /* What is loaded beside the model: weights of adapters and of the projector; everything of the
+     * draft, but its buffers for computing if they are not known. */
+    uint64_t adapter_bytes, projector_bytes, draft_bytes;
+    uint64_t draft_margin;               /* draft_bytes may be that much too low or too high */
+    gufo_estimate_quality draft_quality; /* of its buffers for computing; exact without a draft */
     gufo_estimate_quality compute_quality;
     bool has_output; /* the output layer is here */
     uint64_t reserved[4];
@@ -150,6 +181,11 @@ GUFO_API double gufo_estimate_speed(const gufo_estimate *estimate, uint64_t host
 /* Everything on a device, with the margin of its buffers; UINT64_MAX if that does not fit into 64 bits.
  * Any thread. */
 GUFO_API uint64_t gufo_estimate_most_bytes(const gufo_estimate_device *device);
+
+/* The options of a draft beside a model with `options`, which may be NULL: context, batches, sequences
+ * and devices are the same; all its layers are on devices, its cache is of F16, and it has a row of
+ * logits for each sequence.  The result points to the same shares of devices. */
+GUFO_API gufo_estimate_options gufo_estimate_draft_options(const gufo_estimate_options *options);
 
 /* What is fixed and what is looked for, in gufo_estimator_fit. */
 typedef struct gufo_estimate_limits {

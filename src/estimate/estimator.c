@@ -17,6 +17,7 @@ gufo_estimator *gufo_estimator_new(const gufo_model *model, const gufo_allocator
     e = mem_object(allocator, sizeof *e, error);
     if (e == NULL)
         return NULL;
+    e->model = model;
     status = values_read(&e->values, model, error);
     if (status == GUFO_OK)
         status = estimate_weights_read(&e->weights, model, &e->values, &e->allocator, error);
@@ -35,6 +36,7 @@ void gufo_estimator_free(gufo_estimator *e)
         return;
     allocator = e->allocator;
     mem_free(&allocator, e->weights.list);
+    mem_free(&allocator, e->beside.list);
     mem_free(&allocator, e);
 }
 
@@ -71,6 +73,8 @@ gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_opti
         status = context_sum(&e->values, &s, &made, error);
     if (status == GUFO_OK)
         status = compute_sum(&e->weights, &experts, &e->values, &s, &made, error);
+    if (status == GUFO_OK)
+        status = companions_sum(&e->beside, &e->values, options, &s, &made, error);
     if (status == GUFO_OK)
         *out = made;
     return status;

@@ -3,6 +3,7 @@
  *     rules.c      the tables of registry/: what holds for an architecture
  *     values.c     hyperparameters of a model, for every layer
  *     weights.c    tensors: their bytes, and where they are loaded
+ *     beside.c     adapters, a projector, a draft: what is loaded beside the model
  *     estimator.c  the object that holds these
  *
  *     settings.c   options, as llama.cpp changes or refuses them
@@ -120,6 +121,8 @@ typedef struct model_weights {
     bool has_experts;
 } model_weights;
 
+/* Reads what a tensor is; false if the architecture does not use it. */
+bool estimate_weight_read(weight *out, const gufo_tensor *tensor, const model_values *v);
 gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
                                   const gufo_allocator *allocator, gufo_error *error);
 
@@ -163,6 +166,25 @@ gufo_status compute_sum(const model_weights *w, const expert_places *experts, co
 /* "a number of bytes does not fit" */
 gufo_status amount_refuse(gufo_error *error);
 
+/* The device, from 1, or 0 for the host, of a weight. */
+gufo_status estimate_weight_device(const weight *w, const model_values *v, const settings *s,
+                                   uint32_t *out, gufo_error *error);
+/* Bytes of a weight in a buffer. */
+uint64_t estimate_weight_room(bool *is_too_large, uint64_t bytes);
+
+/* ---- beside.c ------------------------------------------------------------------------------- */
+
+typedef struct companions {
+    weight *list; /* tensors of adapters: each is where the weight of the same name is */
+    uint64_t count, room;
+    uint64_t projector_bytes;
+    const gufo_estimator *draft; /* or NULL */
+} companions;
+
+gufo_status companions_sum(const companions *c, const model_values *v,
+                           const gufo_estimate_options *options, const settings *s,
+                           gufo_estimate *out, gufo_error *error);
+
 /* ---- speed.c -------------------------------------------------------------------------------- */
 
 /* False for layers that predict further tokens. */
@@ -176,8 +198,10 @@ uint64_t speed_state(const model_values *v, const settings *s, uint64_t bytes);
 
 struct gufo_estimator {
     gufo_allocator allocator;
+    const gufo_model *model;
     model_values values;
     model_weights weights;
+    companions beside;
 };
 
 #endif

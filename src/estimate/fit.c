@@ -37,6 +37,8 @@ uint64_t gufo_estimate_most_bytes(const gufo_estimate_device *d)
 {
     uint64_t fixed = capped_add(capped_add(d->model_bytes, d->context_bytes), d->output_bytes);
 
+    fixed = capped_add(fixed, capped_add(d->adapter_bytes, d->projector_bytes));
+    fixed = capped_add(fixed, capped_add(d->draft_bytes, d->draft_margin));
     return capped_add(fixed, capped_add(d->compute_bytes, d->compute_margin));
 }
 
@@ -298,6 +300,9 @@ gufo_status gufo_estimator_fit(const gufo_estimator *e, const gufo_estimate_limi
     if (!rule_is_measured(e->values.rule))
         return refuse(error, GUFO_E_TYPE, "buffers for computing are not known for %s",
                       e->values.rule->arch);
+    if (e->beside.draft != NULL && !rule_is_measured(e->beside.draft->values.rule))
+        return refuse(error, GUFO_E_TYPE, "buffers for computing are not known for the draft's %s",
+                      e->beside.draft->values.rule->arch);
     tried = *options;
     share_by_size(&f);
     status = search(&f);

@@ -49,25 +49,48 @@ static uint64_t row_bytes(const gufo_tensor *tensor)
     return tensor->elements > 0 ? tensor->size / (tensor->elements / tensor->dims[0]) : 0;
 }
 
+static weight make_weight(const gufo_tensor *tensor, const gufo_tensor_match *match,
+                          const model_values *v)
+{
+    const char *name = match->info->name;
+
+    return (weight){.name = tensor->name,
+                    .offset = tensor->offset,
+                    .bytes = tensor->size,
+                    .row_bytes = row_bytes(tensor),
+                    .layer = match->block,
+                    .shard = tensor->shard,
+                    .place = match->has_block && str_begins(tensor->name, "blk.")
+                                 ? PLACE_LAYER
+                                 : rule_place(v->rule->arch, name),
+                    .is_table = strcmp(name, "token_embd") == 0 &&
+                                gufo_str_equal(match->suffix, gufo_str_of(".weight")),
+                    .is_expert = is_expert(name)};
+}
+
+static bool find_weight(gufo_tensor_match *match, const gufo_tensor *tensor, const model_values *v)
+{
+    return gufo_tensor_info_find(tensor->name, match) && is_used(match, v->rule->arch) &&
+           !(match->has_block && match->block >= v->layers);
+}
+
+bool estimate_weight_read(weight *out, const gufo_tensor *tensor, const model_values *v)
+{
+    gufo_tensor_match match;
+
+    if (!find_weight(&match, tensor, v))
+        return false;
+    *out = make_weight(tensor, &match, v);
+    return true;
+}
+
 static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_tensor_match *match,
                        const model_values *v)
 {
     const char *name = match->info->name;
-    weight *added = &w->list[w->count++];
 
-    *added = (weight){.name = tensor->name,
-                      .offset = tensor->offset,
-                      .bytes = tensor->size,
-                      .row_bytes = row_bytes(tensor),
-                      .layer = match->block,
-                      .shard = tensor->shard,
-                      .place = match->has_block && str_begins(tensor->name, "blk.")
-                                   ? PLACE_LAYER
-                                   : rule_place(v->rule->arch, name),
-                      .is_table = strcmp(name, "token_embd") == 0 &&
-                                  gufo_str_equal(match->suffix, gufo_str_of(".weight")),
-                      .is_expert = is_expert(name)};
-    w->has_experts |= added->is_expert;
+    w->list[w->count++] = make_weight(tensor, match, v);
+    w->has_experts |= w->list[w->count - 1].is_expert;
     w->has_output |=
         strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
     w->has_dense |= strcmp(name, "blk.{bid}.ffn_down") == 0;
@@ -84,12 +107,7 @@ gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, con
     if (w->list == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; i < count && gufo_tensor_at(model, i, &tensor); i++) {
-        bool is_known =
-            gufo_tensor_info_find(tensor.name, &match) && is_used(&match, v->rule->arch);
-
-        if (is_known && match.has_block && match.block >= v->layers)
-            is_known = false;
-        if (is_known)
+        if (find_weight(&match, &tensor, v))
             add_weight(w, &tensor, &match, v);
         else if (!checked_add(w->unused_bytes, tensor.size, &w->unused_bytes))
             return amount_refuse(error);
@@ -101,9 +119,9 @@ gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, con
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* The device, from 1, or 0 for the host; `choice` is the user's. */
-static gufo_status find_device(const weight *w, const model_values *v, const settings *s,
-                               uint32_t *out, gufo_error *error)
+/* `choice` is the user's. */
+gufo_status estimate_weight_device(const weight *w, const model_values *v, const settings *s,
+                                   uint32_t *out, gufo_error *error)
 {
     int choice =
         s->o.place != NULL ? s->o.place(s->o.place_context, w->name) : GUFO_ESTIMATE_BY_RULE;
@@ -123,6 +141,11 @@ static gufo_status find_device(const weight *w, const model_values *v, const set
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
+
+uint64_t estimate_weight_room(bool *is_too_large, uint64_t bytes)
+{
+    return amount_align(is_too_large, bytes, WEIGHT_ALIGNMENT);
+}
 
 typedef struct summing {
     gufo_estimate *out;
@@ -164,8 +187,8 @@ static void add_copy(summing *sum, uint32_t device, const weight *w)
 {
     uint64_t *bytes = &sum->out->devices[device].model_bytes;
 
-    *bytes = amount_plus(&sum->is_too_large, *bytes,
-                         amount_align(&sum->is_too_large, w->bytes, WEIGHT_ALIGNMENT));
+    *bytes =
+        amount_plus(&sum->is_too_large, *bytes, estimate_weight_room(&sum->is_too_large, w->bytes));
     if (device == 0)
         map_weight(sum, w);
 }
@@ -201,7 +224,7 @@ gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, 
     for (uint64_t i = 0; i < w->count; i++) {
         const weight *one = &w->list[i];
         uint32_t device;
-        gufo_status status = find_device(one, v, s, &device, error);
+        gufo_status status = estimate_weight_device(one, v, s, &device, error);
 
         if (status != GUFO_OK)
             return status;
