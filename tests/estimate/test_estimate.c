@@ -550,18 +550,144 @@ static void test_without_memory(void **state)
     header_model_close(&m);
 }
 
+/* ---- what is loaded beside the model -------------------------------------------------------- */
+
+#define ADAPTER                     \
+    "general.architecture\tllama\n" \
+    "general.type\tadapter\n"       \
+    "adapter.type\tlora\n"
+
+static gufo_status add_adapter(open_estimate *o, const char *entries, const char *tensors)
+{
+    header_model m = header_model_open(entries, tensors);
+    gufo_error error;
+    gufo_status status = gufo_estimator_add_adapter(o->e, m.model, &error);
+
+    header_model_close(&m);
+    return status;
+}
+
+/* An adapter's tensors are where those of the model are that they change. */
+static void test_adapter(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options options = {.n_devices = 1, .has_gpu_layers = true, .n_gpu_layers = 2};
+    gufo_estimate e;
+
+    (void)state;
+    check(add_adapter(&o, ADAPTER,
+                      "blk.0.ffn_down.weight.lora_a\tF32\t256x9\n"
+                      "blk.0.ffn_down.weight.lora_b\tF32\t9x128\n"
+                      "blk.1.ffn_down.weight.lora_a\tF16\t256x1\n"
+                      "blk.1.ffn_down.weight.lora_b\tF16\t1x128\n"
+                      "output_norm.weight\tF32\t128\n") == GUFO_OK,
+          "adapter");
+    check(add_adapter(&o, ADAPTER, "token_embd.weight.lora_a\tF16\t1x1000\n") == GUFO_OK, "more");
+    e = run(o.e, &options);
+    check_u64(e.devices[0].adapter_bytes, 9216 + 4608 + 2016, "layer 0, and the table");
+    check_u64(e.devices[1].adapter_bytes, 512 + 256, "layer 1");
+    check_u64(gufo_estimate_most_bytes(&e.devices[1]),
+              e.devices[1].model_bytes + e.devices[1].context_bytes + e.devices[1].compute_bytes +
+                  e.devices[1].compute_margin + 768,
+              "counted");
+    close_header(&o);
+}
+
+static void test_refused_adapters(void **state)
+{
+    static const struct {
+        const char *entries, *tensors;
+    } rows[] = {
+        {"general.architecture\tllama\n", ""},
+        {"general.architecture\tqwen2\ngeneral.type\tadapter\nadapter.type\tlora\n", ""},
+        {ADAPTER, "blk.0.ffn_down.weight\tF32\t256x9\n"},
+        {ADAPTER, "blk.0.ffn_up.weight.lora_a\tF32\t256x9\n"},
+        {ADAPTER, "blk.1.surprise.weight.lora_a\tF32\t256x9\n"},
+    };
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        check_u64(add_adapter(&o, rows[i].entries, rows[i].tensors), GUFO_E_ARGUMENT, "row %zu", i);
+    check_u64(run(o.e, NULL).devices[0].adapter_bytes, 0, "nothing is left of them");
+    close_header(&o);
+}
+
+static void test_projector(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS);
+    header_model m =
+        header_model_open("general.architecture\tclip\n",
+                          "v.patch_embd.weight\tF16\t14x14x3x5\nmm.0.weight\tF32\t9\n");
+    gufo_error error;
+
+    (void)state;
+    check_ok(gufo_estimator_add_projector(o.e, m.model, &error), &error, "projector");
+    check_u64(run(o.e, NULL).devices[0].projector_bytes, 5888 + 64, "the host");
+    check_u64(run(o.e, &(gufo_estimate_options){.n_devices = 2}).devices[1].projector_bytes,
+              5888 + 64, "the first device");
+    check_status(gufo_estimator_add_projector(o.e, o.header.model, &error), GUFO_E_ARGUMENT, &error,
+                 "a model");
+    header_model_close(&m);
+    close_header(&o);
+}
+
+/* A draft has the context of the model, and options of its own. */
+static void test_draft(void **state)
+{
+    open_estimate o = open_header(PLAIN, PLAIN_TENSORS), draft = open_header(PLAIN, PLAIN_TENSORS);
+    gufo_estimate_options options = {.n_ctx = 1024,
+                                     .n_seq = 2,
+                                     .n_devices = 1,
+                                     .has_gpu_layers = true,
+                                     .n_gpu_layers = 1,
+                                     .type_k = gufo_element_type_by_id(GUFO_TYPE_F32)};
+    gufo_estimate_options own = {.n_ctx = 1024, .n_seq = 2, .n_outputs = 2, .n_devices = 1};
+    gufo_estimate e, alone = run(draft.e, &own);
+    gufo_error error;
+
+    (void)state;
+    check_u64(run(o.e, &options).devices[0].draft_quality, GUFO_ESTIMATE_EXACT, "without a draft");
+    check_ok(gufo_estimator_add_draft(o.e, draft.e, &error), &error, "draft");
+    e = run(o.e, &options);
+    for (size_t d = 0; d < 2; d++) {
+        const gufo_estimate_device *one = &alone.devices[d];
+
+        check_u64(e.devices[d].draft_bytes,
+                  one->model_bytes + one->context_bytes + one->compute_bytes + one->output_bytes,
+                  "device %zu", d);
+        check_u64(e.devices[d].draft_margin, one->compute_margin, "device %zu", d);
+    }
+    check_status(gufo_estimator_add_draft(draft.e, o.e, &error), GUFO_E_ARGUMENT, &error, "a ring");
+    check_status(gufo_estimator_add_draft(o.e, o.e, &error), GUFO_E_ARGUMENT, &error, "itself");
+    close_header(&draft);
+    close_header(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host),           cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_devices),        cmocka_unit_test(test_place),
-        cmocka_unit_test(test_window),         cmocka_unit_test(test_state),
-        cmocka_unit_test(test_layers),         cmocka_unit_test(test_refused_options),
-        cmocka_unit_test(test_refused_models), cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_fit_context),    cmocka_unit_test(test_fit_layers),
-        cmocka_unit_test(test_fit_byte),       cmocka_unit_test(test_fit_most),
-        cmocka_unit_test(test_fit_experts),    cmocka_unit_test(test_read),
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_state),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_refused_models),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_fit_context),
+        cmocka_unit_test(test_fit_layers),
+        cmocka_unit_test(test_fit_byte),
+        cmocka_unit_test(test_fit_most),
+        cmocka_unit_test(test_fit_experts),
+        cmocka_unit_test(test_read),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_adapter),
+        cmocka_unit_test(test_refused_adapters),
+        cmocka_unit_test(test_projector),
+        cmocka_unit_test(test_draft),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
