@@ -158,6 +158,33 @@ field() {
     [[ $stderr == *'not known: '* ]]
 }
 
+@test "estimate: what is loaded beside the model" {
+    make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint32 10 \
+        kv llama.context_length uint32 256 kv llama.embedding_length uint32 32 \
+        kv llama.block_count uint32 1 kv llama.attention.head_count uint32 1 \
+        tensor token_embd.weight 0 32x10 1280 tensor blk.0.attn_norm.weight 0 32 128
+    make_gguf lora.gguf kv general.architecture string llama kv general.type string adapter \
+        kv adapter.type string lora tensor blk.0.attn_norm.weight.lora_a 0 32 128
+    make_gguf mm.gguf kv general.architecture string clip tensor v.blk.0.ln1.weight 0 8 32
+    run -0 gufo estimate --json --devices 1 --lora lora.gguf --lora lora.gguf -mm mm.gguf \
+        -md m.gguf -c 256 m.gguf
+    [[ $output == *'"adapter_bytes":256,"projector_bytes":32,'* ]]
+    [[ $output == *'"draft":{"path":"m.gguf","n_ctx":256,'* ]]
+    draft=$(grep -o '"draft_bytes":[1-9][0-9]*' <<<"$output" | tail -n 1)
+    run -0 gufo estimate --devices 1 --lora lora.gguf --mmproj mm.gguf --draft m.gguf -c 256 m.gguf
+    [[ $output == *'beside, adapters: 128 on DEV0'* && ${output//,/} == *"~${draft##*:} on DEV0"* ]]
+    [[ $output == *$'\ndraft m.gguf: context 256,'* ]]
+    run -0 gufo estimate --fit 1G --draft m.gguf m.gguf
+    run -2 --separate-stderr gufo estimate --lora mm.gguf m.gguf
+    [[ $stderr == *'mm.gguf: the file is not a LoRA adapter' ]]
+    run -2 gufo estimate --mmproj m.gguf m.gguf
+    run -3 gufo estimate --draft nowhere.gguf m.gguf
+    make_gguf lora.gguf kv general.architecture string llama kv general.type string adapter \
+        kv adapter.type string lora tensor blk.1.attn_norm.weight.lora_a 0 32 128
+    run -2 --separate-stderr gufo estimate --lora lora.gguf m.gguf
+    [[ $stderr == *'changes none of the model' ]]
+}
+
 # bats test_tags=plain
 @test "estimate --json: docs/json.md has every member" {
     python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"

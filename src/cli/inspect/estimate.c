@@ -77,19 +77,34 @@ static const command_option estimate_table[] = {
     {"table", NULL, "Show totals of several contexts and types of the cache",
      OPTION_FLAG(estimate_options, table)},
     {"plot", NULL, "Draw memory over the context", OPTION_FLAG(estimate_options, plot)},
+    {"lora", "FILE", "Count an adapter; may be repeated", OPTION_TEXTS(estimate_options, adapters)},
+    {"mmproj", "FILE", "Count the weights of a projector of images or sound",
+     OPTION_TEXT(estimate_options, projector)},
+    {"model-draft", "FILE", "Count a model that drafts tokens, all of it on devices",
+     OPTION_TEXT(estimate_options, draft)},
     OPTION_SINGLE(estimate_options),
     {0},
 };
 
 /* As llama.cpp's users know them. */
 static command_alias aliases[] = {
-    {"-ub", "--ubatch-size"},     {"-np", "--parallel"},
-    {"-ctk", "--cache-type-k"},   {"-ctv", "--cache-type-v"},
-    {"-fa", "--flash-attn"},      {"-kvu", "--kv-unified"},
-    {"-ngl", "--gpu-layers"},     {"--n-gpu-layers", "--gpu-layers"},
-    {"-ts", "--tensor-split"},    {"-nkvo", "--no-kv-offload"},
-    {"-ot", "--override-tensor"}, {"-cmoe", "--cpu-moe"},
-    {"-ncmoe", "--n-cpu-moe"},    {NULL, ""},
+    {"-ub", "--ubatch-size"},
+    {"-np", "--parallel"},
+    {"-ctk", "--cache-type-k"},
+    {"-ctv", "--cache-type-v"},
+    {"-fa", "--flash-attn"},
+    {"-kvu", "--kv-unified"},
+    {"-ngl", "--gpu-layers"},
+    {"--n-gpu-layers", "--gpu-layers"},
+    {"-ts", "--tensor-split"},
+    {"-nkvo", "--no-kv-offload"},
+    {"-ot", "--override-tensor"},
+    {"-cmoe", "--cpu-moe"},
+    {"-ncmoe", "--n-cpu-moe"},
+    {"-mm", "--mmproj"},
+    {"-md", "--model-draft"},
+    {"--draft", "--model-draft"},
+    {NULL, ""},
 };
 
 /* ---- work ----------------------------------------------------------------------------------- */
@@ -115,18 +130,21 @@ static int run(const input *in, const estimate_options *options, estimate_values
 {
     gufo_error error;
     gufo_estimator *estimator = gufo_estimator_new(in->model, NULL, &error);
-    estimate_work w = {in, options, values, estimator};
+    estimate_draft draft = {.estimator = NULL};
+    estimate_work w = {in, options, values, estimator, &draft};
     int code = CODE_OK;
 
     if (estimator == NULL)
         return estimate_report_failure(&w, &error);
-    if (options->table)
+    code = estimate_add_beside(options, estimator, &draft);
+    if (options->table && code == CODE_OK)
         code = estimate_write_table(&w);
     if (options->plot && code == CODE_OK)
         code = estimate_plot(&w);
-    if (!options->table && !options->plot)
+    if (!options->table && !options->plot && code == CODE_OK)
         code = write_one(&w);
     gufo_estimator_free(estimator);
+    estimate_close_draft(&draft);
     return code;
 }
 
@@ -155,7 +173,8 @@ const command_line command_estimate = {
         "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "
         "cache and state to the byte; buffers for computing, with ~, within the margin that is "
         "printed.  The short options of llama.cpp are known, too: -ub, -np, -ctk, -ctv, -fa, -kvu, "
-        "-ngl, -ts, -ot, -nkvo, -cmoe and -ncmoe.  Exit status 1 means that nothing fits, or that "
+        "-ngl, -ts, -ot, -nkvo, -cmoe, -ncmoe, -mm and -md.  Exit status 1 means that nothing "
+        "fits, or that "
         "no "
         "rule "
         "is known for the architecture; 2 also that llama.cpp refuses the options.  A size of 24G "

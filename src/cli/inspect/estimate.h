@@ -2,6 +2,7 @@
  *
  *     estimate.c           the command
  *     estimate_options.c   texts of options as the library takes them
+ *     estimate_beside.c    files of adapters, a projector, a draft
  *     estimate_report.c    the result for people
  *     estimate_json.c      the result for machines
  *     estimate_table.c     --table: contexts and types of the cache
@@ -25,8 +26,8 @@ typedef struct estimate_options {
     bool unified, swa_full, embeddings, no_kv_offload, no_mmap, cpu_moe;
     bool has_ctx, has_layers, has_cpu_moe;
     uint64_t devices, layers, cpu_moe_layers;
-    const char *split, *fit, *bandwidth;
-    option_texts overrides;
+    const char *split, *fit, *bandwidth, *projector, *draft;
+    option_texts overrides, adapters;
     uint64_t host;           /* bytes */
     uint64_t host_bandwidth; /* bytes per second */
     bool table, plot;
@@ -71,8 +72,16 @@ typedef struct estimate_name {
 /* "CPU" for the host (0), "DEV0" for device 0 ... */
 estimate_name estimate_name_of(uint32_t index);
 
-/* Weights, context, buffers and output. */
+/* What is loaded beside the model. */
+uint64_t estimate_beside(const gufo_estimate_device *device);
+/* Weights, context, buffers and output, and what is loaded beside. */
 uint64_t estimate_total(const gufo_estimate_device *device);
+
+/* A draft beside the model; the estimator is NULL without one. */
+typedef struct estimate_draft {
+    input in;
+    gufo_estimator *estimator;
+} estimate_draft;
 
 /* A command that has read its options and the model. */
 typedef struct estimate_work {
@@ -80,7 +89,16 @@ typedef struct estimate_work {
     const estimate_options *options;
     estimate_values *values;
     const gufo_estimator *estimator;
+    const estimate_draft *draft;
 } estimate_work;
+
+/* Opens the files beside the model and adds them to its estimator.  Returns CODE_OK, or another code
+ * after a report; the draft is closed in any case. */
+int estimate_add_beside(const estimate_options *options, gufo_estimator *estimator,
+                        estimate_draft *draft);
+void estimate_close_draft(estimate_draft *draft);
+/* The estimate of the draft alone, with the options of the work. */
+gufo_status estimate_run_draft(const estimate_work *w, gufo_estimate *out, gufo_error *error);
 
 void estimate_write_json(const estimate_work *w, const gufo_estimate *e);
 void estimate_write_text(const estimate_work *w, const gufo_estimate *e);

@@ -22,6 +22,9 @@ static void write_accuracies(json_writer *j, const gufo_estimate *e, const gufo_
     write_accuracy(j, "compute_bytes", d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN,
                    d->compute_margin);
     write_accuracy(j, "output_bytes", true, 0);
+    write_accuracy(j, "adapter_bytes", true, 0);
+    write_accuracy(j, "projector_bytes", true, 0);
+    write_accuracy(j, "draft_bytes", d->draft_quality != GUFO_ESTIMATE_NOT_KNOWN, d->draft_margin);
     json_end_object(j);
 }
 
@@ -50,6 +53,9 @@ static void write_device(json_writer *j, const estimate_values *v, const gufo_es
     json_write_known(j, "compute_bytes", d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN,
                      d->compute_bytes);
     json_write_u64(j, "output_bytes", d->output_bytes);
+    json_write_u64(j, "adapter_bytes", d->adapter_bytes);
+    json_write_u64(j, "projector_bytes", d->projector_bytes);
+    json_write_u64(j, "draft_bytes", d->draft_bytes);
     json_write_u64(j, "read_bytes", d->read_bytes);
     json_write_u64(j, "layers", d->layers);
     json_write_bool(j, "has_output", d->has_output);
@@ -88,17 +94,47 @@ static void write_fit(json_writer *j, const gufo_estimate *e)
     json_end_object(j);
 }
 
+static void write_shapes(json_writer *j, const gufo_estimate *e)
+{
+    json_write_u64(j, "n_ctx", e->n_ctx);
+    json_write_u64(j, "n_ctx_seq", e->n_ctx_seq);
+    json_write_u64(j, "n_batch", e->n_batch);
+    json_write_u64(j, "n_ubatch", e->n_ubatch);
+    json_write_bool(j, "flash_attn", e->flash_attention);
+}
+
+static void write_devices(json_writer *j, const estimate_values *v, const gufo_estimate *e)
+{
+    json_begin_array(j, "devices");
+    for (uint32_t d = 0; d < e->device_count; d++)
+        write_device(j, v, e, d);
+    json_end_array(j);
+}
+
+/* null without one. */
+static void write_draft(json_writer *j, const estimate_work *w)
+{
+    const estimate_values none = {.has_limits = false};
+    gufo_estimate e;
+
+    if (w->draft->estimator == NULL || estimate_run_draft(w, &e, NULL) != GUFO_OK) {
+        json_write_null(j, "draft");
+        return;
+    }
+    json_begin_object(j, "draft");
+    json_write_text(j, "path", w->draft->in.path);
+    write_shapes(j, &e);
+    write_devices(j, &none, &e);
+    json_end_object(j);
+}
+
 void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
 {
     const estimate_values *v = w->values;
     json_writer j = json_begin_document(w->in->path);
 
     json_write_u64(&j, "schema_version", 1);
-    json_write_u64(&j, "n_ctx", e->n_ctx);
-    json_write_u64(&j, "n_ctx_seq", e->n_ctx_seq);
-    json_write_u64(&j, "n_batch", e->n_batch);
-    json_write_u64(&j, "n_ubatch", e->n_ubatch);
-    json_write_bool(&j, "flash_attn", e->flash_attention);
+    write_shapes(&j, e);
     json_write_known(&j, "n_gpu_layers", v->run.has_gpu_layers, v->run.n_gpu_layers);
     json_write_u64(&j, "n_cpu_moe", v->run.n_cpu_moe);
     json_write_u64(&j, "kv_token_bytes", e->kv_token_bytes);
@@ -109,9 +145,7 @@ void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
     json_write_u64(&j, "missing_tensors", e->missing_tensors);
     if (v->has_limits)
         write_fit(&j, e);
-    json_begin_array(&j, "devices");
-    for (uint32_t d = 0; d < e->device_count; d++)
-        write_device(&j, v, e, d);
-    json_end_array(&j);
+    write_devices(&j, v, e);
+    write_draft(&j, w);
     json_end_document(&j);
 }

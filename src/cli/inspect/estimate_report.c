@@ -17,10 +17,17 @@ estimate_name estimate_name_of(uint32_t index)
     return name;
 }
 
+uint64_t estimate_beside(const gufo_estimate_device *d)
+{
+    return capped_add(capped_add(d->adapter_bytes, d->projector_bytes), d->draft_bytes);
+}
+
 uint64_t estimate_total(const gufo_estimate_device *d)
 {
-    return capped_add(capped_add(d->model_bytes, d->context_bytes),
-                      capped_add(d->compute_bytes, d->output_bytes));
+    uint64_t model = capped_add(capped_add(d->model_bytes, d->context_bytes),
+                                capped_add(d->compute_bytes, d->output_bytes));
+
+    return capped_add(model, estimate_beside(d));
 }
 
 int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *s)
@@ -44,8 +51,9 @@ int estimate_report_failure(const estimate_work *w, const gufo_error *error)
 /* ---- devices -------------------------------------------------------------------------------- */
 
 typedef struct device_rows {
-    const estimate_work *w;
+    const estimate_values *v;
     const gufo_estimate *e;
+    bool has_beside, has_limits;
 } device_rows;
 
 /* What is left of a limit, margins counted. */
@@ -70,11 +78,17 @@ static void add_compute(table_row *row, const gufo_estimate_device *d)
         row_text(row, "%s%s", sign, human_grouped(d->compute_bytes).text);
 }
 
+static bool is_known(const gufo_estimate_device *d)
+{
+    return d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN &&
+           d->draft_quality != GUFO_ESTIMATE_NOT_KNOWN;
+}
+
 static void add_total(table_row *row, const gufo_estimate_device *d)
 {
-    const char *sign = d->compute_margin > 0 ? "~" : "";
+    const char *sign = d->compute_margin > 0 || d->draft_margin > 0 ? "~" : "";
 
-    if (d->compute_quality == GUFO_ESTIMATE_NOT_KNOWN) {
+    if (!is_known(d)) {
         row_text(row, "not known");
         row_text(row, "%s", "");
         return;
@@ -98,22 +112,32 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%s", human_grouped(d->state_bytes).text);
     add_compute(row, d);
     row_text(row, "%s", human_grouped(d->output_bytes).text);
+    if (rows->has_beside)
+        row_text(row, "%s%s", d->draft_margin > 0 ? "~" : "",
+                 human_grouped(estimate_beside(d)).text);
     add_total(row, d);
-    if (rows->w->values->has_limits)
-        add_left(row, rows->w->values, d, (uint32_t)index);
+    if (rows->has_limits)
+        add_left(row, rows->v, d, (uint32_t)index);
     return true;
 }
 
-static void write_devices(const estimate_work *w, const gufo_estimate *e)
+static void write_devices(const device_rows *rows)
 {
-    static const table_column columns[] = {
-        {"device", -6, 0}, {"layers", -6, 3},       {"weights", 7, 0}, {"cache", 5, 0},
-        {"state", 5, 2},   {"compute", 7, 0},       {"output", 6, 1},  {"total bytes", 5, 0},
-        {"total", 5, 4},   {"left, at least", 4, 0}};
-    size_t count = sizeof columns / sizeof *columns;
-    table t = table_of(columns, w->values->has_limits ? count : count - 1);
+    static const table_column all[] = {
+        {"device", -6, 0},     {"layers", -6, 3}, {"weights", 7, 0},       {"cache", 5, 0},
+        {"state", 5, 2},       {"compute", 7, 0}, {"output", 6, 1},        {"beside", 6, 0},
+        {"total bytes", 5, 0}, {"total", 5, 4},        {"left, at least", 4, 0}};
+    enum { ALL = sizeof all / sizeof *all, BESIDE = 7 };
+    table_column columns[ALL];
+    const gufo_estimate *e = rows->e;
+    size_t count = 0;
+    table t;
 
-    table_print(&t, make_row, &(device_rows){w, e});
+    for (size_t i = 0; i < ALL - (rows->has_limits ? 0 : 1); i++)
+        if (i != BESIDE || rows->has_beside)
+            columns[count++] = all[i];
+    t = table_of(columns, count);
+    table_print(&t, make_row, rows);
     for (uint32_t d = 0; d < e->device_count; d++)
         if (e->devices[d].compute_margin > 0)
             printf("  ~ compute on %s: up to %s more or less%s\n", estimate_name_of(d).text,
@@ -214,23 +238,92 @@ static void write_speed(const estimate_values *v, const gufo_estimate *e)
     write_unread(v, e, all);
 }
 
+/* ---- beside --------------------------------------------------------------------------------- */
+
+static uint64_t adapter_bytes(const gufo_estimate_device *d)
+{
+    return d->adapter_bytes;
+}
+
+static uint64_t projector_bytes(const gufo_estimate_device *d)
+{
+    return d->projector_bytes;
+}
+
+static uint64_t draft_bytes(const gufo_estimate_device *d)
+{
+    return d->draft_bytes;
+}
+
+/* "  adapters: 1,000 on CPU, 2,000 on DEV0" */
+static bool write_part(const gufo_estimate *e, const char *name,
+                       uint64_t (*bytes_of)(const gufo_estimate_device *))
+{
+    const char *before = "";
+
+    for (uint32_t d = 0; d < e->device_count; d++) {
+        uint64_t bytes = bytes_of(&e->devices[d]);
+
+        if (bytes == 0)
+            continue;
+        if (*before == '\0')
+            printf("  %s:", name);
+        printf("%s %s%s on %s", before,
+               bytes_of == draft_bytes && e->devices[d].draft_margin > 0 ? "~" : "",
+               human_grouped(bytes).text, estimate_name_of(d).text);
+        before = ",";
+    }
+    if (*before != '\0')
+        putchar('\n');
+    return *before != '\0';
+}
+
+static void write_beside(const gufo_estimate *e)
+{
+    if (write_part(e, "beside, adapters", adapter_bytes) |
+        write_part(e, "beside, projector without its buffers", projector_bytes))
+        puts("  what adapters and projectors compute is not in any number");
+    (void)write_part(e, "beside, the draft below", draft_bytes);
+}
+
 /* ---- all ------------------------------------------------------------------------------------ */
 
-static void write_shapes(const estimate_work *w, const gufo_estimate *e)
+static void write_shapes(const char *path, const gufo_estimate *e)
 {
-    printf("%s: context %" PRIu64, w->in->path, e->n_ctx);
+    printf("%s: context %" PRIu64, path, e->n_ctx);
     if (e->n_ctx_seq != e->n_ctx)
         printf(" (%" PRIu64 " for a sequence)", e->n_ctx_seq);
     printf(", batch %" PRIu64 ", physical batch %" PRIu64 ", flash attention %s\n", e->n_batch,
            e->n_ubatch, e->flash_attention ? "on" : "off");
 }
 
+static void write_draft(const estimate_work *w)
+{
+    gufo_estimate e;
+
+    if (w->draft->estimator == NULL || estimate_run_draft(w, &e, NULL) != GUFO_OK)
+        return;
+    printf("draft ");
+    write_shapes(w->draft->in.path, &e);
+    write_devices(&(device_rows){.e = &e});
+}
+
+static bool has_beside(const gufo_estimate *e)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t d = 0; d < e->device_count; d++)
+        sum = capped_add(sum, estimate_beside(&e->devices[d]));
+    return sum > 0;
+}
+
 void estimate_write_text(const estimate_work *w, const gufo_estimate *e)
 {
-    write_shapes(w, e);
+    write_shapes(w->in->path, e);
     if (w->values->has_limits)
         write_fit(w, e);
-    write_devices(w, e);
+    write_devices(&(device_rows){w->values, e, has_beside(e), w->values->has_limits});
+    write_beside(e);
     if (!w->options->no_mmap && e->devices[0].mapped_bytes > 0)
         printf("  mapped for the weights on CPU: %s\n",
                human_grouped(e->devices[0].mapped_bytes).text);
@@ -244,4 +337,5 @@ void estimate_write_text(const estimate_work *w, const gufo_estimate *e)
     if (e->missing_tensors > 0)
         printf("  weights of %s in other shards are not counted\n",
                human_counted(e->missing_tensors, "tensor", "tensors").text);
+    write_draft(w);
 }
