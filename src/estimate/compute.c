@@ -230,6 +230,8 @@ static uint64_t spared_bytes(const compute_work *c)
 /* The peak where a layer and the output are on the same device. */
 static uint64_t peak_bytes(compute_work *c)
 {
+    if (rule_has(c->v->rule->compute, "steps"))
+        return peak_find(c->v, c->s, c->has_dense, &c->is_too_large);
     uint64_t inside = SUM(c, {4, largest_stage(c)}, {1, input_bytes(c)}, {1, copy_bytes(c)});
     uint64_t outside = SUM(c, {1, logit_bytes(c, c->v->vocabulary)}, {1, c->embeddings});
 

@@ -9,6 +9,7 @@
  *     settings.c   options, as llama.cpp changes or refuses them
  *     context.c    the cache of keys and values, the recurrent state
  *     compute.c    buffers for computing and for the output
+ *     peak.c       those of transformers, step by step
  *     speed.c      what a token reads
  *     fit.c        the inverse: options that fit into memory
  *
@@ -184,6 +185,11 @@ typedef struct companions {
 gufo_status companions_sum(const companions *c, const model_values *v,
                            const gufo_estimate_options *options, const settings *s,
                            gufo_estimate *out, gufo_error *error);
+
+/* ---- peak.c --------------------------------------------------------------------------------- */
+
+/* Bytes of the buffer in which a transformer is computed on one device. */
+uint64_t peak_find(const model_values *v, const settings *s, bool has_dense, bool *is_too_large);
 
 /* ---- speed.c -------------------------------------------------------------------------------- */
 

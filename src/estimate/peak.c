@@ -1,0 +1,421 @@
+/* The peak of buffers for computing in a transformer, step by step.
+ *
+ * llama.cpp gives every tensor of its graph a place before it computes anything: the smallest hole in
+ * which it fits, or the end; the place is free again after the last operation that reads it.  The
+ * inputs come first and stay.  A layer is always the same list of such steps, here as slots that are
+ * taken and released; operations that write over what they read have none.
+ *
+ *     inputs | rows of the table | norm | queries | turned queries | values | keys | ...
+ *                                  ^ released after the keys: the output of attention fits there
+ *
+ * The words of the column `compute` choose among the steps.  What one list cannot describe (state space
+ * models, compressed keys and values) has a formula in compute.c. */
+#include "estimate/estimator.h"
+
+#include <string.h>
+
+#define ALIGNMENT 32
+#define MOST_HOLES 64
+
+/* ---- the allocator -------------------------------------------------------------------------- */
+
+typedef struct hole {
+    uint64_t offset, size;
+} hole;
+
+typedef struct arena {
+    hole holes[MOST_HOLES]; /* by offset; what follows `end` is free, too */
+    size_t count;
+    uint64_t end, peak;
+    bool is_too_large;
+} arena;
+
+static void remove_hole(arena *a, size_t index)
+{
+    a->count--;
+    memmove(&a->holes[index], &a->holes[index + 1], (a->count - index) * sizeof *a->holes);
+}
+
+/* The smallest hole that is large enough, or the end. */
+static hole take(arena *a, uint64_t bytes)
+{
+    uint64_t size = amount_align(&a->is_too_large, bytes, ALIGNMENT);
+    size_t best = a->count;
+    hole taken;
+
+    for (size_t i = 0; i < a->count; i++)
+        if (a->holes[i].size >= size && (best == a->count || a->holes[i].size < a->holes[best].size))
+            best = i;
+    if (best == a->count) {
+        taken = (hole){a->end, size};
+        a->end = amount_plus(&a->is_too_large, a->end, size);
+        a->peak = larger(a->peak, a->end);
+        return taken;
+    }
+    taken = (hole){a->holes[best].offset, size};
+    a->holes[best].offset += size;
+    a->holes[best].size -= size;
+    if (a->holes[best].size == 0)
+        remove_hole(a, best);
+    return taken;
+}
+
+/* Joins a hole with the next one, or with the end. */
+static void join_hole(arena *a, size_t index)
+{
+    hole *one = &a->holes[index];
+
+    if (index + 1 < a->count && one->offset + one->size == one[1].offset) {
+        one->size += one[1].size;
+        remove_hole(a, index + 1);
+    }
+    if (index + 1 == a->count && one->offset + one->size == a->end) {
+        a->end = one->offset;
+        a->count--;
+    }
+}
+
+static void release(arena *a, hole freed)
+{
+    size_t at = 0;
+
+    if (freed.size == 0 || a->count == MOST_HOLES)
+        return;
+    while (at < a->count && a->holes[at].offset < freed.offset)
+        at++;
+    memmove(&a->holes[at + 1], &a->holes[at], (a->count - at) * sizeof *a->holes);
+    a->holes[at] = freed;
+    a->count++;
+    join_hole(a, at);
+    if (at > 0 && at <= a->count)
+        join_hole(a, at - 1);
+}
+
+/* ---- the steps of a layer ------------------------------------------------------------------- */
+
+typedef enum slot {
+    STREAM, /* what goes from layer to layer */
+    NORM,
+    QUERY,
+    TURNED_QUERY,
+    MIXED_QUERY,
+    KEYS,
+    TURNED_KEYS,
+    MIXED_KEYS,
+    VALUES,
+    MIXED_VALUES,
+    KEY_COPY,
+    VALUE_COPY,
+    SCORES,
+    HEADS,
+    MIXED_HEADS,
+    SUM,
+    GATE,
+    UP,
+    PRODUCT,
+    ROUTES,
+    CHOICE,
+    SHARES,
+    PARTS,
+    SLOTS
+} slot;
+
+typedef enum width {
+    W_EMBEDDING,
+    W_QUERY,
+    W_KEYS,
+    W_VALUES,
+    W_HEADS,
+    W_SCORES,
+    W_KEY_COPY,
+    W_VALUE_COPY,
+    W_FEED_FORWARD,
+    W_EXPERTS, /* feed-forward parts of all experts in use */
+    W_PARTS,   /* their results */
+    W_ROUTES,
+    W_SHARES,
+    WIDTHS
+} width;
+
+/* When a step is made; all of a mask. */
+enum {
+    FLASH = 1,
+    PLAIN_ATTENTION = 2,
+    TURNED = 4, /* by positions, or a norm of each head: not written over what it reads */
+    MIXED_K = 8,
+    MIXED_V = 16, /* quantized caches: elements are mixed before they are written */
+    COPIED_K = 32,
+    COPIED_V = 64, /* caches of F32 */
+    GATED = 128,
+    UNGATED = 256,
+    EXPERTS = 512,
+    LAST = 1024
+};
+
+typedef struct step {
+    enum { TAKE, FREE } what;
+    slot slot;
+    width width;
+    unsigned when;
+} step;
+
+static const step attention_steps[] = {
+    {TAKE, NORM, W_EMBEDDING, 0},
+    {TAKE, QUERY, W_QUERY, 0},
+    {TAKE, TURNED_QUERY, W_QUERY, TURNED},
+    {FREE, QUERY, 0, TURNED},
+    {TAKE, MIXED_QUERY, W_QUERY, MIXED_K},
+    {FREE, QUERY, 0, MIXED_K},
+    {FREE, TURNED_QUERY, 0, MIXED_K},
+    {TAKE, VALUES, W_VALUES, 0},
+    {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
+    {FREE, VALUES, 0, MIXED_V},
+    {TAKE, KEYS, W_KEYS, 0},
+    {FREE, NORM, 0, 0},
+    {TAKE, TURNED_KEYS, W_KEYS, TURNED},
+    {FREE, KEYS, 0, TURNED},
+    {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
+    {FREE, KEYS, 0, 0},
+    {FREE, TURNED_KEYS, 0, 0},
+    {FREE, MIXED_KEYS, 0, 0},
+    {FREE, VALUES, 0, 0},
+    {FREE, MIXED_VALUES, 0, 0},
+    {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
+    {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
+    {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
+    {TAKE, HEADS, W_HEADS, FLASH},
+    {FREE, QUERY, 0, 0},
+    {FREE, TURNED_QUERY, 0, 0},
+    {FREE, MIXED_QUERY, 0, 0},
+    {FREE, KEY_COPY, 0, 0},
+    {FREE, VALUE_COPY, 0, 0},
+    {TAKE, HEADS, W_HEADS, PLAIN_ATTENTION},
+    {FREE, SCORES, 0, 0},
+    {TAKE, MIXED_HEADS, W_HEADS, PLAIN_ATTENTION},
+    {FREE, HEADS, 0, PLAIN_ATTENTION},
+    {TAKE, MIXED_HEADS, W_HEADS, FLASH | MIXED_V},
+    {FREE, HEADS, 0, MIXED_V},
+    {TAKE, SUM, W_EMBEDDING, 0},
+    {FREE, HEADS, 0, 0},
+    {FREE, MIXED_HEADS, 0, 0},
+};
+
+/* The last layer goes on with the rows alone of which logits are wanted: widths change here. */
+static const step row_steps[] = {
+    {TAKE, GATE, W_EMBEDDING, LAST}, {FREE, SUM, 0, LAST},  {TAKE, UP, W_EMBEDDING, LAST},
+    {FREE, STREAM, 0, 0},            {FREE, UP, 0, LAST},
+};
+
+static const step feed_forward_steps[] = {
+    {TAKE, NORM, W_EMBEDDING, 0},
+    {TAKE, ROUTES, W_ROUTES, EXPERTS},
+    {TAKE, CHOICE, W_ROUTES, EXPERTS},
+    {TAKE, SHARES, W_SHARES, EXPERTS},
+    {FREE, ROUTES, 0, EXPERTS},
+    {TAKE, GATE, W_FEED_FORWARD, GATED},
+    {TAKE, UP, W_FEED_FORWARD, GATED},
+    {TAKE, PRODUCT, W_FEED_FORWARD, UNGATED},
+    {TAKE, GATE, W_EXPERTS, EXPERTS},
+    {TAKE, UP, W_EXPERTS, EXPERTS},
+    {FREE, NORM, 0, 0},
+    {TAKE, PRODUCT, W_FEED_FORWARD, GATED},
+    {TAKE, PRODUCT, W_EXPERTS, EXPERTS},
+    {FREE, GATE, 0, 0},
+    {FREE, UP, 0, 0},
+    {TAKE, PARTS, W_PARTS, EXPERTS},
+    {FREE, PRODUCT, 0, EXPERTS},
+    {FREE, CHOICE, 0, EXPERTS},
+    {FREE, SHARES, 0, EXPERTS},
+    {TAKE, STREAM, W_EMBEDDING, 0},
+    {FREE, PRODUCT, 0, 0},
+    {FREE, PARTS, 0, 0},
+    {FREE, SUM, 0, 0},
+};
+
+/* ---- one graph ------------------------------------------------------------------------------ */
+
+typedef struct graph {
+    const model_values *v;
+    const settings *s;
+    arena a;
+    hole slots[SLOTS];
+    uint64_t widths[WIDTHS];
+    unsigned is; /* which steps are made */
+} graph;
+
+static void free_slot(graph *g, slot one)
+{
+    release(&g->a, g->slots[one]);
+    g->slots[one].size = 0;
+}
+
+static void run_steps(graph *g, const step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const step *one = &steps[i];
+
+        if ((one->when & g->is) != one->when)
+            continue;
+        if (one->what == TAKE)
+            g->slots[one->slot] = take(&g->a, g->widths[one->width]);
+        else
+            free_slot(g, one->slot);
+    }
+}
+
+#define RUN(g, steps) run_steps((g), (steps), sizeof(steps) / sizeof *(steps))
+
+static uint64_t floats(graph *g, uint64_t rows, uint64_t a, uint64_t b)
+{
+    bool *large = &g->a.is_too_large;
+
+    return amount_times(large, 4 * rows, amount_times(large, a, b));
+}
+
+/* Widths behind attention, for so many rows. */
+static void set_rows(graph *g, const layer_values *l, uint64_t rows)
+{
+    const model_values *v = g->v;
+
+    g->widths[W_EMBEDDING] = floats(g, rows, v->embedding, 1);
+    g->widths[W_FEED_FORWARD] = floats(g, rows, l->feed_forward, 1);
+    g->widths[W_EXPERTS] = floats(g, rows, v->experts_used, v->expert_feed_forward);
+    g->widths[W_PARTS] = floats(g, rows, v->experts_used, v->embedding);
+    g->widths[W_ROUTES] = floats(g, rows, v->experts, 1);
+    g->widths[W_SHARES] = floats(g, rows, v->experts_used, 1);
+}
+
+static void set_widths(graph *g, const layer_values *l)
+{
+    const settings *s = g->s;
+    uint64_t cells = l->has_window ? s->window_cells : s->n_ctx_seq;
+    bool *large = &g->a.is_too_large;
+    uint64_t halves = amount_times(large, 2 * cells, s->n_streams);
+
+    set_rows(g, l, s->reserve);
+    g->widths[W_QUERY] = floats(g, s->reserve, l->heads, l->key_length);
+    g->widths[W_KEYS] = floats(g, s->reserve, l->kv_heads, l->key_length);
+    g->widths[W_VALUES] = floats(g, s->reserve, l->kv_heads, l->value_length);
+    g->widths[W_HEADS] = floats(g, s->reserve, l->heads, l->value_length);
+    g->widths[W_SCORES] = floats(g, s->reserve, l->heads, cells);
+    g->widths[W_KEY_COPY] = amount_times(large, halves, l->kv_heads * l->key_length);
+    g->widths[W_VALUE_COPY] = amount_times(large, halves, l->kv_heads * l->value_length);
+}
+
+/* The matrix that mixes the elements of a head: the largest power of two that divides it. */
+static uint64_t mixing_bytes(uint64_t length)
+{
+    uint64_t side = 64;
+
+    if (length == 0 || length % side != 0)
+        return 0;
+    while (length % (2 * side) == 0)
+        side *= 2;
+    return 4 * side * side;
+}
+
+static bool is_mixed(const gufo_element_type *type, uint64_t length)
+{
+    return (type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && mixing_bytes(length) > 0;
+}
+
+/* Inputs of a cache: where keys and values go, the mask, what mixes. */
+static void add_cache(graph *g, const layer_values *l)
+{
+    const settings *s = g->s;
+    uint64_t cells = l->has_window ? s->window_cells : s->n_ctx_seq;
+    uint64_t widest = s->flash ? 1 : l->value_length * l->kv_heads;
+    bool *large = &g->a.is_too_large;
+
+    (void)take(&g->a, 8 * s->reserve);
+    (void)take(&g->a, amount_times(large, 8 * s->reserve, widest));
+    (void)take(&g->a, amount_times(large, s->reserve * (s->flash ? 2 : 4), cells));
+    if (is_mixed(s->o.type_k, l->key_length))
+        (void)take(&g->a, mixing_bytes(l->key_length));
+    if (is_mixed(s->o.type_v, l->value_length))
+        (void)take(&g->a, 4 * 64 * 64);
+}
+
+static void add_inputs(graph *g)
+{
+    const settings *s = g->s;
+    const layer_values *full = NULL, *window = NULL;
+
+    for (uint64_t i = 0; i < g->v->layers; i++) {
+        const layer_values *l = &g->v->layer[i];
+
+        if (l->has_cache && l->has_window)
+            window = l;
+        else if (l->has_cache)
+            full = l;
+    }
+    (void)take(&g->a, 4 * s->reserve);
+    (void)take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
+    (void)take(&g->a, 4 * s->reserve);
+    if (full != NULL)
+        add_cache(g, full);
+    if (window != NULL)
+        add_cache(g, window);
+    (void)take(&g->a, 4 * s->n_outputs);
+}
+
+static unsigned find_conditions(const graph *g, const layer_values *l)
+{
+    const settings *s = g->s;
+    const struct {
+        bool holds;
+        unsigned condition;
+    } all[] = {
+        {s->flash, FLASH},
+        {!s->flash, PLAIN_ATTENTION},
+        {!rule_has(g->v->rule->compute, "unturned"), TURNED},
+        {is_mixed(s->o.type_k, l->key_length), MIXED_K},
+        {is_mixed(s->o.type_v, l->value_length), MIXED_V},
+        {s->o.type_k->id == GUFO_TYPE_F32, COPIED_K},
+        {s->o.type_v->id == GUFO_TYPE_F32, COPIED_V},
+    };
+    unsigned is = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].holds)
+            is |= all[i].condition;
+    return is;
+}
+
+static void run_layer(graph *g, const layer_values *l, unsigned feed_forward, bool is_last)
+{
+    g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0);
+    set_widths(g, l);
+    RUN(g, attention_steps);
+    if (is_last)
+        set_rows(g, l, g->s->n_outputs);
+    RUN(g, row_steps);
+    if (is_last) {
+        g->slots[SUM] = g->slots[GATE];
+        g->slots[GATE].size = 0;
+    }
+    RUN(g, feed_forward_steps);
+}
+
+static uint64_t run_graph(const model_values *v, const settings *s, unsigned feed_forward,
+                          bool *is_too_large)
+{
+    graph g = {.v = v, .s = s};
+
+    add_inputs(&g);
+    g.slots[STREAM] = take(&g.a, floats(&g, s->reserve, v->embedding, 1));
+    for (uint64_t i = 0; i < v->layers; i++)
+        run_layer(&g, &v->layer[i], feed_forward, i + 1 == v->layers);
+    (void)take(&g.a, floats(&g, s->n_outputs, v->vocabulary, 1));
+    *is_too_large |= g.a.is_too_large;
+    return g.a.peak;
+}
+
+uint64_t peak_find(const model_values *v, const settings *s, bool has_dense, bool *is_too_large)
+{
+    unsigned dense = rule_has(v->rule->compute, "plain") ? UNGATED : GATED;
+    bool has_experts = v->experts > 0 && v->experts_used > 0;
+    uint64_t peak = has_dense ? run_graph(v, s, dense, is_too_large) : 0;
+
+    return has_experts ? larger(peak, run_graph(v, s, EXPERTS, is_too_large)) : peak;
+}
