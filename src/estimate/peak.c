@@ -44,7 +44,8 @@ static hole take(arena *a, uint64_t bytes)
     hole taken;
 
     for (size_t i = 0; i < a->count; i++)
-        if (a->holes[i].size >= size && (best == a->count || a->holes[i].size < a->holes[best].size))
+        if (a->holes[i].size >= size &&
+            (best == a->count || a->holes[i].size < a->holes[best].size))
             best = i;
     if (best == a->count) {
         taken = (hole){a->end, size};
@@ -94,6 +95,7 @@ static void release(arena *a, hole freed)
 /* ---- the steps of a layer ------------------------------------------------------------------- */
 
 typedef enum slot {
+    WANTED, /* which rows have logits */
     STREAM, /* what goes from layer to layer */
     NORM,
     QUERY,
@@ -195,15 +197,18 @@ static const step attention_steps[] = {
     {FREE, HEADS, 0, PLAIN_ATTENTION},
     {TAKE, MIXED_HEADS, W_HEADS, FLASH | MIXED_V},
     {FREE, HEADS, 0, MIXED_V},
-    {TAKE, SUM, W_EMBEDDING, 0},
-    {FREE, HEADS, 0, 0},
-    {FREE, MIXED_HEADS, 0, 0},
 };
 
 /* The last layer goes on with the rows alone of which logits are wanted: widths change here. */
 static const step row_steps[] = {
-    {TAKE, GATE, W_EMBEDDING, LAST}, {FREE, SUM, 0, LAST},  {TAKE, UP, W_EMBEDDING, LAST},
-    {FREE, STREAM, 0, 0},            {FREE, UP, 0, LAST},
+    {TAKE, SUM, W_EMBEDDING, 0},
+    {FREE, HEADS, 0, 0},
+    {FREE, MIXED_HEADS, 0, 0},
+};
+static const step last_row_steps[] = {
+    {TAKE, GATE, W_EMBEDDING, LAST}, {FREE, SUM, 0, LAST},
+    {TAKE, UP, W_EMBEDDING, LAST},   {FREE, STREAM, 0, 0},
+    {FREE, WANTED, 0, LAST},         {FREE, UP, 0, LAST},
 };
 
 static const step feed_forward_steps[] = {
@@ -234,11 +239,15 @@ static const step feed_forward_steps[] = {
 
 /* ---- one graph ------------------------------------------------------------------------------ */
 
+enum { INPUTS = 16 };
+
 typedef struct graph {
     const model_values *v;
     const settings *s;
     arena a;
     hole slots[SLOTS];
+    hole inputs[INPUTS]; /* that attention alone reads */
+    size_t input_count;
     uint64_t widths[WIDTHS];
     unsigned is; /* which steps are made */
 } graph;
@@ -320,6 +329,11 @@ static bool is_mixed(const gufo_element_type *type, uint64_t length)
 }
 
 /* Inputs of a cache: where keys and values go, the mask, what mixes. */
+static void add_input(graph *g, uint64_t bytes)
+{
+    g->inputs[g->input_count++] = take(&g->a, bytes);
+}
+
 static void add_cache(graph *g, const layer_values *l)
 {
     const settings *s = g->s;
@@ -327,19 +341,20 @@ static void add_cache(graph *g, const layer_values *l)
     uint64_t widest = s->flash ? 1 : l->value_length * l->kv_heads;
     bool *large = &g->a.is_too_large;
 
-    (void)take(&g->a, 8 * s->reserve);
-    (void)take(&g->a, amount_times(large, 8 * s->reserve, widest));
-    (void)take(&g->a, amount_times(large, s->reserve * (s->flash ? 2 : 4), cells));
+    add_input(g, 8 * s->reserve);
+    add_input(g, amount_times(large, 8 * s->reserve, widest));
+    add_input(g, amount_times(large, s->reserve * (s->flash ? 2 : 4), cells));
     if (is_mixed(s->o.type_k, l->key_length))
-        (void)take(&g->a, mixing_bytes(l->key_length));
+        add_input(g, mixing_bytes(l->key_length));
     if (is_mixed(s->o.type_v, l->value_length))
-        (void)take(&g->a, 4 * 64 * 64);
+        add_input(g, 4 * 64 * 64);
 }
 
 static void add_inputs(graph *g)
 {
     const settings *s = g->s;
     const layer_values *full = NULL, *window = NULL;
+    hole tokens;
 
     for (uint64_t i = 0; i < g->v->layers; i++) {
         const layer_values *l = &g->v->layer[i];
@@ -349,14 +364,16 @@ static void add_inputs(graph *g)
         else if (l->has_cache)
             full = l;
     }
-    (void)take(&g->a, 4 * s->reserve);
+    tokens = take(&g->a, 4 * s->reserve);
     (void)take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
-    (void)take(&g->a, 4 * s->reserve);
+    add_input(g, 4 * s->reserve);
     if (full != NULL)
         add_cache(g, full);
     if (window != NULL)
         add_cache(g, window);
-    (void)take(&g->a, 4 * s->n_outputs);
+    g->slots[WANTED] = take(&g->a, 4 * s->n_outputs);
+    g->slots[STREAM] = take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
+    release(&g->a, tokens);
 }
 
 static unsigned find_conditions(const graph *g, const layer_values *l)
@@ -387,9 +404,12 @@ static void run_layer(graph *g, const layer_values *l, unsigned feed_forward, bo
     g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0);
     set_widths(g, l);
     RUN(g, attention_steps);
+    for (size_t i = 0; is_last && i < g->input_count; i++)
+        release(&g->a, g->inputs[i]);
+    RUN(g, row_steps);
     if (is_last)
         set_rows(g, l, g->s->n_outputs);
-    RUN(g, row_steps);
+    RUN(g, last_row_steps);
     if (is_last) {
         g->slots[SUM] = g->slots[GATE];
         g->slots[GATE].size = 0;
@@ -403,7 +423,6 @@ static uint64_t run_graph(const model_values *v, const settings *s, unsigned fee
     graph g = {.v = v, .s = s};
 
     add_inputs(&g);
-    g.slots[STREAM] = take(&g.a, floats(&g, s->reserve, v->embedding, 1));
     for (uint64_t i = 0; i < v->layers; i++)
         run_layer(&g, &v->layer[i], feed_forward, i + 1 == v->layers);
     (void)take(&g.a, floats(&g, s->n_outputs, v->vocabulary, 1));

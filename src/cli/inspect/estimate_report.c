@@ -126,7 +126,7 @@ static void write_devices(const device_rows *rows)
     static const table_column all[] = {
         {"device", -6, 0},     {"layers", -6, 3}, {"weights", 7, 0},       {"cache", 5, 0},
         {"state", 5, 2},       {"compute", 7, 0}, {"output", 6, 1},        {"beside", 6, 0},
-        {"total bytes", 5, 0}, {"total", 5, 4},        {"left, at least", 4, 0}};
+        {"total bytes", 5, 0}, {"total", 5, 4},   {"left, at least", 4, 0}};
     enum { ALL = sizeof all / sizeof *all, BESIDE = 7 };
     table_column columns[ALL];
     const gufo_estimate *e = rows->e;
