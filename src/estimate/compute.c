@@ -230,8 +230,6 @@ static uint64_t spared_bytes(const compute_work *c)
 /* The peak where a layer and the output are on the same device. */
 static uint64_t peak_bytes(compute_work *c)
 {
-    if (rule_has(c->v->rule->compute, "steps"))
-        return peak_find(c->v, c->s, c->has_dense, &c->is_too_large);
     uint64_t inside = SUM(c, {4, largest_stage(c)}, {1, input_bytes(c)}, {1, copy_bytes(c)});
     uint64_t outside = SUM(c, {1, logit_bytes(c, c->v->vocabulary)}, {1, c->embeddings});
 
@@ -289,6 +287,22 @@ static uint64_t device_bytes(compute_work *c, const gufo_estimate_device *device
     return peak - smaller(peak, is_first || !is_plain ? c->embeddings / 2 : c->embeddings);
 }
 
+/* By steps, not by a formula. */
+static uint64_t stepped_bytes(compute_work *c, const gufo_estimate_device *device, uint32_t index)
+{
+    bool has_experts = c->v->experts > 0 && c->v->experts_used > 0 &&
+                       (c->experts->on_devices || !c->experts->on_host);
+    uint64_t bytes;
+
+    if (index > 0 && device->layers == 0)
+        return device->has_output ? tail_bytes(c) : 0;
+    bytes = peak_find(c->v, c->s, index, c->has_dense, has_experts, &c->is_too_large);
+    if (index == 0 && c->s->first == 0 && c->experts->on_host)
+        bytes =
+            larger(bytes, SUM(c, {4 * c->s->reserve, lent_stage(c).token}, {1, input_bytes(c)}));
+    return bytes;
+}
+
 /* The margins of the table are those of the host alone; devices, and layers whose state is elsewhere,
  * differ more from the formula. */
 static void set_quality(const compute_work *c, gufo_estimate_device *device, bool is_device)
@@ -297,7 +311,7 @@ static void set_quality(const compute_work *c, gufo_estimate_device *device, boo
 
     if (is_device || c->s->on_devices > 0)
         percent = larger(percent, DEVICE_MARGIN);
-    if (is_state_apart(c))
+    if (is_state_apart(c) || (c->s->on_devices > 0 && c->s->o.no_kv_offload))
         percent = larger(percent, APART_MARGIN);
     device->compute_quality = percent > DEVICE_MARGIN ? GUFO_ESTIMATE_ROUGH : GUFO_ESTIMATE_FITTED;
     if (device->compute_bytes == 0)
@@ -315,14 +329,17 @@ static uint64_t output_bytes(compute_work *c)
 
 static void add_devices(compute_work *c, gufo_estimate *out)
 {
-    uint64_t peak = peak_bytes(c);
-    bool is_first = true;
+    bool is_stepped = rule_has(c->v->rule->compute, "steps"), is_first = true;
+    uint64_t peak = is_stepped ? 0 : peak_bytes(c);
 
     for (uint32_t d = 0; d < out->device_count; d++) {
         gufo_estimate_device *device = &out->devices[d];
 
-        device->compute_bytes =
-            d == 0 ? host_bytes(c, peak) : device_bytes(c, device, peak, is_first);
+        if (is_stepped)
+            device->compute_bytes = stepped_bytes(c, device, d);
+        else
+            device->compute_bytes =
+                d == 0 ? host_bytes(c, peak) : device_bytes(c, device, peak, is_first);
         if (d > 0 && device->layers > 0)
             is_first = false;
         set_quality(c, device, d > 0);

@@ -188,8 +188,10 @@ gufo_status companions_sum(const companions *c, const model_values *v,
 
 /* ---- peak.c --------------------------------------------------------------------------------- */
 
-/* Bytes of the buffer in which a transformer is computed on one device. */
-uint64_t peak_find(const model_values *v, const settings *s, bool has_dense, bool *is_too_large);
+/* Bytes of the buffer in which a transformer computes the layers of one device (from 1; 0: the host):
+ * with plain feed-forward parts, with experts, or with both kinds of layers. */
+uint64_t peak_find(const model_values *v, const settings *s, uint32_t device, bool has_dense,
+                   bool has_experts, bool *is_too_large);
 
 /* ---- speed.c -------------------------------------------------------------------------------- */
 

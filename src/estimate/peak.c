@@ -36,7 +36,7 @@ static void remove_hole(arena *a, size_t index)
     memmove(&a->holes[index], &a->holes[index + 1], (a->count - index) * sizeof *a->holes);
 }
 
-/* The smallest hole that is large enough, or the end. */
+/* The smallest hole that is large enough, the last one of that size, or the end. */
 static hole take(arena *a, uint64_t bytes)
 {
     uint64_t size = amount_align(&a->is_too_large, bytes, ALIGNMENT);
@@ -45,7 +45,7 @@ static hole take(arena *a, uint64_t bytes)
 
     for (size_t i = 0; i < a->count; i++)
         if (a->holes[i].size >= size &&
-            (best == a->count || a->holes[i].size < a->holes[best].size))
+            (best == a->count || a->holes[i].size <= a->holes[best].size))
             best = i;
     if (best == a->count) {
         taken = (hole){a->end, size};
@@ -151,7 +151,8 @@ enum {
     GATED = 128,
     UNGATED = 256,
     EXPERTS = 512,
-    LAST = 1024
+    LAST = 1024,
+    NORMED = 2048 /* here, not on the device before */
 };
 
 typedef struct step {
@@ -162,7 +163,7 @@ typedef struct step {
 } step;
 
 static const step attention_steps[] = {
-    {TAKE, NORM, W_EMBEDDING, 0},
+    {TAKE, NORM, W_EMBEDDING, NORMED},
     {TAKE, QUERY, W_QUERY, 0},
     {TAKE, TURNED_QUERY, W_QUERY, TURNED},
     {FREE, QUERY, 0, TURNED},
@@ -244,6 +245,7 @@ enum { INPUTS = 16 };
 typedef struct graph {
     const model_values *v;
     const settings *s;
+    uint32_t device; /* 0 is the host */
     arena a;
     hole slots[SLOTS];
     hole inputs[INPUTS]; /* that attention alone reads */
@@ -350,30 +352,66 @@ static void add_cache(graph *g, const layer_values *l)
         add_input(g, 4 * 64 * 64);
 }
 
-static void add_inputs(graph *g)
+static bool is_here(const graph *g, uint64_t layer)
 {
-    const settings *s = g->s;
+    return settings_device(g->s, layer) == g->device;
+}
+
+/* Inputs of both kinds of caches that layers have: of all layers on the host, where they are made, and
+ * on a device of those that are there. */
+static void add_caches(graph *g)
+{
     const layer_values *full = NULL, *window = NULL;
-    hole tokens;
 
     for (uint64_t i = 0; i < g->v->layers; i++) {
         const layer_values *l = &g->v->layer[i];
 
-        if (l->has_cache && l->has_window)
+        if (!l->has_cache || (g->device > 0 && !is_here(g, i)))
+            continue;
+        if (l->has_window)
             window = l;
-        else if (l->has_cache)
+        else
             full = l;
     }
-    tokens = take(&g->a, 4 * s->reserve);
-    (void)take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
-    add_input(g, 4 * s->reserve);
     if (full != NULL)
         add_cache(g, full);
     if (window != NULL)
         add_cache(g, window);
+}
+
+/* On the host: tokens, room for embeddings in their place, positions, caches, wanted rows; the rows of
+ * the table are the first result. */
+static void begin_host(graph *g)
+{
+    const settings *s = g->s;
+    hole tokens = take(&g->a, 4 * s->reserve);
+
+    (void)take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
+    add_input(g, 4 * s->reserve);
+    add_caches(g);
     g->slots[WANTED] = take(&g->a, 4 * s->n_outputs);
     g->slots[STREAM] = take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
     release(&g->a, tokens);
+}
+
+/* On a device: copies of these inputs and of what the layer before has made.  A host leaves the sum of its
+ * last layer to the device, a device before does the first norm of the next one. */
+static void begin_device(graph *g, uint64_t first)
+{
+    uint64_t bytes = floats(g, g->s->reserve, g->v->embedding, 1);
+    bool is_after_host = first > 0 && settings_device(g->s, first - 1) == 0;
+    bool is_after_device = first > 0 && !is_after_host;
+
+    g->slots[is_after_device ? NORM : STREAM] = take(&g->a, bytes);
+    if (is_after_host)
+        g->slots[SUM] = take(&g->a, bytes);
+    add_input(g, 4 * g->s->reserve);
+    add_caches(g);
+    if (is_after_device)
+        g->slots[STREAM] = take(&g->a, bytes);
+    if (is_here(g, g->v->layers - 1))
+        g->slots[WANTED] = take(&g->a, 4 * g->s->n_outputs);
+    free_slot(g, SUM);
 }
 
 static unsigned find_conditions(const graph *g, const layer_values *l)
@@ -390,6 +428,7 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
         {is_mixed(s->o.type_v, l->value_length), MIXED_V},
         {s->o.type_k->id == GUFO_TYPE_F32, COPIED_K},
         {s->o.type_v->id == GUFO_TYPE_F32, COPIED_V},
+        {g->slots[NORM].size == 0, NORMED},
     };
     unsigned is = 0;
 
@@ -417,24 +456,42 @@ static void run_layer(graph *g, const layer_values *l, unsigned feed_forward, bo
     RUN(g, feed_forward_steps);
 }
 
-static uint64_t run_graph(const model_values *v, const settings *s, unsigned feed_forward,
-                          bool *is_too_large)
+static void run_graph(graph *g, unsigned feed_forward)
 {
-    graph g = {.v = v, .s = s};
+    const model_values *v = g->v;
+    uint64_t first = 0;
 
-    add_inputs(&g);
-    for (uint64_t i = 0; i < v->layers; i++)
-        run_layer(&g, &v->layer[i], feed_forward, i + 1 == v->layers);
-    (void)take(&g.a, floats(&g, s->n_outputs, v->vocabulary, 1));
+    while (first < v->layers && !is_here(g, first))
+        first++;
+    if (g->device == 0)
+        begin_host(g);
+    else
+        begin_device(g, first);
+    for (uint64_t i = first; i < v->layers && is_here(g, i); i++)
+        run_layer(g, &v->layer[i], feed_forward, i + 1 == v->layers);
+    if (is_here(g, v->layers))
+        (void)take(&g->a, floats(g, g->s->n_outputs, v->vocabulary, 1));
+}
+
+static uint64_t run_alone(const model_values *v, const settings *s, uint32_t device,
+                          unsigned feed_forward, bool *is_too_large)
+{
+    graph g = {.v = v, .s = s, .device = device};
+
+    run_graph(&g, feed_forward);
     *is_too_large |= g.a.is_too_large;
     return g.a.peak;
 }
 
-uint64_t peak_find(const model_values *v, const settings *s, bool has_dense, bool *is_too_large)
+uint64_t peak_find(const model_values *v, const settings *s, uint32_t device, bool has_dense,
+                   bool has_experts, bool *is_too_large)
 {
     unsigned dense = rule_has(v->rule->compute, "plain") ? UNGATED : GATED;
-    bool has_experts = v->experts > 0 && v->experts_used > 0;
-    uint64_t peak = has_dense ? run_graph(v, s, dense, is_too_large) : 0;
+    uint64_t peak = 0;
 
-    return has_experts ? larger(peak, run_graph(v, s, EXPERTS, is_too_large)) : peak;
+    if (has_dense || !has_experts)
+        peak = run_alone(v, s, device, has_dense ? dense : 0, is_too_large);
+    if (has_experts)
+        peak = larger(peak, run_alone(v, s, device, EXPERTS, is_too_large));
+    return peak;
 }
