@@ -152,7 +152,8 @@ enum {
     UNGATED = 256,
     EXPERTS = 512,
     LAST = 1024,
-    NORMED = 2048 /* here, not on the device before */
+    NORMED = 2048, /* here, not on the device before */
+    LENT = 4096    /* the experts' results come from the host */
 };
 
 typedef struct step {
@@ -229,6 +230,7 @@ static const step feed_forward_steps[] = {
     {FREE, GATE, 0, 0},
     {FREE, UP, 0, 0},
     {TAKE, PARTS, W_PARTS, EXPERTS},
+    {TAKE, PARTS, W_PARTS, LENT},
     {FREE, PRODUCT, 0, EXPERTS},
     {FREE, CHOICE, 0, EXPERTS},
     {FREE, SHARES, 0, EXPERTS},
@@ -394,15 +396,20 @@ static void begin_host(graph *g)
     release(&g->a, tokens);
 }
 
-/* On a device: copies of these inputs and of what the layer before has made.  A host leaves the sum of its
+/* On a device: copies of these inputs and of what the layer before has made.  A host leaves the sums of its
  * last layer to the device, a device before does the first norm of the next one. */
-static void begin_device(graph *g, uint64_t first)
+static void begin_device(graph *g, uint64_t first, unsigned feed_forward)
 {
     uint64_t bytes = floats(g, g->s->reserve, g->v->embedding, 1);
     bool is_after_host = first > 0 && settings_device(g->s, first - 1) == 0;
     bool is_after_device = first > 0 && !is_after_host;
+    bool has_parts = is_after_host && feed_forward == EXPERTS;
 
-    g->slots[is_after_device ? NORM : STREAM] = take(&g->a, bytes);
+    if (has_parts)
+        g->slots[PARTS] =
+            take(&g->a, floats(g, g->s->reserve, g->v->experts_used, g->v->embedding));
+    else
+        g->slots[is_after_device ? NORM : STREAM] = take(&g->a, bytes);
     if (is_after_host)
         g->slots[SUM] = take(&g->a, bytes);
     add_input(g, 4 * g->s->reserve);
@@ -411,6 +418,9 @@ static void begin_device(graph *g, uint64_t first)
         g->slots[STREAM] = take(&g->a, bytes);
     if (is_here(g, g->v->layers - 1))
         g->slots[WANTED] = take(&g->a, 4 * g->s->n_outputs);
+    if (has_parts)
+        g->slots[STREAM] = take(&g->a, bytes);
+    free_slot(g, PARTS);
     free_slot(g, SUM);
 }
 
@@ -466,7 +476,7 @@ static void run_graph(graph *g, unsigned feed_forward)
     if (g->device == 0)
         begin_host(g);
     else
-        begin_device(g, first);
+        begin_device(g, first, feed_forward);
     for (uint64_t i = first; i < v->layers && is_here(g, i); i++)
         run_layer(g, &v->layer[i], feed_forward, i + 1 == v->layers);
     if (is_here(g, v->layers))
@@ -490,7 +500,7 @@ uint64_t peak_find(const model_values *v, const settings *s, uint32_t device, bo
     uint64_t peak = 0;
 
     if (has_dense || !has_experts)
-        peak = run_alone(v, s, device, has_dense ? dense : 0, is_too_large);
+        peak = run_alone(v, s, device, has_dense ? dense : LENT, is_too_large);
     if (has_experts)
         peak = larger(peak, run_alone(v, s, device, EXPERTS, is_too_large));
     return peak;
