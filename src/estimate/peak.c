@@ -108,6 +108,7 @@ typedef enum slot {
     MIXED_VALUES,
     KEY_COPY,
     VALUE_COPY,
+    MASK,
     SCORES,
     HEADS,
     MIXED_HEADS,
@@ -131,6 +132,7 @@ typedef enum width {
     W_SCORES,
     W_KEY_COPY,
     W_VALUE_COPY,
+    W_MASK,
     W_FEED_FORWARD,
     W_EXPERTS, /* feed-forward parts of all experts in use */
     W_PARTS,   /* their results */
@@ -152,8 +154,10 @@ enum {
     UNGATED = 256,
     EXPERTS = 512,
     LAST = 1024,
-    NORMED = 2048, /* here, not on the device before */
-    LENT = 4096    /* the experts' results come from the host */
+    NORMED = 2048,   /* here, not on the device before */
+    LENT = 4096,     /* the experts' results come from the host */
+    FETCHED = 8192,  /* the cache comes from the host */
+    UNMASKED = 16384 /* and the mask is not there yet */
 };
 
 typedef struct step {
@@ -186,6 +190,9 @@ static const step attention_steps[] = {
     {FREE, MIXED_VALUES, 0, 0},
     {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
     {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
+    {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
+    {TAKE, VALUE_COPY, W_VALUE_COPY, FETCHED},
+    {TAKE, MASK, W_MASK, UNMASKED},
     {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
     {TAKE, HEADS, W_HEADS, FLASH},
     {FREE, QUERY, 0, 0},
@@ -298,6 +305,20 @@ static void set_rows(graph *g, const layer_values *l, uint64_t rows)
     g->widths[W_SHARES] = floats(g, rows, v->experts_used, 1);
 }
 
+static bool is_fetched(const graph *g)
+{
+    return g->device > 0 && g->s->o.no_kv_offload;
+}
+
+static uint64_t cache_bytes(graph *g, const gufo_element_type *type, uint64_t elements,
+                            uint64_t cells)
+{
+    bool *large = &g->a.is_too_large;
+    uint64_t rows = amount_times(large, cells, g->s->n_streams);
+
+    return amount_times(large, rows, settings_row(large, type, elements));
+}
+
 static void set_widths(graph *g, const layer_values *l)
 {
     const settings *s = g->s;
@@ -313,6 +334,11 @@ static void set_widths(graph *g, const layer_values *l)
     g->widths[W_SCORES] = floats(g, s->reserve, l->heads, cells);
     g->widths[W_KEY_COPY] = amount_times(large, halves, l->kv_heads * l->key_length);
     g->widths[W_VALUE_COPY] = amount_times(large, halves, l->kv_heads * l->value_length);
+    g->widths[W_MASK] = amount_times(large, s->reserve * (s->flash ? 2 : 4), cells);
+    if (is_fetched(g)) {
+        g->widths[W_KEY_COPY] = cache_bytes(g, s->o.type_k, l->kv_heads * l->key_length, cells);
+        g->widths[W_VALUE_COPY] = cache_bytes(g, s->o.type_v, l->kv_heads * l->value_length, cells);
+    }
 }
 
 /* The matrix that mixes the elements of a head: the largest power of two that divides it. */
@@ -345,6 +371,8 @@ static void add_cache(graph *g, const layer_values *l)
     uint64_t widest = s->flash ? 1 : l->value_length * l->kv_heads;
     bool *large = &g->a.is_too_large;
 
+    if (is_fetched(g))
+        return;
     add_input(g, 8 * s->reserve);
     add_input(g, amount_times(large, 8 * s->reserve, widest));
     add_input(g, amount_times(large, s->reserve * (s->flash ? 2 : 4), cells));
@@ -436,9 +464,11 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
         {!rule_has(g->v->rule->compute, "unturned"), TURNED},
         {is_mixed(s->o.type_k, l->key_length), MIXED_K},
         {is_mixed(s->o.type_v, l->value_length), MIXED_V},
-        {s->o.type_k->id == GUFO_TYPE_F32, COPIED_K},
-        {s->o.type_v->id == GUFO_TYPE_F32, COPIED_V},
+        {s->o.type_k->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_K},
+        {s->o.type_v->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_V},
         {g->slots[NORM].size == 0, NORMED},
+        {is_fetched(g), FETCHED},
+        {is_fetched(g) && g->slots[MASK].size == 0, UNMASKED},
     };
     unsigned is = 0;
 
@@ -466,6 +496,15 @@ static void run_layer(graph *g, const layer_values *l, unsigned feed_forward, bo
     RUN(g, feed_forward_steps);
 }
 
+/* The host writes keys and values of devices into its cache. */
+static void write_cache(graph *g)
+{
+    set_widths(g, &g->v->layer[0]);
+    free_slot(g, STREAM);
+    (void)take(&g->a, g->widths[W_KEYS]);
+    (void)take(&g->a, g->widths[W_VALUES]);
+}
+
 static void run_graph(graph *g, unsigned feed_forward)
 {
     const model_values *v = g->v;
@@ -479,6 +518,8 @@ static void run_graph(graph *g, unsigned feed_forward)
         begin_device(g, first, feed_forward);
     for (uint64_t i = first; i < v->layers && is_here(g, i); i++)
         run_layer(g, &v->layer[i], feed_forward, i + 1 == v->layers);
+    if (g->device == 0 && first == v->layers && g->s->o.no_kv_offload)
+        write_cache(g);
     if (is_here(g, v->layers))
         (void)take(&g->a, floats(g, g->s->n_outputs, v->vocabulary, 1));
 }
