@@ -89,7 +89,8 @@ typedef struct model_values {
     uint64_t layers, embedding, vocabulary, context, window;
     uint64_t predicting; /* layers, the last ones, that predict further tokens */
     uint64_t experts, experts_used, expert_feed_forward;
-    uint64_t layer_input; /* elements of an embedding that each layer has of its own */
+    uint64_t shared_feed_forward; /* of experts that all tokens use */
+    uint64_t layer_input;         /* elements of an embedding that each layer has of its own */
     bool is_causal;
     bool is_latent;                                  /* keys and values are one compressed vector */
     uint64_t latent_key_length, latent_value_length; /* of one head, when computed */

@@ -120,6 +120,7 @@ typedef enum slot {
     CHOICE,
     SHARES,
     PARTS,
+    SHARED_RESULT,
     SLOTS
 } slot;
 
@@ -138,6 +139,7 @@ typedef enum width {
     W_PARTS,   /* their results */
     W_ROUTES,
     W_SHARES,
+    W_SHARED,
     WIDTHS
 } width;
 
@@ -154,9 +156,11 @@ enum {
     UNGATED = 256,
     EXPERTS = 512,
     LAST = 1024,
-    NORMED = 2048,   /* here, not on the device before */
-    LENT = 4096,     /* the experts' results come from the host */
-    FETCHED = 8192,  /* the cache comes from the host */
+    NORMED = 2048,  /* here, not on the device before */
+    LENT = 4096,    /* the experts' results come from the host */
+    FETCHED = 8192, /* the cache comes from the host */
+    SHARED = 32768, /* experts, and one that all tokens use */
+    UNSHARED = 65536,
     UNMASKED = 16384 /* and the mask is not there yet */
 };
 
@@ -231,7 +235,7 @@ static const step feed_forward_steps[] = {
     {TAKE, PRODUCT, W_FEED_FORWARD, UNGATED},
     {TAKE, GATE, W_EXPERTS, EXPERTS},
     {TAKE, UP, W_EXPERTS, EXPERTS},
-    {FREE, NORM, 0, 0},
+    {FREE, NORM, 0, UNSHARED},
     {TAKE, PRODUCT, W_FEED_FORWARD, GATED},
     {TAKE, PRODUCT, W_EXPERTS, EXPERTS},
     {FREE, GATE, 0, 0},
@@ -244,6 +248,15 @@ static const step feed_forward_steps[] = {
     {TAKE, STREAM, W_EMBEDDING, 0},
     {FREE, PRODUCT, 0, 0},
     {FREE, PARTS, 0, 0},
+    {TAKE, GATE, W_SHARED, SHARED},
+    {TAKE, UP, W_SHARED, SHARED},
+    {FREE, NORM, 0, SHARED},
+    {TAKE, PRODUCT, W_SHARED, SHARED},
+    {FREE, GATE, 0, SHARED},
+    {FREE, UP, 0, SHARED},
+    {TAKE, SHARED_RESULT, W_EMBEDDING, SHARED},
+    {FREE, PRODUCT, 0, SHARED},
+    {FREE, SHARED_RESULT, 0, SHARED},
     {FREE, SUM, 0, 0},
 };
 
@@ -302,6 +315,7 @@ static void set_rows(graph *g, const layer_values *l, uint64_t rows)
     g->widths[W_EXPERTS] = floats(g, rows, v->experts_used, v->expert_feed_forward);
     g->widths[W_PARTS] = floats(g, rows, v->experts_used, v->embedding);
     g->widths[W_ROUTES] = floats(g, rows, v->experts, 1);
+    g->widths[W_SHARED] = floats(g, rows, v->shared_feed_forward, 1);
     g->widths[W_SHARES] = floats(g, rows, v->experts_used, 1);
 }
 
@@ -480,7 +494,11 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
 
 static void run_layer(graph *g, const layer_values *l, unsigned feed_forward, bool is_last)
 {
-    g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0);
+    bool is_shared = feed_forward == EXPERTS && g->v->shared_feed_forward > 0 &&
+                     rule_has(g->v->rule->compute, "shared");
+
+    g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0) |
+            (is_shared ? SHARED : UNSHARED);
     set_widths(g, l);
     RUN(g, attention_steps);
     for (size_t i = 0; is_last && i < g->input_count; i++)

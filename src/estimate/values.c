@@ -402,8 +402,18 @@ static gufo_status find_rule(reading *r)
 
 static gufo_status read_experts(const reading *r)
 {
-    r->v->expert_feed_forward = r->v->layer[0].feed_forward;
-    return read_count(r, "expert_feed_forward_length", &r->v->expert_feed_forward);
+    model_values *v = r->v;
+    uint64_t shared = 0;
+    gufo_status status;
+
+    v->expert_feed_forward = v->layer[0].feed_forward;
+    status = read_count(r, "expert_feed_forward_length", &v->expert_feed_forward);
+    if (status == GUFO_OK)
+        status = read_count(r, "expert_shared_count", &shared);
+    v->shared_feed_forward = shared * v->expert_feed_forward;
+    return status == GUFO_OK
+               ? read_count(r, "expert_shared_feed_forward_length", &v->shared_feed_forward)
+               : status;
 }
 
 gufo_status values_read(model_values *v, const gufo_model *model, gufo_error *error)
