@@ -29,7 +29,7 @@ typedef struct compute_work {
     const model_values *v;
     const settings *s;
     const expert_places *experts;
-    bool has_dense;
+    const model_weights *weights;
     widths w;
     uint64_t embeddings; /* bytes of two embeddings of every token */
     bool is_too_large;
@@ -87,14 +87,14 @@ static stage gated_stage(compute_work *c)
 {
     uint64_t token = SUM(c, {3, c->w.feed_forward}, {3, c->v->embedding}, {1, c->w.output});
 
-    return (stage){c->has_dense ? token : 0, 0};
+    return (stage){c->weights->has_dense ? token : 0, 0};
 }
 
 static stage plain_stage(compute_work *c)
 {
     uint64_t token = SUM(c, {2, c->w.feed_forward}, {3, c->v->embedding}, {1, c->w.output});
 
-    return (stage){c->has_dense ? token : 0, 0};
+    return (stage){c->weights->has_dense ? token : 0, 0};
 }
 
 static stage expert_stage(compute_work *c)
@@ -290,13 +290,12 @@ static uint64_t device_bytes(compute_work *c, const gufo_estimate_device *device
 /* By steps, not by a formula. */
 static uint64_t stepped_bytes(compute_work *c, const gufo_estimate_device *device, uint32_t index)
 {
-    bool has_experts = c->v->experts > 0 && c->v->experts_used > 0 &&
-                       (c->experts->on_devices || !c->experts->on_host);
+    bool are_lent = c->experts->on_host && !c->experts->on_devices;
     uint64_t bytes;
 
     if (index > 0 && device->layers == 0)
         return device->has_output ? tail_bytes(c) : 0;
-    bytes = peak_find(c->v, c->s, index, c->has_dense, has_experts, &c->is_too_large);
+    bytes = peak_find(c->v, c->weights, c->s, index, are_lent, &c->is_too_large);
     if (index == 0 && c->s->first == 0 && c->experts->on_host)
         bytes =
             larger(bytes, SUM(c, {4 * c->s->reserve, lent_stage(c).token}, {1, input_bytes(c)}));
@@ -350,11 +349,8 @@ gufo_status compute_sum(const model_weights *weights, const expert_places *exper
                         const model_values *v, const settings *s, gufo_estimate *out,
                         gufo_error *error)
 {
-    compute_work c = {.v = v,
-                      .s = s,
-                      .experts = experts,
-                      .has_dense = weights->has_dense,
-                      .w = find_widths(v, s)};
+    compute_work c = {
+        .v = v, .s = s, .experts = experts, .weights = weights, .w = find_widths(v, s)};
 
     c.embeddings = SUM(&c, {8 * s->reserve, v->embedding});
     out->devices[0].output_bytes = output_bytes(&c);

@@ -121,6 +121,7 @@ typedef struct model_weights {
     bool has_output; /* a tensor for the output: the table of tokens is not used for it */
     bool has_dense;  /* a feed-forward part without experts */
     bool has_experts;
+    bool is_dense[GUFO_ESTIMATE_MAX_LAYERS]; /* the same for each layer */
 } model_weights;
 
 /* Reads what a tensor is; false if the architecture does not use it. */
@@ -189,10 +190,10 @@ gufo_status companions_sum(const companions *c, const model_values *v,
 
 /* ---- peak.c --------------------------------------------------------------------------------- */
 
-/* Bytes of the buffer in which a transformer computes the layers of one device (from 1; 0: the host):
- * with plain feed-forward parts, with experts, or with both kinds of layers. */
-uint64_t peak_find(const model_values *v, const settings *s, uint32_t device, bool has_dense,
-                   bool has_experts, bool *is_too_large);
+/* Bytes of the buffer in which a transformer computes the layers of one device (from 1; 0: the host).
+ * `are_lent`: the host computes the experts of devices. */
+uint64_t peak_find(const model_values *v, const model_weights *w, const settings *s,
+                   uint32_t device, bool are_lent, bool *is_too_large);
 
 /* ---- speed.c -------------------------------------------------------------------------------- */
 

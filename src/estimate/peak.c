@@ -266,8 +266,10 @@ enum { INPUTS = 16 };
 
 typedef struct graph {
     const model_values *v;
+    const model_weights *w;
     const settings *s;
     uint32_t device; /* 0 is the host */
+    bool are_lent;   /* experts, by the host */
     arena a;
     hole slots[SLOTS];
     hole inputs[INPUTS]; /* that attention alone reads */
@@ -423,6 +425,22 @@ static void add_caches(graph *g)
         add_cache(g, window);
 }
 
+/* GATED or UNGATED, EXPERTS or LENT. */
+static unsigned feed_forward_of(const graph *g, uint64_t layer)
+{
+    bool has_experts = g->v->experts > 0 && g->v->experts_used > 0;
+
+    if (g->w->is_dense[layer])
+        return rule_has(g->v->rule->compute, "plain") ? UNGATED : GATED;
+    return has_experts && !g->are_lent ? EXPERTS : LENT;
+}
+
+/* Whether experts have one beside them that all tokens use. */
+static bool has_shared(const graph *g)
+{
+    return g->v->shared_feed_forward > 0 && rule_has(g->v->rule->compute, "shared");
+}
+
 /* On the host: tokens, room for embeddings in their place, positions, caches, wanted rows; the rows of
  * the table are the first result. */
 static void begin_host(graph *g)
@@ -440,12 +458,12 @@ static void begin_host(graph *g)
 
 /* On a device: copies of these inputs and of what the layer before has made.  A host leaves the sums of its
  * last layer to the device, a device before does the first norm of the next one. */
-static void begin_device(graph *g, uint64_t first, unsigned feed_forward)
+static void begin_device(graph *g, uint64_t first)
 {
     uint64_t bytes = floats(g, g->s->reserve, g->v->embedding, 1);
     bool is_after_host = first > 0 && settings_device(g->s, first - 1) == 0;
     bool is_after_device = first > 0 && !is_after_host;
-    bool has_parts = is_after_host && feed_forward == EXPERTS;
+    bool has_parts = is_after_host && feed_forward_of(g, first - 1) == EXPERTS && !has_shared(g);
 
     if (has_parts)
         g->slots[PARTS] =
@@ -492,10 +510,12 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
     return is;
 }
 
-static void run_layer(graph *g, const layer_values *l, unsigned feed_forward, bool is_last)
+static void run_layer(graph *g, uint64_t layer)
 {
-    bool is_shared = feed_forward == EXPERTS && g->v->shared_feed_forward > 0 &&
-                     rule_has(g->v->rule->compute, "shared");
+    const layer_values *l = &g->v->layer[layer];
+    bool is_last = layer + 1 == g->v->layers;
+    unsigned feed_forward = feed_forward_of(g, layer);
+    bool is_shared = feed_forward == EXPERTS && has_shared(g);
 
     g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0) |
             (is_shared ? SHARED : UNSHARED);
@@ -523,7 +543,7 @@ static void write_cache(graph *g)
     (void)take(&g->a, g->widths[W_VALUES]);
 }
 
-static void run_graph(graph *g, unsigned feed_forward)
+static void run_graph(graph *g)
 {
     const model_values *v = g->v;
     uint64_t first = 0;
@@ -533,34 +553,21 @@ static void run_graph(graph *g, unsigned feed_forward)
     if (g->device == 0)
         begin_host(g);
     else
-        begin_device(g, first, feed_forward);
+        begin_device(g, first);
     for (uint64_t i = first; i < v->layers && is_here(g, i); i++)
-        run_layer(g, &v->layer[i], feed_forward, i + 1 == v->layers);
+        run_layer(g, i);
     if (g->device == 0 && first == v->layers && g->s->o.no_kv_offload)
         write_cache(g);
     if (is_here(g, v->layers))
         (void)take(&g->a, floats(g, g->s->n_outputs, v->vocabulary, 1));
 }
 
-static uint64_t run_alone(const model_values *v, const settings *s, uint32_t device,
-                          unsigned feed_forward, bool *is_too_large)
+uint64_t peak_find(const model_values *v, const model_weights *w, const settings *s,
+                   uint32_t device, bool are_lent, bool *is_too_large)
 {
-    graph g = {.v = v, .s = s, .device = device};
+    graph g = {.v = v, .w = w, .s = s, .device = device, .are_lent = are_lent};
 
-    run_graph(&g, feed_forward);
+    run_graph(&g);
     *is_too_large |= g.a.is_too_large;
     return g.a.peak;
-}
-
-uint64_t peak_find(const model_values *v, const settings *s, uint32_t device, bool has_dense,
-                   bool has_experts, bool *is_too_large)
-{
-    unsigned dense = rule_has(v->rule->compute, "plain") ? UNGATED : GATED;
-    uint64_t peak = 0;
-
-    if (has_dense || !has_experts)
-        peak = run_alone(v, s, device, has_dense ? dense : LENT, is_too_large);
-    if (has_experts)
-        peak = larger(peak, run_alone(v, s, device, EXPERTS, is_too_large));
-    return peak;
 }

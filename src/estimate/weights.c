@@ -93,7 +93,8 @@ static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_t
     w->has_experts |= w->list[w->count - 1].is_expert;
     w->has_output |=
         strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
-    w->has_dense |= strcmp(name, "blk.{bid}.ffn_down") == 0;
+    if (strcmp(name, "blk.{bid}.ffn_down") == 0)
+        w->has_dense = w->is_dense[match->block] = true;
 }
 
 gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
