@@ -15,6 +15,7 @@
 /* Percent. */
 #define DEVICE_MARGIN 20 /* where layers are on devices; a larger margin is rough */
 #define APART_MARGIN 60
+#define STEPPED_DEVICE_MARGIN 15
 
 /* The largest numbers over all layers. */
 typedef struct widths {
@@ -127,14 +128,6 @@ static stage attention_stage(compute_work *c)
     return (stage){SUM(c, {1, scores}, {3, c->v->embedding}, {2, c->w.query}, {2, c->w.keys}), 0};
 }
 
-static stage latent_stage(compute_work *c)
-{
-    uint64_t both = 2 * (c->w.key_length + c->w.value_length);
-    uint64_t token = SUM(c, {c->w.heads, both}, {4, c->v->embedding}, {1, c->w.key_length});
-
-    return (stage){c->v->is_latent ? token : 0, 0};
-}
-
 /* Of state space models: the state with its snapshots. */
 static uint64_t kept_state(compute_work *c)
 {
@@ -170,9 +163,9 @@ static const struct {
     const char *name;
     stage (*find)(compute_work *c);
 } stages[] = {
-    {"gated", gated_stage},         {"plain", plain_stage},   {"experts", expert_stage},
-    {"attention", attention_stage}, {"latent", latent_stage}, {"mamba", mamba_stage},
-    {"mamba2", mamba2_stage},       {"rwkv7", rwkv7_stage},
+    {"gated", gated_stage},         {"plain", plain_stage}, {"experts", expert_stage},
+    {"attention", attention_stage}, {"mamba", mamba_stage}, {"mamba2", mamba2_stage},
+    {"rwkv7", rwkv7_stage},
 };
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -219,21 +212,12 @@ static uint64_t copy_bytes(compute_work *c)
     return c->s->flash ? SUM(c, {2 * c->w.cells, keys}, {2 * c->w.cells, values}) : 0;
 }
 
-/* With a quantized cache of values some architectures need one embedding of all tokens less. */
-static uint64_t spared_bytes(const compute_work *c)
-{
-    bool is_quantized = (c->s->o.type_v->flags & GUFO_ELEMENT_QUANTIZED) != 0;
-
-    return is_quantized && rule_has(c->v->rule->compute, "spares") ? c->embeddings / 2 : 0;
-}
-
 /* The peak where a layer and the output are on the same device. */
 static uint64_t peak_bytes(compute_work *c)
 {
     uint64_t inside = SUM(c, {4, largest_stage(c)}, {1, input_bytes(c)}, {1, copy_bytes(c)});
     uint64_t outside = SUM(c, {1, logit_bytes(c, c->v->vocabulary)}, {1, c->embeddings});
 
-    inside -= smaller(inside, spared_bytes(c));
     return larger(inside, outside);
 }
 
@@ -306,18 +290,20 @@ static uint64_t stepped_bytes(compute_work *c, const gufo_estimate_device *devic
  * differ more from the formula. */
 static void set_quality(const compute_work *c, gufo_estimate_device *device, bool is_device)
 {
-    uint64_t percent = rule_number(c->v->rule->margin);
+    uint64_t percent = rule_number(c->v->rule->margin), least = c->embeddings;
+    bool is_stepped = rule_has(c->v->rule->compute, "steps");
 
     if (is_device || c->s->on_devices > 0)
-        percent = larger(percent, DEVICE_MARGIN);
-    if (is_state_apart(c) || (c->s->on_devices > 0 && c->s->o.no_kv_offload))
+        percent = larger(percent, is_stepped ? STEPPED_DEVICE_MARGIN : DEVICE_MARGIN);
+    else if (is_stepped)
+        least = 0;
+    if (c->s->on_devices > 0 && c->s->o.no_kv_offload)
         percent = larger(percent, APART_MARGIN);
     device->compute_quality = percent > DEVICE_MARGIN ? GUFO_ESTIMATE_ROUGH : GUFO_ESTIMATE_FITTED;
     if (device->compute_bytes == 0)
         device->compute_quality = GUFO_ESTIMATE_EXACT;
     else
-        device->compute_margin =
-            larger(divide_up(device->compute_bytes, 100) * percent, c->embeddings);
+        device->compute_margin = larger(divide_up(device->compute_bytes, 100) * percent, least);
 }
 
 static uint64_t output_bytes(compute_work *c)

@@ -94,6 +94,7 @@ typedef struct model_values {
     bool is_causal;
     bool is_latent;                                  /* keys and values are one compressed vector */
     uint64_t latent_key_length, latent_value_length; /* of one head, when computed */
+    uint64_t query_rank;                             /* of compressed queries; 0: none */
     uint64_t inner, state, groups, time_steps;       /* of state space models */
     uint64_t state_r, state_s;                       /* elements for one layer and sequence */
     layer_values layer[GUFO_ESTIMATE_MAX_LAYERS];

@@ -121,6 +121,10 @@ typedef enum slot {
     SHARES,
     PARTS,
     SHARED_RESULT,
+    RANK, /* of compressed queries, keys and values */
+    ABSORBED,
+    POSITIONED,
+    COMPRESSED,
     SLOTS
 } slot;
 
@@ -140,6 +144,15 @@ typedef enum width {
     W_ROUTES,
     W_SHARES,
     W_SHARED,
+    W_QUERY_RANK, /* compressed: see latent_steps */
+    W_HEAD_QUERY,
+    W_ABSORBED,
+    W_POSITIONED,
+    W_COMPRESSED,
+    W_COMPRESSED_KEYS,
+    W_KEY_POSITION,
+    W_HEAD_VALUE,
+    W_VALUE_CELLS,
     WIDTHS
 } width;
 
@@ -210,6 +223,46 @@ static const step attention_steps[] = {
     {FREE, HEADS, 0, PLAIN_ATTENTION},
     {TAKE, MIXED_HEADS, W_HEADS, FLASH | MIXED_V},
     {FREE, HEADS, 0, MIXED_V},
+};
+
+/* Keys and values are one compressed vector (MLA): queries are multiplied by the matrix that would
+ * expand keys, so that they meet the vector as it is in the cache. */
+static const step latent_steps[] = {
+    {TAKE, NORM, W_EMBEDDING, NORMED},
+    {TAKE, RANK, W_QUERY_RANK, 0},
+    {TAKE, QUERY, W_HEAD_QUERY, 0},
+    {FREE, RANK, 0, 0},
+    {TAKE, ABSORBED, W_ABSORBED, 0},
+    {TAKE, POSITIONED, W_POSITIONED, 0},
+    {FREE, QUERY, 0, 0},
+    {TAKE, TURNED_QUERY, W_QUERY, 0},
+    {FREE, ABSORBED, 0, 0},
+    {FREE, POSITIONED, 0, 0},
+    {TAKE, RANK, W_COMPRESSED_KEYS, 0},
+    {FREE, NORM, 0, 0},
+    {TAKE, COMPRESSED, W_COMPRESSED, 0},
+    {TAKE, POSITIONED, W_KEY_POSITION, 0},
+    {FREE, RANK, 0, 0},
+    {TAKE, KEYS, W_COMPRESSED_KEYS, 0},
+    {FREE, COMPRESSED, 0, 0},
+    {FREE, POSITIONED, 0, 0},
+    {FREE, KEYS, 0, 0},
+    {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
+    {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
+    {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
+    {TAKE, MASK, W_MASK, UNMASKED},
+    {TAKE, VALUE_COPY, W_VALUE_CELLS, PLAIN_ATTENTION},
+    {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
+    {TAKE, HEADS, W_HEADS, FLASH},
+    {FREE, TURNED_QUERY, 0, 0},
+    {TAKE, HEADS, W_HEADS, PLAIN_ATTENTION},
+    {FREE, KEY_COPY, 0, 0},
+    {FREE, VALUE_COPY, 0, 0},
+    {FREE, SCORES, 0, 0},
+    {TAKE, MIXED_HEADS, W_HEAD_VALUE, 0},
+    {FREE, HEADS, 0, 0},
+    {TAKE, HEADS, W_HEAD_VALUE, 0},
+    {FREE, MIXED_HEADS, 0, 0},
 };
 
 /* The last layer goes on with the rows alone of which logits are wanted: widths change here. */
@@ -355,6 +408,24 @@ static void set_widths(graph *g, const layer_values *l)
         g->widths[W_KEY_COPY] = cache_bytes(g, s->o.type_k, l->kv_heads * l->key_length, cells);
         g->widths[W_VALUE_COPY] = cache_bytes(g, s->o.type_v, l->kv_heads * l->value_length, cells);
     }
+}
+
+static void set_latent_widths(graph *g, const layer_values *l)
+{
+    const settings *s = g->s;
+    const model_values *v = g->v;
+    uint64_t position = l->key_length - smaller(l->key_length, l->value_length);
+    uint64_t cells = amount_times(&g->a.is_too_large, 2 * s->n_ctx_seq, s->n_streams);
+
+    g->widths[W_QUERY_RANK] = floats(g, s->reserve, v->query_rank, 1);
+    g->widths[W_HEAD_QUERY] = floats(g, s->reserve, l->heads, v->latent_key_length);
+    g->widths[W_ABSORBED] = floats(g, s->reserve, l->heads, l->value_length);
+    g->widths[W_POSITIONED] = floats(g, s->reserve, l->heads, position);
+    g->widths[W_COMPRESSED] = floats(g, s->reserve, l->value_length, 1);
+    g->widths[W_COMPRESSED_KEYS] = floats(g, s->reserve, l->key_length, 1);
+    g->widths[W_KEY_POSITION] = floats(g, s->reserve, position, 1);
+    g->widths[W_HEAD_VALUE] = floats(g, s->reserve, l->heads, v->latent_value_length);
+    g->widths[W_VALUE_CELLS] = amount_times(&g->a.is_too_large, cells, l->value_length);
 }
 
 /* The matrix that mixes the elements of a head: the largest power of two that divides it. */
@@ -520,7 +591,12 @@ static void run_layer(graph *g, uint64_t layer)
     g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0) |
             (is_shared ? SHARED : UNSHARED);
     set_widths(g, l);
-    RUN(g, attention_steps);
+    if (g->v->is_latent) {
+        set_latent_widths(g, l);
+        RUN(g, latent_steps);
+    } else {
+        RUN(g, attention_steps);
+    }
     for (size_t i = 0; is_last && i < g->input_count; i++)
         release(&g->a, g->inputs[i]);
     RUN(g, row_steps);

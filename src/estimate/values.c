@@ -135,6 +135,7 @@ static gufo_status read_model(const reading *r)
         {"nextn_predict_layers", &v->predicting},
         {"attention.key_length_mla", &latent_key},
         {"attention.value_length_mla", &latent_value},
+        {"attention.q_lora_rank", &v->query_rank},
     };
     gufo_status status = read_counts(r, keys, COUNT_OF_KEYS(keys));
     gufo_entry causal;
