@@ -550,6 +550,97 @@ static void test_without_memory(void **state)
     header_model_close(&m);
 }
 
+/* ---- buffers for computing ------------------------------------------------------------------ */
+
+#define ODD                             \
+    "general.architecture\tllama\n"     \
+    "llama.vocab_size\t1000\n"          \
+    "llama.context_length\t2048\n"      \
+    "llama.embedding_length\t1152\n"    \
+    "llama.block_count\t6\n"            \
+    "llama.feed_forward_length\t2880\n" \
+    "llama.attention.head_count\t9\n"   \
+    "llama.attention.head_count_kv\t3\n"
+
+#define ODD_TENSORS                        \
+    "blk.0.ffn_down.weight\tF16\t2880x2\n" \
+    "blk.1.ffn_down.weight\tF16\t2880x2\n" \
+    "blk.2.ffn_down.weight\tF16\t2880x2\n" \
+    "blk.3.ffn_down.weight\tF16\t2880x2\n" \
+    "blk.4.ffn_down.weight\tF16\t2880x2\n" \
+    "blk.5.ffn_down.weight\tF16\t2880x2\n"
+
+/* What llama.cpp (August 2026) reserved for such a model, by its simulated allocation. */
+static void test_steps(void **state)
+{
+    const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32);
+    const gufo_element_type *q5_1 = gufo_element_type_by_name("Q5_1");
+    const gufo_element_type *iq4_nl = gufo_element_type_by_name("IQ4_NL");
+    const struct {
+        gufo_estimate_options options;
+        uint64_t bytes[3];
+    } rows[] = {
+        {{.n_ctx = 4096, .n_outputs = 1}, {31338528}},
+        {{.n_ctx = 4096, .n_outputs = 1, .flash_attention = GUFO_FLASH_ATTENTION_OFF}, {97263648}},
+        {{.n_ctx = 8192, .n_outputs = 4, .n_seq = 4}, {29241376}},
+        {{.n_ctx = 300, .n_outputs = 1, .type_k = f32, .type_v = f32}, {14829664}},
+        {{.n_ctx = 4096, .n_outputs = 1, .type_k = q5_1, .type_v = iq4_nl}, {29061152}},
+        {{.n_ctx = 8192, .n_outputs = 1, .n_devices = 1, .has_gpu_layers = true, .n_gpu_layers = 2},
+         {35532832, 17836064}},
+        {{.n_ctx = 8192, .n_outputs = 1, .n_devices = 2}, {13119520, 33171456, 30812192}},
+        {{.n_ctx = 8192, .n_outputs = 1, .n_devices = 1, .no_kv_offload = true},
+         {13119520, 36308992}},
+    };
+    open_estimate o = open_header(ODD, ODD_TENSORS);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_estimate e = run(o.e, &rows[i].options);
+
+        for (uint32_t d = 0; d < e.device_count; d++) {
+            uint64_t got = e.devices[d].compute_bytes, expected = rows[i].bytes[d];
+
+            check(got <= expected + 8192 && expected <= got + 8192,
+                  "row %zu, device %u: %" PRIu64 " for %" PRIu64, i, d, got, expected);
+        }
+    }
+    close_header(&o);
+}
+
+/* Experts; and compressed keys and values, with plain layers before those with experts. */
+static void test_expert_steps(void **state)
+{
+    const struct {
+        const char *entries, *tensors;
+        uint64_t bytes;
+    } rows[] = {
+        {"general.architecture\tllama\nllama.vocab_size\t32000\nllama.context_length\t4096\n"
+         "llama.embedding_length\t2048\nllama.block_count\t8\nllama.feed_forward_length\t1024\n"
+         "llama.attention.head_count\t16\nllama.expert_count\t64\nllama.expert_used_count\t8\n",
+         "", 71315488},
+        {"general.architecture\tdeepseek2\ndeepseek2.vocab_size\t102400\n"
+         "deepseek2.context_length\t163840\ndeepseek2.embedding_length\t2048\n"
+         "deepseek2.block_count\t27\ndeepseek2.feed_forward_length\t10944\n"
+         "deepseek2.attention.head_count\t16\ndeepseek2.attention.head_count_kv\t1\n"
+         "deepseek2.attention.key_length\t576\ndeepseek2.attention.value_length\t512\n"
+         "deepseek2.attention.key_length_mla\t192\ndeepseek2.attention.value_length_mla\t128\n"
+         "deepseek2.expert_count\t64\ndeepseek2.expert_used_count\t6\n"
+         "deepseek2.expert_shared_count\t2\ndeepseek2.expert_feed_forward_length\t1408\n",
+         "blk.0.ffn_down.weight\tF16\t10944x2\n", 97525792},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        open_estimate o = open_header(rows[i].entries, rows[i].tensors);
+        gufo_estimate e = run(o.e, &(gufo_estimate_options){.n_ctx = 4096, .n_outputs = 1});
+        uint64_t got = e.devices[0].compute_bytes;
+
+        check(got <= rows[i].bytes + 8192 && rows[i].bytes <= got + 8192,
+              "row %zu: %" PRIu64 " for %" PRIu64, i, got, rows[i].bytes);
+        close_header(&o);
+    }
+}
+
 /* ---- what is loaded beside the model -------------------------------------------------------- */
 
 #define ADAPTER                     \
@@ -684,6 +775,8 @@ int main(void)
         cmocka_unit_test(test_fit_experts),
         cmocka_unit_test(test_read),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_expert_steps),
         cmocka_unit_test(test_adapter),
         cmocka_unit_test(test_refused_adapters),
         cmocka_unit_test(test_projector),
