@@ -138,20 +138,12 @@ gufo_estimate_options gufo_estimate_draft_options(const gufo_estimate_options *o
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
-static gufo_status add_draft(const gufo_estimator *draft, const gufo_estimate_options *options,
-                             gufo_estimate *out, gufo_error *error)
+bool companions_add_draft(const gufo_estimate *draft, gufo_estimate *out)
 {
-    gufo_estimate_options o = gufo_estimate_draft_options(options);
     bool is_too_large = false;
-    gufo_estimate made;
-    gufo_status status = gufo_estimator_run(draft, &o, &made, error);
 
-    if (status != GUFO_OK) {
-        fail_in(error, GUFO_FILE_INPUT, 0, gufo_model_name(draft->model));
-        return status;
-    }
     for (uint32_t d = 0; d < out->device_count; d++) {
-        const gufo_estimate_device *one = &made.devices[d];
+        const gufo_estimate_device *one = &draft->devices[d];
         const uint64_t parts[] = {one->context_bytes, one->compute_bytes, one->output_bytes,
                                   one->adapter_bytes, one->projector_bytes};
         uint64_t sum = one->model_bytes;
@@ -162,11 +154,10 @@ static gufo_status add_draft(const gufo_estimator *draft, const gufo_estimate_op
         out->devices[d].draft_margin = one->compute_margin;
         out->devices[d].draft_quality = one->compute_quality;
     }
-    return is_too_large ? amount_refuse(error) : GUFO_OK;
+    return !is_too_large;
 }
 
-gufo_status companions_sum(const companions *c, const model_values *v,
-                           const gufo_estimate_options *options, const settings *s,
+gufo_status companions_sum(const companions *c, const model_values *v, const settings *s,
                            gufo_estimate *out, gufo_error *error)
 {
     bool is_too_large = false;
@@ -185,7 +176,5 @@ gufo_status companions_sum(const companions *c, const model_values *v,
     out->devices[s->o.n_devices > 0 ? 1 : 0].projector_bytes = c->projector_bytes;
     for (uint32_t d = 0; d < out->device_count; d++)
         out->devices[d].draft_quality = GUFO_ESTIMATE_EXACT;
-    if (is_too_large)
-        return amount_refuse(error);
-    return c->draft != NULL ? add_draft(c->draft, options, out, error) : GUFO_OK;
+    return is_too_large ? amount_refuse(error) : GUFO_OK;
 }

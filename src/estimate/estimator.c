@@ -48,6 +48,21 @@ static void count_layers(const model_values *v, const settings *s, gufo_estimate
     out->devices[settings_device(s, v->layers)].has_output = true;
 }
 
+/* A draft has no draft of its own. */
+static gufo_status run_draft(const gufo_estimator *draft, const gufo_estimate_options *options,
+                             gufo_estimate *out, gufo_error *error)
+{
+    gufo_estimate_options o = gufo_estimate_draft_options(options);
+    gufo_estimate made;
+    gufo_status status = gufo_estimator_run(draft, &o, &made, error);
+
+    if (status != GUFO_OK) {
+        fail_in(error, GUFO_FILE_INPUT, 0, gufo_model_name(draft->model));
+        return status;
+    }
+    return companions_add_draft(&made, out) ? GUFO_OK : amount_refuse(error);
+}
+
 gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_options *options,
                                gufo_estimate *out, gufo_error *error)
 {
@@ -74,7 +89,9 @@ gufo_status gufo_estimator_run(const gufo_estimator *e, const gufo_estimate_opti
     if (status == GUFO_OK)
         status = compute_sum(&e->weights, &experts, &e->values, &s, &made, error);
     if (status == GUFO_OK)
-        status = companions_sum(&e->beside, &e->values, options, &s, &made, error);
+        status = companions_sum(&e->beside, &e->values, &s, &made, error);
+    if (status == GUFO_OK && e->beside.draft != NULL)
+        status = run_draft(e->beside.draft, options, &made, error);
     if (status == GUFO_OK)
         *out = made;
     return status;

@@ -185,9 +185,10 @@ typedef struct companions {
     const gufo_estimator *draft; /* or NULL */
 } companions;
 
-gufo_status companions_sum(const companions *c, const model_values *v,
-                           const gufo_estimate_options *options, const settings *s,
+gufo_status companions_sum(const companions *c, const model_values *v, const settings *s,
                            gufo_estimate *out, gufo_error *error);
+/* Adds the estimate of a draft; false if a sum does not fit into 64 bits. */
+bool companions_add_draft(const gufo_estimate *draft, gufo_estimate *out);
 
 /* ---- peak.c --------------------------------------------------------------------------------- */
 
