@@ -5,7 +5,7 @@
  * inputs come first and stay.  A layer is always the same list of such steps, here as slots that are
  * taken and released; operations that write over what they read have none.
  *
- *     inputs | rows of the table | norm | queries | turned queries | values | keys | ...
+ *     inputs | rows of the table | norm | queries | rotated queries | values | keys | ...
  *                                  ^ released after the keys: the output of attention fits there
  *
  * The words of the column `compute` choose among the steps.  What one list cannot describe (state space
@@ -99,10 +99,10 @@ typedef enum slot {
     STREAM, /* what goes from layer to layer */
     NORM,
     QUERY,
-    TURNED_QUERY,
+    ROTATED_QUERY,
     MIXED_QUERY,
     KEYS,
-    TURNED_KEYS,
+    ROTATED_KEYS,
     MIXED_KEYS,
     VALUES,
     MIXED_VALUES,
@@ -160,7 +160,7 @@ typedef enum width {
 enum {
     FLASH = 1,
     PLAIN_ATTENTION = 2,
-    TURNED = 4, /* by positions, or a norm of each head: not written over what it reads */
+    ROTATED = 4, /* by positions, or a norm of each head: not written over what it reads */
     MIXED_K = 8,
     MIXED_V = 16, /* quantized caches: elements are mixed before they are written */
     COPIED_K = 32,
@@ -187,21 +187,21 @@ typedef struct step {
 static const step attention_steps[] = {
     {TAKE, NORM, W_EMBEDDING, NORMED},
     {TAKE, QUERY, W_QUERY, 0},
-    {TAKE, TURNED_QUERY, W_QUERY, TURNED},
-    {FREE, QUERY, 0, TURNED},
+    {TAKE, ROTATED_QUERY, W_QUERY, ROTATED},
+    {FREE, QUERY, 0, ROTATED},
     {TAKE, MIXED_QUERY, W_QUERY, MIXED_K},
     {FREE, QUERY, 0, MIXED_K},
-    {FREE, TURNED_QUERY, 0, MIXED_K},
+    {FREE, ROTATED_QUERY, 0, MIXED_K},
     {TAKE, VALUES, W_VALUES, 0},
     {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
     {FREE, VALUES, 0, MIXED_V},
     {TAKE, KEYS, W_KEYS, 0},
     {FREE, NORM, 0, 0},
-    {TAKE, TURNED_KEYS, W_KEYS, TURNED},
-    {FREE, KEYS, 0, TURNED},
+    {TAKE, ROTATED_KEYS, W_KEYS, ROTATED},
+    {FREE, KEYS, 0, ROTATED},
     {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
     {FREE, KEYS, 0, 0},
-    {FREE, TURNED_KEYS, 0, 0},
+    {FREE, ROTATED_KEYS, 0, 0},
     {FREE, MIXED_KEYS, 0, 0},
     {FREE, VALUES, 0, 0},
     {FREE, MIXED_VALUES, 0, 0},
@@ -213,7 +213,7 @@ static const step attention_steps[] = {
     {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
     {TAKE, HEADS, W_HEADS, FLASH},
     {FREE, QUERY, 0, 0},
-    {FREE, TURNED_QUERY, 0, 0},
+    {FREE, ROTATED_QUERY, 0, 0},
     {FREE, MIXED_QUERY, 0, 0},
     {FREE, KEY_COPY, 0, 0},
     {FREE, VALUE_COPY, 0, 0},
@@ -235,7 +235,7 @@ static const step latent_steps[] = {
     {TAKE, ABSORBED, W_ABSORBED, 0},
     {TAKE, POSITIONED, W_POSITIONED, 0},
     {FREE, QUERY, 0, 0},
-    {TAKE, TURNED_QUERY, W_QUERY, 0},
+    {TAKE, ROTATED_QUERY, W_QUERY, 0},
     {FREE, ABSORBED, 0, 0},
     {FREE, POSITIONED, 0, 0},
     {TAKE, RANK, W_COMPRESSED_KEYS, 0},
@@ -254,7 +254,7 @@ static const step latent_steps[] = {
     {TAKE, VALUE_COPY, W_VALUE_CELLS, PLAIN_ATTENTION},
     {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
     {TAKE, HEADS, W_HEADS, FLASH},
-    {FREE, TURNED_QUERY, 0, 0},
+    {FREE, ROTATED_QUERY, 0, 0},
     {TAKE, HEADS, W_HEADS, PLAIN_ATTENTION},
     {FREE, KEY_COPY, 0, 0},
     {FREE, VALUE_COPY, 0, 0},
@@ -564,7 +564,7 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
     } all[] = {
         {s->flash, FLASH},
         {!s->flash, PLAIN_ATTENTION},
-        {!rule_has(g->v->rule->compute, "unturned"), TURNED},
+        {!rule_has(g->v->rule->compute, "unrotated"), ROTATED},
         {is_mixed(s->o.type_k, l->key_length), MIXED_K},
         {is_mixed(s->o.type_v, l->value_length), MIXED_V},
         {s->o.type_k->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_K},

@@ -282,7 +282,7 @@ static void write_beside(const gufo_estimate *e)
 {
     if (write_part(e, "beside, adapters", adapter_bytes) |
         write_part(e, "beside, projector without its buffers", projector_bytes))
-        puts("  what adapters and projectors compute is not in any number");
+        puts("  not counted: what adapters and projectors compute");
     (void)write_part(e, "beside, the draft below", draft_bytes);
 }
 
