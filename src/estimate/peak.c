@@ -8,8 +8,8 @@
  *     inputs | rows of the table | norm | queries | rotated queries | values | keys | ...
  *                                  ^ released after the keys: the output of attention fits there
  *
- * The words of the column `compute` choose among the steps.  What one list cannot describe (state space
- * models, compressed keys and values) has a formula in compute.c. */
+ * The words of the column `compute` choose among the steps.  What these lists do not describe (state
+ * space models, parallel layers) has a formula in compute.c. */
 #include "estimate/estimator.h"
 
 #include <string.h>
