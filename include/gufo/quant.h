@@ -4,7 +4,8 @@
  * Part 2  importance matrix   which columns of a tensor matter most
  * Part 3  quantizing files    the streaming pipeline
  * Part 4  statistics          what numbers the data of a tensor holds
- * Part 5  allocation          which option of each tensor, so that a size is not exceeded */
+ * Part 5  allocation          which option of each tensor, so that a size is not exceeded
+ * Part 6  losses              which types each tensor may get, what it then takes and loses */
 #ifndef GUFO_QUANT_H
 #define GUFO_QUANT_H
 
@@ -401,7 +402,10 @@ typedef struct gufo_quantizer_tensor {
     bool unfit_importance;   /* there is some, of another length, and it is ignored */
     size_t adapters;         /* that change it */
     gufo_quantize_loss loss; /* after the job was run; zeros for copied tensors */
-    uint64_t reserved[4];
+    /* The same two sums where has_importance, with each square times the importance of its column;
+     * else zeros. */
+    double weighted_value, weighted_error;
+    uint64_t reserved[2];
 } gufo_quantizer_tensor;
 
 /* Tensor `index` in the order of the output; false past the end. */
@@ -572,6 +576,145 @@ typedef struct gufo_allocation {
 GUFO_API gufo_status gufo_allocate(const gufo_allocate_group *groups, size_t count, uint64_t budget,
                                    const gufo_allocate_options *options, size_t *choice,
                                    gufo_allocation *out, gufo_error *error);
+
+/* ==== Part 6: losses ========================================================================= */
+
+/* What every tensor of a model may become, how many bytes it then takes, and what it loses: the
+ * groups and options of Part 5.
+ *
+ *     look      gufo_losses_new: tensors, their options, the bytes of each; no data is read
+ *     recall    gufo_losses_read: losses of an earlier time, from a file; may be skipped
+ *     measure   gufo_losses_measure: those that are not known yet
+ *     remember  gufo_losses_write
+ *
+ * The loss of a tensor x that is quantized and decoded to y is
+ *
+ *     E = sum of w (y - x)^2 / sum of w x^2
+ *
+ * over all its values: 0 where nothing is lost, 1 where every value becomes 0.  w is the importance of
+ * the column (of that expert's matrix in a stack), and 1 for a tensor without importance.  What is
+ * measured is the encoder that will run: with the same effort and importance, after adapters. */
+typedef struct gufo_losses gufo_losses;
+
+typedef enum gufo_losses_flags {
+    GUFO_LOSSES_ALL_ROWS = 1, /* all rows are measured, in place of a sample */
+} gufo_losses_flags;
+
+typedef struct gufo_losses_options {
+    /* Types that tensors may get, without repetition; each must have an encoder.  NULL: the standard
+     * ones, which are
+     *   BF16 and F16, if a tensor of the input has that type;
+     *   Q8_0, Q6_K, Q5_K, Q4_K, IQ4_XS, Q3_K and Q2_K, the types that are on or near the lower hull
+     *   of bits and losses and are encoded fast;
+     *   and only with importance, without which they are slow and hardly better than the ones
+     *   above: IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, IQ1_M, IQ1_S. */
+    const gufo_element_type *const *types;
+    size_t type_count;    /* at most GUFO_QUANTIZE_TARGETS */
+    uint32_t flags;       /* of gufo_losses_flags */
+    uint64_t reserved[4]; /* must be zero */
+} gufo_losses_options;
+
+/* Finds the options of all tensors that the quantizer would write with these options.  For each type
+ * it asks the recipes what a tensor becomes if that type is the target and pure, so that kept
+ * tensors, adapters, pruned layers and the types that `options` gives to a tensor are what
+ * they are in the quantizer: such a tensor has one option.  Rows that do not fill blocks have the
+ * fallback type as their option, with its bytes; equal options are one.  A type that a tensor cannot
+ * have (no fallback, or one that is not allowed; it needs importance, and there is none) is not an
+ * option of it.  A tensor that is quantized already, where requantizing is allowed, may also stay as
+ * it is.
+ *
+ * Of `options` the targets, plan_only and the sizes of shards are ignored; everything that it points
+ * to, and the input, which may be made, must outlive the result.  Both may be NULL: {0}.
+ * NULL on failure: as gufo_quantizer_new; GUFO_E_ARGUMENT also for a type that is listed twice, or
+ * nothing encodes, and for a tensor without an option, with its name.  Freed with
+ * gufo_losses_free. */
+GUFO_MUST_USE GUFO_API gufo_losses *gufo_losses_new(const gufo_model *input,
+                                                    const gufo_quantize_options *options,
+                                                    const gufo_losses_options *more,
+                                                    gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_losses_free(gufo_losses *losses);
+
+/* A tensor.  Views live as long as the object. */
+typedef struct gufo_losses_tensor {
+    gufo_str name;             /* in the outputs */
+    const gufo_tensor *source; /* as in the input, where its name may differ */
+    size_t option_count;       /* at least 1 */
+    bool is_fixed;             /* the options of the quantizer decide: there is one option */
+    bool has_importance;       /* which weighs its losses */
+    size_t adapters;           /* that change it */
+    gufo_recipe_reason reason; /* for a tensor that is fixed: why */
+    uint64_t reserved[4];
+} gufo_losses_tensor;
+
+/* One option of a tensor. */
+typedef struct gufo_loss {
+    const gufo_element_type *type; /* NULL: an unknown type, which stays */
+    uint64_t bytes;                /* of its data, without padding */
+    bool is_known;                 /* measured, read from a file, or 0 because bytes stay */
+    double relative;               /* E; 0 where bytes stay */
+    double standard_error;         /* of E; 0 if all rows were measured */
+    uint64_t rows, all_rows;       /* measured, and of the tensor; `rows` is 0 where bytes stay */
+    uint32_t flags;                /* of gufo_recipe_flags */
+    uint64_t reserved[4];
+} gufo_loss;
+
+/* Tensors, in the order of the outputs: the numbers are those of gufo_quantizer_tensor_at. */
+GUFO_API uint64_t gufo_losses_count(const gufo_losses *losses);
+/* Tensor `index`; false past the end.  Any thread. */
+GUFO_API bool gufo_losses_tensor_at(const gufo_losses *losses, uint64_t index,
+                                    gufo_losses_tensor *out);
+/* Option `option` of tensor `index`: they are in the order of bytes, then of ids; false past the end.
+ * Any thread. */
+GUFO_API bool gufo_losses_option_at(const gufo_losses *losses, uint64_t index, size_t option,
+                                    gufo_loss *out);
+/* The option of a tensor that is this type; false if it is not one.  Any thread. */
+GUFO_API bool gufo_losses_find(const gufo_losses *losses, uint64_t index,
+                               const gufo_element_type *type, gufo_loss *out);
+/* Measures losses that are not known, or with GUFO_LOSSES_ALL_ROWS not of all rows; may be called
+ * again, after a failure too.  A sample is one row of each of k equal parts of a matrix, at a place
+ * that the row's number decides; k doubles until the standard error of the loss is below 2 % of it,
+ * for every option of the tensor, or all rows are measured.
+ *
+ *     SE^2 = (1 - k/K) / (k (k - 1)) * sum of (n - E m)^2 / mean(m)^2
+ *
+ * for k of K rows with a numerator n and a denominator m each.  Of every expert of a stack as many
+ * rows are measured.  Losses do not depend on threads, memory, kernels, or on what was known before;
+ * those of all rows are those of the run of the quantizer.  Memory: as writing, run->memory or
+ * GUFO_QUANTIZE_MEMORY.  Progress counts bytes that are read; the total may grow.
+ *   GUFO_E_RANGE      a value that is not finite, unless GUFO_QUANTIZE_KEEP_NONFINITE
+ *   GUFO_E_CHANGED    an input was written to since it was opened
+ *   GUFO_E_STOPPED    `progress` asked for it; what was measured of whole tensors is kept
+ *   GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY, GUFO_E_ARGUMENT as gufo_job_run */
+GUFO_API gufo_status gufo_losses_measure(gufo_losses *losses, const gufo_run *run,
+                                         gufo_error *error);
+/* The loss of a tensor in a run of the quantizer, to compare with what was measured before: with
+ * importance where the tensor has some.  Any thread. */
+GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
+
+/* Losses can be kept in a file: text, a line for each option of each tensor.  It also holds a hash of
+ * the header, size and time of all files that the data comes from, of the importance matrix and of the
+ * options that decide about losses, and counts only where they are the same.
+ *
+ * Takes what fits.  *taken (may be NULL) is the number of losses that are known now and were not
+ * before.  After a failure nothing was taken, and it is safe to measure and to write the file: none of
+ * these is a reason to stop.  The file may come from anybody: it must be a regular file that only its
+ * owner, the user or root, may write to, and is not opened through a symlink; losses that are not
+ * finite numbers from 0 on make it damaged.  Memory is bounded by the number of options.
+ *   GUFO_E_NOT_FOUND  there is no file
+ *   GUFO_E_CHANGED    it is of another model, importance matrix, adapter, effort or version
+ *   GUFO_E_MALFORMED  not such a file, or damaged: the error has line and reason
+ *   GUFO_E_ARGUMENT   not a file to be trusted, with the reason
+ *   GUFO_E_IO, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_losses_read(gufo_losses *losses, const char *path, uint64_t *taken,
+                                      gufo_error *error);
+/* Writes all losses that were measured, or read and measured; replaces a file that gufo_losses_read
+ * would trust, atomically.  The same numbers are read again, to the last bit.
+ *   GUFO_E_EXISTS     there is something else at that path
+ *   GUFO_E_ARGUMENT   it is an input
+ *   GUFO_E_IO, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_losses_write(const gufo_losses *losses, const char *path,
+                                       gufo_error *error);
 
 #ifdef __cplusplus
 }
