@@ -24,6 +24,7 @@
  *              cells.c      the shape of a transposed piece
  *              transpose.c  columns that become rows, a band at a time
  *              peek.c       rows of a piece, without a run
+ *              sample.c     chosen rows of pieces, made and measured without a run
  *              work.c       threads with their memory
  *              units.c      all units in a row
  *     run/     targets.c    temporary files and their names; parts.c: what an interrupted run left
@@ -158,6 +159,7 @@ typedef struct made {
     bool weighs;                   /* the encoder gets importance */
     bool swap;                     /* numbers become big-endian */
     bool measure;                  /* what encoding loses */
+    bool weighted;                 /* measuring gets importance, too */
 } made;
 
 typedef enum piece_how {
@@ -180,7 +182,7 @@ typedef struct piece {
     uint64_t slice_rows;
 
     /* Set by job_add_piece, from what is above. */
-    bool encodes, weighs; /* any result */
+    bool encodes, weighs; /* any result; the latter: or its measuring */
     uint64_t unit_rows, step_rows, slice_units;
     uint64_t first_unit, units;
     uint64_t bytes; /* that are read for it in all */
@@ -202,6 +204,15 @@ typedef struct job_input {
     bool planned; /* what is read of it is part of gufo_job.identity; else file and time count */
 } job_input;
 
+/* Rows on their way: [row, row + count) of a piece. */
+typedef struct measured_rows {
+    uint64_t piece;
+    uint32_t made; /* the result that `decoded` is of */
+    uint64_t row, count;
+    const float *values, *decoded;
+    const float *importance; /* of the columns; NULL where made.weighted is not set */
+} measured_rows;
+
 /* What a planner does while its job runs.  Any of them may be NULL. */
 typedef struct job_hooks {
     void *context;
@@ -210,17 +221,16 @@ typedef struct job_hooks {
     /* The importance of the columns of a slice: `columns` factors into `out`.  Any thread. */
     gufo_status (*importance)(void *context, uint64_t piece, uint64_t slice, float *out,
                               gufo_error *error);
-    /* Values of some rows of a piece and what they became: adds to `result`, result_size bytes that
-     * begin as zeros with each unit.  Any thread.  A failure ends the job. */
-    gufo_status (*measure)(void *context, uint64_t piece, uint32_t made, uint64_t row,
-                           uint64_t count, const float *values, const float *decoded, void *result,
+    /* Some rows of a piece and what they became: adds to `result`, result_size bytes that begin as
+     * zeros with each unit.  Any thread.  A failure ends the job. */
+    gufo_status (*measure)(void *context, const measured_rows *rows, void *result,
                            gufo_error *error);
     /* Adds the result of a unit to what its piece has so far; in the order of units. */
     void (*add)(void *context, void *sum, const void *result);
     size_t result_size;
 } job_hooks;
 
-enum { JOB_RESULT_SIZE = 1024 }; /* the largest result */
+enum { JOB_RESULT_SIZE = 1536 }; /* the largest result */
 
 typedef struct job_target {
     uint64_t size;                    /* of the file */
@@ -321,6 +331,33 @@ gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
 /* Does all units and writes nothing: what the hooks have measured is in job_result.  Once per job,
  * in place of gufo_job_run, and with its errors. */
 gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
+
+/* Rows that are made and measured, and not written: [row, row + count) of a piece, which neither cross
+ * from one slice into the next nor are more than a unit has (job_unit_rows).  Rows of interleaved types
+ * begin and end with their groups (job_group_rows). */
+typedef struct job_sample {
+    uint64_t piece, row, count;
+    uint32_t skipped; /* results of the piece that are not made: bit i is result i */
+} job_sample;
+
+/* Who says which rows. */
+typedef struct job_sampler {
+    void *context;
+    /* The samples of the next round, in the order of pieces and rows; *count 0 ends the work.  They
+     * live until the next call. */
+    gufo_status (*next)(void *context, const job_sample **samples, uint64_t *count,
+                        gufo_error *error);
+    /* What hooks.measure gave for sample `index` of the round; in their order, one at a time. */
+    gufo_status (*take)(void *context, uint64_t index, const void *result, gufo_error *error);
+} job_sampler;
+
+/* Measures samples, round after round, with the threads and memory of one run.  A job that is planned
+ * and has no targets; may be called again. */
+gufo_status job_measure_samples(gufo_job *job, const gufo_run *run, const job_sampler *sampler,
+                                gufo_error *error);
+/* Rows of a piece in a whole unit, and rows that are only read together. */
+uint64_t job_unit_rows(const piece *p);
+uint64_t job_group_rows(const piece *p);
 
 /* Rows [row, row + count) of piece `index`, which has one result without importance: what a run would
  * write, without one.  Any thread. */

@@ -209,7 +209,7 @@ gufo_status adapters_choose(const gufo_quantizer *q, const quant_tensor *tensor,
 
 /* ---- rows of adapters ----------------------------------------------------------------------- */
 
-gufo_status adapters_add_inputs(const gufo_quantizer *q, gufo_error *error)
+gufo_status adapters_add_inputs(const gufo_quantizer *q, gufo_job *job, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     uint32_t number;
@@ -218,19 +218,18 @@ gufo_status adapters_add_inputs(const gufo_quantizer *q, gufo_error *error)
         const gufo_model *model = q->options.adapters[i].model;
 
         for (uint32_t k = 0; k < gufo_model_shard_count(model) && status == GUFO_OK; k++)
-            status = job_add_model(q->job, model, k, &number, error);
+            status = job_add_model(job, model, k, &number, error);
     }
     return status;
 }
 
-static gufo_status rows_of(const gufo_quantizer *q, const adapter_part *part, rows *out,
-                           gufo_error *error)
+static gufo_status rows_of(gufo_job *job, const adapter_part *part, rows *out, gufo_error *error)
 {
     uint32_t input;
-    gufo_status status = job_add_model(q->job, part->model, part->tensor.shard, &input, error);
+    gufo_status status = job_add_model(job, part->model, part->tensor.shard, &input, error);
 
     if (status == GUFO_OK)
-        *out = job_tensor_rows(q->job, input, &part->tensor, part->index);
+        *out = job_tensor_rows(job, input, &part->tensor, part->index);
     return status;
 }
 
@@ -273,14 +272,15 @@ typedef struct factors {
     rows left, right;
 } factors;
 
-static gufo_status find_factors(const gufo_quantizer *q, const adapter_change *change, factors *out,
+static gufo_status find_factors(gufo_job *job, const adapter_change *change, factors *out,
                                 gufo_error *error)
 {
-    gufo_status status = rows_of(q, change->looked_up ? &change->a : &change->b, &out->left, error);
+    gufo_status status =
+        rows_of(job, change->looked_up ? &change->a : &change->b, &out->left, error);
     const gufo_tensor *turned = &change->b.tensor;
 
     if (status == GUFO_OK)
-        status = rows_of(q, change->looked_up ? &change->b : &change->a, &out->right, error);
+        status = rows_of(job, change->looked_up ? &change->b : &change->a, &out->right, error);
     if (status == GUFO_OK && change->looked_up)
         out->right = (rows){.input = out->right.input,
                             .read = read_turned,
@@ -312,9 +312,9 @@ static gufo_status find_narrow(const quant_tensor *tensor, const made *results, 
                   QUOTED(tensor->source.name));
 }
 
-static gufo_status add_piece(gufo_quantizer *q, const quant_tensor *tensor, const rows *from,
-                             row_op *ops, uint32_t op_count, made *results, uint64_t slices,
-                             gufo_error *error)
+static gufo_status add_piece(gufo_job *job, const quant_tensor *tensor, const rows *from,
+                             row_op *ops, uint32_t op_count, made *results, uint32_t count,
+                             uint64_t slices, gufo_error *error)
 {
     rows only = *from;
     segment all = {.count = {from->count, 1, 1}, .stride = {1, 0, 0}};
@@ -327,7 +327,7 @@ static gufo_status add_piece(gufo_quantizer *q, const quant_tensor *tensor, cons
                .n_sources = 1,
                .n_segments = 1,
                .n_ops = op_count,
-               .n_made = (uint32_t)q->target_count,
+               .n_made = count,
                .columns = from->columns,
                .slices = slices,
                .slice_rows = from->count / slices};
@@ -335,28 +335,29 @@ static gufo_status add_piece(gufo_quantizer *q, const quant_tensor *tensor, cons
 
     for (uint32_t i = 0; i < p.n_made && status == GUFO_OK; i++)
         status = gufo_element_row_size(results[i].type, p.columns, &results[i].row_bytes, error);
-    return status == GUFO_OK ? job_add_piece(q->job, &p, error) : status;
+    return status == GUFO_OK ? job_add_piece(job, &p, error) : status;
 }
 
-gufo_status adapters_add_tensor(gufo_quantizer *q, const quant_tensor *tensor, made *results,
-                                uint64_t slices, gufo_error *error)
+gufo_status adapters_add_tensor(const gufo_quantizer *q, gufo_job *job, const quant_tensor *tensor,
+                                made *results, uint32_t made_count, uint64_t slices,
+                                gufo_error *error)
 {
     row_op ops[GUFO_QUANTIZE_ADAPTERS + 1];
     factors tables[GUFO_QUANTIZE_ADAPTERS];
-    rows from = job_tensor_rows(q->job, (uint32_t)tensor->shard, &tensor->source, tensor->index);
+    rows from = job_tensor_rows(job, (uint32_t)tensor->shard, &tensor->source, tensor->index);
     uint32_t count = 0;
     bool narrow;
-    gufo_status status = find_narrow(tensor, results, (uint32_t)q->target_count, &narrow, error);
+    gufo_status status = find_narrow(tensor, results, made_count, &narrow, error);
 
     for (size_t i = 0; i < tensor->change_count && status == GUFO_OK; i++) {
         const adapter_change *change = &q->changes[tensor->first_change + i];
 
         if (change->replaces) {
-            status = rows_of(q, &change->a, &from, error);
+            status = rows_of(job, &change->a, &from, error);
             count = 0;
             continue;
         }
-        status = find_factors(q, change, &tables[count], error);
+        status = find_factors(job, change, &tables[count], error);
         ops[count] = (row_op){.kind = &row_op_product,
                               .side = {&tables[count].left, &tables[count].right},
                               .number = change->number};
@@ -364,6 +365,7 @@ gufo_status adapters_add_tensor(gufo_quantizer *q, const quant_tensor *tensor, m
     }
     if (narrow && count > 0)
         ops[count++] = (row_op){.kind = &row_op_round_odd};
-    return status == GUFO_OK ? add_piece(q, tensor, &from, ops, count, results, slices, error)
-                             : status;
+    return status == GUFO_OK
+               ? add_piece(job, tensor, &from, ops, count, results, made_count, slices, error)
+               : status;
 }

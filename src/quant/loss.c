@@ -137,6 +137,68 @@ bool loss_measure(gufo_quantize_loss *loss, const float *values, const float *de
     return fresh.count == count;
 }
 
+/* ---- weighted ------------------------------------------------------------------------------- */
+
+typedef double doubles __attribute__((vector_size(WIDTH * sizeof(double))));
+
+/* The sums of one row: value i belongs to lane i % WIDTH, what does not fill the lanes to lane 0. */
+static void weigh_row(quant_loss *sum, const float *importance, const float *values,
+                      const float *decoded, uint64_t columns)
+{
+    uint64_t whole = columns - columns % WIDTH;
+    doubles square_value = {0}, square_error = {0};
+
+    for (uint64_t i = 0; i < whole; i += WIDTH) {
+        doubles value = __builtin_convertvector(load(values + i), doubles);
+        doubles error = value - __builtin_convertvector(load(decoded + i), doubles);
+        doubles weight = __builtin_convertvector(load(importance + i), doubles);
+
+        square_value += weight * (value * value);
+        square_error += weight * (error * error);
+    }
+    for (uint64_t i = whole; i < columns; i++) {
+        double value = values[i], error = value - (double)decoded[i];
+
+        square_value[0] += (double)importance[i] * (value * value);
+        square_error[0] += (double)importance[i] * (error * error);
+    }
+    for (size_t i = 0; i < WIDTH; i++) {
+        sum->weighted_value += square_value[i];
+        sum->weighted_error += square_error[i];
+    }
+}
+
+static void weigh_finite(quant_loss *sum, const float *importance, const float *values,
+                         const float *decoded, uint64_t columns)
+{
+    for (uint64_t i = 0; i < columns; i++) {
+        double value = values[i], error = value - (double)decoded[i];
+
+        if (!isfinite(values[i]) || !isfinite(decoded[i]))
+            continue;
+        sum->weighted_value += (double)importance[i] * (value * value);
+        sum->weighted_error += (double)importance[i] * (error * error);
+    }
+}
+
+void loss_weigh(quant_loss *loss, const float *importance, const float *values,
+                const float *decoded, uint64_t count, uint64_t columns)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        quant_loss row = {.weighted_value = 0};
+
+        weigh_row(&row, importance, values + i * columns, decoded + i * columns, columns);
+        if (!isfinite(row.weighted_value) || !isfinite(row.weighted_error)) {
+            row = (quant_loss){.weighted_value = 0};
+            weigh_finite(&row, importance, values + i * columns, decoded + i * columns, columns);
+        }
+        loss->weighted_value += row.weighted_value;
+        loss->weighted_error += row.weighted_error;
+    }
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
 void gufo_quantize_loss_add(gufo_quantize_loss *loss, const gufo_quantize_loss *more)
 {
     loss->count += more->count;

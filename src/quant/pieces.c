@@ -85,29 +85,43 @@ static gufo_status fail_step(const step *s, gufo_error *error)
 
 /* ---- what the job asks ---------------------------------------------------------------------- */
 
-static gufo_status measure(void *context, uint64_t number, uint32_t which, uint64_t row,
-                           uint64_t count, const float *values, const float *decoded, void *result,
+gufo_status pieces_measure(const gufo_quantizer *q, const quant_tensor *tensor,
+                           const gufo_element_type *to, const measured_rows *rows, quant_loss *loss,
                            gufo_error *error)
 {
-    const gufo_quantizer *q = context;
-    gufo_quantize_loss *losses = result;
-    const step s = {
-        &q->tensors[number], quant_result_of(q, which, number)->to, row, count, values, decoded};
+    uint64_t columns = tensor->source.dims[0];
+    const step s = {tensor, to, rows->row, rows->count, rows->values, rows->decoded};
 
-    if (loss_measure(&losses[which], values, decoded, count * s.tensor->source.dims[0]) ||
+    if (rows->importance != NULL)
+        loss_weigh(loss, rows->importance, rows->values, rows->decoded, rows->count, columns);
+    if (loss_measure(&loss->plain, rows->values, rows->decoded, rows->count * columns) ||
         (q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE))
         return GUFO_OK;
     return fail_step(&s, error);
 }
 
+static gufo_status measure(void *context, const measured_rows *rows, void *result,
+                           gufo_error *error)
+{
+    const gufo_quantizer *q = context;
+    quant_loss *losses = result;
+
+    return pieces_measure(q, &q->tensors[rows->piece],
+                          quant_result_of(q, rows->made, rows->piece)->to, rows,
+                          &losses[rows->made], error);
+}
+
 static void add_losses(void *context, void *sum, const void *result)
 {
     const gufo_quantizer *q = context;
-    const gufo_quantize_loss *more = result;
-    gufo_quantize_loss *losses = sum;
+    const quant_loss *more = result;
+    quant_loss *losses = sum;
 
-    for (size_t i = 0; i < q->target_count; i++)
-        gufo_quantize_loss_add(&losses[i], &more[i]);
+    for (size_t i = 0; i < q->target_count; i++) {
+        gufo_quantize_loss_add(&losses[i].plain, &more[i].plain);
+        losses[i].weighted_value += more[i].weighted_value;
+        losses[i].weighted_error += more[i].weighted_error;
+    }
 }
 
 static gufo_status importance(void *context, uint64_t number, uint64_t slice, float *out,
@@ -160,22 +174,30 @@ static bool is_converted(const gufo_quantizer *q, uint64_t index)
     return false;
 }
 
+made pieces_encoded(const quant_tensor *t, const gufo_element_type *to)
+{
+    return (made){.target = NO_TARGET,
+                  .type = to,
+                  .encode = true,
+                  .weighs = t->has_importance && (to->flags & GUFO_ELEMENT_WEIGHS) != 0,
+                  .measure = true,
+                  .weighted = t->has_importance};
+}
+
 /* The result of a tensor for target `number`, whose file has it at `place`. */
 static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, uint64_t place)
 {
     const quant_tensor *t = &q->tensors[index];
     const quant_result *r = quant_result_of(q, number, index);
     const gufo_document *document = quant_document_of(q, number, t->output);
-    bool converts = r->method == METHOD_CONVERT;
+    made m = {.type = r->to};
 
-    return (made){.target = (uint32_t)(number * q->output_count + t->output),
-                  .place = place,
-                  .type = r->to,
-                  .encode = converts,
-                  .weighs =
-                      converts && t->has_importance && (r->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
-                  .swap = gufo_document_byte_order(document) == GUFO_BIG_ENDIAN,
-                  .measure = converts};
+    if (r->method == METHOD_CONVERT)
+        m = pieces_encoded(t, r->to);
+    m.target = (uint32_t)(number * q->output_count + t->output);
+    m.place = place;
+    m.swap = gufo_document_byte_order(document) == GUFO_BIG_ENDIAN;
+    return m;
 }
 
 /* Bytes that stay as they are, in all targets. */
@@ -191,6 +213,17 @@ static gufo_status add_copy(gufo_quantizer *q, const quant_tensor *t, const uint
                             .row_bytes = 1};
     return job_add_results(q->job, PIECE_MOVE, t->source.name, &from, results,
                            (uint32_t)q->target_count, 1, error);
+}
+
+gufo_status pieces_add_tensor(const gufo_quantizer *q, gufo_job *job, const quant_tensor *t,
+                              made *results, uint32_t count, bool weighs, gufo_error *error)
+{
+    uint64_t slices = weighs ? t->source.dims[2] * t->source.dims[3] : 1;
+
+    if (t->change_count > 0)
+        return adapters_add_tensor(q, job, t, results, count, slices, error);
+    return job_add_tensor(job, (uint32_t)t->shard, &t->source, t->index, results, count, slices,
+                          error);
 }
 
 /* Tensor `index` is the one of number `place` in its outputs. */
@@ -211,12 +244,7 @@ static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place,
         return add_copy(q, t, places, error);
     for (size_t i = 0; i < q->target_count; i++)
         results[i] = result_of(q, i, index, places[i]);
-    if (t->change_count > 0)
-        return adapters_add_tensor(q, t, results,
-                                   weighs ? t->source.dims[2] * t->source.dims[3] : 1, error);
-    return job_add_tensor(q->job, (uint32_t)t->shard, &t->source, t->index, results,
-                          (uint32_t)q->target_count,
-                          weighs ? t->source.dims[2] * t->source.dims[3] : 1, error);
+    return pieces_add_tensor(q, q->job, t, results, (uint32_t)q->target_count, weighs, error);
 }
 
 /* Tensors of one output follow each other. */
@@ -235,17 +263,16 @@ static gufo_status add_tensors(gufo_quantizer *q, gufo_error *error)
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-/* All that is read: shards have the numbers that they have in the input. */
-static gufo_status add_inputs(gufo_quantizer *q, gufo_error *error)
+gufo_status pieces_add_inputs(const gufo_quantizer *q, gufo_job *job, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     uint32_t number;
 
     for (uint32_t i = 0; i < gufo_model_shard_count(q->input) && status == GUFO_OK; i++)
-        status = job_add_model(q->job, q->input, i, &number, error);
+        status = job_add_model(job, q->input, i, &number, error);
     if (status == GUFO_OK)
-        status = adapters_add_inputs(q, error);
-    return status == GUFO_OK ? weights_add_inputs(q, error) : status;
+        status = adapters_add_inputs(q, job, error);
+    return status == GUFO_OK ? weights_add_inputs(q, job, error) : status;
 }
 
 static gufo_status add_targets(gufo_quantizer *q, gufo_error *error)
@@ -279,12 +306,12 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
                                 .importance = importance,
                                 .measure = measure,
                                 .add = add_losses,
-                                .result_size = q->target_count * sizeof(gufo_quantize_loss)};
+                                .result_size = q->target_count * sizeof(quant_loss)};
     q->job->effort = q->options.effort;
     q->job->memory = GUFO_QUANTIZE_MEMORY;
     q->job->naming = JOB_NAMED_STEM;
     q->job->set_count = (uint32_t)q->target_count;
-    status = add_inputs(q, error);
+    status = pieces_add_inputs(q, q->job, error);
     if (status == GUFO_OK)
         status = add_targets(q, error);
     if (status == GUFO_OK)
@@ -293,7 +320,7 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
     return status == GUFO_OK && q->job == NULL ? GUFO_E_MEMORY : status;
 }
 
-gufo_quantize_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index)
+quant_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index)
 {
-    return ((const gufo_quantize_loss *)job_result(q->job, index))[target];
+    return ((const quant_loss *)job_result(q->job, index))[target];
 }

@@ -245,8 +245,8 @@ static gufo_status choose(planning *p, size_t target, const gufo_recipe_model *m
     recipe.has_importance = q->options.importance != NULL ? has_importance : NULL;
     recipe.importance_context = p;
     recipe.allocator = &q->allocator;
-    status =
-        gufo_recipe_choose(&recipe, model, p->infos, (size_t)q->tensor_count, p->choices, error);
+    status = recipe_choose(&recipe, model, p->infos, (size_t)q->tensor_count, q->only_measures,
+                           p->choices, error);
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++)
         status = take_choice(q, i, quant_result_of(q, target, i), &p->choices[i], error);
     return status;
@@ -334,8 +334,9 @@ static gufo_status plan(planning *p, gufo_error *error)
     q->output_count = keep_split ? gufo_model_shard_count(q->input) : 1;
     status = plan_tensors(p, error);
     (void)model_fail(q->input, status, error);
-    if (status == GUFO_OK)
-        status = make_documents(p, error);
+    if (status != GUFO_OK || q->only_measures)
+        return status;
+    status = make_documents(p, error);
     if (status == GUFO_OK && shards_wanted(q)) {
         status = shards_divide(q, error);
         free_documents(q, 1);
@@ -406,8 +407,8 @@ static gufo_quantizer *new_quantizer(const gufo_model *input, const gufo_quantiz
     return q;
 }
 
-gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_options *options,
-                                   gufo_error *error)
+gufo_quantizer *quantizer_plan(const gufo_model *input, const gufo_quantize_options *options,
+                               bool only_measures, gufo_error *error)
 {
     static const gufo_quantize_options standard = {0};
     gufo_quantizer *q;
@@ -417,6 +418,7 @@ gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_
     q = new_quantizer(input, options != NULL ? options : &standard, error);
     if (q == NULL)
         return NULL;
+    q->only_measures = only_measures;
     p = (planning){.q = q, .index = {.name_of = name_of_tensor, .owner = q}};
     status = list_targets(q, error);
     if (status == GUFO_OK)
@@ -429,6 +431,12 @@ gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_
         return q;
     gufo_quantizer_free(q);
     return NULL;
+}
+
+gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_options *options,
+                                   gufo_error *error)
+{
+    return quantizer_plan(input, options, false, error);
 }
 
 void gufo_quantizer_free(gufo_quantizer *q)
@@ -456,10 +464,12 @@ bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uin
                                      gufo_quantizer_tensor *out)
 {
     const quant_tensor *tensor;
+    quant_loss loss;
 
     if (target >= q->target_count || index >= q->tensor_count)
         return false;
     tensor = &q->tensors[index];
+    loss = pieces_loss(q, target, index);
     if (out != NULL)
         *out = (gufo_quantizer_tensor){.name = tensor->name,
                                        .source = &tensor->source,
@@ -468,7 +478,9 @@ bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uin
                                        .has_importance = tensor->has_importance,
                                        .unfit_importance = tensor->unfit_importance,
                                        .adapters = (size_t)tensor->change_count,
-                                       .loss = pieces_loss(q, target, index)};
+                                       .loss = loss.plain,
+                                       .weighted_value = loss.weighted_value,
+                                       .weighted_error = loss.weighted_error};
     return true;
 }
 

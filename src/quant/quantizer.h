@@ -8,6 +8,7 @@
  *     settings.c     the documents of the outputs
  *     pieces.c       the job: one piece for each tensor, and its measurements
  *     loss.c         the loss of encoding
+ *     losses/        the loss of all types that tensors may get, before one is chosen
  *
  * Tensors, and the pieces of the job, have the same numbers. */
 #ifndef GUFO_QUANT_QUANTIZER_H
@@ -57,6 +58,12 @@ typedef struct quant_result {
     quant_method method;
 } quant_result;
 
+/* What encoding has lost. */
+typedef struct quant_loss {
+    gufo_quantize_loss plain;
+    double weighted_value, weighted_error; /* sums of squares times importance, if there is some */
+} quant_loss;
+
 struct gufo_quantizer {
     gufo_allocator allocator;
     const gufo_model *input;
@@ -73,8 +80,14 @@ struct gufo_quantizer {
     size_t output_count;       /* of each target */
     uint64_t *shard_ids; /* of each target, where its outputs are new shards; NULL: they are not */
     char *importance_path; /* NULL: not known */
+    bool only_measures;    /* losses/: without outputs and job; RECIPE_UNFIT marks results */
     gufo_job *job;
 };
+
+/* ---- plan.c --------------------------------------------------------------------------------- */
+
+gufo_quantizer *quantizer_plan(const gufo_model *input, const gufo_quantize_options *options,
+                               bool only_measures, gufo_error *error);
 
 static inline quant_result *quant_result_of(const gufo_quantizer *q, size_t target, uint64_t tensor)
 {
@@ -106,12 +119,13 @@ gufo_status adapters_find(gufo_quantizer *q, gufo_error *error);
 /* A tensor that an adapter changes is encoded again, even if its type stays. */
 gufo_status adapters_choose(const gufo_quantizer *q, const quant_tensor *tensor,
                             quant_result *result, gufo_error *error);
-/* Makes the files of the adapters inputs of the job. */
-gufo_status adapters_add_inputs(const gufo_quantizer *q, gufo_error *error);
-/* Adds the piece of a tensor that an adapter changes; row_bytes of the results is set here. */
+/* Makes the files of the adapters inputs of a job. */
+gufo_status adapters_add_inputs(const gufo_quantizer *q, gufo_job *job, gufo_error *error);
+/* Adds the piece of a tensor that an adapter changes to a job; row_bytes of the results is set here. */
 struct made;
-gufo_status adapters_add_tensor(gufo_quantizer *q, const quant_tensor *tensor, struct made *results,
-                                uint64_t slices, gufo_error *error);
+gufo_status adapters_add_tensor(const gufo_quantizer *q, gufo_job *job, const quant_tensor *tensor,
+                                struct made *results, uint32_t count, uint64_t slices,
+                                gufo_error *error);
 /* Bytes that they take beside the tables of a piece. */
 uint64_t adapters_memory(const gufo_quantizer *q);
 
@@ -136,8 +150,8 @@ uint64_t layer_renumbered(const layer_list *pruned, uint64_t layer);
 gufo_status weights_find(gufo_quantizer *q, gufo_error *error);
 /* GUFO_E_ARGUMENT for importance that does not fit a tensor that is converted. */
 gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, gufo_error *error);
-/* Makes the files of the importance matrix inputs of the job. */
-gufo_status weights_add_inputs(const gufo_quantizer *q, gufo_error *error);
+/* Makes the files of the importance matrix inputs of a job. */
+gufo_status weights_add_inputs(const gufo_quantizer *q, gufo_job *job, gufo_error *error);
 /* The importance of the columns of matrix `slice` of a tensor. */
 gufo_status weights_read(const gufo_quantizer *q, const quant_tensor *tensor, uint64_t slice,
                          float *out, gufo_error *error);
@@ -154,13 +168,30 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t inde
 
 /* Makes the job, when all documents exist. */
 gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error);
+/* What losses/ shares.  Makes all that is read inputs of a job: shards have the numbers that they have
+ * in the input. */
+gufo_status pieces_add_inputs(const gufo_quantizer *q, gufo_job *job, gufo_error *error);
+/* Adds a piece for a tensor to a job; `weighs`: every matrix has its importance.  row_bytes of the
+ * results is set here. */
+gufo_status pieces_add_tensor(const gufo_quantizer *q, gufo_job *job, const quant_tensor *tensor,
+                              struct made *results, uint32_t count, bool weighs, gufo_error *error);
+/* A result of a tensor that is encoded in type `to`. */
+struct made pieces_encoded(const quant_tensor *tensor, const gufo_element_type *to);
+/* Adds what rows of a tensor lose as `to`; GUFO_E_RANGE for values that are not finite. */
+struct measured_rows;
+gufo_status pieces_measure(const gufo_quantizer *q, const quant_tensor *tensor,
+                           const gufo_element_type *to, const struct measured_rows *rows,
+                           quant_loss *loss, gufo_error *error);
 /* The loss of a tensor for a target so far. */
-gufo_quantize_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index);
+quant_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index);
 
 /* ---- loss.c --------------------------------------------------------------------------------- */
 
 /* Adds the loss of `count` values and what they became; false if some of either are not finite. */
 bool loss_measure(gufo_quantize_loss *loss, const float *values, const float *decoded,
                   uint64_t count);
+/* Adds the weighted sums of `count` rows, one after the other, without what is not finite. */
+void loss_weigh(quant_loss *loss, const float *importance, const float *values,
+                const float *decoded, uint64_t count, uint64_t columns);
 
 #endif

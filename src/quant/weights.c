@@ -66,8 +66,8 @@ gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, g
 
 /* ---- its files ------------------------------------------------------------------------------ */
 
-static gufo_status add_file(const gufo_quantizer *q, const gufo_imatrix *m, uint32_t index,
-                            gufo_error *error)
+static gufo_status add_file(const gufo_quantizer *q, gufo_job *job, const gufo_imatrix *m,
+                            uint32_t index, gufo_error *error)
 {
     job_input input = {.role = GUFO_FILE_IMPORTANCE,
                        .index = index,
@@ -76,29 +76,29 @@ static gufo_status add_file(const gufo_quantizer *q, const gufo_imatrix *m, uint
                        .planned = true};
     uint32_t number;
 
-    return job_add_input(q->job, &input, &number, error);
+    return job_add_input(job, &input, &number, error);
 }
 
 /* Those that it was merged of, one after the other. */
-static gufo_status add_files(const gufo_quantizer *q, const gufo_imatrix *m, uint32_t *index,
-                             gufo_error *error)
+static gufo_status add_files(const gufo_quantizer *q, gufo_job *job, const gufo_imatrix *m,
+                             uint32_t *index, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     if (m->input_count == 0)
-        return add_file(q, m, (*index)++, error);
+        return add_file(q, job, m, (*index)++, error);
     for (size_t i = 0; i < m->input_count && status == GUFO_OK; i++)
-        status = add_files(q, m->inputs[i], index, error);
+        status = add_files(q, job, m->inputs[i], index, error);
     return status;
 }
 
-gufo_status weights_add_inputs(const gufo_quantizer *q, gufo_error *error)
+gufo_status weights_add_inputs(const gufo_quantizer *q, gufo_job *job, gufo_error *error)
 {
     uint32_t index = 0;
 
     if (q->options.importance == NULL)
         return GUFO_OK;
-    return add_files(q, q->options.importance, &index, error);
+    return add_files(q, job, q->options.importance, &index, error);
 }
 
 /* ---- its numbers ---------------------------------------------------------------------------- */

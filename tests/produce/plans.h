@@ -108,19 +108,18 @@ static inline gufo_status give_importance(void *context, uint64_t number, uint64
     return GUFO_OK;
 }
 
-static inline gufo_status measure_rows(void *context, uint64_t number, uint32_t which, uint64_t row,
-                                       uint64_t count, const float *values, const float *decoded,
-                                       void *result, gufo_error *error)
+static inline gufo_status measure_rows(void *context, const measured_rows *rows, void *result,
+                                       gufo_error *error)
 {
     measured *m = result;
 
-    (void)context, (void)number, (void)which, (void)row;
-    for (uint64_t i = 0; i < count * COLUMNS; i++)
-        if (!isfinite(values[i]))
+    (void)context;
+    for (uint64_t i = 0; i < rows->count * COLUMNS; i++)
+        if (!isfinite(rows->values[i]))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "a value is not finite");
-    for (uint64_t i = 0; i < count * COLUMNS; i++)
-        m->off += ((double)values[i] - (double)decoded[i]) / 3.0;
-    m->rows += (uint32_t)count;
+    for (uint64_t i = 0; i < rows->count * COLUMNS; i++)
+        m->off += ((double)rows->values[i] - (double)rows->decoded[i]) / 3.0;
+    m->rows += (uint32_t)rows->count;
     return GUFO_OK;
 }
 

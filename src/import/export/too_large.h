@@ -6,8 +6,7 @@
 
 /* job_hooks.measure; the context is a pointer to the job, or begins with one.  GUFO_E_RANGE: a
  * finite number became infinite.  Those that are not finite stay what they are. */
-gufo_status too_large_measure(void *context, uint64_t number, uint32_t which, uint64_t row,
-                              uint64_t count, const float *values, const float *decoded,
-                              void *result, gufo_error *error);
+gufo_status too_large_measure(void *context, const measured_rows *rows, void *result,
+                              gufo_error *error);
 
 #endif

@@ -3,6 +3,11 @@
 #include "base/memory.h"
 #include "produce/units/work.h"
 
+static bool needs_importance(const made *m)
+{
+    return m->weighs || m->weighted;
+}
+
 /* Whether there is a hook for all that pieces want. */
 static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
 {
@@ -11,7 +16,8 @@ static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
 
     for (uint64_t i = 0; i < job->piece_count; i++)
         for (uint32_t k = 0; k < job->pieces[i].n_made; k++)
-            complete = complete && (!job->pieces[i].made[k].weighs || hooks->importance != NULL) &&
+            complete = complete &&
+                       (!needs_importance(&job->pieces[i].made[k]) || hooks->importance != NULL) &&
                        (!job->pieces[i].made[k].measure || hooks->measure != NULL);
     return complete ? GUFO_OK
                     : refuse(error, GUFO_E_ARGUMENT,

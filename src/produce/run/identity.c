@@ -10,7 +10,7 @@
 #include "produce/units/work.h"
 
 /* Raised whenever cut.c cuts differently, or what a unit gives changes. */
-enum { CUT_VERSION = 1, PIECE_BYTES = 4096 };
+enum { CUT_VERSION = 2, PIECE_BYTES = 4096 };
 
 static void chain_u64(uint64_t *hash, uint64_t number)
 {
@@ -96,7 +96,7 @@ static void chain_op(uint64_t *hash, const row_op *op)
 static void chain_made(uint64_t *hash, const made *m)
 {
     uint64_t flags = (m->encode ? 1u : 0u) | (m->weighs ? 2u : 0u) | (m->swap ? 4u : 0u) |
-                     (m->measure ? 8u : 0u);
+                     (m->measure ? 8u : 0u) | (m->weighted ? 16u : 0u);
 
     chain_numbers(hash, 5,
                   (const uint64_t[]){m->target, m->place, m->row_bytes, id_of(m->type), flags});

@@ -116,7 +116,7 @@ gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
     p->encodes = p->weighs = false;
     for (uint32_t i = 0; i < p->n_made; i++) {
         p->encodes = p->encodes || p->made[i].encode;
-        p->weighs = p->weighs || p->made[i].weighs;
+        p->weighs = p->weighs || p->made[i].weighs || p->made[i].weighted;
     }
     p->first_unit = first_unit;
     p->units = p->slice_units = 0;

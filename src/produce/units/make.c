@@ -166,6 +166,13 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
     const piece *p = s->unit->piece;
     const made *m = &p->made[number];
     const job_hooks *hooks = &w->job->hooks;
+    const measured_rows seen = {.piece = s->unit->number,
+                                .made = number,
+                                .row = s->unit->row + s->done,
+                                .count = s->rows,
+                                .values = t->values,
+                                .decoded = t->decoded,
+                                .importance = m->weighted ? t->importance : NULL};
     uint8_t *to = make_bytes(t, s->unit, number) + s->done * m->row_bytes;
     gufo_status status =
         gufo_encoder_encode(w->encoders[m->type->id], t->values, s->rows, p->columns,
@@ -174,8 +181,7 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
     if (status == GUFO_OK && m->measure)
         status = gufo_decode(m->type, to, 1, s->rows * p->columns, t->decoded, w->cpu, error);
     if (status == GUFO_OK && m->measure)
-        status = hooks->measure(hooks->context, s->unit->number, number, s->unit->row + s->done,
-                                s->rows, t->values, t->decoded, result, error);
+        status = hooks->measure(hooks->context, &seen, result, error);
     if (status == GUFO_OK && m->swap)
         status = swap(m->type, to, s->rows * m->row_bytes, error);
     return status;
@@ -190,7 +196,7 @@ static gufo_status make_step(const work *w, const worker *t, step *s, void *resu
     if (p->n_ops > 0 && status == GUFO_OK)
         operate(w, t, s);
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].encode)
+        if (p->made[i].encode && (s->unit->skipped >> i & 1) == 0)
             status = encode_step(w, t, s, i, result, error);
     return status;
 }

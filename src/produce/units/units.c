@@ -10,12 +10,17 @@
 #include "base/threads.h"
 #include "produce/units/work.h"
 
+static unit unit_at(const work *w, uint64_t number)
+{
+    return w->samples != NULL ? sample_unit(w, number) : cut_find(w->job, number);
+}
+
 static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void *result,
                            gufo_error *error)
 {
     work *w = context;
     worker *t = &w->workers[thread];
-    unit u = cut_find(w->job, number);
+    unit u = unit_at(w, number);
     gufo_status status;
 
     if (u.piece->how == PIECE_MOVE)
@@ -27,18 +32,19 @@ static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void
 static gufo_status take_unit(void *context, uint64_t number, const void *result, gufo_error *error)
 {
     work *w = context;
-    unit u = cut_find(w->job, number);
+    unit u = unit_at(w, number);
     gufo_status status = GUFO_OK;
 
-    if (w->job->hooks.add != NULL)
+    if (w->take != NULL)
+        status = w->take(w->take_context, number, result, error);
+    else if (w->job->hooks.add != NULL)
         w->job->hooks.add(w->job->hooks.context, job_result(w->job, u.number), result);
-    if (w->note != NULL)
+    if (w->note != NULL && status == GUFO_OK)
         status = w->note(w->note_context, number, u.number, error);
     return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
 }
 
-/* Units that need nothing but their buffers, or whose tables and band exist. */
-static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
+gufo_status units_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 {
     parallel_loop loop = {.begin = begin,
                           .end = end,
@@ -51,11 +57,6 @@ static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *e
     if (w->run_span != NULL)
         return w->run_span(w->span_context, begin, end, error);
     return parallel_run(&loop, &w->allocator, error);
-}
-
-static bool is_simple(const piece *p)
-{
-    return !p->transpose && !side_exists(p);
 }
 
 /* Units of one transposed piece, band by band. */
@@ -73,7 +74,7 @@ static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t 
         if (status != GUFO_OK)
             return status;
         units = smaller(divide_up(w->band.count, p->unit_rows), end - begin);
-        status = run_span(w, begin, begin + units, error);
+        status = units_span(w, begin, begin + units, error);
         begin += units;
     }
     return status;
@@ -113,7 +114,7 @@ static gufo_status run_pieces(work *w, uint64_t number, uint64_t count, uint64_t
 
     if (status == GUFO_OK)
         status = w->job->pieces[number].transpose ? run_bands(w, number, begin, end, error)
-                                                  : run_span(w, begin, end, error);
+                                                  : units_span(w, begin, end, error);
     side_free(w);
     return status;
 }
@@ -121,7 +122,7 @@ static gufo_status run_pieces(work *w, uint64_t number, uint64_t count, uint64_t
 /* The end of the simple pieces from the one of unit `begin` on. */
 static uint64_t simple_end(const gufo_job *job, uint64_t number, uint64_t end)
 {
-    while (number < job->piece_count && is_simple(&job->pieces[number]) &&
+    while (number < job->piece_count && piece_is_simple(&job->pieces[number]) &&
            job->pieces[number].first_unit < end)
         number++;
     return number < job->piece_count ? smaller(job->pieces[number].first_unit, end) : end;
@@ -134,9 +135,9 @@ gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error)
     while (begin < end && status == GUFO_OK) {
         uint64_t number = cut_find(w->job, begin).number, stop;
 
-        if (is_simple(&w->job->pieces[number])) {
+        if (piece_is_simple(&w->job->pieces[number])) {
             stop = simple_end(w->job, number, end);
-            status = run_span(w, begin, stop, error);
+            status = units_span(w, begin, stop, error);
         } else {
             uint64_t count = together(w, number, end);
             const piece *last = &w->job->pieces[number + count - 1];

@@ -237,6 +237,7 @@ gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stre
                 .allocator = run->allocator != NULL ? *run->allocator : job->allocator,
                 .cpu = run->cpu,
                 .memory = run->memory != 0 ? run->memory : job->memory,
+                .total = job->total,
                 .run = run};
     status = make_encoders(w, &tables, error);
     if (status == GUFO_OK)
@@ -277,5 +278,5 @@ gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status,
 gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error)
 {
     w->done += bytes;
-    return run_progress(w->run, w->done, w->job->total, error);
+    return run_progress(w->run, w->done, w->total, error);
 }

@@ -117,6 +117,7 @@ typedef struct unit {
     uint64_t number; /* of the piece */
     uint64_t slice;
     uint64_t row, rows; /* of the piece */
+    uint32_t skipped;   /* results that are not made: bit i is result i */
 } unit;
 
 /* Cuts a piece: unit_rows, step_rows, units.  GUFO_E_LIMIT for rows that no memory holds. */
@@ -177,7 +178,10 @@ typedef struct work {
     /* What is done with units that need nothing but their buffers; NULL: they are written. */
     gufo_status (*run_span)(void *context, uint64_t begin, uint64_t end, gufo_error *error);
     void *span_context;
-    uint64_t done; /* bytes that were read */
+    const job_sample *samples; /* the units, in place of those of the job; NULL: these */
+    gufo_status (*take)(void *context, uint64_t index, const void *result, gufo_error *error);
+    void *take_context;
+    uint64_t done, total; /* bytes that were read, and that are to be read */
     /* Told of each unit that is done, in order; may be NULL. */
     gufo_status (*note)(void *context, uint64_t unit, uint64_t piece, gufo_error *error);
     void *note_context;
@@ -209,8 +213,22 @@ gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64
                              float *out, gufo_error *error);
 const uint8_t *transpose_row(const work *w, uint64_t row);
 
+/* ---- sample.c ------------------------------------------------------------------------------ */
+
+/* Sample `number` of a round as a unit. */
+unit sample_unit(const work *w, uint64_t number);
+
 /* ---- units.c -------------------------------------------------------------------------------- */
 
+/* Whether making a piece takes nothing that all threads share. */
+static inline bool piece_is_simple(const piece *p)
+{
+    return !p->transpose && !side_exists(p);
+}
+
+/* Units [begin, end) whose tables and band exist, or that need none: numbers of the job's units, or of
+ * samples. */
+gufo_status units_span(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 /* All units [begin, end), in parallel. */
 gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 

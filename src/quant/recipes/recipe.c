@@ -31,6 +31,7 @@ typedef struct recipe {
     uint64_t totals[KIND_COUNT]; /* tensors of each kind */
     uint64_t seen[KIND_COUNT];   /* of them, those that a mixture was asked about */
     uint32_t model_facts;
+    bool marks_unfit; /* in place of a failure */
     gufo_error *error;
 } recipe;
 
@@ -335,6 +336,13 @@ static gufo_status go_without(const recipe *r, const gufo_tensor *tensor, tensor
                   QUOTED(tensor->name), to->name);
 }
 
+/* A tensor that cannot have the type of the target keeps its own, with a mark. */
+static void mark_unfit(const gufo_tensor *tensor, gufo_recipe_choice *choice)
+{
+    choice->type = plain_type(tensor->type);
+    choice->flags = RECIPE_UNFIT;
+}
+
 /* Sets the flags; bytes of the right type are copied.  To decode what is quantized takes nothing
  * away, to encode it again does. */
 static gufo_status check_conversion(const recipe *r, const gufo_tensor *tensor, tensor_kind kind,
@@ -383,6 +391,10 @@ static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choi
     } else if (given == NULL) {
         want(r, tensor, kind, choice);
         status = fall_back(r, tensor, kind, choice);
+        if (status != GUFO_OK && r->marks_unfit && choice->reason == GUFO_REASON_TARGET) {
+            mark_unfit(tensor, choice);
+            return set_sizes(r, tensor, choice);
+        }
     } else {
         choice->type = choice->wanted = given->id;
         if (!fills_blocks(tensor, given->id))
@@ -432,9 +444,9 @@ gufo_status recipe_check_options(const gufo_recipe_options *options, gufo_error 
                           "gufo_recipe_options", error);
 }
 
-gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
-                               const gufo_tensor *tensors, size_t count,
-                               gufo_recipe_choice *choices, gufo_error *error)
+gufo_status recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
+                          const gufo_tensor *tensors, size_t count, bool marks_unfit,
+                          gufo_recipe_choice *choices, gufo_error *error)
 {
     static const gufo_recipe_options standard = {0};
     static const gufo_recipe_model unknown = {0};
@@ -443,6 +455,7 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
                 .model = model != NULL ? model : &unknown,
                 .tensors = tensors,
                 .count = count,
+                .marks_unfit = marks_unfit,
                 .error = error};
     gufo_status status;
     uint32_t *order;
@@ -465,4 +478,11 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
         status = choose(&r, &tensors[order[i]], &choices[order[i]]);
     mem_free(allocator, order);
     return status;
+}
+
+gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
+                               const gufo_tensor *tensors, size_t count,
+                               gufo_recipe_choice *choices, gufo_error *error)
+{
+    return recipe_choose(options, model, tensors, count, false, choices, error);
 }
