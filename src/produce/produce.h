@@ -223,7 +223,7 @@ typedef struct job_hooks {
                               gufo_error *error);
     /* Some rows of a piece and what they became: adds to `result`, result_size bytes that begin as
      * zeros with each unit.  Any thread.  A failure ends the job. */
-    gufo_status (*measure)(void *context, const measured_rows *rows, void *result,
+    gufo_status (*measure)(void *context, const measured_rows *seen, void *result,
                            gufo_error *error);
     /* Adds the result of a unit to what its piece has so far; in the order of units. */
     void (*add)(void *context, void *sum, const void *result);

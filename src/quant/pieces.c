@@ -86,29 +86,29 @@ static gufo_status fail_step(const step *s, gufo_error *error)
 /* ---- what the job asks ---------------------------------------------------------------------- */
 
 gufo_status pieces_measure(const gufo_quantizer *q, const quant_tensor *tensor,
-                           const gufo_element_type *to, const measured_rows *rows, quant_loss *loss,
+                           const gufo_element_type *to, const measured_rows *seen, quant_loss *loss,
                            gufo_error *error)
 {
     uint64_t columns = tensor->source.dims[0];
-    const step s = {tensor, to, rows->row, rows->count, rows->values, rows->decoded};
+    const step s = {tensor, to, seen->row, seen->count, seen->values, seen->decoded};
 
-    if (rows->importance != NULL)
-        loss_weigh(loss, rows->importance, rows->values, rows->decoded, rows->count, columns);
-    if (loss_measure(&loss->plain, rows->values, rows->decoded, rows->count * columns) ||
+    if (seen->importance != NULL)
+        loss_weigh(loss, seen->importance, seen->values, seen->decoded, seen->count, columns);
+    if (loss_measure(&loss->plain, seen->values, seen->decoded, seen->count * columns) ||
         (q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE))
         return GUFO_OK;
     return fail_step(&s, error);
 }
 
-static gufo_status measure(void *context, const measured_rows *rows, void *result,
+static gufo_status measure(void *context, const measured_rows *seen, void *result,
                            gufo_error *error)
 {
     const gufo_quantizer *q = context;
     quant_loss *losses = result;
 
-    return pieces_measure(q, &q->tensors[rows->piece],
-                          quant_result_of(q, rows->made, rows->piece)->to, rows,
-                          &losses[rows->made], error);
+    return pieces_measure(q, &q->tensors[seen->piece],
+                          quant_result_of(q, seen->made, seen->piece)->to, seen,
+                          &losses[seen->made], error);
 }
 
 static void add_losses(void *context, void *sum, const void *result)

@@ -180,7 +180,7 @@ struct made pieces_encoded(const quant_tensor *tensor, const gufo_element_type *
 /* Adds what rows of a tensor lose as `to`; GUFO_E_RANGE for values that are not finite. */
 struct measured_rows;
 gufo_status pieces_measure(const gufo_quantizer *q, const quant_tensor *tensor,
-                           const gufo_element_type *to, const struct measured_rows *rows,
+                           const gufo_element_type *to, const struct measured_rows *seen,
                            quant_loss *loss, gufo_error *error);
 /* The loss of a tensor for a target so far. */
 quant_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index);

@@ -108,18 +108,18 @@ static inline gufo_status give_importance(void *context, uint64_t number, uint64
     return GUFO_OK;
 }
 
-static inline gufo_status measure_rows(void *context, const measured_rows *rows, void *result,
+static inline gufo_status measure_rows(void *context, const measured_rows *seen, void *result,
                                        gufo_error *error)
 {
     measured *m = result;
 
     (void)context;
-    for (uint64_t i = 0; i < rows->count * COLUMNS; i++)
-        if (!isfinite(rows->values[i]))
+    for (uint64_t i = 0; i < seen->count * COLUMNS; i++)
+        if (!isfinite(seen->values[i]))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "a value is not finite");
-    for (uint64_t i = 0; i < rows->count * COLUMNS; i++)
-        m->off += ((double)rows->values[i] - (double)rows->decoded[i]) / 3.0;
-    m->rows += (uint32_t)rows->count;
+    for (uint64_t i = 0; i < seen->count * COLUMNS; i++)
+        m->off += ((double)seen->values[i] - (double)seen->decoded[i]) / 3.0;
+    m->rows += (uint32_t)seen->count;
     return GUFO_OK;
 }
 

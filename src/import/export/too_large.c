@@ -6,17 +6,17 @@
 #include "base/error.h"
 #include "gufo/codec.h"
 
-gufo_status too_large_measure(void *context, const measured_rows *rows, void *result,
+gufo_status too_large_measure(void *context, const measured_rows *seen, void *result,
                               gufo_error *error)
 {
     gufo_job *const *job = context;
-    const piece *p = &(*job)->pieces[rows->piece];
-    const uint64_t all = rows->count * p->columns;
+    const piece *p = &(*job)->pieces[seen->piece];
+    const uint64_t all = seen->count * p->columns;
 
     (void)result;
-    for (uint64_t i = gufo_first_nonfinite(rows->decoded, all); i < all; i++)
-        if (isfinite(rows->values[i]) && !isfinite(rows->decoded[i]))
+    for (uint64_t i = gufo_first_nonfinite(seen->decoded, all); i < all; i++)
+        if (isfinite(seen->values[i]) && !isfinite(seen->decoded[i]))
             return refuse(error, GUFO_E_RANGE, "tensor %s: the value %.9g is too large for %s",
-                          QUOTED(p->name), (double)rows->values[i], p->made[rows->made].type->name);
+                          QUOTED(p->name), (double)seen->values[i], p->made[seen->made].type->name);
     return GUFO_OK;
 }

@@ -6,7 +6,7 @@
 
 /* job_hooks.measure; the context is a pointer to the job, or begins with one.  GUFO_E_RANGE: a
  * finite number became infinite.  Those that are not finite stay what they are. */
-gufo_status too_large_measure(void *context, const measured_rows *rows, void *result,
+gufo_status too_large_measure(void *context, const measured_rows *seen, void *result,
                               gufo_error *error);
 
 #endif
