@@ -208,7 +208,7 @@ typedef struct job_input {
 typedef struct measured_rows {
     uint64_t piece;
     uint32_t made; /* the result that `decoded` is of */
-    uint64_t row, count;
+    uint64_t row, count, columns;
     const float *values, *decoded;
     const float *importance; /* of the columns; NULL where made.weighted is not set */
 } measured_rows;

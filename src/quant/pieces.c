@@ -89,12 +89,11 @@ gufo_status pieces_measure(const gufo_quantizer *q, const quant_tensor *tensor,
                            const gufo_element_type *to, const measured_rows *seen, quant_loss *loss,
                            gufo_error *error)
 {
-    uint64_t columns = tensor->source.dims[0];
     const step s = {tensor, to, seen->row, seen->count, seen->values, seen->decoded};
 
     if (seen->importance != NULL)
-        loss_weigh(loss, seen->importance, seen->values, seen->decoded, seen->count, columns);
-    if (loss_measure(&loss->plain, seen->values, seen->decoded, seen->count * columns) ||
+        loss_weigh(loss, seen->importance, seen->values, seen->decoded, seen->count, seen->columns);
+    if (loss_measure(&loss->plain, seen->values, seen->decoded, seen->count * seen->columns) ||
         (q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE))
         return GUFO_OK;
     return fail_step(&s, error);

@@ -87,7 +87,8 @@ static bool serves(const piece *p, const gufo_tensor *tensor, const made *result
                    uint64_t slices)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (results[i].type->block_elements != 1 && p->columns != tensor->dims[0])
+        if ((results[i].type->block_elements != 1 || results[i].weighted) &&
+            p->columns != tensor->dims[0])
             return false;
     return slices == 1 || p->slices == slices || (!p->transpose && p->columns == tensor->dims[0]);
 }

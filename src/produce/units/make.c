@@ -170,6 +170,7 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
                                 .made = number,
                                 .row = s->unit->row + s->done,
                                 .count = s->rows,
+                                .columns = p->columns,
                                 .values = t->values,
                                 .decoded = t->decoded,
                                 .importance = m->weighted ? t->importance : NULL};

@@ -1,0 +1,128 @@
+/* Losses, the interface inside the folder.
+ *
+ *     options.c      which types a tensor may get
+ *     losses.c       making, freeing; queries
+ *     measure.c      the job that measures: a piece for each tensor, a result for each type
+ *     sample.c       which rows, round after round, until the standard error is small
+ *     estimate.c     from the sums of rows to a loss and its standard error
+ *     identity.c     what a file of losses is about
+ *     cache_read.c, cache_write.c, cache_text.c
+ *                    the file
+ *
+ * The quantizer inside is a plan without outputs, with a target for each type: what tensors are, and
+ * what becomes of them, is found where the quantizer finds it. */
+#ifndef GUFO_QUANT_LOSSES_H
+#define GUFO_QUANT_LOSSES_H
+
+#include "produce/produce.h"
+#include "quant/quantizer.h"
+
+typedef struct loss_option {
+    const gufo_element_type *type; /* NULL: an unknown type */
+    uint64_t bytes;
+    uint32_t flags; /* of gufo_recipe_flags */
+    bool stays;     /* nothing is encoded, or nothing is there */
+    uint64_t rows;  /* that were measured; 0: the loss is not known, unless the option stays */
+    double relative, standard_error;
+} loss_option;
+
+typedef struct loss_tensor {
+    size_t first, count; /* of gufo_losses.options */
+    bool is_fixed;
+    gufo_recipe_reason reason;
+} loss_tensor;
+
+/* A type that tensors may get. */
+typedef struct loss_type {
+    const gufo_element_type *type;
+    bool weighs_only; /* tensors with importance, */
+    bool own_only;    /* or those that have it already */
+} loss_type;
+
+struct gufo_losses {
+    gufo_allocator allocator;
+    gufo_quantizer *q; /* target i is types[i] */
+    bool all_rows;     /* are wanted */
+    loss_type types[GUFO_QUANTIZE_TARGETS];
+    size_t type_count;
+    loss_tensor *tensors; /* those of q */
+    loss_option *options;
+    uint64_t option_count, option_room;
+};
+
+static inline loss_option *loss_option_of(const gufo_losses *l, uint64_t tensor, size_t option)
+{
+    return &l->options[l->tensors[tensor].first + option];
+}
+
+static inline uint64_t loss_rows_of(const quant_tensor *t)
+{
+    return t->source.elements > 0 ? t->source.elements / t->source.dims[0] : 0;
+}
+
+/* Whether a loss serves: of a sample, unless all rows are wanted. */
+static inline bool loss_is_known(const loss_option *o, uint64_t all_rows, bool all_wanted)
+{
+    return o->stays || o->rows >= (all_wanted ? all_rows : 1);
+}
+
+/* ---- options.c ------------------------------------------------------------------------------ */
+
+/* Sets the types. */
+gufo_status losses_find_types(gufo_losses *l, const gufo_model *input,
+                              const gufo_quantize_options *options, const gufo_losses_options *more,
+                              gufo_error *error);
+/* Sets tensors and options, by the quantizer. */
+gufo_status losses_find_options(gufo_losses *l, gufo_error *error);
+
+/* ---- estimate.c ----------------------------------------------------------------------------- */
+
+/* Sums over observations: one is a row, or rows that are only read together. */
+typedef struct loss_sums {
+    uint64_t count;
+    double error, value; /* of squares, weighted: the numerator and the denominator */
+    double error_error, error_value, value_value;
+} loss_sums;
+
+void loss_sums_add(loss_sums *sums, double error, double value);
+double loss_ratio(double error, double value);
+/* The standard error of the ratio for observations that are some of `all`. */
+double loss_standard_error(const loss_sums *sums, uint64_t all);
+
+/* ---- sample.c ------------------------------------------------------------------------------- */
+
+/* An option that is measured. */
+typedef struct loss_result {
+    loss_option *option;
+    loss_sums sums;
+    bool done;
+} loss_result;
+
+/* A piece of the job. */
+typedef struct loss_piece {
+    uint64_t tensor;
+    size_t first; /* of the results */
+    uint32_t count;
+    uint64_t matrices, groups; /* and the groups of rows in each */
+    uint64_t group_rows;
+    unsigned level; /* 2^level groups of each matrix are measured */
+    bool begun, all;
+} loss_piece;
+
+typedef struct sampling {
+    gufo_losses *losses;
+    gufo_job *job;
+    loss_piece *pieces;
+    loss_result *results;
+    job_sample *samples; /* of the round */
+    uint64_t count, room;
+} sampling;
+
+/* Sets what depends on the piece of the job. */
+void sample_begin(const sampling *s, loss_piece *p, uint64_t number);
+/* The next round (job_sampler). */
+gufo_status sample_next(void *context, const job_sample **samples, uint64_t *count,
+                        gufo_error *error);
+gufo_status sample_take(void *context, uint64_t index, const void *result, gufo_error *error);
+
+#endif
