@@ -147,3 +147,22 @@ gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *ou
         status = chain_target(&out->plan, &job->targets[i], error);
     return status;
 }
+
+gufo_status job_identity(const gufo_job *job, uint64_t *inputs, uint64_t *plan, gufo_error *error)
+{
+    journal_identity identity;
+    gufo_status status;
+    bool has_file = false;
+
+    for (uint64_t i = 0; i < job->input_count; i++)
+        has_file = has_file || (job->inputs[i].source != NULL && !job->inputs[i].planned);
+    if (!has_file)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the model is not in a file that could be identified");
+    status = identity_of(job, false, &identity, error);
+    if (status == GUFO_OK) {
+        *inputs = identity.inputs;
+        *plan = identity.plan;
+    }
+    return status;
+}

@@ -78,6 +78,7 @@ void gufo_losses_free(gufo_losses *l)
     gufo_quantizer_free(l->q);
     mem_free(&allocator, l->tensors);
     mem_free(&allocator, l->options);
+    mem_free(&allocator, l->kept);
     mem_free(&allocator, l);
 }
 

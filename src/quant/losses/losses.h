@@ -14,6 +14,7 @@
 #ifndef GUFO_QUANT_LOSSES_H
 #define GUFO_QUANT_LOSSES_H
 
+#include "base/buffer.h"
 #include "produce/produce.h"
 #include "quant/quantizer.h"
 
@@ -39,6 +40,12 @@ typedef struct loss_type {
     bool own_only;    /* or those that have it already */
 } loss_type;
 
+/* A line of a file about a type that is not an option now: it is kept for the next file. */
+typedef struct loss_kept {
+    uint64_t tensor;
+    loss_option option; /* type, rows and loss alone */
+} loss_kept;
+
 struct gufo_losses {
     gufo_allocator allocator;
     gufo_quantizer *q; /* target i is types[i] */
@@ -48,6 +55,8 @@ struct gufo_losses {
     loss_tensor *tensors; /* those of q */
     loss_option *options;
     uint64_t option_count, option_room;
+    loss_kept *kept; /* in the order of tensors, then of ids */
+    uint64_t kept_count;
 };
 
 static inline loss_option *loss_option_of(const gufo_losses *l, uint64_t tensor, size_t option)
@@ -88,6 +97,40 @@ void loss_sums_add(loss_sums *sums, double error, double value);
 double loss_ratio(double error, double value);
 /* The standard error of the ratio for observations that are some of `all`. */
 double loss_standard_error(const loss_sums *sums, uint64_t all);
+
+/* ---- identity.c ----------------------------------------------------------------------------- */
+
+/* What decides about losses, beside tensor and type. */
+typedef struct loss_identity {
+    uint64_t inputs, plan;
+} loss_identity;
+
+gufo_status losses_identify(const gufo_losses *l, loss_identity *out, gufo_error *error);
+
+/* ---- cache_text.c --------------------------------------------------------------------------- */
+
+#define CACHE_MAGIC "gufo losses 1\n"
+enum { CACHE_NUMBER = 32 };
+
+/* Writes a number that is not negative as a C program would, "0x1.8p-3": every bit of it, in any
+ * locale. */
+void cache_number(char out[CACHE_NUMBER], double number);
+/* Reads one that was written so; false for any other text. */
+bool cache_read_number(gufo_str text, double *out);
+/* Names have no tab, line end, or backslash: these and other control characters become \xNN. */
+bool cache_name(buffer *out, gufo_str name);
+/* The name that a text is, in the same place; false if it is not one. */
+bool cache_read_name(char *text, gufo_str *name, size_t len);
+/* The text up to the next tab, or the end; moves behind it. */
+gufo_str cache_field(gufo_str *rest);
+/* Why the file of a descriptor is not one of ours that may be read and replaced; NULL for nothing. */
+const char *cache_obstacle(int fd, uint64_t *size);
+
+/* ---- cache_read.c --------------------------------------------------------------------------- */
+
+/* Takes the losses that a text, which is changed, has for this identity: gufo_losses_read. */
+gufo_status cache_take(gufo_losses *l, const loss_identity *identity, char *text, size_t size,
+                       uint64_t *taken, gufo_error *error);
 
 /* ---- sample.c ------------------------------------------------------------------------------- */
 

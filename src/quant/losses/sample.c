@@ -22,7 +22,7 @@
 #include "quant/losses/losses.h"
 
 /* Of the first round: groups of rows of a tensor, and of a matrix of it. */
-enum { LEAST_GROUPS = 64, LEAST_OF_MATRIX = 4 };
+enum { LEAST_GROUPS = 32, LEAST_OF_MATRIX = 2 };
 
 /* A standard error is small enough that is below this part of the loss. */
 #define SMALL_ERROR 0.02
