@@ -337,7 +337,7 @@ gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
  * begin and end with their groups (job_group_rows). */
 typedef struct job_sample {
     uint64_t piece, row, count;
-    uint32_t skipped; /* results of the piece that are not made: bit i is result i */
+    uint64_t skipped; /* results of the piece that are not made: bit i is result i */
 } job_sample;
 
 /* Who says which rows. */

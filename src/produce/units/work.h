@@ -117,7 +117,7 @@ typedef struct unit {
     uint64_t number; /* of the piece */
     uint64_t slice;
     uint64_t row, rows; /* of the piece */
-    uint32_t skipped;   /* results that are not made: bit i is result i */
+    uint64_t skipped;   /* results that are not made: bit i is result i */
 } unit;
 
 /* Cuts a piece: unit_rows, step_rows, units.  GUFO_E_LIMIT for rows that no memory holds. */

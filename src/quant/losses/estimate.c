@@ -1,24 +1,20 @@
-/* From the sums of rows to a loss and its standard error.
+/* From rows to a loss and its standard error.
  *
- * The loss is a ratio of sums, E = sum n / sum m, and not a mean of ratios, in which rows of tiny
- * numbers would count as much as others.  The standard error of a ratio that is estimated from k of K
- * rows, to the first order (Cochran, "Sampling Techniques", 1977, section 6.4):
+ * The loss E = sum n / sum m is a mean of the losses of single rows, n / m, in which a row counts by its
+ * weight m.  Of all rows the weights are known, because that takes no encoder.  So rows are drawn with
+ * chances in the proportion of their weights, and the plain mean of their losses estimates E (Hansen and
+ * Hurwitz 1943):
  *
- *     SE^2 = (1 - k/K) / (k (k - 1)) * sum (n - E m)^2 / mean(m)^2
- */
+ *     E = part of heavy rows * their loss + rest * mean(n / m)
+ *     SE = rest * deviation(n / m) / sqrt(k)
+ *
+ * Rows that would be drawn again and again, the heavy ones, are taken once and for certain.  A loss of a
+ * row is a number between 0 and about 1 whatever the row's size, so that few rows tell how much they
+ * differ.  In the ratio of sums over evenly spaced rows a few large rows decide, and a sample without
+ * them knows neither the loss nor its error. */
 #include "quant/losses/losses.h"
 
 #include <math.h>
-
-void loss_sums_add(loss_sums *sums, double error, double value)
-{
-    sums->count++;
-    sums->error += error;
-    sums->value += value;
-    sums->error_error += error * error;
-    sums->error_value += error * value;
-    sums->value_value += value * value;
-}
 
 double loss_ratio(double error, double value)
 {
@@ -27,17 +23,25 @@ double loss_ratio(double error, double value)
     return value > 0 ? error / value : 1;
 }
 
-double loss_standard_error(const loss_sums *s, uint64_t all)
+void loss_sums_draw(loss_sums *sums, double error, double value, uint64_t times)
 {
-    double count = (double)s->count, ratio = loss_ratio(s->error, s->value), mean, squares;
+    double ratio = loss_ratio(error, value);
 
-    if (s->count >= all)
-        return 0;
-    if (s->count < 2 || s->value <= 0)
-        return ratio;
-    mean = s->value / count;
-    squares = s->error_error - 2 * ratio * s->error_value + ratio * ratio * s->value_value;
-    if (!(squares > 0)) /* rounding, where all rows have the same ratio */
-        return 0;
-    return sqrt((1 - count / (double)all) / (count * (count - 1)) * squares) / mean;
+    sums->drawn += times;
+    sums->ratio += (double)times * ratio;
+    sums->ratio_ratio += (double)times * (ratio * ratio);
+}
+
+double loss_estimate(const loss_sums *s, double rest, double *standard_error)
+{
+    double count = (double)s->drawn, certain = loss_ratio(s->error, s->value), mean, squares;
+
+    *standard_error = 0;
+    if (s->drawn == 0)
+        return certain;
+    mean = s->ratio / count;
+    squares = s->ratio_ratio - count * (mean * mean);
+    if (s->drawn > 1 && squares > 0) /* below 0: rounding, where all are the same */
+        *standard_error = rest * sqrt(squares / (count * (count - 1)));
+    return (1 - rest) * certain + rest * mean;
 }

@@ -4,7 +4,8 @@
  *     losses.c       making, freeing; queries
  *     measure.c      the job that measures: a piece for each tensor, a result for each type
  *     sample.c       which rows, round after round, until the standard error is small
- *     estimate.c     from the sums of rows to a loss and its standard error
+ *     parts.c        where rows are drawn
+ *     estimate.c     from rows to a loss and its standard error
  *     identity.c     what a file of losses is about
  *     cache_read.c, cache_write.c, cache_text.c
  *                    the file
@@ -86,17 +87,19 @@ gufo_status losses_find_options(gufo_losses *l, gufo_error *error);
 
 /* ---- estimate.c ----------------------------------------------------------------------------- */
 
-/* Sums over observations: one is a row, or rows that are only read together. */
+/* What is known of the loss of an option. */
 typedef struct loss_sums {
-    uint64_t count;
-    double error, value; /* of squares, weighted: the numerator and the denominator */
-    double error_error, error_value, value_value;
+    double error, value;       /* of rows that are not drawn: all, or the heaviest */
+    uint64_t drawn;            /* rows, as often as they were drawn */
+    double ratio, ratio_ratio; /* sums of their own losses, and of the squares of these */
 } loss_sums;
 
-void loss_sums_add(loss_sums *sums, double error, double value);
 double loss_ratio(double error, double value);
-/* The standard error of the ratio for observations that are some of `all`. */
-double loss_standard_error(const loss_sums *sums, uint64_t all);
+/* Adds rows that were drawn `times` times. */
+void loss_sums_draw(loss_sums *sums, double error, double value, uint64_t times);
+/* The loss where the rows that are drawn from have a part of `rest` in the denominator, and its standard
+ * error. */
+double loss_estimate(const loss_sums *sums, double rest, double *standard_error);
 
 /* ---- identity.c ----------------------------------------------------------------------------- */
 
@@ -132,6 +135,13 @@ const char *cache_obstacle(int fd, uint64_t *size);
 gufo_status cache_take(gufo_losses *l, const loss_identity *identity, char *text, size_t size,
                        uint64_t *taken, gufo_error *error);
 
+/* ---- parts.c -------------------------------------------------------------------------------- */
+
+/* The place of part `part` of the 2^level parts of a line from 0 to 1, by which the sample is drawn; and
+ * whether the level before has the same one. */
+double part_place(unsigned level, uint64_t part);
+bool part_is_old(unsigned level, uint64_t part);
+
 /* ---- sample.c ------------------------------------------------------------------------------- */
 
 /* An option that is measured. */
@@ -141,15 +151,29 @@ typedef struct loss_result {
     bool done;
 } loss_result;
 
-/* A piece of the job. */
+typedef enum loss_stage {
+    STAGE_WAITS,
+    STAGE_WEIGHS, /* all rows, without encoding them */
+    STAGE_DRAWS,  /* heavy rows, and a sample of the others */
+    STAGE_ALL,    /* all rows */
+    STAGE_DONE,
+} loss_stage;
+
+enum { MOST_HEAVY = 32 };
+
+/* A piece of the job: a result for each option, and behind them one that only weighs. */
 typedef struct loss_piece {
     uint64_t tensor;
     size_t first; /* of the results */
     uint32_t count;
-    uint64_t matrices, groups; /* and the groups of rows in each */
-    uint64_t group_rows;
-    unsigned level; /* 2^level groups of each matrix are measured */
-    bool begun, all;
+    uint64_t groups, group_rows; /* rows are read in groups, which are often single rows */
+    loss_stage stage;
+    unsigned level;  /* 2^level places are drawn */
+    bool drawn;      /* those of the level before were */
+    double *weights; /* of groups; then, without the heavy ones, the sums up to the end of each */
+    double rest;     /* the part of the weight that is not of heavy groups */
+    uint64_t heavy[MOST_HEAVY]; /* ascending */
+    unsigned heavy_count;
 } loss_piece;
 
 typedef struct sampling {
@@ -157,12 +181,22 @@ typedef struct sampling {
     gufo_job *job;
     loss_piece *pieces;
     loss_result *results;
-    job_sample *samples; /* of the round */
-    uint64_t count, room;
+    uint64_t begin, end; /* pieces that are worked on together, */
+    double *weights;     /* and the weights of their groups */
+    job_sample *samples; /* of the round; */
+    uint64_t *times;     /* how often each was drawn; 0: it is not drawn */
+    uint64_t count, room, times_room;
 } sampling;
+
+/* What one sample gives for each result. */
+typedef struct sampled {
+    double error, value;
+} sampled;
 
 /* Sets what depends on the piece of the job. */
 void sample_begin(const sampling *s, loss_piece *p, uint64_t number);
+/* Notes the weights of rows of a piece. */
+gufo_status sample_weigh(const sampling *s, const measured_rows *seen, gufo_error *error);
 /* The next round (job_sampler). */
 gufo_status sample_next(void *context, const job_sample **samples, uint64_t *count,
                         gufo_error *error);

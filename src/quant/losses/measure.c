@@ -28,10 +28,18 @@ static gufo_status measure(void *context, const measured_rows *seen, void *resul
                            gufo_error *error)
 {
     const sampling *s = context;
-    const loss_result *r = &s->results[s->pieces[seen->piece].first + seen->made];
+    const loss_piece *p = &s->pieces[seen->piece];
+    sampled *out = (sampled *)result + seen->made;
+    quant_loss loss = {.weighted_value = 0};
+    gufo_status status;
 
-    return pieces_measure(s->losses->q, tensor_of(s, seen->piece), r->option->type, seen,
-                          (quant_loss *)result + seen->made, error);
+    if (seen->made == p->count)
+        return sample_weigh(s, seen, error);
+    status = pieces_measure(s->losses->q, tensor_of(s, seen->piece),
+                            s->results[p->first + seen->made].option->type, seen, &loss, error);
+    out->error += seen->importance != NULL ? loss.weighted_error : loss.plain.square_error;
+    out->value += seen->importance != NULL ? loss.weighted_value : loss.plain.square_value;
+    return status;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -39,6 +47,12 @@ static gufo_status measure(void *context, const measured_rows *seen, void *resul
 static bool is_half(const gufo_element_type *type)
 {
     return type->id == GUFO_TYPE_F16 || type->id == GUFO_TYPE_BF16;
+}
+
+/* The result that shows the numbers of rows, encoded as what costs nothing. */
+static made weighing(const quant_tensor *t, bool halves)
+{
+    return pieces_encoded(t, gufo_element_type_by_id(halves ? GUFO_TYPE_BF16 : GUFO_TYPE_F32));
 }
 
 /* Adds a piece for the options of a tensor that are not known: those that are halves, or those that are
@@ -49,7 +63,7 @@ static gufo_status add_piece(sampling *s, uint64_t tensor, bool halves, uint64_t
     gufo_losses *l = s->losses;
     const quant_tensor *t = &l->q->tensors[tensor];
     loss_piece *p = &s->pieces[*number];
-    made results[GUFO_QUANTIZE_TARGETS];
+    made results[GUFO_QUANTIZE_TARGETS + 1];
 
     *p = (loss_piece){.tensor = tensor, .first = (size_t)*result};
     for (size_t i = 0; i < l->tensors[tensor].count; i++) {
@@ -66,7 +80,8 @@ static gufo_status add_piece(sampling *s, uint64_t tensor, bool halves, uint64_t
     if (p->count == 0)
         return GUFO_OK;
     ++*number;
-    return pieces_add_tensor(l->q, s->job, t, results, p->count, t->has_importance, error);
+    results[p->count] = weighing(t, halves);
+    return pieces_add_tensor(l->q, s->job, t, results, p->count + 1, t->has_importance, error);
 }
 
 static gufo_status add_pieces(sampling *s, gufo_error *error)
@@ -96,7 +111,7 @@ static gufo_status make_job(sampling *s, gufo_error *error)
     s->job->hooks = (job_hooks){.context = s,
                                 .importance = importance,
                                 .measure = measure,
-                                .result_size = GUFO_QUANTIZE_TARGETS * sizeof(quant_loss)};
+                                .result_size = (GUFO_QUANTIZE_TARGETS + 1) * sizeof(sampled)};
     s->job->effort = l->q->options.effort;
     s->job->memory = GUFO_QUANTIZE_MEMORY;
     s->job->other_memory = OTHER_MEMORY + adapters_memory(l->q);
@@ -131,6 +146,8 @@ gufo_status gufo_losses_measure(gufo_losses *l, const gufo_run *run, gufo_error 
     }
     gufo_job_free(s.job);
     mem_free(&l->allocator, s.samples);
+    mem_free(&l->allocator, s.times);
+    mem_free(&l->allocator, s.weights);
     mem_free(&l->allocator, s.pieces);
     mem_free(&l->allocator, s.results);
     return status;

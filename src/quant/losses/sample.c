@@ -1,160 +1,284 @@
-/* Which rows are measured.
+/* Which rows are measured, round after round.
  *
- * The groups of rows of a matrix (a group is one row, or the rows that an interleaved type merges) are
- * halved again and again.  The sample of level L is one group of each of the 2^L parts, and the same
- * one that the halves below it would choose:
+ *     weigh    all rows: the denominator of the loss of each
+ *     heavy    the heaviest rows, which are measured for certain
+ *     draw     places on the line of the weights of the others, 32, 64, 128 ... (parts.c):
  *
- *     level 1    | . . . . . x . . | . . x . . . . . |
- *     level 2    | . . x . | . x . . | . . x . | . . . x |       the old ones, and one of each
- *     level 3    | . x | x . | . x | ...                         half that had none
+ *                  row 0    row 1     row 2 is heavy    row 3  row 4
+ *              |----------|----|                      |------|--------------|
+ *                    x      x                             x      x     x
  *
- * So a larger sample contains the smaller one, rows are spread over the matrix, and no period of the
- * rows (the heads of an attention, interleaved gates) meets a period of the sample.  Which half is
- * chosen is a hash of the part's number.  Where more than half of the groups would be measured, all
- * rows are, in the units of a run: then sums are those of the run.
+ * An option whose standard error is small is skipped from then on.  Where more than half of the rows
+ * would be measured, all rows are, in the units of a run: then sums are those of the run.
  *
- * A round is over all tensors.  Options whose standard error is small are skipped from then on. */
-#include <string.h>
+ * Pieces are worked on together as long as their weights fit into a list, so that the rounds of one
+ * wait for all. */
+#include <math.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "quant/losses/losses.h"
 
-/* Of the first round: groups of rows of a tensor, and of a matrix of it. */
-enum { LEAST_GROUPS = 32, LEAST_OF_MATRIX = 2 };
+enum {
+    FIRST_LEVEL = 5,            /* places of the first draw: 2^5 */
+    MOST_WEIGHTS = 1024 * 1024, /* groups of rows of pieces that are worked on together */
+};
 
-/* A standard error is small enough that is below this part of the loss. */
+/* A standard error is small enough that is below this part of the loss, where so many rows were drawn
+ * that it can be relied upon: as few as possible of the types whose encoders search long. */
 #define SMALL_ERROR 0.02
+enum { LEAST_DRAWN = 64, LEAST_OF_SLOW = 32 };
 
-/* ---- parts ---------------------------------------------------------------------------------- */
-
-/* Whether the group of a part is in its second half. */
-static bool second_half(uint64_t matrix, unsigned level, uint64_t part)
+static bool is_slow(const gufo_element_type *type)
 {
-    uint64_t x = (matrix + 1) * UINT64_C(0x9e3779b97f4a7c15) + (UINT64_C(1) << level) + part;
-
-    /* splitmix64 (Steele, Lea and Flood 2014) */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return ((x ^ x >> 31) & 1) != 0;
+    return type->id == GUFO_TYPE_IQ1_S || type->id == GUFO_TYPE_IQ1_M ||
+           type->id == GUFO_TYPE_IQ2_XXS || type->id == GUFO_TYPE_IQ2_XS ||
+           type->id == GUFO_TYPE_IQ2_S || type->id == GUFO_TYPE_IQ3_XXS ||
+           type->id == GUFO_TYPE_IQ3_S;
 }
 
-/* The group of a part. */
-static uint64_t group_of(uint64_t matrix, uint64_t groups, unsigned level, uint64_t part)
-{
-    uint64_t first = 0, end = groups;
+/* ---- pieces --------------------------------------------------------------------------------- */
 
-    for (unsigned i = 0; end - first > 1; i++) {
-        uint64_t middle = first + (end - first) / 2;
-        bool second = i < level ? (part >> (level - 1 - i) & 1) != 0 : second_half(matrix, i, part);
-
-        if (second)
-            first = middle;
-        else
-            end = middle;
-        if (i >= level)
-            part = 2 * part + second;
-    }
-    return first;
-}
-
-/* Whether so many groups of each matrix are as good as all. */
+/* Whether so many places are as good as all rows. */
 static bool is_most(const loss_piece *p, unsigned level)
 {
-    return level >= 62 || (UINT64_C(1) << level) > p->groups / 2;
+    return level >= 32 || (UINT64_C(1) << level) > p->groups / 2;
 }
 
 void sample_begin(const sampling *s, loss_piece *p, uint64_t number)
 {
     const piece *from = &s->job->pieces[number];
-    const quant_tensor *t = &s->losses->q->tensors[p->tensor];
-    uint64_t count = from->slices * from->slice_rows;
 
     p->group_rows = job_group_rows(from);
-    p->matrices = t->source.dims[2] * t->source.dims[3];
-    if (count % p->matrices != 0 || count / p->matrices % p->group_rows != 0)
-        p->matrices = 1;
-    p->groups = divide_up(count / p->matrices, p->group_rows);
-    while (!is_most(p, p->level) &&
-           ((UINT64_C(1) << p->level) < LEAST_OF_MATRIX || p->matrices << p->level < LEAST_GROUPS))
-        p->level++;
-    p->all = s->losses->all_rows || is_most(p, p->level);
+    p->groups = divide_up(from->slices * from->slice_rows, p->group_rows);
+    p->level = FIRST_LEVEL;
 }
 
-/* ---- rounds --------------------------------------------------------------------------------- */
-
-static uint32_t done_mask(const sampling *s, const loss_piece *p)
+gufo_status sample_weigh(const sampling *s, const measured_rows *seen, gufo_error *error)
 {
-    uint32_t mask = 0;
+    const loss_piece *p = &s->pieces[seen->piece];
+    const quant_tensor *t = &s->losses->q->tensors[p->tensor];
+    measured_rows one = *seen;
+    gufo_status status = GUFO_OK;
+
+    one.count = 1;
+    for (uint64_t i = 0; i < seen->count && status == GUFO_OK; i++) {
+        quant_loss row = {.weighted_value = 0};
+
+        one.row = seen->row + i;
+        one.values = one.decoded = seen->values + i * seen->columns;
+        status = pieces_measure(s->losses->q, t, t->from, &one, &row, error);
+        p->weights[one.row / p->group_rows] +=
+            seen->importance != NULL ? row.weighted_value : row.plain.square_value;
+    }
+    return status;
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static uint64_t done_mask(const sampling *s, const loss_piece *p)
+{
+    uint64_t mask = UINT64_C(1) << p->count; /* weighing */
 
     for (uint32_t i = 0; i < p->count; i++)
-        mask |= (uint32_t)s->results[p->first + i].done << i;
+        mask |= (uint64_t)s->results[p->first + i].done << i;
     return mask;
 }
 
-static bool is_complete(const sampling *s, const loss_piece *p)
+static gufo_status add_sample(sampling *s, const job_sample *sample, uint64_t times,
+                              gufo_error *error)
 {
-    for (uint32_t i = 0; i < p->count; i++)
-        if (!s->results[p->first + i].done)
-            return false;
-    return true;
-}
+    const gufo_allocator *a = &s->losses->allocator;
+    job_sample *list = mem_grow(a, s->samples, s->count, &s->room, sizeof *list);
+    uint64_t *more = mem_grow(a, s->times, s->count, &s->times_room, sizeof *more);
 
-static gufo_status add_sample(sampling *s, const job_sample *sample, gufo_error *error)
-{
-    job_sample *list =
-        mem_grow(&s->losses->allocator, s->samples, s->count, &s->room, sizeof *list);
-
-    if (list == NULL)
+    s->samples = list != NULL ? list : s->samples;
+    s->times = more != NULL ? more : s->times;
+    if (list == NULL || more == NULL)
         return fail_memory(error);
-    s->samples = list;
-    s->samples[s->count++] = *sample;
+    s->samples[s->count] = *sample;
+    s->times[s->count++] = times;
     return GUFO_OK;
 }
 
 /* All rows, in the units of a run. */
-static gufo_status add_all(sampling *s, uint64_t number, gufo_error *error)
+static gufo_status add_all(sampling *s, uint64_t number, uint64_t skipped, gufo_error *error)
 {
     const piece *from = &s->job->pieces[number];
-    uint32_t skipped = done_mask(s, &s->pieces[number]);
+    uint64_t unit = job_unit_rows(from);
     gufo_status status = GUFO_OK;
 
     for (uint64_t slice = 0; slice < from->slices; slice++)
-        for (uint64_t at = 0; at < from->slice_rows && status == GUFO_OK;
-             at += job_unit_rows(from)) {
-            const job_sample sample = {.piece = number,
-                                       .row = slice * from->slice_rows + at,
-                                       .count = smaller(job_unit_rows(from), from->slice_rows - at),
-                                       .skipped = skipped};
-
-            status = add_sample(s, &sample, error);
-        }
+        for (uint64_t at = 0; at < from->slice_rows && status == GUFO_OK; at += unit)
+            status = add_sample(s,
+                                &(job_sample){.piece = number,
+                                              .row = slice * from->slice_rows + at,
+                                              .count = smaller(unit, from->slice_rows - at),
+                                              .skipped = skipped},
+                                1, error);
     return status;
 }
 
-/* The groups of a level; those that the level before has are not taken again. */
-static gufo_status add_level(sampling *s, uint64_t number, gufo_error *error)
+static gufo_status add_group(sampling *s, uint64_t number, uint64_t group, uint64_t times,
+                             gufo_error *error)
 {
     const loss_piece *p = &s->pieces[number];
-    uint32_t skipped = done_mask(s, p);
+    const job_sample sample = {.piece = number,
+                               .row = group * p->group_rows,
+                               .count = p->group_rows,
+                               .skipped = done_mask(s, p)};
+
+    return add_sample(s, &sample, times, error);
+}
+
+/* ---- heavy rows ----------------------------------------------------------------------------- */
+
+/* Adds a group to those with the largest weights, which `list` has in falling order. */
+static void keep_heaviest(const double *weights, uint64_t *list, unsigned *count, uint64_t group)
+{
+    unsigned at = *count;
+
+    if (at == MOST_HEAVY && weights[group] <= weights[list[at - 1]])
+        return;
+    at = at < MOST_HEAVY ? (*count)++ : at - 1;
+    for (; at > 0 && weights[group] > weights[list[at - 1]]; at--)
+        list[at] = list[at - 1];
+    list[at] = group;
+}
+
+static bool is_smaller(const void *a, const void *b)
+{
+    return *(const uint64_t *)a < *(const uint64_t *)b;
+}
+
+/* Finds the groups that a draw would meet as often as not, and makes a line of the others; false where
+ * weights make none. */
+static bool find_heavy(loss_piece *p)
+{
+    double all = 0, left, sum = 0;
+    unsigned count = 0;
+
+    for (uint64_t i = 0; i < p->groups; i++) {
+        all += p->weights[i];
+        keep_heaviest(p->weights, p->heavy, &count, i);
+    }
+    left = all;
+    while (p->heavy_count < count &&
+           p->weights[p->heavy[p->heavy_count]] > left / (2 << FIRST_LEVEL)) {
+        left -= p->weights[p->heavy[p->heavy_count]];
+        p->weights[p->heavy[p->heavy_count++]] = 0;
+    }
+    sort_items(p->heavy, p->heavy_count, sizeof *p->heavy, is_smaller);
+    for (uint64_t i = 0; i < p->groups; i++)
+        p->weights[i] = sum += p->weights[i];
+    p->rest = all > 0 ? sum / all : 0;
+    return all > 0 && isfinite(all);
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+/* The group at a place of the line. */
+static uint64_t group_at(const loss_piece *p, double place)
+{
+    double at = place * p->weights[p->groups - 1];
+    uint64_t first = 0, end = p->groups - 1;
+
+    while (first < end) {
+        uint64_t middle = first + (end - first) / 2;
+
+        if (p->weights[middle] > at)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+/* Adds the heavy groups before `group` that were not added yet. */
+static gufo_status add_heavy(sampling *s, uint64_t number, unsigned *next, uint64_t group,
+                             gufo_error *error)
+{
+    const loss_piece *p = &s->pieces[number];
     gufo_status status = GUFO_OK;
 
-    for (uint64_t m = 0; m < p->matrices; m++)
-        for (uint64_t part = 0; part < UINT64_C(1) << p->level && status == GUFO_OK; part++) {
-            uint64_t group;
-
-            if (p->begun && second_half(m, p->level - 1, part / 2) == (part % 2 != 0))
-                continue;
-            group = m * p->groups + group_of(m, p->groups, p->level, part);
-            status = add_sample(s,
-                                &(job_sample){.piece = number,
-                                              .row = group * p->group_rows,
-                                              .count = p->group_rows,
-                                              .skipped = skipped},
-                                error);
-        }
+    for (; *next < p->heavy_count && p->heavy[*next] < group && status == GUFO_OK; ++*next)
+        status = add_group(s, number, p->heavy[*next], 0, error);
     return status;
+}
+
+/* The places of a level that the level before does not have, and at first the heavy groups. */
+static gufo_status add_draws(sampling *s, uint64_t number, gufo_error *error)
+{
+    loss_piece *p = &s->pieces[number];
+    uint64_t parts = p->rest > 0 ? UINT64_C(1) << p->level : 0, last = UINT64_MAX;
+    unsigned next = p->drawn ? p->heavy_count : 0;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t part = 0; part < parts && status == GUFO_OK; part++) {
+        uint64_t group = group_at(p, part_place(p->level, part));
+
+        if (p->drawn && part_is_old(p->level, part))
+            continue;
+        if (group == last) {
+            s->times[s->count - 1]++;
+            continue;
+        }
+        status = add_heavy(s, number, &next, group, error);
+        if (status == GUFO_OK)
+            status = add_group(s, number, group, 1, error);
+        last = group;
+    }
+    p->drawn = true;
+    return status == GUFO_OK ? add_heavy(s, number, &next, UINT64_MAX, error) : status;
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+static bool is_short(const sampling *s, uint64_t number)
+{
+    const loss_piece *p = &s->pieces[number];
+
+    return is_most(p, p->level) || s->job->pieces[number].slice_rows % p->group_rows != 0;
+}
+
+/* The next pieces that are worked on together, with room for their weights. */
+static gufo_status begin_pieces(sampling *s, gufo_error *error)
+{
+    uint64_t groups = 0;
+    double *at;
+
+    s->begin = s->end;
+    while (s->end < s->job->piece_count &&
+           (s->end == s->begin || groups + s->pieces[s->end].groups <= MOST_WEIGHTS))
+        groups += s->pieces[s->end++].groups;
+    mem_free(&s->losses->allocator, s->weights);
+    s->weights = at = mem_array(&s->losses->allocator, groups, sizeof *s->weights);
+    if (s->weights == NULL)
+        return fail_memory(error);
+    for (uint64_t i = s->begin; i < s->end; i++) {
+        s->pieces[i].weights = at;
+        s->pieces[i].stage = s->losses->all_rows || is_short(s, i) ? STAGE_ALL : STAGE_WEIGHS;
+        at += s->pieces[i].groups;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status add_piece(sampling *s, uint64_t number, gufo_error *error)
+{
+    const loss_piece *p = &s->pieces[number];
+
+    switch (p->stage) {
+    case STAGE_WEIGHS:
+        return add_all(s, number, (UINT64_C(1) << p->count) - 1, error);
+    case STAGE_DRAWS:
+        return add_draws(s, number, error);
+    case STAGE_ALL:
+        return add_all(s, number, done_mask(s, p), error);
+    default:
+        return GUFO_OK;
+    }
 }
 
 gufo_status sample_next(void *context, const job_sample **samples, uint64_t *count,
@@ -164,13 +288,13 @@ gufo_status sample_next(void *context, const job_sample **samples, uint64_t *cou
     gufo_status status = GUFO_OK;
 
     s->count = 0;
-    for (uint64_t i = 0; i < s->job->piece_count && status == GUFO_OK; i++) {
-        loss_piece *p = &s->pieces[i];
-
-        if (is_complete(s, p))
-            continue;
-        status = p->all ? add_all(s, i, error) : add_level(s, i, error);
-        p->begun = true;
+    while (s->count == 0 && status == GUFO_OK) {
+        for (uint64_t i = s->begin; i < s->end && status == GUFO_OK; i++)
+            status = add_piece(s, i, error);
+        if (s->count > 0 || s->end == s->job->piece_count)
+            break;
+        if (status == GUFO_OK)
+            status = begin_pieces(s, error);
     }
     *samples = s->samples;
     *count = s->count;
@@ -182,28 +306,54 @@ gufo_status sample_next(void *context, const job_sample **samples, uint64_t *cou
 /* Sets a loss that is good enough. */
 static void judge_result(const sampling *s, const loss_piece *p, loss_result *r)
 {
-    const quant_tensor *t = &s->losses->q->tensors[p->tensor];
-    double ratio = loss_ratio(r->sums.error, r->sums.value);
-    double standard_error = p->all ? 0 : loss_standard_error(&r->sums, p->matrices * p->groups);
+    bool all = p->stage == STAGE_ALL;
+    uint64_t least = is_slow(r->option->type) ? LEAST_OF_SLOW : LEAST_DRAWN;
+    double standard_error, loss = loss_estimate(&r->sums, all ? 0 : p->rest, &standard_error);
 
-    if (!p->all && (r->sums.value <= 0 || standard_error > SMALL_ERROR * ratio))
+    if (!all && p->rest > 0 && r->sums.drawn < least)
+        return;
+    if (standard_error > SMALL_ERROR * loss)
         return;
     r->done = true;
-    r->option->relative = ratio;
+    r->option->relative = loss;
     r->option->standard_error = standard_error;
-    r->option->rows = p->all ? loss_rows_of(t) : r->sums.count * p->group_rows;
+    r->option->rows = all ? loss_rows_of(&s->losses->q->tensors[p->tensor])
+                          : (r->sums.drawn + p->heavy_count) * p->group_rows;
 }
 
-/* After the last sample of a round. */
-static void judge(const sampling *s, loss_piece *p)
+/* After the last sample of a round: whether all options of a piece have their loss. */
+static bool judge(const sampling *s, const loss_piece *p)
 {
+    bool done = true;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        loss_result *r = &s->results[p->first + i];
+
+        if (!r->done)
+            judge_result(s, p, r);
+        done = done && r->done;
+    }
+    return done;
+}
+
+static void measure_all(const sampling *s, loss_piece *p)
+{
+    p->stage = STAGE_ALL;
     for (uint32_t i = 0; i < p->count; i++)
-        if (!s->results[p->first + i].done)
-            judge_result(s, p, &s->results[p->first + i]);
-    p->level++;
-    p->all = is_most(p, p->level);
-    for (uint32_t i = 0; i < p->count && p->all; i++)
-        s->results[p->first + i].sums = (loss_sums){0}; /* all rows begin with the first */
+        s->results[p->first + i].sums = (loss_sums){0};
+}
+
+static void end_round(const sampling *s, loss_piece *p)
+{
+    if (p->stage == STAGE_WEIGHS) {
+        p->stage = STAGE_DRAWS;
+        if (!find_heavy(p))
+            measure_all(s, p);
+    } else if (judge(s, p)) {
+        p->stage = STAGE_DONE;
+    } else if (is_most(p, ++p->level)) {
+        measure_all(s, p);
+    }
 }
 
 gufo_status sample_take(void *context, uint64_t index, const void *result, gufo_error *error)
@@ -211,16 +361,21 @@ gufo_status sample_take(void *context, uint64_t index, const void *result, gufo_
     const sampling *s = context;
     const job_sample *sample = &s->samples[index];
     loss_piece *p = &s->pieces[sample->piece];
-    bool weighted = s->losses->q->tensors[p->tensor].has_importance;
-    const quant_loss *found = result;
+    bool draws = p->stage == STAGE_DRAWS && s->times[index] > 0;
+    const sampled *found = result;
 
     (void)error;
-    for (uint32_t i = 0; i < p->count; i++)
-        if ((sample->skipped >> i & 1) == 0)
-            loss_sums_add(&s->results[p->first + i].sums,
-                          weighted ? found[i].weighted_error : found[i].plain.square_error,
-                          weighted ? found[i].weighted_value : found[i].plain.square_value);
+    for (uint32_t i = 0; i < p->count; i++) {
+        loss_sums *sums = &s->results[p->first + i].sums;
+
+        if ((sample->skipped >> i & 1) != 0)
+            continue;
+        if (draws)
+            loss_sums_draw(sums, found[i].error, found[i].value, s->times[index]);
+        sums->error += draws ? 0 : found[i].error;
+        sums->value += draws ? 0 : found[i].value;
+    }
     if (index + 1 == s->count || s->samples[index + 1].piece != sample->piece)
-        judge(s, p);
+        end_round(s, p);
     return GUFO_OK;
 }
