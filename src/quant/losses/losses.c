@@ -44,6 +44,7 @@ static gufo_status fill(gufo_losses *l, const gufo_model *input,
         status = losses_find_types(l, input, options, more, error);
     if (status != GUFO_OK)
         return status;
+    l->asked = *options;
     l->all_rows = (more->flags & GUFO_LOSSES_ALL_ROWS) != 0;
     status = plan(l, input, options, error);
     return status == GUFO_OK ? losses_find_options(l, error) : status;

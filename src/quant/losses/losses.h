@@ -50,6 +50,7 @@ typedef struct loss_kept {
 struct gufo_losses {
     gufo_allocator allocator;
     gufo_quantizer *q; /* target i is types[i] */
+    gufo_quantize_options asked; /* as the caller gives them, for size/ */
     bool all_rows;     /* are wanted */
     loss_type types[GUFO_QUANTIZE_TARGETS];
     size_t type_count;
