@@ -101,22 +101,21 @@ gufo_status losses_find_types(gufo_losses *l, const gufo_model *input,
 
 /* ---- options of a tensor -------------------------------------------------------------------- */
 
-/* Whether the options of the quantizer decide, whatever the target. */
-static bool is_decided(gufo_recipe_reason reason)
-{
-    return reason != GUFO_REASON_TARGET;
-}
-
-/* The result that says what a tensor becomes in any case; NULL if its type is free. */
+/* The result that says what a tensor becomes in any case; NULL if its type is free.  Where another model
+ * gives types, it may do so for some targets alone: an import keeps floats for plain ones. */
 static const quant_result *decided(const gufo_losses *l, uint64_t tensor)
 {
+    const quant_result *given = quant_result_of(l->q, 0, tensor);
+    bool is_given = true;
+
     for (size_t i = 0; i < l->type_count; i++) {
         const quant_result *r = quant_result_of(l->q, i, tensor);
 
-        if (is_decided(r->choice.reason))
+        if (r->choice.reason != GUFO_REASON_TARGET && r->choice.reason != GUFO_REASON_MODEL)
             return r;
+        is_given = is_given && r->choice.reason == GUFO_REASON_MODEL && r->to == given->to;
     }
-    return NULL;
+    return is_given ? given : NULL;
 }
 
 static loss_option *find_option(const gufo_losses *l, const loss_tensor *t,
