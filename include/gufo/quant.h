@@ -603,11 +603,11 @@ typedef enum gufo_losses_flags {
 typedef struct gufo_losses_options {
     /* Types that tensors may get, without repetition; each must have an encoder.  NULL: the standard
      * ones, which are
-     *   BF16 and F16, if a tensor of the input has that type;
-     *   Q8_0, Q6_K, Q5_K, Q4_K, IQ4_XS, Q3_K and Q2_K, the types that are on or near the lower hull
-     *   of bits and losses and are encoded fast;
-     *   and only with importance, without which they are slow and hardly better than the ones
-     *   above: IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, IQ1_M, IQ1_S. */
+     *   Q8_0, Q6_K, Q5_K, Q4_K, IQ4_XS, Q3_K and Q2_K: on or near the lower hull of bits and losses,
+     *   and encoded fast;
+     *   IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, IQ1_M and IQ1_S, for tensors with importance: their
+     *   encoders take ten times as long, and without importance they gain little or do not exist;
+     *   the tensor's own type if that is F32, F16 or BF16. */
     const gufo_element_type *const *types;
     size_t type_count;    /* at most GUFO_QUANTIZE_TARGETS */
     uint32_t flags;       /* of gufo_losses_flags */
@@ -654,7 +654,8 @@ typedef struct gufo_loss {
     bool is_known;                 /* measured, read from a file, or 0 because bytes stay */
     double relative;               /* E; 0 where bytes stay */
     double standard_error;         /* of E; 0 if all rows were measured */
-    uint64_t rows, all_rows;       /* measured, and of the tensor; `rows` is 0 where bytes stay */
+    uint64_t rows, all_rows;       /* measured, and of the tensor; `rows` is 0 where bytes stay, and
+                                    * counts one that was drawn twice as two */
     uint32_t flags;                /* of gufo_recipe_flags */
     uint64_t reserved[4];
 } gufo_loss;
@@ -672,24 +673,29 @@ GUFO_API bool gufo_losses_option_at(const gufo_losses *losses, uint64_t index, s
 GUFO_API bool gufo_losses_find(const gufo_losses *losses, uint64_t index,
                                const gufo_element_type *type, gufo_loss *out);
 /* Measures losses that are not known, or with GUFO_LOSSES_ALL_ROWS not of all rows; may be called
- * again, after a failure too.  A sample is one row of each of k equal parts of a matrix, at a place
- * that the row's number decides; k doubles until the standard error of the loss is below 2 % of it,
- * for every option of the tensor, or all rows are measured.
+ * again, after a failure too.
  *
- *     SE^2 = (1 - k/K) / (k (k - 1)) * sum of (n - E m)^2 / mean(m)^2
+ * A first pass reads all rows and adds up the denominators, which takes no encoder.  Then rows are drawn
+ * in the proportion of their denominators and encoded: 64 (32 in the types whose encoders are slow), and
+ * twice as many until the standard error of the loss is at most 2 % of it.  Few rows that make up much of
+ * the denominator are measured in any case.  Where more than half of the rows would be drawn all are
+ * measured; the loss is then that of a run of the quantizer, to the bit.
  *
- * for k of K rows with a numerator n and a denominator m each.  Of every expert of a stack as many
- * rows are measured.  Losses do not depend on threads, memory, kernels, or on what was known before;
- * those of all rows are those of the run of the quantizer.  Memory: as writing, run->memory or
- * GUFO_QUANTIZE_MEMORY.  Progress counts bytes that are read; the total may grow.
+ * With the part `rest` of the denominator of the other rows, k rows r drawn from them, and E(r) the loss of a row,
+ *
+ *     E = (1 - rest) E(measured in any case) + rest * mean E(r),    SE = rest * deviation E(r) / sqrt(k)
+ *
+ * Losses do not depend on threads, memory or kernels.  Memory: as writing, run->memory or
+ * GUFO_QUANTIZE_MEMORY.  Progress counts bytes that are read; the total grows.
  *   GUFO_E_RANGE      a value that is not finite, unless GUFO_QUANTIZE_KEEP_NONFINITE
  *   GUFO_E_CHANGED    an input was written to since it was opened
  *   GUFO_E_STOPPED    `progress` asked for it; what was measured of whole tensors is kept
- *   GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY, GUFO_E_ARGUMENT as gufo_job_run */
+ *   GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY, GUFO_E_ARGUMENT as gufo_job_run
+ * Source: Hansen and Hurwitz, "On the theory of sampling from finite populations" (1943). */
 GUFO_API gufo_status gufo_losses_measure(gufo_losses *losses, const gufo_run *run,
                                          gufo_error *error);
 /* The loss of a tensor in a run of the quantizer, to compare with what was measured before: with
- * importance where the tensor has some.  Any thread. */
+ * importance where the tensor has some; 0 for a tensor that was copied.  Any thread. */
 GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
 
 /* Losses can be kept in a file: text, a line for each option of each tensor.  It also holds a hash of
@@ -697,21 +703,22 @@ GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
  * options that decide about losses, and counts only where they are the same.
  *
  * Takes what fits.  *taken (may be NULL) is the number of losses that are known now and were not
- * before.  After a failure nothing was taken, and it is safe to measure and to write the file: none of
- * these is a reason to stop.  The file may come from anybody: it must be a regular file that only its
- * owner, the user or root, may write to, and is not opened through a symlink; losses that are not
- * finite numbers from 0 on make it damaged.  Memory is bounded by the number of options.
+ * before; losses of other types are kept for gufo_losses_write.  After a failure nothing was taken, and
+ * all can be measured: none of these is a reason to stop.  The file may come from anybody: it must be a
+ * regular file of the user, of one name, and is not opened through a symlink; losses that are not finite
+ * numbers from 0 on make it damaged.  Memory is bounded by the number of tensors and types.
  *   GUFO_E_NOT_FOUND  there is no file
  *   GUFO_E_CHANGED    it is of another model, importance matrix, adapter, effort or version
  *   GUFO_E_MALFORMED  not such a file, or damaged: the error has line and reason
- *   GUFO_E_ARGUMENT   not a file to be trusted, with the reason
+ *   GUFO_E_ARGUMENT   not a file to be trusted, with the reason; the model is made by a program
  *   GUFO_E_IO, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_losses_read(gufo_losses *losses, const char *path, uint64_t *taken,
                                       gufo_error *error);
-/* Writes all losses that were measured, or read and measured; replaces a file that gufo_losses_read
- * would trust, atomically.  The same numbers are read again, to the last bit.
+/* Writes all losses that were measured or read, atomically.  Replaces only a file of losses, which
+ * gufo_losses_read would not refuse as one that is not to be trusted.  The same numbers are read again, to
+ * the last bit.
  *   GUFO_E_EXISTS     there is something else at that path
- *   GUFO_E_ARGUMENT   it is an input
+ *   GUFO_E_ARGUMENT   the model is made by a program
  *   GUFO_E_IO, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_losses_write(const gufo_losses *losses, const char *path,
                                        gufo_error *error);

@@ -22,31 +22,18 @@ uint64_t job_group_rows(const piece *p)
     return cut_group(p);
 }
 
-unit sample_unit(const work *w, uint64_t number)
-{
-    const job_sample *s = &w->samples[number];
-    const piece *p = &w->job->pieces[s->piece];
-
-    return (unit){.piece = p,
-                  .number = s->piece,
-                  .slice = s->row / p->slice_rows,
-                  .row = s->row,
-                  .rows = s->count,
-                  .skipped = s->skipped};
-}
-
 /* Samples [begin, end) of a transposed piece. */
 static gufo_status run_bands(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     while (begin < end && status == GUFO_OK) {
-        unit first = sample_unit(w, begin);
+        unit first = units_at(w, begin);
         uint64_t in_slice = first.row - first.slice * first.piece->slice_rows, stop = begin + 1;
 
         status = transpose_fill(w, first.number, first.slice, in_slice, error);
         for (; status == GUFO_OK && stop < end; stop++) {
-            unit u = sample_unit(w, stop);
+            unit u = units_at(w, stop);
 
             if (u.slice != first.slice || u.row + u.rows > first.row + w->band.count)
                 break;
@@ -98,7 +85,7 @@ static uint64_t bytes_of(const work *w, uint64_t count)
     uint64_t bytes = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        unit u = sample_unit(w, i);
+        unit u = units_at(w, i);
 
         bytes += cut_bytes(&u);
     }

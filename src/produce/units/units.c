@@ -10,9 +10,22 @@
 #include "base/threads.h"
 #include "produce/units/work.h"
 
-static unit unit_at(const work *w, uint64_t number)
+/* A sample is a unit of any rows. */
+static unit unit_of(const work *w, const job_sample *s)
 {
-    return w->samples != NULL ? sample_unit(w, number) : cut_find(w->job, number);
+    const piece *p = &w->job->pieces[s->piece];
+
+    return (unit){.piece = p,
+                  .number = s->piece,
+                  .slice = s->row / p->slice_rows,
+                  .row = s->row,
+                  .rows = s->count,
+                  .skipped = s->skipped};
+}
+
+unit units_at(const work *w, uint64_t number)
+{
+    return w->samples != NULL ? unit_of(w, &w->samples[number]) : cut_find(w->job, number);
 }
 
 static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void *result,
@@ -20,7 +33,7 @@ static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void
 {
     work *w = context;
     worker *t = &w->workers[thread];
-    unit u = unit_at(w, number);
+    unit u = units_at(w, number);
     gufo_status status;
 
     if (u.piece->how == PIECE_MOVE)
@@ -32,7 +45,7 @@ static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void
 static gufo_status take_unit(void *context, uint64_t number, const void *result, gufo_error *error)
 {
     work *w = context;
-    unit u = unit_at(w, number);
+    unit u = units_at(w, number);
     gufo_status status = GUFO_OK;
 
     if (w->take != NULL)

@@ -213,11 +213,6 @@ gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64
                              float *out, gufo_error *error);
 const uint8_t *transpose_row(const work *w, uint64_t row);
 
-/* ---- sample.c ------------------------------------------------------------------------------ */
-
-/* Sample `number` of a round as a unit. */
-unit sample_unit(const work *w, uint64_t number);
-
 /* ---- units.c -------------------------------------------------------------------------------- */
 
 /* Whether making a piece takes nothing that all threads share. */
@@ -226,6 +221,8 @@ static inline bool piece_is_simple(const piece *p)
     return !p->transpose && !side_exists(p);
 }
 
+/* Unit `number` of the job, or of the samples. */
+unit units_at(const work *w, uint64_t number);
 /* Units [begin, end) whose tables and band exist, or that need none: numbers of the job's units, or of
  * samples. */
 gufo_status units_span(work *w, uint64_t begin, uint64_t end, gufo_error *error);

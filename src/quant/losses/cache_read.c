@@ -199,7 +199,7 @@ static gufo_status read_loss(reader *r, gufo_str line)
     loss_kept found = {0}, *list;
     gufo_status status;
 
-    if (!cache_read_name((char *)(uintptr_t)field.data, &name, field.len) ||
+    if (!cache_read_name(r->text + (field.data - r->text), &name, field.len) ||
         !name_index_find(&r->names, name, &found.tensor))
         return damaged(r, "a tensor that the model does not have");
     status = read_numbers(r, line, &found);

@@ -49,9 +49,9 @@ typedef struct loss_kept {
 
 struct gufo_losses {
     gufo_allocator allocator;
-    gufo_quantizer *q; /* target i is types[i] */
+    gufo_quantizer *q;           /* target i is types[i] */
     gufo_quantize_options asked; /* as the caller gives them, for size/ */
-    bool all_rows;     /* are wanted */
+    bool all_rows;               /* are wanted */
     loss_type types[GUFO_QUANTIZE_TARGETS];
     size_t type_count;
     loss_tensor *tensors; /* those of q */
@@ -138,10 +138,10 @@ gufo_status cache_take(gufo_losses *l, const loss_identity *identity, char *text
 
 /* ---- parts.c -------------------------------------------------------------------------------- */
 
-/* The place of part `part` of the 2^level parts of a line from 0 to 1, by which the sample is drawn; and
- * whether the level before has the same one. */
-double part_place(unsigned level, uint64_t part);
-bool part_is_old(unsigned level, uint64_t part);
+/* The place of part `part` of the 2^level parts of a line from 0 to 1, by which the sample of the tensor
+ * with that seed is drawn; and whether the level before has the same one. */
+double part_place(uint64_t seed, unsigned level, uint64_t part);
+bool part_is_old(uint64_t seed, unsigned level, uint64_t part);
 
 /* ---- sample.c ------------------------------------------------------------------------------- */
 
@@ -169,6 +169,7 @@ typedef struct loss_piece {
     uint32_t count;
     uint64_t groups, group_rows; /* rows are read in groups, which are often single rows */
     loss_stage stage;
+    uint64_t seed;
     unsigned level;  /* 2^level places are drawn */
     bool drawn;      /* those of the level before were */
     double *weights; /* of groups; then, without the heavy ones, the sums up to the end of each */
@@ -196,6 +197,8 @@ typedef struct sampled {
 
 /* Sets what depends on the piece of the job. */
 void sample_begin(const sampling *s, loss_piece *p, uint64_t number);
+/* The bytes that all lists take. */
+uint64_t sample_memory(const sampling *s);
 /* Notes the weights of rows of a piece. */
 gufo_status sample_weigh(const sampling *s, const measured_rows *seen, gufo_error *error);
 /* The next round (job_sampler). */

@@ -142,6 +142,7 @@ gufo_status gufo_losses_measure(gufo_losses *l, const gufo_run *run, gufo_error 
     if (status == GUFO_OK) {
         for (uint64_t i = 0; i < s.job->piece_count; i++)
             sample_begin(&s, &s.pieces[i], i);
+        s.job->other_memory += sample_memory(&s);
         status = job_measure_samples(s.job, run, &sampler, error);
     }
     gufo_job_free(s.job);

@@ -17,7 +17,7 @@
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-/* What tensors may get where nobody says it.  Each of the rest loses as much as one of these, or more,
+/* What tensors may get where the options have no list.  Each of the rest loses as much as one of these, or more,
  * at its size or a smaller one; those that weigh are slow to encode, and without importance the ones
  * before them do as well. */
 static const struct {

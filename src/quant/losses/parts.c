@@ -9,14 +9,14 @@
  *
  * So a larger sample contains the smaller one, places are spread over the line, and no period of the rows
  * (the heads of an attention, interleaved gates) meets a period of the sample.  Which half is chosen is a
- * hash of the part's number. */
+ * hash of the part's number and of the tensor's name. */
 #include "quant/losses/losses.h"
 
 enum { PLACE_BITS = 53 };
 
-static bool second_half(unsigned level, uint64_t part)
+static bool second_half(uint64_t seed, unsigned level, uint64_t part)
 {
-    uint64_t x = (UINT64_C(1) << level) + part;
+    uint64_t x = seed + (UINT64_C(1) << level) + part;
 
     /* splitmix64 (Steele, Lea and Flood 2014) */
     x *= UINT64_C(0x9e3779b97f4a7c15);
@@ -25,14 +25,14 @@ static bool second_half(unsigned level, uint64_t part)
     return ((x ^ x >> 31) & 1) != 0;
 }
 
-double part_place(unsigned level, uint64_t part)
+double part_place(uint64_t seed, unsigned level, uint64_t part)
 {
     for (; level < PLACE_BITS; level++)
-        part = 2 * part + second_half(level, part);
+        part = 2 * part + second_half(seed, level, part);
     return (double)part / (double)(UINT64_C(1) << PLACE_BITS);
 }
 
-bool part_is_old(unsigned level, uint64_t part)
+bool part_is_old(uint64_t seed, unsigned level, uint64_t part)
 {
-    return level > 0 && second_half(level - 1, part / 2) == (part % 2 != 0);
+    return level > 0 && second_half(seed, level - 1, part / 2) == (part % 2 != 0);
 }

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/xxh64.h"
 #include "quant/losses/losses.h"
 
 enum {
@@ -31,12 +32,16 @@ enum {
 #define SMALL_ERROR 0.02
 enum { LEAST_DRAWN = 64, LEAST_OF_SLOW = 32 };
 
-static bool is_slow(const gufo_element_type *type)
+static const uint32_t slow[] = {GUFO_TYPE_IQ1_S,  GUFO_TYPE_IQ1_M, GUFO_TYPE_IQ2_XXS,
+                                GUFO_TYPE_IQ2_XS, GUFO_TYPE_IQ2_S, GUFO_TYPE_IQ3_XXS,
+                                GUFO_TYPE_IQ3_S};
+
+static uint64_t least_drawn(const gufo_element_type *type)
 {
-    return type->id == GUFO_TYPE_IQ1_S || type->id == GUFO_TYPE_IQ1_M ||
-           type->id == GUFO_TYPE_IQ2_XXS || type->id == GUFO_TYPE_IQ2_XS ||
-           type->id == GUFO_TYPE_IQ2_S || type->id == GUFO_TYPE_IQ3_XXS ||
-           type->id == GUFO_TYPE_IQ3_S;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        if (slow[i] == type->id)
+            return LEAST_OF_SLOW;
+    return LEAST_DRAWN;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -54,6 +59,20 @@ void sample_begin(const sampling *s, loss_piece *p, uint64_t number)
     p->group_rows = job_group_rows(from);
     p->groups = divide_up(from->slices * from->slice_rows, p->group_rows);
     p->level = FIRST_LEVEL;
+    p->seed = xxh64_of(s->losses->q->tensors[p->tensor].source.name);
+}
+
+/* The most that lists take. */
+uint64_t sample_memory(const sampling *s)
+{
+    uint64_t all = 0, most = 0;
+
+    for (uint64_t i = 0; i < s->job->piece_count; i++) {
+        all += s->pieces[i].groups;
+        most = larger(most, s->pieces[i].groups);
+    }
+    return larger(smaller(all, MOST_WEIGHTS), most) * sizeof *s->weights +
+           s->job->unit_count * (sizeof *s->samples + sizeof *s->times);
 }
 
 gufo_status sample_weigh(const sampling *s, const measured_rows *seen, gufo_error *error)
@@ -217,9 +236,9 @@ static gufo_status add_draws(sampling *s, uint64_t number, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     for (uint64_t part = 0; part < parts && status == GUFO_OK; part++) {
-        uint64_t group = group_at(p, part_place(p->level, part));
+        uint64_t group = group_at(p, part_place(p->seed, p->level, part));
 
-        if (p->drawn && part_is_old(p->level, part))
+        if (p->drawn && part_is_old(p->seed, p->level, part))
             continue;
         if (group == last) {
             s->times[s->count - 1]++;
@@ -236,11 +255,13 @@ static gufo_status add_draws(sampling *s, uint64_t number, gufo_error *error)
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
+/* Whether a sample of a piece makes no sense: it would be most of the rows, or groups reach over the ends
+ * of slices. */
 static bool is_short(const sampling *s, uint64_t number)
 {
     const loss_piece *p = &s->pieces[number];
 
-    return is_most(p, p->level) || s->job->pieces[number].slice_rows % p->group_rows != 0;
+    return p->groups < 2 * LEAST_DRAWN || s->job->pieces[number].slice_rows % p->group_rows != 0;
 }
 
 /* The next pieces that are worked on together, with room for their weights. */
@@ -307,10 +328,9 @@ gufo_status sample_next(void *context, const job_sample **samples, uint64_t *cou
 static void judge_result(const sampling *s, const loss_piece *p, loss_result *r)
 {
     bool all = p->stage == STAGE_ALL;
-    uint64_t least = is_slow(r->option->type) ? LEAST_OF_SLOW : LEAST_DRAWN;
     double standard_error, loss = loss_estimate(&r->sums, all ? 0 : p->rest, &standard_error);
 
-    if (!all && p->rest > 0 && r->sums.drawn < least)
+    if (!all && p->rest > 0 && r->sums.drawn < least_drawn(r->option->type))
         return;
     if (standard_error > SMALL_ERROR * loss)
         return;
