@@ -24,7 +24,8 @@ enum {
     UNITS = 4 + 1 + 1 + 3,
     /* produce/run/journal.h */
     JOURNAL_HEADER = 64,
-    JOURNAL_MARK = 16 + sizeof(gufo_quantize_loss) + 8,
+    RESULT = sizeof(gufo_quantize_loss) + 2 * sizeof(double), /* with the weighted sums */
+    JOURNAL_MARK = 16 + RESULT + 8,
 };
 
 static void add_metadata(builder *b)
@@ -272,7 +273,7 @@ static void stop_at_the_end(const place *p)
     check(stat(p->journal.text, &info) == 0, "journal");
     journal j = {.fd = open(p->journal.text, O_RDWR),
                  .path = p->journal.text,
-                 .result_size = sizeof(gufo_quantize_loss),
+                 .result_size = RESULT,
                  .marks = ((uint64_t)info.st_size - JOURNAL_HEADER) / JOURNAL_MARK};
 
     check_ok(journal_append(&j, &mark, 1, &error), &error, "mark");
