@@ -5,7 +5,8 @@
  * Part 3  quantizing files    the streaming pipeline
  * Part 4  statistics          what numbers the data of a tensor holds
  * Part 5  allocation          which option of each tensor, so that a size is not exceeded
- * Part 6  losses              which types each tensor may get, what it then takes and loses */
+ * Part 6  losses              which types each tensor may get, what it then takes and loses
+ * Part 7  size plans          which type each tensor gets, so that files have a given size */
 #ifndef GUFO_QUANT_H
 #define GUFO_QUANT_H
 
@@ -722,6 +723,125 @@ GUFO_API gufo_status gufo_losses_read(gufo_losses *losses, const char *path, uin
  *   GUFO_E_IO, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_losses_write(const gufo_losses *losses, const char *path,
                                        gufo_error *error);
+
+/* ==== Part 7: size plans ===================================================================== */
+
+/* A size plan gives every tensor the type with which the sum of weighed losses is the least, while the
+ * files have at most a given size.
+ *
+ *     gufo_losses_measure      what each type takes and loses (Part 6)
+ *     gufo_size_plan_new       which type each tensor gets (Part 5), for each of several sizes
+ *     gufo_size_plan_apply     options for gufo_quantizer_new (Part 3), which then makes just that
+ *
+ * The loss of a tensor counts with a coefficient, which belongs to the tensor and not to the type, as
+ * errors in some tensors harm a model more than in others.  Of losses that are small, a model loses about
+ * their weighed sum (the linearity theorem of Malinovskii and others, "HIGGS", NAACL 2025).
+ *
+ * The built-in coefficients, registry/sensitivity.tsv, come from a single measurement: that of Kawrakow
+ * in 2023 (llama.cpp, issue 1256), who took one role of LLaMA-7B after the other out of a quantization to
+ * 2 bits.  They are a starting point.  ffn_down has 1; token_embd 0.05, but 1 where it is the output, too;
+ * a fused tensor has the mean of its parts, by their rows; a tensor of one expert has its share; what the
+ * table lacks has 0.5.
+ *
+ * The built-in least types, a convention: Q4_K for the output, Q2_K for the token embedding, Q3_K for keys
+ * and values that several heads share. */
+typedef struct gufo_size_plan gufo_size_plan;
+
+/* At most so many bits per weight can be asked for. */
+#define GUFO_SIZE_MOST_BITS 64
+
+/* A size that is asked for: one of the two, the other is 0. */
+typedef struct gufo_size_target {
+    uint64_t bytes; /* of all files of the output, headers and padding included */
+    /* Bits of the data of all tensors, without padding, for each of their elements, of all tensors;
+     * above 0, at most GUFO_SIZE_MOST_BITS. */
+    double bits_per_weight;
+    uint64_t reserved[2]; /* must be zero */
+} gufo_size_target;
+
+typedef struct gufo_size_options {
+    const gufo_size_target *targets;
+    size_t target_count; /* from 1 to GUFO_QUANTIZE_TARGETS */
+    /* The coefficient of a tensor: finite, not below 0.  `standard` is the built-in one.  NULL: that. */
+    double (*coefficient)(void *context, gufo_str name, double standard);
+    /* The least type that a tensor may get, by bits per weight: types of as many bits are allowed.
+     * `standard` is the built-in one, or NULL; it gives way where a tensor has no such option.  Returns
+     * NULL for any type.  NULL: the built-in ones. */
+    const gufo_element_type *(*least_type)(void *context, gufo_str name,
+                                           const gufo_element_type *standard);
+    /* The most, likewise.  NULL: any. */
+    const gufo_element_type *(*most_type)(void *context, gufo_str name);
+    /* Tensors of one layer (or outside layers) with the same number, not 0, get the same type.  Tensors
+     * that keep their type are not asked about.  NULL: none. */
+    uint32_t (*tie)(void *context, gufo_str name);
+    void *context;        /* of all four */
+    uint64_t states;      /* gufo_allocate_options.states */
+    uint64_t reserved[4]; /* must be zero */
+} gufo_size_options;
+
+/* Plans.  All losses must be known (gufo_losses_measure); `losses`, and what it was made from, must outlive
+ * the plan.  The result depends on the arguments alone, not on threads or the machine.  Of `run`, which may
+ * be NULL, the allocator counts, and progress, as in gufo_allocate.
+ *
+ * With new shards (split_size, split_tensors) their number depends on the types: where the best choice
+ * needs one more than was counted on, the budget shrinks until the files fit.
+ *
+ * NULL on failure, and with the errors of gufo_quantizer_new:
+ *   GUFO_E_LIMIT     a size is below the least one, which the error has, with the largest tensors
+ *   GUFO_E_ARGUMENT  a loss that is not known; a size that is not one; a coefficient that is negative or
+ *                    not finite; a tensor that no type is left for; tied tensors without a common type
+ *   GUFO_E_RANGE     bytes or losses are too large to be added up
+ *   GUFO_E_STOPPED, GUFO_E_MEMORY
+ * Freed with gufo_size_plan_free. */
+GUFO_MUST_USE GUFO_API gufo_size_plan *gufo_size_plan_new(const gufo_losses *losses,
+                                                          const gufo_size_options *options,
+                                                          const gufo_run *run, gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_size_plan_free(gufo_size_plan *plan);
+
+/* Makes the options, which must otherwise be those that the losses were made with, those of the plan: sets
+ * the targets and model_type.  The plan must outlive what is made with them. */
+GUFO_API void gufo_size_plan_apply(const gufo_size_plan *plan, gufo_quantize_options *options);
+
+/* The plan for one of the targets. */
+typedef struct gufo_size_result {
+    uint64_t asked;     /* bytes of the files; for bits per weight, of the data of all tensors */
+    uint64_t size;      /* of all files, to the byte */
+    uint64_t data_size; /* of all tensors, without padding */
+    uint64_t elements;  /* of all tensors */
+    uint64_t least;     /* the least that could have been asked for */
+    double loss;    /* the sum of coefficient times loss, without tensors that keep their type */
+    double bound;   /* no plan of that size has a smaller sum */
+    bool is_proven; /* no plan of that size has a smaller sum than this one */
+    bool is_best;   /* every tensor has the type with which it loses least */
+    /* The type that most elements have, and the value of general.file_type for it; NULL: none. */
+    const gufo_element_type *main_type;
+    const gufo_file_type *file_type;
+    /* The largest fixed mixture that is not larger than what was asked for, of those whose types are all
+     * options; NULL: none.  Its files, and its sum of losses. */
+    const gufo_file_type *mixture;
+    uint64_t mixture_size;
+    double mixture_loss;
+    uint64_t reserved[8];
+} gufo_size_result;
+
+/* False past the last target.  Any thread. */
+GUFO_API bool gufo_size_plan_at(const gufo_size_plan *plan, size_t target, gufo_size_result *out);
+
+/* What a tensor becomes for a target. */
+typedef struct gufo_size_tensor {
+    gufo_str name;      /* in the outputs */
+    bool is_kept;       /* it keeps its type, and its loss does not count */
+    gufo_loss loss;     /* the chosen option */
+    double coefficient; /* of one that is not kept */
+    uint64_t group;     /* tensors of the same group are tied */
+    uint64_t tied;      /* how many tensors its group has */
+    uint64_t reserved[4];
+} gufo_size_tensor;
+
+/* Tensor `index` in the order of the outputs; false past the end of either.  Any thread. */
+GUFO_API bool gufo_size_plan_tensor_at(const gufo_size_plan *plan, size_t target, uint64_t index,
+                                       gufo_size_tensor *out);
 
 #ifdef __cplusplus
 }
