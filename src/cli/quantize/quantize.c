@@ -1,4 +1,4 @@
-/* gufo quantize [OPTION...] IN [OUT] TYPE [THREADS]: a model with other element types.
+/* gufo quantize [OPTION...] IN [OUT] [TYPE] [THREADS]: a model with other element types.
  *
  * The library plans and works; this file has the options, opens what they name, watches for
  * signals, and reports failures. */
@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -46,45 +47,9 @@ static const command_option quantize_table[] = {
 static const gufo_element_type *type_of_rule(void *context, gufo_str name)
 {
     quantize_options *o = context;
+    const name_rule *rule = name_rules_find(&o->rules, name);
 
-    /* One pattern that is too costly would be so for every tensor. */
-    for (size_t i = 0; i < o->rule_count && o->costly == NULL; i++) {
-        pattern_answer answer = pattern_match(o->rules[i].pattern, name);
-
-        if (answer == PATTERN_YES)
-            return o->rules[i].type;
-        if (answer == PATTERN_TOO_COSTLY)
-            o->costly = &o->rules[i];
-    }
-    return NULL;
-}
-
-static bool rule_matches(const type_rule *rule, const gufo_model *model)
-{
-    gufo_tensor tensor;
-
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
-        if (pattern_match(rule->pattern, tensor.name) == PATTERN_YES)
-            return true;
-    return false;
-}
-
-/* CODE_NO if patterns are given and none matches.  Lists of patterns are made for many models: one
- * of several that matches nothing gets a warning alone. */
-static int match_rules(const quantize_options *o, const gufo_model *model)
-{
-    size_t matching = 0;
-
-    for (size_t i = 0; i < o->rule_count; i++) {
-        if (rule_matches(&o->rules[i], model))
-            matching++;
-        else
-            report_warning(o->input, "no tensor matches '%s'", o->rules[i].text);
-    }
-    if (matching > 0 || o->rule_count == 0)
-        return CODE_OK;
-    return report_as(CODE_NO, o->input,
-                     "no tensor matches a --tensor-type pattern; nothing was written");
+    return rule != NULL ? rule->type : NULL;
 }
 
 static const gufo_element_type *type_in_model(void *other, const gufo_quantize_target *target,
@@ -203,59 +168,13 @@ static int make_overrides(work *w)
     return code;
 }
 
-/* Advice against something at `path` that exists. */
-static const char *exists_hint(const char *path)
-{
-    if (save_is_stream(path)) /* or a folder */
-        return "";
-    if (str_ends(gufo_str_of(path), ".part.journal"))
-        return " (--resume continues it, --force starts over)";
-    return " (--force replaces it)";
-}
-
-/* Reports an error with advice.  Returns the exit code: most of what a plan refuses is wrong
- * usage. */
-static int report_failure(const quantize_options *o, const char *path, const gufo_error *error,
-                          bool planning)
-{
-    static const struct {
-        gufo_status status;
-        bool planning;
-        int code;
-        const char *hint;
-    } cases[] = {
-        {GUFO_E_ARGUMENT, true, CODE_USAGE, ""},
-        {GUFO_E_TYPE, true, CODE_USAGE, " (--allow-requantize)"},
-        {GUFO_E_NOT_FOUND, true, CODE_USAGE, " (--imatrix)"},
-        {GUFO_E_ARGUMENT, false, CODE_USAGE, ""},
-        {GUFO_E_LIMIT, false, CODE_USAGE, " (--memory)"},
-        {GUFO_E_EXISTS, false, CODE_USAGE, ""},
-        {GUFO_E_RANGE, false, CODE_FAILED, " (--keep-nonfinite accepts it)"},
-    };
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *hint = cases[i].hint;
-
-        if (cases[i].status != error->code || cases[i].planning != planning)
-            continue;
-        if (error->code == GUFO_E_TYPE && o->plan.recipe.allow_requantize)
-            hint = "";
-        if (error->code == GUFO_E_EXISTS)
-            hint = exists_hint(path);
-        report_message(path, "%s%s", error->message, hint);
-        return cases[i].code;
-    }
-    return report_error(path, error);
-}
-
-static int plan(work *w)
+static int set_options(work *w)
 {
     quantize_options *o = w->options;
     gufo_quantize_options *options = &o->plan;
-    gufo_error error;
 
     options->recipe.plan_only = o->dry_run;
-    options->recipe.override_type = o->rule_count > 0 ? type_of_rule : NULL;
+    options->recipe.override_type = o->rules.count > 0 ? type_of_rule : NULL;
     options->recipe.override_context = o;
     options->overrides = w->overrides;
     options->override_count = o->override_count;
@@ -267,14 +186,30 @@ static int plan(work *w)
         options->importance = w->imatrix;
         options->importance_path = gufo_str_of(o->imatrix);
     }
-    w->quantizer = gufo_quantizer_new(w->input, options, &error);
-    if (o->costly != NULL)
+    return CODE_OK;
+}
+
+/* With a size, the types come from measurements. */
+static int choose_types(work *w)
+{
+    quantize_options *o = w->options;
+
+    return o->size.count > 0 ? size_make_plan(o, w->input, w->cpu) : CODE_OK;
+}
+
+static int plan(work *w)
+{
+    quantize_options *o = w->options;
+    gufo_error error;
+
+    w->quantizer = gufo_quantizer_new(w->input, &o->plan, &error);
+    if (o->rules.costly != NULL)
         return report_usage("a --tensor-type pattern for %s takes too many steps",
-                            o->costly->type->name);
+                            o->rules.costly->type->name);
     if (w->quantizer == NULL)
-        return report_failure(o, o->input, &error, true);
+        return quantize_failed(o, o->input, &error, true);
     quantize_warn(w->quantizer, o);
-    return match_rules(o, w->input);
+    return o->size.count > 0 ? CODE_OK : name_rules_check(&o->rules, o->input, w->input);
 }
 
 /* ---- the report's file ---------------------------------------------------------------------- */
@@ -295,18 +230,41 @@ static bool guard_outputs(work *w)
     return guarded;
 }
 
-/* The report replaces neither inputs nor outputs; this finds it out before the work. */
+/* The report and the plan replace neither inputs nor outputs; this finds it out before the work. */
 static int guard_report(work *w)
 {
     const quantize_options *o = w->options;
+    const char *const paths[] = {o->report, o->size.saved};
     const input in = {o->input, w->input};
+    int code = CODE_OK;
 
-    if (o->report == NULL)
+    if (o->report == NULL && o->size.saved == NULL)
         return CODE_OK;
     if (!input_guard(&in, &w->guard) || !save_guard_more(&w->guard, o->read.items, o->read.count) ||
         !guard_outputs(w))
         return CODE_FAILED;
-    return save_check(o->report, o->base.shared->force, &w->guard);
+    for (size_t i = 0; i < 2 && code == CODE_OK; i++)
+        if (paths[i] != NULL)
+            code = save_check(paths[i], o->base.shared->force, &w->guard);
+    return code;
+}
+
+/* The plan is there even if its run is interrupted. */
+static int save_plan(work *w)
+{
+    const quantize_options *o = w->options;
+    size_t len;
+    char *text;
+    int code;
+
+    if (o->size.saved == NULL)
+        return CODE_OK;
+    text = size_plan_text(o, &len);
+    if (text == NULL)
+        return CODE_FAILED;
+    code = save_bytes(o->size.saved, (gufo_str){text, len}, o->base.shared->force, &w->guard);
+    free(text);
+    return code;
 }
 
 static gufo_status run_job(work *w, gufo_error *error)
@@ -349,11 +307,30 @@ static int run(work *w)
                          "interrupted; what is done is kept beside it; the same command with "
                          "--resume continues");
     named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
-    return report_failure(o, named ? error.file : o->input, &error, false);
+    return quantize_failed(o, named ? error.file : o->input, &error, false);
+}
+
+/* The bytes of the files as they are now. */
+static void measure_outputs(work *w)
+{
+    const gufo_job *job = gufo_quantizer_job(w->quantizer);
+    quantize_options *o = w->options;
+    size_t count = gufo_job_output_count(job), each = count / o->output_count;
+
+    for (size_t i = 0; !o->dry_run && i < count; i++) {
+        char *path = save_output_path(job, o->paths[i / each], i);
+        struct stat info;
+
+        if (path != NULL && stat(path, &info) == 0)
+            o->size.reached[i / each] += (uint64_t)info.st_size;
+        free(path);
+    }
 }
 
 static int report_result(work *w)
 {
+    if (w->options->size.plan != NULL)
+        measure_outputs(w);
     quantize_report(w->quantizer, w->options);
     return w->options->report != NULL ? quantize_save_csv(w->quantizer, w->options, &w->guard)
                                       : CODE_OK;
@@ -361,8 +338,9 @@ static int report_result(work *w)
 
 static int quantize(quantize_options *options)
 {
-    static int (*const steps[])(work * w) = {open_input, open_imatrix, open_types, make_overrides,
-                                             plan,       guard_report, run,        report_result};
+    static int (*const steps[])(work * w) = {
+        open_input,   open_imatrix, open_types, make_overrides, set_options, choose_types, plan,
+        guard_report, save_plan,    run,        report_result};
     work w = {.options = options};
     int code = options_cpu(&w.cpu);
 
@@ -384,13 +362,10 @@ void quantize_release(void *context)
 {
     quantize_options *o = context;
 
-    for (size_t i = 0; i < o->rule_count; i++) {
-        pattern_free(o->rules[i].pattern);
-        free(o->rules[i].text);
-    }
+    name_rules_free(&o->rules);
+    size_release(&o->size);
     for (size_t i = 0; i < o->override_count; i++)
         free(o->overrides[i].key);
-    free(o->rules);
     free(o->overrides);
     free(o->pruned);
     free(o->read.items);
@@ -416,7 +391,7 @@ int quantize_run(void *context)
 }
 
 const command_line command_quantize = {
-    .operands = {"IN [OUT] TYPE [THREADS]", 1, 4, "IN, OUT and TYPE are needed"},
+    .operands = {"IN [OUT] TYPE|--target-size=SIZE [THREADS]", 1, 4, "IN, OUT and TYPE are needed"},
     .doc =
         "Change the element types of a model's tensors.\v"
         "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
@@ -429,15 +404,20 @@ const command_line command_quantize = {
         "With --to DIR there may be several types, TYPE,TYPE,..., from one reading of IN.  Their "
         "names are that of IN with another encoding, if it follows the naming convention, else "
         "what 'gufo name --suggest' gives.  All outputs appear, or none.\n\n"
+        "--target-size, or --target-bpw, takes the place of TYPE: gufo measures what every tensor "
+        "would "
+        "lose as every type, and chooses the types that lose least in a file of that size.  "
+        "Measurements are kept beside the output, in IN.losses, for other sizes.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
         "and can be resumed.  The result does not depend on threads, memory or processor.\n\n"
-        "Exit status 1 means that no --tensor-type pattern matches a tensor; nothing is written.",
-    .examples = {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M",
-                  "Writes a smaller model."},
-                 {"gufo quantize --to=models model-f16.gguf Q4_K_M,Q5_K_M,Q8_0",
-                  "Writes three, from one reading."},
-                 {"gufo quantize --imatrix=imatrix.gguf model-f16.gguf IQ4_XS",
-                  "Weighs errors by an importance matrix."}},
+        "Exit status 1 means that none of the patterns of an option matches a tensor; nothing is "
+        "written.",
+    .examples =
+        {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M", "Writes a smaller model."},
+         {"gufo quantize --to=models model-f16.gguf Q4_K_M,Q5_K_M,Q8_0",
+          "Writes three, from one reading."},
+         {"gufo quantize --imatrix=imatrix.gguf --target-size=5.8G model-f16.gguf model.gguf",
+          "Writes the best file of 5.8 GB, with errors weighed by an importance matrix."}},
     COMMAND_OPTIONS(quantize_table, quantize_options),
     .run = quantize_run,
     .release = quantize_release,

@@ -3,23 +3,20 @@
  *     quantize.c           the options, and the work
  *     quantize_arguments.c operands, types, names of outputs
  *     quantize_values.c    the values of options: types, sizes, layers, overrides
- *     quantize_report.c    the report: tables, JSON, CSV, warnings */
+ *     name_rules.c         rules about tensors by their names
+ *     quantize_failure.c   failures with advice
+ *     quantize_report.c    the report: tables, JSON, CSV, warnings
+ *     size.h               sizes in place of types */
 #ifndef CLI_QUANTIZE_QUANTIZE_H
 #define CLI_QUANTIZE_QUANTIZE_H
 
 #include "base/files/guard.h"
 #include "cli/core/options.h"
-#include "cli/core/pattern.h"
+#include "cli/quantize/name_rules.h"
+#include "cli/quantize/size.h"
 
 #include "gufo/name.h"
 #include "gufo/quant.h"
-
-/* --tensor-type PATTERN=TYPE */
-typedef struct type_rule {
-    pattern *pattern;
-    char *text; /* of the pattern; owned */
-    const gufo_element_type *type;
-} type_rule;
 
 /* --override-kv KEY=TYPE:VALUE.  The input decides which integer type an "int" gets. */
 typedef struct override_text {
@@ -57,9 +54,8 @@ typedef struct quantize_options {
     const char *imatrix, *report;
     option_texts read;               /* files that options name: no output may replace them */
     option_texts included, excluded; /* parts of names */
-    type_rule *rules;
-    size_t rule_count;
-    const type_rule *costly; /* its pattern took too many steps; NULL: none did */
+    name_rules rules;                /* of --tensor-type */
+    size_options size;               /* in place of types */
     override_text *overrides;
     size_t override_count;
     uint64_t *pruned; /* layers: plan.pruned_count */
@@ -94,6 +90,9 @@ option_reader quantize_read_file;
 extern const char *const quantize_efforts[];
 /* "1,2,3", added to the list. */
 option_reader quantize_read_layers;
+/* Parts of them: a type that can be encoded, and a rule "PATTERN=TYPE", of an option. */
+int quantize_type_of(const char *option, const char *text, const gufo_element_type **out);
+int quantize_read_type_rule(name_rules *rules, const char *option, const char *text);
 /* "PATTERN=TYPE", and a file of such texts. */
 option_reader quantize_read_rule, quantize_read_rule_file;
 /* "KEY=TYPE:VALUE" */
@@ -103,6 +102,13 @@ int quantize_make_override(const override_text *text, const gufo_model *file,
                            gufo_quantize_override *out);
 /* TYPE */
 int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out);
+
+/* ---- quantize_failure.c --------------------------------------------------------------------- */
+
+/* Reports an error with advice; `planning`: nothing is written yet.  Returns the exit code: most of what a
+ * plan refuses is wrong usage. */
+int quantize_failed(const quantize_options *o, const char *path, const gufo_error *error,
+                    bool planning);
 
 /* ---- quantize_report.c ---------------------------------------------------------------------- */
 

@@ -4,7 +4,8 @@
  *     IN TYPE OUT.gguf [THREADS]     the order that people try
  *     IN TYPE [THREADS] -o OUT
  *     IN OUT [THREADS]               with --types-from
- *     IN TYPE,TYPE,... [THREADS]     with --to DIR */
+ *     IN TYPE,TYPE,... [THREADS]     with --to DIR
+ *     IN [OUT] [THREADS]             with a size */
 #include "base/text.h"
 #include "cli/core/command_line.h"
 #include "cli/core/csv.h"
@@ -55,6 +56,17 @@ static bool is_file(const char *text)
            (str_ends(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
 }
 
+/* The sizes are called by their texts until the types are known. */
+static int take_sizes(quantize_options *o, const char *types)
+{
+    if (types != NULL)
+        return report_usage("TYPE (%s) and --%s exclude each other: the size decides about types",
+                            types, o->size.option);
+    for (size_t i = 0; i < o->size.count; i++)
+        o->targets[o->output_count++].name = o->size.labels[i];
+    return CODE_OK;
+}
+
 /* Each type becomes an output.  Without any, tensors that are not in the other model stay as they
  * are. */
 static int read_types(quantize_options *o, const char *text)
@@ -62,6 +74,8 @@ static int read_types(quantize_options *o, const char *text)
     char type[TYPE_SIZE];
     int code = CODE_OK;
 
+    if (o->size.count > 0)
+        return take_sizes(o, text);
     if (text == NULL)
         o->targets[o->output_count++].name = o->auto_type != NULL ? o->auto_type : "COPY";
     for (; text != NULL; text = *text != '\0' ? text + 1 : NULL) {
@@ -88,17 +102,38 @@ static operands find_operands(const quantize_options *o, int *at)
 {
     char *const *args = o->base.shared->args;
     int count = o->base.shared->arg_count;
+    bool typeless = o->types_from != NULL || o->size.count > 0;
     operands found = {NULL, NULL};
 
     if (*at < count && !is_type(o, args[*at]) &&
-        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL ||
-         path_is_folder(args[*at])))
+        (is_file(args[*at]) || *at + 1 < count || typeless || path_is_folder(args[*at])))
         found.out = args[(*at)++];
-    if (*at < count && (o->types_from == NULL || is_type(o, args[*at])))
+    if (*at < count && !(o->size.count > 0 && is_digit(args[*at][0])) &&
+        (!typeless || is_type(o, args[*at])))
         found.types = args[(*at)++];
     if (found.out == NULL && *at < count && is_file(args[*at]))
         found.out = args[(*at)++];
     return found;
+}
+
+/* Checks options about sizes. */
+static int check_sizes(const quantize_options *o)
+{
+    const char *wrong = NULL;
+
+    if (o->size.count == 0)
+        return o->size.first == NULL
+                   ? CODE_OK
+                   : report_usage("--%s needs --target-size or --target-bpw", o->size.first);
+    if (o->types_from != NULL)
+        wrong = "--types-from and a size exclude each other: both decide about types";
+    else if (o->pure)
+        wrong = "--pure and a size exclude each other: the size makes a mixture";
+    else if (o->size.equal && o->size.sensitivity != NULL)
+        wrong = "--sensitivity none and a file exclude each other";
+    else if (o->size.saved != NULL && o->size.count > 1)
+        wrong = "--save-plan writes one plan: give one size";
+    return wrong != NULL ? report_usage("%s", wrong) : CODE_OK;
 }
 
 /* Checks whether the arguments go together. */
@@ -106,8 +141,10 @@ static int check_operands(const quantize_options *o, const operands *given)
 {
     const char *wrong = NULL;
 
+    if (check_sizes(o) != CODE_OK)
+        return CODE_USAGE;
     if (o->folder == NULL && o->output_count > 1)
-        wrong = "several types need --to DIR";
+        wrong = o->size.count > 0 ? "several sizes need --to DIR" : "several types need --to DIR";
     else if (o->folder != NULL && given->out != NULL)
         wrong = "--to DIR takes no OUT; types are separated by commas";
     else if (o->types_from != NULL && o->output_count > 1)
@@ -137,7 +174,7 @@ static int read_operands(quantize_options *o, operands *given)
         return code;
     if (at < shared->arg_count)
         return report_usage("'%s' is an extra argument", shared->args[at]);
-    if (given->types == NULL && o->types_from == NULL && o->auto_type == NULL)
+    if (given->types == NULL && o->types_from == NULL && o->auto_type == NULL && o->size.count == 0)
         return report_usage("TYPE is missing: 'gufo list filetypes' lists the types");
     return CODE_OK;
 }
@@ -255,7 +292,7 @@ static int format_name(const quantize_options *o, const gufo_name *parts, size_t
     gufo_name name = *parts;
 
     name.shard = (gufo_str){0};
-    if (o->targets[index].base_type != NULL)
+    if (o->targets[index].base_type != NULL || o->size.count > 0)
         name.encoding = gufo_str_of(o->targets[index].name);
     if (gufo_name_format(out, GUFO_NAME_SIZE, &name) >= GUFO_NAME_SIZE)
         return report_as(CODE_USAGE, o->input, "the name of the output would be too long");
@@ -279,7 +316,8 @@ static int check_names(const quantize_options *o)
     for (size_t i = 0; i < o->output_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(o->paths[i], o->paths[k]) == 0)
-                return report_usage("two of the types would have the same output, %s", o->paths[i]);
+                return report_usage("two of the %s would have the same output, %s",
+                                    o->size.count > 0 ? "sizes" : "types", o->paths[i]);
     return CODE_OK;
 }
 

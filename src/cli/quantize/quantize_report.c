@@ -22,12 +22,13 @@ typedef struct why_text {
     char text[320];
 } why_text;
 
-static why_text why(const gufo_quantizer_tensor *tensor)
+static why_text why(const quantize_options *o, const gufo_quantizer_tensor *tensor)
 {
     const gufo_recipe_choice *choice = &tensor->choice;
     bool merged = tensor->adapters > 0;
-    const char *reason = merged && choice->reason == GUFO_REASON_COPY
-                             ? "type kept"
+    const char *reason = merged && choice->reason == GUFO_REASON_COPY ? "type kept"
+                         : o->size.plan != NULL && choice->reason == GUFO_REASON_MODEL
+                             ? "chosen for the size"
                              : gufo_recipe_reason_text(choice->reason);
     char rule[64] = "", fallback[128] = "";
     why_text out;
@@ -141,16 +142,19 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
 
 static bool make_row(const void *context, uint64_t index, table_row *row)
 {
+    const outcome *o = context;
     gufo_quantizer_tensor tensor;
 
-    if (!tensor_at(context, index, &tensor))
+    if (!tensor_at(o, index, &tensor))
         return false;
     row_str(row, tensor.name);
     row_text(row, "%s", tensor_shape_text(tensor.source, " x ").text);
     row_text(row, "%s", tensor_type_text(tensor.source->type).text);
     row_text(row, "%s", tensor_type_text(tensor.choice.type).text);
     row_text(row, "%" PRIu64, tensor.choice.size);
-    row_text(row, "%s", why(&tensor).text);
+    if (o->options->size.plan != NULL)
+        size_add_cells(o->options, o->output, index, row);
+    row_text(row, "%s", why(o->options, &tensor).text);
     return true;
 }
 
@@ -176,27 +180,46 @@ static void print_headline(const outcome *o, const type_sum *all)
     line_end(&l);
 }
 
+/* What every tensor becomes; with a size, what that is expected to lose, too. */
+static void print_tensors(const outcome *o)
+{
+    static const table_column columns[] = {
+        {"Tensor", -6, 0}, {"Shape", -5, 5},      {"From", -7, 4},
+        {"To", -7, 0},     {"Bytes", 12, 3},      {"Coefficient", 11, 2},
+        {"Loss", 10, 0},   {"Std. error", 10, 1}, {"Why", -3, 6}};
+    bool planned = o->options->size.plan != NULL;
+    table_column used[TABLE_CELLS];
+    size_t count = 0;
+    table t;
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (planned || i < 5 || i >= 5 + SIZE_CELLS)
+            used[count++] = columns[i];
+    t = table_of(used, count);
+    t.indent = 0;
+    t.most_name = SIZE_MAX;
+    table_print(&t, make_row, o);
+    putchar('\n');
+}
+
 /* A plan has no losses yet. */
 static void print_outcome(const outcome *o, const type_sums *sums)
 {
-    static const table_column of_tensors[] = {{"Tensor", -6, 0}, {"Shape", -5, 2}, {"From", -7, 1},
-                                              {"To", -7, 0},     {"Bytes", 12, 3}, {"Why", -3, 0}};
     static const table_column of_sums[] = {{"Type", -8, 0},          {"Tensors", 7, 2},
                                            {"Size", 10, 0},          {"Bits/weight", 12, 0},
                                            {"Relative RMSE", 14, 1}, {"Largest error", 14, 3}};
-    table tensors = table_of(of_tensors, 6), types = table_of(of_sums, o->options->dry_run ? 4 : 6);
+    table types = table_of(of_sums, o->options->dry_run ? 4 : 6);
 
-    tensors.indent = types.indent = 0;
-    tensors.most_name = SIZE_MAX;
+    types.indent = 0;
     types.gap = 1;
     if (o->output > 0)
         putchar('\n');
-    if (o->options->dry_run) {
-        table_print(&tensors, make_row, o);
-        putchar('\n');
-    }
+    if (o->options->dry_run)
+        print_tensors(o);
     print_headline(o, &sums->all);
     table_print(&types, make_sum_row, sums);
+    if (o->options->size.plan != NULL)
+        size_print(o->options, o->quantizer, o->output);
     if (o->options->report_more != NULL)
         o->options->report_more(o->options, o->quantizer, o->output, NULL);
 }
@@ -214,7 +237,8 @@ static void write_loss(json_writer *j, const gufo_quantize_loss *loss)
     }
 }
 
-static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
+static void write_tensor(json_writer *j, const outcome *o, uint64_t index,
+                         const gufo_quantizer_tensor *tensor)
 {
     const gufo_recipe_choice *choice = &tensor->choice;
 
@@ -225,13 +249,15 @@ static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
     json_write_text(j, "to", tensor_type_text(choice->type).text);
     json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
     json_write_i64(j, "fallback_bytes", choice->fallback_cost);
-    json_write_text(j, "why", why(tensor).text);
+    json_write_text(j, "why", why(o->options, tensor).text);
     json_write_bool(j, "importance", tensor->has_importance);
     if (tensor->adapters > 0)
         json_write_u64(j, "adapters", tensor->adapters);
     json_write_u64(j, "size_before", tensor->source->size);
     json_write_u64(j, "size", choice->size);
     write_loss(j, &tensor->loss);
+    if (o->options->size.plan != NULL)
+        size_write_tensor(o->options, tensor, o->output, index, j);
     json_end_object(j);
 }
 
@@ -264,8 +290,10 @@ static void write_outcome(const outcome *o, const type_sums *sums)
     json_end_array(&j);
     json_begin_array(&j, "tensors");
     for (uint64_t i = 0; tensor_at(o, i, &tensor); i++)
-        write_tensor(&j, &tensor);
+        write_tensor(&j, o, i, &tensor);
     json_end_array(&j);
+    if (options->size.plan != NULL)
+        size_write(options, o->quantizer, o->output, &j);
     if (options->report_more != NULL)
         options->report_more(options, o->quantizer, o->output, &j);
     json_end_document(&j);
@@ -290,7 +318,8 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const char *target)
+static void put_csv_row(FILE *out, const outcome *o, uint64_t index,
+                        const gufo_quantizer_tensor *tensor)
 {
     const gufo_recipe_choice *choice = &tensor->choice;
     char rmse[NUMBER_SIZE] = "", largest[NUMBER_SIZE] = "";
@@ -303,9 +332,12 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const ch
     fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(tensor->source, "x").text,
             tensor_type_text(tensor->source->type).text, tensor_type_text(choice->type).text,
             tensor_type_text(choice->wanted).text);
-    csv_put(out, gufo_str_of(why(tensor).text));
-    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s\r\n", tensor->has_importance,
-            tensor->source->size, choice->size, choice->fallback_cost, rmse, largest, target);
+    csv_put(out, gufo_str_of(why(o->options, tensor).text));
+    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s", tensor->has_importance,
+            tensor->source->size, choice->size, choice->fallback_cost, rmse, largest, o->type);
+    if (o->options->size.plan != NULL)
+        size_put_csv(o->options, tensor, o->output, index, out);
+    fputs("\r\n", out);
 }
 
 int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
@@ -317,13 +349,15 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
     if (!text_stream_open(&csv))
         return report_memory(NULL);
     fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,relative_"
-          "rmse,largest_error,target\r\n",
+          "rmse,largest_error,target",
+          csv.out);
+    fputs(options->size.plan != NULL ? ",coefficient,loss,standard_error,actual_loss\r\n" : "\r\n",
           csv.out);
     for (size_t k = 0; k < options->output_count; k++) {
         const outcome o = outcome_of(q, options, k);
 
         for (uint64_t i = 0; tensor_at(&o, i, &tensor); i++)
-            put_csv_row(csv.out, &tensor, o.type);
+            put_csv_row(csv.out, &o, i, &tensor);
     }
     return csv_save(&csv, options->report, options->base.shared->force, guard);
 }

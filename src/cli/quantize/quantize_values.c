@@ -67,8 +67,7 @@ static int report_unknown(const char *before, own_name_kind kind, const char *te
     return report_usage("%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
-/* An element type that can be encoded, in upper or lower case. */
-static int read_type(const char *option, const char *text, const gufo_element_type **out)
+int quantize_type_of(const char *option, const char *text, const gufo_element_type **out)
 {
     char name[NAME_SIZE], before[64];
 
@@ -84,8 +83,8 @@ static int read_type(const char *option, const char *text, const gufo_element_ty
 
 int quantize_read_type(void *options, const option_given *given)
 {
-    return read_type(given->option->name, given->text,
-                     (void *)((char *)options + given->option->place));
+    return quantize_type_of(given->option->name, given->text,
+                            (void *)((char *)options + given->option->place));
 }
 
 int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
@@ -117,26 +116,30 @@ int quantize_read_layers(void *context, const option_given *given)
 /* ---- types of tensors ----------------------------------------------------------------------- */
 
 /* The last "=" divides: a pattern may hold others. */
-static int read_rule(quantize_options *options, const char *option, const char *text)
+int quantize_read_type_rule(name_rules *rules, const char *option, const char *text)
 {
     const char *equals = strrchr(text, '=');
-    char message[PATTERN_MESSAGE];
     const gufo_element_type *type;
-    type_rule *rule;
-    char *regex;
+    name_rule *rule;
+    int code;
 
     if (equals == NULL || equals == text)
         return report_usage("--%s needs PATTERN=TYPE, not '%s'", option, text);
-    if (read_type(option, equals + 1, &type) != CODE_OK)
-        return CODE_USAGE;
-    rule = array_add(&options->rules, &options->rule_count, sizeof *rule);
-    regex = rule != NULL ? strndup(text, (size_t)(equals - text)) : NULL;
-    if (regex == NULL)
-        return CODE_FAILED;
-    *rule = (type_rule){.pattern = pattern_new(regex, message), .text = regex, .type = type};
-    if (rule->pattern == NULL)
-        report_message(NULL, "--%s: pattern '%s': %s", option, regex, message);
-    return rule->pattern != NULL ? CODE_OK : CODE_USAGE;
+    code = quantize_type_of(option, equals + 1, &type);
+    if (code == CODE_OK)
+        code = name_rules_add(rules, option, text, (size_t)(equals - text), &rule);
+    if (code == CODE_OK)
+        rule->type = type;
+    return code;
+}
+
+/* Both options are of one list. */
+static int read_rule(quantize_options *options, const char *option, const char *text)
+{
+    int code = quantize_read_type_rule(&options->rules, option, text);
+
+    options->rules.option = "tensor-type";
+    return code;
 }
 
 int quantize_read_rule(void *options, const option_given *given)
@@ -157,8 +160,8 @@ int quantize_read_rule_file(void *context, const option_given *given)
         return report_system(given->text, errno);
     code = option_add(&options->read, given->text);
     while (code == CODE_OK && getline(&line, &room, in) >= 0)
-        for (char *word = strtok_r(line, blanks, &rest); code == CODE_OK && word != NULL;
-             word = strtok_r(NULL, blanks, &rest))
+        for (char *word = *line == '#' ? NULL : strtok_r(line, blanks, &rest);
+             code == CODE_OK && word != NULL; word = strtok_r(NULL, blanks, &rest))
             code = read_rule(options, given->option->name, word);
     if (code == CODE_OK && ferror(in))
         code = report_system(given->text, errno);

@@ -1,0 +1,74 @@
+/* --target-size and --target-bpw of gufo quantize, as its files see them.
+ *
+ *     size_values.c   the values of options
+ *     size_plan.c     measurements, and the plan
+ *     size_save.c     the plan as a file
+ *     size_report.c   what was planned, and what came of it: text, JSON, CSV */
+#ifndef CLI_QUANTIZE_SIZE_H
+#define CLI_QUANTIZE_SIZE_H
+
+#include "cli/core/option.h"
+#include "cli/core/table.h"
+#include "cli/quantize/name_rules.h"
+
+#include "gufo/quant.h"
+
+#include <stdio.h>
+
+typedef struct size_options {
+    gufo_size_target targets[GUFO_QUANTIZE_TARGETS];
+    char *labels[GUFO_QUANTIZE_TARGETS]; /* what names of outputs say: "5_8G"; owned */
+    size_t count;                        /* of both; 0: types are given */
+    const char *option;                  /* --target-size or --target-bpw */
+    const char *first;                   /* of those that need a size; NULL: none is given */
+    const gufo_element_type *types[GUFO_QUANTIZE_TARGETS];
+    size_t type_count;
+    name_rules least, most, ties, coefficients;
+    bool any_least, equal; /* --min none, --sensitivity none */
+    const char *sensitivity, *saved;
+    bool exact, no_cache;
+
+    /* Later: */
+    gufo_losses *losses;
+    gufo_size_plan *plan;
+    uint64_t recalled;                       /* losses that were measured before */
+    uint64_t reached[GUFO_QUANTIZE_TARGETS]; /* bytes of the files */
+} size_options;
+
+struct quantize_options;
+struct json_writer;
+
+/* ---- size_values.c -------------------------------------------------------------------------- */
+
+option_reader size_read_targets, size_read_bits, size_read_types, size_read_least, size_read_most;
+option_reader size_read_tie, size_read_sensitivity, size_read_flag, size_read_saved;
+void size_release(size_options *size);
+
+/* ---- size_plan.c ---------------------------------------------------------------------------- */
+
+/* Measures, plans, and makes the options of the quantizer those of the plan.  Returns the exit code. */
+int size_make_plan(struct quantize_options *o, const gufo_model *input, gufo_cpu cpu);
+
+/* ---- size_save.c ---------------------------------------------------------------------------- */
+
+/* The text of --save-plan, which the caller frees; NULL after a report. */
+char *size_plan_text(const struct quantize_options *o, size_t *len);
+
+/* ---- size_report.c -------------------------------------------------------------------------- */
+
+enum { SIZE_CELLS = 3 };
+
+/* Lines behind the tables of an output; cells of a tensor: coefficient, loss, standard error. */
+void size_print(const struct quantize_options *o, const gufo_quantizer *q, size_t output);
+void size_add_cells(const struct quantize_options *o, size_t output, uint64_t index,
+                    table_row *row);
+/* Members of a JSON object: of an output, of one of its tensors. */
+void size_write(const struct quantize_options *o, const gufo_quantizer *q, size_t output,
+                struct json_writer *j);
+void size_write_tensor(const struct quantize_options *o, const gufo_quantizer_tensor *tensor,
+                       size_t output, uint64_t index, struct json_writer *j);
+/* Columns of a row of CSV: coefficient, loss, standard error, actual loss. */
+void size_put_csv(const struct quantize_options *o, const gufo_quantizer_tensor *tensor,
+                  size_t output, uint64_t index, FILE *out);
+
+#endif

@@ -1,0 +1,237 @@
+/* From a size to the types of tensors: measure, keep the measurements, choose.
+ *
+ *     MODEL.gguf.losses   beside the output: what was measured, for another size, or after an interruption */
+#include "cli/quantize/quantize.h"
+
+#include "cli/core/path.h"
+#include "cli/core/progress.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static double coefficient_of(void *context, gufo_str name, double standard)
+{
+    quantize_options *o = context;
+    const name_rule *rule = name_rules_find(&o->size.coefficients, name);
+
+    return rule != NULL ? rule->number : o->size.equal ? 1 : standard;
+}
+
+static const gufo_element_type *least_type_of(void *context, gufo_str name,
+                                              const gufo_element_type *standard)
+{
+    quantize_options *o = context;
+    const name_rule *rule = name_rules_find(&o->size.least, name);
+
+    return rule != NULL ? rule->type : o->size.any_least ? NULL : standard;
+}
+
+static const gufo_element_type *most_type_of(void *context, gufo_str name)
+{
+    quantize_options *o = context;
+    const name_rule *rule = name_rules_find(&o->size.most, name);
+
+    return rule != NULL ? rule->type : NULL;
+}
+
+static uint32_t tie_of(void *context, gufo_str name)
+{
+    quantize_options *o = context;
+    const name_rule *rule = name_rules_find(&o->size.ties, name);
+
+    return rule != NULL ? (uint32_t)(rule - o->size.ties.list) + 1 : 0;
+}
+
+enum { RULE_LISTS = 5 };
+
+static void list_rules(quantize_options *o, name_rules *lists[RULE_LISTS])
+{
+    lists[0] = &o->rules;
+    lists[1] = &o->size.least;
+    lists[2] = &o->size.most;
+    lists[3] = &o->size.ties;
+    lists[4] = &o->size.coefficients;
+}
+
+/* Whether each option has a pattern that matches. */
+static int check_rules(quantize_options *o, const gufo_model *input)
+{
+    name_rules *lists[RULE_LISTS];
+    int code = CODE_OK;
+
+    list_rules(o, lists);
+    for (size_t i = 0; i < RULE_LISTS && code == CODE_OK; i++)
+        code = name_rules_check(lists[i], o->input, input);
+    return code;
+}
+
+/* CODE_OK, unless a pattern took too many steps. */
+static int check_costs(quantize_options *o)
+{
+    name_rules *lists[RULE_LISTS];
+
+    list_rules(o, lists);
+    for (size_t i = 0; i < RULE_LISTS; i++)
+        if (lists[i]->costly != NULL)
+            return report_usage("the --%s pattern '%s' takes too many steps", lists[i]->option,
+                                lists[i]->costly->text);
+    return CODE_OK;
+}
+
+/* ---- measurements that are kept ------------------------------------------------------------- */
+
+/* Beside the output, or where it would be; NULL after a report. */
+static char *kept_path(const quantize_options *o)
+{
+    size_t len = strlen(o->input);
+    char *input, *name, *path = NULL;
+
+    while (len > 1 && o->input[len - 1] == '/')
+        len--;
+    input = path_format("%.*s", (int)len, o->input);
+    name = input != NULL ? path_format("%s.losses", path_name(input)) : NULL;
+    if (name != NULL && o->folder != NULL)
+        path = path_format("%s/%s", o->folder, name);
+    else if (name != NULL)
+        path = path_beside(o->paths[0] != NULL ? o->paths[0] : input, name);
+    free(name);
+    free(input);
+    return path;
+}
+
+static bool is_kept(const quantize_options *o)
+{
+    return !o->size.no_cache && !(o->dry_run && o->folder != NULL && !path_is_folder(o->folder));
+}
+
+/* Measurements that do not fit are measured again; the reason is worth knowing. */
+static void recall(quantize_options *o, const char *path)
+{
+    gufo_error error;
+    gufo_status status = gufo_losses_read(o->size.losses, path, &o->size.recalled, &error);
+
+    if (status != GUFO_OK && status != GUFO_E_NOT_FOUND)
+        report_warning(path, "measurements are not used: %s", error.message);
+}
+
+/* Finds out before the work whether the file would replace another one that is read or written. */
+static int check_kept(const quantize_options *o, const char *path)
+{
+    output_guard guard = {0};
+    int code;
+
+    if (!save_guard(&guard, o->read.items, o->read.count))
+        return CODE_FAILED;
+    for (size_t i = 0; i < o->output_count; i++)
+        if (o->paths[i] != NULL && !save_guard_output(&guard, o->paths[i]))
+            return CODE_FAILED;
+    code = save_check(path, true, &guard);
+    guard_free(&guard);
+    return code;
+}
+
+/* Without this file nothing but time is lost. */
+static void keep(const quantize_options *o, const char *path)
+{
+    gufo_error error;
+
+    if (gufo_losses_write(o->size.losses, path, &error) != GUFO_OK)
+        report_warning(path, "measurements are not kept: %s", error.message);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------ */
+
+static int open_losses(quantize_options *o, const gufo_model *input)
+{
+    const gufo_losses_options options = {
+        .types = o->size.type_count > 0 ? o->size.types : NULL,
+        .type_count = o->size.type_count,
+        .flags = o->size.exact ? GUFO_LOSSES_ALL_ROWS : 0u,
+    };
+    gufo_error error;
+
+    o->size.losses = gufo_losses_new(input, &o->plan, &options, &error);
+    return o->size.losses != NULL ? CODE_OK : quantize_failed(o, o->input, &error, true);
+}
+
+static int run_measurement(quantize_options *o, gufo_cpu cpu)
+{
+    const shared_options *shared = o->base.shared;
+    progress bar = {0};
+    gufo_run how = progress_run(&bar, shared);
+    gufo_status status;
+    gufo_error error;
+    bool is_named;
+
+    how.cpu = cpu;
+    how.memory = o->memory;
+    signals_defer();
+    progress_start(&bar, shared->quiet);
+    status = gufo_losses_measure(o->size.losses, &how, &error);
+    progress_end(&bar);
+    if (status == GUFO_OK)
+        return CODE_OK;
+    if (status == GUFO_E_STOPPED)
+        return report_as(CODE_INTERRUPTED, o->input, "interrupted while it was measured");
+    is_named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
+    return quantize_failed(o, is_named ? error.file : o->input, &error, false);
+}
+
+/* What was measured is kept after an interruption, too. */
+static int measure(quantize_options *o, gufo_cpu cpu)
+{
+    char *path = is_kept(o) ? kept_path(o) : NULL;
+    int code = path == NULL && is_kept(o) ? CODE_FAILED : CODE_OK;
+
+    if (path != NULL)
+        code = check_kept(o, path);
+    if (path != NULL && code == CODE_OK)
+        recall(o, path);
+    if (code == CODE_OK)
+        code = run_measurement(o, cpu);
+    if (path != NULL && (code == CODE_OK || code == CODE_INTERRUPTED))
+        keep(o, path);
+    free(path);
+    return code;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static int choose(quantize_options *o)
+{
+    const gufo_size_options options = {
+        .targets = o->size.targets,
+        .target_count = o->size.count,
+        .coefficient = coefficient_of,
+        .least_type = least_type_of,
+        .most_type = most_type_of,
+        .tie = o->size.ties.count > 0 ? tie_of : NULL,
+        .context = o,
+    };
+    gufo_error error;
+
+    o->size.plan = gufo_size_plan_new(o->size.losses, &options, NULL, &error);
+    if (check_costs(o) != CODE_OK)
+        return CODE_USAGE;
+    if (o->size.plan == NULL)
+        return quantize_failed(o, o->input, &error, true);
+    gufo_size_plan_apply(o->size.plan, &o->plan);
+    return CODE_OK;
+}
+
+int size_make_plan(quantize_options *o, const gufo_model *input, gufo_cpu cpu)
+{
+    int code = check_rules(o, input);
+
+    if (code == CODE_OK)
+        code = open_losses(o, input);
+    if (code == CODE_OK)
+        code = check_costs(o);
+    if (code == CODE_OK)
+        code = measure(o, cpu);
+    return code == CODE_OK ? choose(o) : code;
+}

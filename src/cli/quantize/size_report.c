@@ -1,0 +1,338 @@
+/* What was planned for a size, and what came of it. */
+#include "cli/quantize/quantize.h"
+
+#include "base/text.h"
+#include "cli/core/human.h"
+#include "cli/core/json.h"
+#include "cli/core/line.h"
+#include "cli/core/number.h"
+#include "cli/core/tensor_text.h"
+#include "cli/core/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- expected and actual losses ------------------------------------------------------------- */
+
+/* Sums that were added up in another order differ in their last digits. */
+static bool agrees(const gufo_loss *expected, double actual)
+{
+    return fabs(actual - expected->relative) <= 3 * expected->standard_error + 1e-9 * actual;
+}
+
+static bool is_compared(const gufo_size_tensor *planned, const gufo_quantizer_tensor *tensor)
+{
+    return !planned->is_kept && planned->loss.rows > 0 && tensor->loss.count > 0;
+}
+
+/* The tensors of an output that lost something else than expected: how many, and the first ones. */
+enum { NAMED = 4 };
+
+typedef struct agreement {
+    uint64_t compared, within;
+    gufo_str others[NAMED];
+} agreement;
+
+static agreement compare(const quantize_options *o, const gufo_quantizer *q, size_t output)
+{
+    agreement sum = {0};
+    gufo_quantizer_tensor tensor;
+    gufo_size_tensor planned;
+
+    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, output, i, &tensor) &&
+                         gufo_size_plan_tensor_at(o->size.plan, output, i, &planned);
+         i++) {
+        uint64_t others = sum.compared - sum.within;
+
+        if (!is_compared(&planned, &tensor))
+            continue;
+        sum.compared++;
+        if (agrees(&planned.loss, gufo_losses_actual(&tensor)))
+            sum.within++;
+        else if (others < NAMED)
+            sum.others[others] = tensor.name;
+    }
+    return sum;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static line begin_line(const char *head)
+{
+    line l;
+
+    line_begin(&l);
+    fprintf(l.out, "%-13s ", head);
+    return l;
+}
+
+/* "5,800,000,000 bytes (5.80 GB, 5.40 GiB)" */
+static void put_bytes(FILE *out, uint64_t bytes)
+{
+    fprintf(out, "%s bytes", human_grouped(bytes).text);
+    if (bytes >= UINT64_C(1) << 10)
+        fprintf(out, " (%.4g %s, %s)",
+                (double)bytes / (bytes < 1000000      ? 1e3
+                                 : bytes < 1000000000 ? 1e6
+                                                      : 1e9),
+                bytes < 1000000      ? "kB"
+                : bytes < 1000000000 ? "MB"
+                                     : "GB",
+                human_bytes(bytes).text);
+}
+
+static void print_sizes(const quantize_options *o, size_t output, const gufo_size_result *result)
+{
+    bool of_files = o->size.targets[output].bytes > 0;
+    uint64_t counted = of_files ? result->size : result->data_size;
+    line l = begin_line("Asked for");
+
+    if (!of_files)
+        fprintf(l.out, "%.9g bits per weight, ", o->size.targets[output].bits_per_weight);
+    put_bytes(l.out, result->asked);
+    fputs(of_files ? "" : " of tensors", l.out);
+    line_end(&l);
+    l = begin_line("Planned");
+    put_bytes(l.out, counted);
+    fprintf(l.out, ", %s fewer; %.4f bits per weight", human_grouped(result->asked - counted).text,
+            tensor_bits(result->data_size, result->elements));
+    if (!of_files)
+        fprintf(l.out, "; files of %s bytes", human_grouped(result->size).text);
+    line_end(&l);
+    if (o->dry_run)
+        return;
+    l = begin_line("Written");
+    put_bytes(l.out, o->size.reached[output]);
+    line_end(&l);
+}
+
+/* "12.3 % less than Q4_K_M, which is 12,345 bytes smaller" */
+static void print_loss(const gufo_size_result *result)
+{
+    line l = begin_line("Loss");
+
+    fprintf(l.out, "%.6g", result->loss);
+    if (result->mixture == NULL) {
+        fputs("; no fixed mixture of these types is as small", l.out);
+    } else {
+        double more = result->mixture_loss - result->loss;
+        bool is_smaller = result->mixture_size <= result->size;
+        uint64_t apart =
+            is_smaller ? result->size - result->mixture_size : result->mixture_size - result->size;
+
+        if (result->mixture_loss > 0)
+            fprintf(l.out, ", %.1f %% %s than %s", 100 * fabs(more) / result->mixture_loss,
+                    more >= 0 ? "less" : "more", result->mixture->name);
+        else
+            fprintf(l.out, "; %s loses nothing", result->mixture->name);
+        if (apart > 0)
+            fprintf(l.out, ", which is %s bytes %s", human_grouped(apart).text,
+                    is_smaller ? "smaller" : "larger");
+        else
+            fputs(", which is as large", l.out);
+    }
+    line_end(&l);
+}
+
+static void print_proof(const gufo_size_result *result)
+{
+    line l = begin_line("Proof");
+
+    if (result->is_best)
+        fputs("every tensor has the best of its types; more bytes gain nothing", l.out);
+    else if (result->is_proven)
+        fputs("optimal: no other choice of types of that size has a smaller loss", l.out);
+    else if (result->bound > 0)
+        fprintf(l.out, "at most %.3g %% from the optimum",
+                100 * (result->loss - result->bound) / result->bound);
+    else
+        fputs("none: the optimum may be anything from 0 on", l.out);
+    line_end(&l);
+}
+
+/* "ffn_down" of "blk.3.ffn_down.weight" */
+static gufo_str role_of(gufo_str name)
+{
+    size_t digits;
+
+    if (str_ends(name, ".weight"))
+        name.len -= strlen(".weight");
+    if (!str_begins(name, "blk."))
+        return name;
+    digits = str_digits(name, strlen("blk."));
+    return name.len > strlen("blk.") + digits ? str_from(name, strlen("blk.") + digits + 1) : name;
+}
+
+enum { ROLES = 24 };
+
+/* The coefficients of all roles, in the order of the tensors. */
+static void print_coefficients(const quantize_options *o, size_t output)
+{
+    gufo_size_tensor tensor, seen[ROLES];
+    size_t count = 0;
+    line l = begin_line("Coefficients");
+
+    fputs(o->size.equal                 ? "all 1: "
+          : o->size.sensitivity != NULL ? "of the file: "
+                                        : "built-in: ",
+          l.out);
+    for (uint64_t i = 0; gufo_size_plan_tensor_at(o->size.plan, output, i, &tensor); i++) {
+        size_t k = 0;
+
+        while (k < count && (seen[k].coefficient != tensor.coefficient ||
+                             !gufo_str_equal(role_of(seen[k].name), role_of(tensor.name))))
+            k++;
+        if (tensor.is_kept || k < count || count == ROLES)
+            continue;
+        fputs(count > 0 ? ", " : "", l.out);
+        text_put(l.out, role_of(tensor.name), TEXT_PLAIN);
+        fprintf(l.out, " %.4g", tensor.coefficient);
+        seen[count++] = tensor;
+    }
+    line_end(&l);
+}
+
+static void print_agreement(const quantize_options *o, const gufo_quantizer *q, size_t output)
+{
+    agreement sum = compare(o, q, output);
+    uint64_t others = sum.compared - sum.within;
+    line l;
+
+    if (sum.compared == 0)
+        return;
+    l = begin_line("As expected");
+    fprintf(l.out, "%" PRIu64 " of %s lost what the plan says, within 3 standard errors",
+            sum.within, human_counted(sum.compared, "tensor", "tensors").text);
+    for (uint64_t i = 0; i < others && i < NAMED; i++) {
+        fputs(i == 0 ? "; not " : ", ", l.out);
+        text_put(l.out, sum.others[i], TEXT_PLAIN);
+    }
+    if (others > NAMED)
+        fprintf(l.out, " and %" PRIu64 " others", others - NAMED);
+    line_end(&l);
+}
+
+void size_print(const quantize_options *o, const gufo_quantizer *q, size_t output)
+{
+    gufo_size_result result;
+
+    if (!gufo_size_plan_at(o->size.plan, output, &result))
+        return;
+    putchar('\n');
+    print_sizes(o, output, &result);
+    print_loss(&result);
+    print_proof(&result);
+    print_coefficients(o, output);
+    if (!o->dry_run)
+        print_agreement(o, q, output);
+}
+
+void size_add_cells(const quantize_options *o, size_t output, uint64_t index, table_row *row)
+{
+    gufo_size_tensor planned;
+
+    if (!gufo_size_plan_tensor_at(o->size.plan, output, index, &planned) || planned.is_kept) {
+        for (size_t i = 0; i < SIZE_CELLS; i++)
+            row_text(row, "-");
+        return;
+    }
+    row_text(row, "%.4g", planned.coefficient);
+    row_text(row, "%.4g", planned.loss.relative);
+    row_text(row, "%.2g", planned.loss.standard_error);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_mixture(json_writer *j, const gufo_size_result *result)
+{
+    if (result->mixture == NULL) {
+        json_write_null(j, "mixture");
+        return;
+    }
+    json_begin_object(j, "mixture");
+    json_write_text(j, "type", result->mixture->name);
+    json_write_u64(j, "size", result->mixture_size);
+    json_write_f64(j, "loss", result->mixture_loss);
+    json_end_object(j);
+}
+
+static void write_result(const quantize_options *o, json_writer *j, size_t output,
+                         const gufo_size_result *result)
+{
+    bool of_files = o->size.targets[output].bytes > 0;
+
+    json_write_u64(j, "asked", result->asked);
+    if (of_files)
+        json_write_null(j, "bits_per_weight");
+    else
+        json_write_f64(j, "bits_per_weight", o->size.targets[output].bits_per_weight);
+    json_write_u64(j, "planned", of_files ? result->size : result->data_size);
+    json_write_u64(j, "data_size", result->data_size);
+    json_write_u64(j, "elements", result->elements);
+    json_write_u64(j, "least", result->least);
+    json_write_known(j, "written", !o->dry_run, o->size.reached[output]);
+    json_write_f64(j, "loss", result->loss);
+    json_write_f64(j, "bound", result->bound);
+    json_write_bool(j, "proven", result->is_proven);
+    json_write_bool(j, "best", result->is_best);
+    json_write_text(j, "file_type", result->file_type != NULL ? result->file_type->name : NULL);
+    write_mixture(j, result);
+    json_write_text(j, "coefficients",
+                    o->size.equal                 ? "none"
+                    : o->size.sensitivity != NULL ? o->size.sensitivity
+                                                  : "built-in");
+}
+
+void size_write(const quantize_options *o, const gufo_quantizer *q, size_t output, json_writer *j)
+{
+    gufo_size_result result;
+    agreement sum;
+
+    if (!gufo_size_plan_at(o->size.plan, output, &result))
+        return;
+    json_begin_object(j, "plan");
+    write_result(o, j, output, &result);
+    if (!o->dry_run) {
+        sum = compare(o, q, output);
+        json_write_u64(j, "compared", sum.compared);
+        json_write_u64(j, "within_3_standard_errors", sum.within);
+    }
+    json_end_object(j);
+}
+
+void size_write_tensor(const quantize_options *o, const gufo_quantizer_tensor *tensor,
+                       size_t output, uint64_t index, json_writer *j)
+{
+    gufo_size_tensor planned;
+
+    if (!gufo_size_plan_tensor_at(o->size.plan, output, index, &planned) || planned.is_kept)
+        return;
+    json_write_f64(j, "coefficient", planned.coefficient);
+    json_write_f64(j, "loss", planned.loss.relative);
+    json_write_f64(j, "standard_error", planned.loss.standard_error);
+    json_write_u64(j, "rows", planned.loss.rows);
+    json_write_u64(j, "all_rows", planned.loss.all_rows);
+    json_write_u64(j, "tied", planned.tied);
+    if (is_compared(&planned, tensor))
+        json_write_f64(j, "actual_loss", gufo_losses_actual(tensor));
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+void size_put_csv(const quantize_options *o, const gufo_quantizer_tensor *tensor, size_t output,
+                  uint64_t index, FILE *out)
+{
+    char numbers[4][NUMBER_SIZE] = {"", "", "", ""};
+    gufo_size_tensor planned;
+
+    if (gufo_size_plan_tensor_at(o->size.plan, output, index, &planned) && !planned.is_kept) {
+        (void)number_f64(numbers[0], planned.coefficient);
+        (void)number_f64(numbers[1], planned.loss.relative);
+        (void)number_f64(numbers[2], planned.loss.standard_error);
+        if (is_compared(&planned, tensor))
+            (void)number_f64(numbers[3], gufo_losses_actual(tensor));
+    }
+    for (size_t i = 0; i < 4; i++)
+        fprintf(out, ",%s", numbers[i]);
+}
