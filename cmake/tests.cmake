@@ -192,7 +192,7 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
             if(TARGET make_sample)
                 add_test(NAME outputs COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/scripts/outputs ${PROJECT_BINARY_DIR}
                     --check ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/tasks.md
-                    ${PROJECT_SOURCE_DIR}/docs/estimate.md)
+                    ${PROJECT_SOURCE_DIR}/docs/estimate.md ${PROJECT_SOURCE_DIR}/docs/target-size.md)
                 set_tests_properties(outputs PROPERTIES LABELS package)
             endif()
         endif()
