@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #define CELL_ALIGNMENT 256 /* of a cache, in tokens */
+#define MOST_CONTEXT (UINT32_MAX / CELL_ALIGNMENT * CELL_ALIGNMENT)
 
 static uint64_t or_default(uint64_t value, uint64_t otherwise)
 {
@@ -15,7 +16,8 @@ static uint64_t or_default(uint64_t value, uint64_t otherwise)
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-static gufo_status check_limits(const gufo_estimate_options *o, gufo_error *error)
+static gufo_status check_limits(const gufo_estimate_options *o, const model_values *v,
+                                gufo_error *error)
 {
     const struct {
         const char *name;
@@ -23,7 +25,7 @@ static gufo_status check_limits(const gufo_estimate_options *o, gufo_error *erro
     } limits[] = {
         {"sequences", o->n_seq, GUFO_ESTIMATE_MAX_SEQUENCES},
         {"devices", o->n_devices, GUFO_ESTIMATE_MAX_DEVICES},
-        {"tokens of context", o->n_ctx, UINT32_MAX - CELL_ALIGNMENT},
+        {"tokens of context", or_default(o->n_ctx, v->context), MOST_CONTEXT},
         {"tokens in a batch", o->n_batch, INT32_MAX},
         {"tokens in a physical batch", o->n_ubatch, INT32_MAX},
         {"rows of output", o->n_outputs, INT32_MAX},
@@ -176,7 +178,7 @@ gufo_status settings_make(settings *s, const model_values *v, const gufo_estimat
     *s = (settings){.o = options != NULL ? *options : (gufo_estimate_options){0}};
     status = check_reserved(&s->o, error);
     if (status == GUFO_OK)
-        status = check_limits(&s->o, error);
+        status = check_limits(&s->o, v, error);
     if (status != GUFO_OK)
         return status;
     s->o.n_batch = or_default(s->o.n_batch, 2048);

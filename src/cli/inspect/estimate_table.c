@@ -8,6 +8,7 @@
 #include "cli/inspect/estimate.h"
 
 #include "cli/core/table.h"
+#include "cli/core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static gufo_status fill(tabling *t, gufo_error *error)
     return status;
 }
 
-/* F16, the first column, is never refused. */
+/* F16, the first column, is not refused: find_contexts has run it with the largest contexts. */
 static void find_devices(tabling *t)
 {
     const cell *last = &t->cells[t->context_count - 1][0];
@@ -224,7 +225,7 @@ static void write_text(const tabling *t)
     for (size_t c = 0; c < t->column_count; c++)
         columns[count++] = (table_column){t->columns[c].name, 10, (unsigned)c};
     lines = table_of(columns, count);
-    printf("%s: memory by context and type of the cache\n", t->w->in->path);
+    text_print("%s: memory by context and type of the cache\n", t->w->in->path);
     table_print(&lines, make_row, t);
     write_notes(t);
 }
