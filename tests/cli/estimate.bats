@@ -6,10 +6,10 @@
 
 load common
 
-# Two layers with 4 heads of 32 elements, 2 for keys and values: 512 bytes for each token.
+# make_llama [LAYERS] [CONTEXT]: two layers with 4 heads of 32 elements, 2 for keys and values: 512 bytes for each token.
 make_llama() {
     make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint32 1000 \
-        kv llama.context_length uint32 8192 kv llama.embedding_length uint32 128 \
+        kv llama.context_length uint32 "${2:-8192}" kv llama.embedding_length uint32 128 \
         kv llama.block_count uint32 "${1:-2}" kv llama.feed_forward_length uint32 256 \
         kv llama.attention.head_count uint32 4 kv llama.attention.head_count_kv uint32 2
 }
@@ -150,6 +150,27 @@ field() {
     make_llama 513
     run -3 --separate-stderr gufo estimate m.gguf
     [[ $stderr == *'513 layers'* ]]
+}
+
+@test "estimate: contexts near 32 bits" {
+    make_llama 2 4294967040
+    for option in --table --plot --json; do run -0 gufo estimate $option m.gguf; done
+    [ "$(field n_ctx)" = 4294967040 ]
+    make_llama 2 4294967041
+    for option in --table --plot --json --host=1G; do
+        run -2 --separate-stderr gufo estimate $option m.gguf
+        same_error 'gufo: m.gguf: 4294967041 tokens of context are too many: at most 4294967040'
+    done
+    run -0 gufo estimate -c 4096 m.gguf
+}
+
+@test "estimate: names of files are safe for a terminal" {
+    make_llama
+    mv m.gguf $'m\e[31m\n.gguf'
+    for option in --no-mmap --plot --table; do
+        run -0 gufo estimate $option $'m\e[31m\n.gguf'
+        [[ "${lines[0]}" == 'm\u{1b}[31m\n.gguf: '* ]]
+    done
 }
 
 @test "estimate: an architecture without a rule is not known" {

@@ -133,8 +133,9 @@ static void put_legend(const drawing *d)
 {
     uint64_t limit = estimate_limit(d->w->values, d->device);
 
-    printf("%s: memory of %s over the context: %s weights, %s cache and state", d->w->in->path,
-           estimate_name_of(d->device).text, d->pen->parts[0], d->pen->parts[1]);
+    text_print("%s: memory of %s over the context", d->w->in->path,
+               estimate_name_of(d->device).text);
+    printf(": %s weights, %s cache and state", d->pen->parts[0], d->pen->parts[1]);
     printf(d->is_known ? ", %s computing and output\n" : ", %s output; computing is not known\n",
            d->pen->parts[2]);
     if (limit > 0)

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "cli/core/table.h"
+#include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -290,7 +291,7 @@ static void write_beside(const gufo_estimate *e)
 
 static void write_shapes(const char *path, const gufo_estimate *e)
 {
-    printf("%s: context %" PRIu64, path, e->n_ctx);
+    text_print("%s: context %" PRIu64, path, e->n_ctx);
     if (e->n_ctx_seq != e->n_ctx)
         printf(" (%" PRIu64 " for a sequence)", e->n_ctx_seq);
     printf(", batch %" PRIu64 ", physical batch %" PRIu64 ", flash attention %s\n", e->n_batch,
