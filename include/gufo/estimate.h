@@ -29,9 +29,9 @@ typedef struct gufo_estimator gufo_estimator;
  * the result and frees it with gufo_estimator_free.  `allocator` may be NULL: malloc.  Any thread.
  * NULL on failure:
  *   GUFO_E_NOT_FOUND  the model names no architecture, or lacks a key that the rules need
- *   GUFO_E_TYPE       no rule is known for the architecture, or a key has a value of another type
- *   GUFO_E_RANGE      a value that llama.cpp refuses: too many layers, more than 32 bits, an array that
- *                     has another length than the number of layers, no heads
+ *   GUFO_E_TYPE       no rule is known for the architecture
+ *   GUFO_E_RANGE      a value that llama.cpp refuses: another type, too many layers, more than 32 bits,
+ *                     an array that has another length than the number of layers, no heads
  *   GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_estimator *gufo_estimator_new(const gufo_model *model,
                                                           const gufo_allocator *allocator,

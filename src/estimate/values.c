@@ -36,7 +36,7 @@ static gufo_status check_count(const reading *r, const char *name, const gufo_va
     gufo_status status = gufo_value_u64(value, out, NULL);
 
     if (status == GUFO_E_TYPE)
-        return refuse(r->error, GUFO_E_TYPE, "%.*s.%s is not a whole number", (int)r->arch.len,
+        return refuse(r->error, GUFO_E_RANGE, "%.*s.%s is not a whole number", (int)r->arch.len,
                       r->arch.data, name);
     if (status != GUFO_OK || *out > UINT32_MAX)
         return refuse(r->error, GUFO_E_RANGE, "%.*s.%s does not fit into 32 bits", (int)r->arch.len,
@@ -71,7 +71,7 @@ static gufo_status read_layer_count(const reading *r, const char *name, uint64_t
                       r->v->layers);
     if (entry.value.as.array.type == GUFO_VALUE_STRING ||
         entry.value.as.array.type == GUFO_VALUE_ARRAY)
-        return refuse(r->error, GUFO_E_TYPE, "%.*s.%s does not hold numbers", (int)r->arch.len,
+        return refuse(r->error, GUFO_E_RANGE, "%.*s.%s does not hold numbers", (int)r->arch.len,
                       r->arch.data, name);
     if (gufo_array_at(&entry.value.as.array, layer, &element, r->error) != GUFO_OK)
         return GUFO_E_CHANGED;
@@ -392,6 +392,8 @@ static gufo_status find_rule(reading *r)
 {
     gufo_status status = gufo_get_str(r->model, "general.architecture", &r->arch, r->error);
 
+    if (status == GUFO_E_TYPE)
+        return refuse(r->error, GUFO_E_RANGE, "general.architecture is not a string");
     if (status != GUFO_OK)
         return status;
     r->v->rule = rule_find(r->arch);

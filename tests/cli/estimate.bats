@@ -150,6 +150,12 @@ field() {
     make_llama 513
     run -3 --separate-stderr gufo estimate m.gguf
     [[ $stderr == *'513 layers'* ]]
+    make_gguf m.gguf kv general.architecture uint32 1
+    run -3 --separate-stderr gufo estimate m.gguf
+    same_error 'gufo: m.gguf: general.architecture is not a string'
+    make_gguf m.gguf kv general.architecture string llama kv llama.block_count string 2
+    run -3 --separate-stderr gufo estimate m.gguf
+    same_error 'gufo: m.gguf: llama.block_count is not a whole number'
 }
 
 @test "estimate: contexts near 32 bits" {

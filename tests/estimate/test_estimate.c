@@ -283,7 +283,7 @@ static void test_refused_models(void **state)
          GUFO_E_RANGE},
         {"general.architecture\tllama\nllama.vocab_size\t10\nllama.context_length\t10\n"
          "llama.embedding_length\t128\nllama.block_count\tmany\n",
-         GUFO_E_TYPE},
+         GUFO_E_RANGE},
         {"general.architecture\tmamba\nmamba.vocab_size\t10\nmamba.context_length\t10\n"
          "mamba.embedding_length\t128\nmamba.block_count\t1\nmamba.ssm.conv_kernel\t4294967295\n"
          "mamba.ssm.inner_size\t4294967295\nmamba.ssm.state_size\t4294967295\n"
