@@ -138,6 +138,14 @@ field() {
     run -2 gufo estimate --devices 1 -ot 'attn=DEV1' m.gguf
     run -2 gufo estimate --devices 1 -ot 'attn' m.gguf
     run -2 gufo estimate --devices 1 -ot '(=CPU' m.gguf
+    run -0 gufo estimate --json --devices 1 -ot "$(printf '%0600d|output' 0)=CPU" m.gguf
+    [[ $output == *'"DEV0","model_bytes":128,'* ]]
+    make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint32 10 \
+        kv llama.context_length uint32 256 kv llama.embedding_length uint32 32 \
+        kv llama.block_count uint32 1 kv llama.attention.head_count uint32 1 \
+        tensor "$(printf '%040d' 0)." 0 32 128
+    run -2 --separate-stderr gufo estimate --devices 1 -ot '(0+)+(0+)+(0+)+$=CPU' m.gguf
+    same_error 'gufo: pattern 1 of --override-tensor takes too many steps (see gufo help estimate)'
 }
 
 @test "estimate: what is refused" {
@@ -145,7 +153,12 @@ field() {
     run -2 --separate-stderr gufo estimate --cache-type-v q8_0 --flash-attn off m.gguf
     [[ $stderr == *'needs flash attention'* ]]
     run -2 gufo estimate --tensor-split 1,2,3 --devices 2 m.gguf
-    run -2 gufo estimate --fit 1,much m.gguf
+    run -2 --separate-stderr gufo estimate --devices 1 --fit 1G,2G m.gguf
+    same_error 'gufo: --fit has 2 numbers for 1 device (see gufo help estimate)'
+    run -2 --separate-stderr gufo estimate --fit 1,much m.gguf
+    same_error "gufo: --fit takes sizes such as 24G,16G, not 'much' (see gufo help estimate)"
+    run -2 --separate-stderr gufo estimate -ts '' m.gguf
+    same_error "gufo: --tensor-split takes numbers such as 3,1, not '' (see gufo help estimate)"
     run -2 gufo estimate --cache-type-k q9 m.gguf
     make_llama 513
     run -3 --separate-stderr gufo estimate m.gguf

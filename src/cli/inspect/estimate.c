@@ -159,7 +159,9 @@ static int estimate(void *context)
     if (code == CODE_OK)
         code = input_open(&in, options->base.shared->args[0], &options->input);
     if (code == CODE_OK) {
-        code = run(&in, options, &values);
+        code = estimate_check_overrides(&values, in.model);
+        if (code == CODE_OK)
+            code = run(&in, options, &values);
         input_close(&in);
     }
     estimate_values_free(&values);

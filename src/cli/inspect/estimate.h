@@ -60,6 +60,9 @@ typedef struct estimate_values {
 /* Returns CODE_OK, or CODE_USAGE after a report; the values are freed in any case. */
 int estimate_values_read(const estimate_options *options, estimate_values *out);
 
+/* Whether the model's names can be matched; CODE_USAGE after a report of a pattern that is too costly. */
+int estimate_check_overrides(const estimate_values *values, const gufo_model *model);
+
 void estimate_values_free(estimate_values *values);
 
 /* The limit of the host (0) or a device; 0: none. */

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const estimate_cache_types[] = {"f32",  "f16",    "bf16", "q8_0", "q4_0",
                                             "q4_1", "iq4_nl", "q5_0", "q5_1", NULL};
@@ -28,49 +29,56 @@ static const gufo_element_type *cache_type(unsigned choice)
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
+enum { MOST_SHOWN = 60 }; /* bytes of a number; a longer one is cut in reports */
+
 static bool read_share(gufo_str piece, void *out)
 {
     char text[64], *end;
-    int len = snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, 60), piece.data);
+    int len = snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, MOST_SHOWN), piece.data);
 
     *(double *)out = strtod(text, &end);
-    return len > 0 && *end == '\0' && piece.len <= 60 && (is_digit(text[0]) || text[0] == '.');
+    return len > 0 && *end == '\0' && piece.len <= MOST_SHOWN &&
+           (is_digit(text[0]) || text[0] == '.');
 }
 
 static bool read_bytes(gufo_str piece, void *out)
 {
     char text[64];
-    int len = snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, 60), piece.data);
+    int len = snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, MOST_SHOWN), piece.data);
 
-    return len > 0 && piece.len <= 60 && size_read(text, out) && *(uint64_t *)out > 0;
+    return len > 0 && piece.len <= MOST_SHOWN && size_read(text, out) && *(uint64_t *)out > 0;
 }
 
 /* How a list is read. */
 typedef struct list_kind {
-    const char *example;
+    const char *what, *example;
     bool (*read)(gufo_str piece, void *out);
     size_t size; /* bytes of an item */
 } list_kind;
 
-static const list_kind shares = {"3,1", read_share, sizeof(double)};
-static const list_kind sizes = {"24G,16G", read_bytes, sizeof(uint64_t)};
+static const list_kind shares = {"numbers", "3,1", read_share, sizeof(double)};
+static const list_kind sizes = {"sizes", "24G,16G", read_bytes, sizeof(uint64_t)};
 
 /* "A,B"; the number of items, or 0 after a report. */
 static uint32_t read_list(const char *option, const char *text, const list_kind *kind, void *items)
 {
     uint32_t count = 0;
 
-    while (*text != '\0') {
-        if (count == GUFO_ESTIMATE_MAX_DEVICES ||
-            !kind->read(str_piece(&text, ','), (char *)items + kind->size * count)) {
-            (void)report_usage("%s takes up to %d numbers with commas between them, such as %s",
-                               option, GUFO_ESTIMATE_MAX_DEVICES, kind->example);
+    do {
+        gufo_str piece = str_piece(&text, ',');
+
+        if (count == GUFO_ESTIMATE_MAX_DEVICES) {
+            (void)report_usage("%s takes %d %s at most", option, GUFO_ESTIMATE_MAX_DEVICES,
+                               kind->what);
+            return 0;
+        }
+        if (!kind->read(piece, (char *)items + kind->size * count)) {
+            (void)report_usage("%s takes %s such as %s, not '%.*s'", option, kind->what,
+                               kind->example, (int)smaller(piece.len, MOST_SHOWN), piece.data);
             return 0;
         }
         count++;
-    }
-    if (count == 0)
-        (void)report_usage("%s: no number is given", option);
+    } while (*text != '\0');
     return count;
 }
 
@@ -82,7 +90,8 @@ static int count_devices(estimate_values *v, const char *option, uint32_t count)
     if (v->run.n_devices == 0)
         v->run.n_devices = count;
     if (count > v->run.n_devices)
-        return report_usage("%s has %u numbers for %u devices", option, count, v->run.n_devices);
+        return report_usage("%s has %u numbers for %s", option, count,
+                            human_counted(v->run.n_devices, "device", "devices").text);
     return CODE_OK;
 }
 
@@ -130,23 +139,30 @@ static bool read_place(const char *text, int *out)
 }
 
 /* PATTERN=DEVICE; what is behind the last sign of equality is the device. */
-static int read_override(estimate_values *v, gufo_str piece)
+static int add_override(estimate_values *v, char *text)
 {
-    char message[PATTERN_MESSAGE], text[512], *end;
-    estimate_override *o = &v->overrides[v->override_count];
+    char message[PATTERN_MESSAGE], *end = strrchr(text, '=');
+    estimate_override *o = &v->overrides[v->override_count]; /* used if there is room */
 
-    snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, sizeof text - 1), piece.data);
-    end = strrchr(text, '=');
-    if (end == NULL || piece.len >= sizeof text || !read_place(end + 1, &o->place))
+    if (v->override_count == ESTIMATE_OVERRIDES)
+        return report_usage("more than %d --override-tensor", ESTIMATE_OVERRIDES);
+    if (end == NULL || !read_place(end + 1, &o->place))
         return report_usage("--override-tensor takes PATTERN=CPU or PATTERN=DEV0, not '%s'", text);
-    if (v->override_count == ESTIMATE_OVERRIDES - 1)
-        return report_usage("more than %d --override-tensor", ESTIMATE_OVERRIDES - 1);
     *end = '\0';
     o->pattern = pattern_new(text, message);
     if (o->pattern == NULL)
         return report_usage("--override-tensor '%s': %s", text, message);
     v->override_count++;
     return CODE_OK;
+}
+
+static int read_override(estimate_values *v, gufo_str piece)
+{
+    char *text = strndup(piece.data, piece.len);
+    int code = text != NULL ? add_override(v, text) : report_memory(NULL);
+
+    free(text);
+    return code;
 }
 
 /* As in llama.cpp, a comma ends a pattern. */
@@ -162,6 +178,17 @@ static int read_overrides(estimate_values *v, const option_texts *texts)
         v->run.place_context = v;
     }
     return code;
+}
+
+int estimate_check_overrides(const estimate_values *v, const gufo_model *model)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t t = 0; v->override_count > 0 && gufo_tensor_at(model, t, &tensor); t++)
+        for (size_t i = 0; i < v->override_count; i++)
+            if (pattern_match(v->overrides[i].pattern, tensor.name) == PATTERN_TOO_COSTLY)
+                return report_usage("pattern %zu of --override-tensor takes too many steps", i + 1);
+    return CODE_OK;
 }
 
 void estimate_values_free(estimate_values *v)
