@@ -149,7 +149,7 @@ static gufo_status try_devices(fitting *f, const choice *c, uint64_t number, boo
  * between them: some are tried. */
 static gufo_status fill_devices(fitting *f, const choice *c, bool *fits)
 {
-    uint64_t good = 0, bad = c->all + 1;
+    uint64_t good = 0, bad = c->all + 1, most;
     gufo_status status = try_devices(f, c, good, fits);
 
     if (status != GUFO_OK || !*fits)
@@ -160,12 +160,11 @@ static gufo_status fill_devices(fitting *f, const choice *c, bool *fits)
         status = try_devices(f, c, middle, fits);
         *(*fits ? &good : &bad) = middle;
     }
-    for (uint64_t more = 1, from = good; f->o->tensor_split != NULL && more <= f->o->n_devices;
-         more++) {
-        if (status == GUFO_OK && from + more <= c->all)
-            status = try_devices(f, c, from + more, fits);
+    most = f->o->tensor_split != NULL ? smaller(c->all, good + f->o->n_devices) : good;
+    for (uint64_t number = good + 1; status == GUFO_OK && number <= most; number++) {
+        status = try_devices(f, c, number, fits);
         if (*fits)
-            good = from + more;
+            good = number;
     }
     if (status == GUFO_OK)
         status = try_devices(f, c, good, fits);

@@ -64,6 +64,8 @@ field() {
     run -0 gufo estimate --fit 1500K -ub 64 m.gguf
     has 'all 3 layers on devices, with 4,096 tokens of context: '
     has 'more needed on DEV0'
+    run -0 gufo estimate --fit 1K,1K -ub 64 m.gguf
+    has "options of llama.cpp: -c 8192 -ngl 0"$'\n'
     run -1 --separate-stderr gufo estimate --fit 1500K -ngl 3 m.gguf
     [[ $stderr == *'nothing fits: with 4,096 tokens of context, '*' more is needed on DEV0'* ]]
     run -1 --separate-stderr gufo estimate --fit 24G --host 1000 -c 0 m.gguf

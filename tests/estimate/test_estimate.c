@@ -418,6 +418,12 @@ static void test_fit_layers(void **state)
     options = (gufo_estimate_options){.n_devices = 1};
     check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
                  "nothing fits anywhere");
+    room = UINT64_MAX;
+    options = (gufo_estimate_options){.n_devices = 1, .tensor_split = &(double){1}};
+    check_status(gufo_estimator_fit(o.e, &limits, &options, &e, &error), GUFO_E_LIMIT, &error,
+                 "the host has too little");
+    check_u64(e.context_shortage.n_gpu_layers, 3, "all layers, and no more than there are");
+    check_u64(e.context_shortage.device, 0, "the host has too little");
     close_header(&o);
 }
 

@@ -189,6 +189,8 @@ static void write_shortages(const gufo_estimate *e)
 static void write_options(const estimate_work *w, const gufo_estimate *e)
 {
     const estimate_values *v = w->values;
+    bool has_layers = !v->run.has_gpu_layers || v->run.n_gpu_layers > 0;
+    bool has_shares = has_layers && w->options->split == NULL && e->device_count > 2;
 
     printf("  options of llama.cpp: -c %" PRIu64, v->run.n_ctx);
     if (v->run.n_devices > 0 && v->run.has_gpu_layers)
@@ -197,8 +199,7 @@ static void write_options(const estimate_work *w, const gufo_estimate *e)
         printf(" -ngl all");
     if (v->run.n_cpu_moe > 0 && !w->options->cpu_moe)
         printf(" -ncmoe %" PRIu64, v->run.n_cpu_moe);
-    for (uint32_t d = 1; w->options->split == NULL && e->device_count > 2 && d < e->device_count;
-         d++)
+    for (uint32_t d = 1; has_shares && d < e->device_count; d++)
         printf("%s%" PRIu64, d == 1 ? " -ts " : ",",
                e->devices[d].layers + e->devices[d].has_output);
     putchar('\n');
