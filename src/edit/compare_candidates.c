@@ -29,9 +29,11 @@ bool gufo_tensor_difference_loss(const gufo_tensor_difference *difference, doubl
         return difference->a.name.data != NULL;
     if (!difference->has_values || v->compared == 0)
         return false;
-    if (v->square_difference > 0)
-        *loss = v->square_difference / v->square_a;
-    return isfinite(*loss) && !isnan(v->square_difference);
+    if (v->square_difference == 0)
+        return true;
+    /* Divided by a sum that overflowed, any difference would be 0. */
+    *loss = isinf(v->square_a) ? NAN : v->square_difference / v->square_a;
+    return isfinite(*loss);
 }
 
 static void add_to(gufo_candidate *sum, const gufo_tensor_difference *d)

@@ -645,6 +645,8 @@ static void losses_that_are_not_known(void **state)
         {{.compared = 0}, false, 0},
         {{.compared = 4, .square_difference = 1}, false, 0},
         {{.compared = 4, .square_a = INFINITY, .square_difference = INFINITY}, false, 0},
+        {{.compared = 4, .square_a = INFINITY, .square_difference = 1}, false, 0},
+        {{.compared = 4, .square_a = INFINITY}, true, 0},
         {{.compared = 4, .square_a = 1, .square_difference = NAN}, false, 0},
     };
 
