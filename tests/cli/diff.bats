@@ -165,10 +165,27 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     run -2 --separate-stderr gufo diff --values --force --report b.gguf a.gguf b.gguf c.gguf
     same_error 'gufo: b.gguf: the output is the input; it would be lost'
     run -2 gufo diff --report s.csv a.gguf b.gguf
+    run -2 --separate-stderr gufo diff --values --report - a.gguf b.gguf
+    same_error 'gufo: -: the report is written to a file; give its name'
     run -3 gufo diff --values --report folder/s.csv a.gguf b.gguf
     head -c 200 c.gguf >cut.gguf
     run -3 gufo diff --values --report s.csv a.gguf b.gguf cut.gguf
     [ ! -e s.csv ]
+}
+
+@test "diff: what a candidate does not say" {
+    # Squares that are too large, and pairs that all have a NaN.
+    make_gguf a.gguf tensor large 28 2 16 tensor $'\tnan' 0 2 8
+    local at
+    at=$(($(stat -c %s a.gguf) - 64))
+    make_gguf a.gguf tensor large 28 2 16 tensor $'\tnan' 0 2 8 poke $at 0000000000007069000000000000f03f
+    make_gguf b.gguf tensor large 28 2 16 tensor $'\tnan' 0 2 8 poke $at 00000000000070690000000000000040 \
+        poke $((at + 32)) 0000c07f0000c07f
+    run -1 gufo diff --values --report r.csv a.gguf b.gguf
+    has 'large   2      F64      16  F64          16   infinite     0.7071'
+    has '\tnan   2      F32       8  F32           8  nonfinite          -'
+    [ "$(tr -d '\r' <r.csv | tail -n 2)" = '"large",2,F64,16,F64,16,,0.7071067811865476,infinite
+"'"'"$'\t'"nan"'",2,F32,8,F32,8,,,nonfinite' ]
 }
 
 @test "diff: where bytes were spent best" {

@@ -22,7 +22,7 @@ static void put_doubled(FILE *out, gufo_str text)
 void csv_put(FILE *out, gufo_str text)
 {
     putc('"', out);
-    if (text.len > 0 && text.data[0] != '\0' && strchr("=+-@", text.data[0]) != NULL)
+    if (text.len > 0 && text.data[0] != '\0' && strchr("=+-@\t\r", text.data[0]) != NULL)
         putc('\'', out);
     put_doubled(out, text);
     putc('"', out);
@@ -42,6 +42,8 @@ int csv_check(const char *path, bool force)
 
     if (path == NULL)
         return CODE_OK;
+    if (path_is_standard(path))
+        return report_as(CODE_USAGE, path, "the report is written to a file; give its name");
     if (path_is_folder(path))
         return report_as(CODE_USAGE, path, "target exists and is not a regular file");
     code = save_check(path, force, NULL);

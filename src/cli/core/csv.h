@@ -6,8 +6,8 @@
 #include "base/files/guard.h"
 #include "cli/core/text.h"
 
-/* Writes text as a cell: always in quotes.  A spreadsheet takes a cell that begins with = + - or @
- * for a formula, and names come from strangers: an apostrophe makes it text. */
+/* Writes text as a cell: always in quotes.  A spreadsheet takes a cell that begins with = + - @, a tab
+ * or a carriage return for a formula, and names come from strangers: an apostrophe makes it text. */
 void csv_put(FILE *out, gufo_str text);
 /* The name of a column that is about something: "bytes model.gguf". */
 void csv_put_column(FILE *out, const char *column, const char *about);

@@ -35,5 +35,6 @@ const char *diff_note_word(const gufo_tensor_difference *d)
 bool diff_rmse(const gufo_tensor_difference *d, double *rmse)
 {
     *rmse = d->values.rmse;
-    return d->has_values || (d->kind == GUFO_DIFFERENCE_NONE && d->a.name.data != NULL);
+    return (d->has_values && d->values.compared > 0) ||
+           (d->kind == GUFO_DIFFERENCE_NONE && d->a.name.data != NULL);
 }
