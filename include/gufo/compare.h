@@ -141,7 +141,8 @@ typedef struct gufo_candidate {
  * which may be the same, and `result`, which may be NULL, have `count` elements.  An error has the
  * role GUFO_FILE_SECOND_INPUT for a file of any candidate, and names it.  Memory, threads and
  * errors as gufo_compare, and
- *   GUFO_E_ARGUMENT  `count` is 0 or more than GUFO_COMPARE_CANDIDATES */
+ *   GUFO_E_ARGUMENT  `count` is 0 or more than GUFO_COMPARE_CANDIDATES
+ *   GUFO_E_RANGE     the tensors have more bytes than 64 bits can count */
 GUFO_API gufo_status gufo_compare_candidates(const gufo_model *original,
                                              const gufo_model *const *candidates, size_t count,
                                              const gufo_candidates_options *options,
@@ -149,8 +150,8 @@ GUFO_API gufo_status gufo_compare_candidates(const gufo_model *original,
                                              gufo_error *error);
 
 /* The relative squared error: the sum of (a - b)^2 divided by that of a^2; 0 where nothing differs.
- * False where it is not known: a model lacks the tensor, the shapes differ, one cannot be decoded,
- * no pair of values is finite, or the quotient is not.  Any thread. */
+ * False where it is not known: a model lacks the tensor, the shapes differ, one cannot be decoded, no
+ * pair of values is finite, or one of the sums or the quotient is not.  Any thread. */
 GUFO_API bool gufo_tensor_difference_loss(const gufo_tensor_difference *difference, double *loss);
 
 #ifdef __cplusplus

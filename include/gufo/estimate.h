@@ -114,17 +114,16 @@ typedef enum gufo_estimate_quality {
 /* What is on one device. */
 typedef struct gufo_estimate_device {
     uint64_t model_bytes; /* weights */
-    uint64_t
-        mapped_bytes;     /* of the host: the ranges of the files that are mapped for its weights; 0
-                             * if the model is made */
-    uint64_t kv_bytes;    /* the cache of keys and values */
-    uint64_t state_bytes; /* recurrent state */
+    /* Of the host: the ranges of the files that are mapped for its weights; 0 if the model is made. */
+    uint64_t mapped_bytes;
+    uint64_t kv_bytes;      /* the cache of keys and values */
+    uint64_t state_bytes;   /* recurrent state */
     uint64_t context_bytes; /* the sum of the two */
     uint64_t compute_bytes;
     uint64_t compute_margin; /* compute_bytes may be that much too low or too high */
-    uint64_t
-        output_bytes; /* of the host, at the start; it grows with batches that ask for more rows */
-    uint64_t layers;  /* repeating ones; layer `L` of L, the output, does not count */
+    /* Of the host, at the start; it grows with batches that ask for more rows. */
+    uint64_t output_bytes;
+    uint64_t layers; /* repeating ones; layer `L` of L, the output, does not count */
     /* What one token of one sequence reads, whose context is full: all weights, but of experts those
      * in use alone and of tables a row; cache and state of the sequence.  Layers that predict
      * further tokens are not read. */
@@ -151,8 +150,8 @@ typedef struct gufo_estimate {
     uint64_t n_ctx, n_ctx_seq, n_batch, n_ubatch; /* what llama.cpp makes of the options */
     uint64_t n_streams;
     bool flash_attention;
-    uint64_t
-        kv_token_bytes;    /* of the cache, that one more token takes in layers without a window */
+    /* Of the cache, that one more token takes in layers without a window. */
+    uint64_t kv_token_bytes;
     uint64_t unused_bytes; /* of tensors that the architecture does not use: they are not loaded */
     uint64_t missing_tensors; /* of other shards, which are not open: model_bytes lacks them */
     uint32_t device_count;    /* with the host: 1 + n_devices */
@@ -208,9 +207,10 @@ typedef struct gufo_estimate_limits {
  *   4. with these layers, the largest context.
  * What the user has chosen stays.  All of it is found by bisection: a larger context never needs less
  * memory, nor do more layers on devices; with shares that are given, where a layer more may move others
- * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers, n_cpu_moe and their flags in *options,
- * and fills *out (may be NULL) as gufo_estimator_run does, with the shortages.  Margins of buffers
- * count as used.  Any thread.  Errors as gufo_estimator_run, and
+ * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers,
+ * n_cpu_moe, their flags and tensor_split in *options, unless it fails, and fills *out (may be NULL) as
+ * gufo_estimator_run does, with the shortages.  Margins of buffers count as used.  Any thread.  Errors
+ * as gufo_estimator_run, and
  *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context, and
  *                 *out is the last try, with its context_shortage
  *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
