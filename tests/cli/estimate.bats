@@ -217,6 +217,20 @@ field() {
     [[ $output == *'beside, adapters: 128 on DEV0'* && ${output//,/} == *"~${draft##*:} on DEV0"* ]]
     [[ $output == *$'\ndraft m.gguf: context 256,'* ]]
     run -0 gufo estimate --fit 1G --draft m.gguf m.gguf
+    run -0 gufo estimate --table --json -c 256 --fit 1G m.gguf
+    margin=$(field margin)
+    run -0 gufo estimate --table --json -c 256 --fit 1G --draft m.gguf m.gguf
+    [ "$(field margin)" -gt "$margin" ]
+    has '"fits":true'
+    # Of a draft whose buffers are not known, totals are not known, too.
+    make_gguf bitnet.gguf kv general.architecture string bitnet kv bitnet.vocab_size uint32 10 \
+        kv bitnet.context_length uint32 256 kv bitnet.embedding_length uint32 32 \
+        kv bitnet.block_count uint32 1 kv bitnet.attention.head_count uint32 1
+    run -0 gufo estimate --table --json --fit 1G --draft bitnet.gguf m.gguf
+    has '"total_bytes":null,"margin":null,"fits":null'
+    lacks '"fits":true'
+    run -0 gufo estimate --table --draft bitnet.gguf m.gguf
+    has '> without buffers for computing that are not known'
     run -2 --separate-stderr gufo estimate --lora mm.gguf m.gguf
     [[ $stderr == *'mm.gguf: the file is not a LoRA adapter' ]]
     run -2 gufo estimate --mmproj m.gguf m.gguf

@@ -79,6 +79,9 @@ estimate_name estimate_name_of(uint32_t index);
 uint64_t estimate_beside(const gufo_estimate_device *device);
 /* Weights, context, buffers and output, and what is loaded beside. */
 uint64_t estimate_total(const gufo_estimate_device *device);
+/* By how much that may be too low or too high, and whether all of it is known. */
+uint64_t estimate_margin(const gufo_estimate_device *device);
+bool estimate_is_known(const gufo_estimate_device *device);
 
 /* A draft beside the model; the estimator is NULL without one. */
 typedef struct estimate_draft {

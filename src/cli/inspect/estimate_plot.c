@@ -69,7 +69,7 @@ static gufo_status find_parts(drawing *d, gufo_error *error)
         d->parts[i][0] = device->model_bytes;
         d->parts[i][1] = capped_add(device->model_bytes, device->context_bytes);
         d->parts[i][2] = estimate_total(device);
-        d->is_known = device->compute_quality != GUFO_ESTIMATE_NOT_KNOWN;
+        d->is_known = estimate_is_known(device);
         if (d->parts[i][2] > d->height)
             d->height = d->parts[i][2];
     }

@@ -31,6 +31,17 @@ uint64_t estimate_total(const gufo_estimate_device *d)
     return capped_add(model, estimate_beside(d));
 }
 
+uint64_t estimate_margin(const gufo_estimate_device *d)
+{
+    return capped_add(d->compute_margin, d->draft_margin);
+}
+
+bool estimate_is_known(const gufo_estimate_device *d)
+{
+    return d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN &&
+           d->draft_quality != GUFO_ESTIMATE_NOT_KNOWN;
+}
+
 int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *s)
 {
     return report_as(CODE_NO, w->in->path,
@@ -79,17 +90,11 @@ static void add_compute(table_row *row, const gufo_estimate_device *d)
         row_text(row, "%s%s", sign, human_grouped(d->compute_bytes).text);
 }
 
-static bool is_known(const gufo_estimate_device *d)
-{
-    return d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN &&
-           d->draft_quality != GUFO_ESTIMATE_NOT_KNOWN;
-}
-
 static void add_total(table_row *row, const gufo_estimate_device *d)
 {
-    const char *sign = d->compute_margin > 0 || d->draft_margin > 0 ? "~" : "";
+    const char *sign = estimate_margin(d) > 0 ? "~" : "";
 
-    if (!is_known(d)) {
+    if (!estimate_is_known(d)) {
         row_text(row, "not known");
         row_text(row, "%s", "");
         return;

@@ -86,9 +86,9 @@ static void fill_device(const tabling *t, cell *c, const gufo_estimate_device *d
 {
     uint64_t limit = estimate_limit(t->w->values, index);
 
-    c->is_known &= d->compute_quality != GUFO_ESTIMATE_NOT_KNOWN;
+    c->is_known &= estimate_is_known(d);
     c->total[index] = estimate_total(d);
-    c->margin[index] = d->compute_margin;
+    c->margin[index] = estimate_margin(d);
     c->is_short[index] = limit > 0 && gufo_estimate_most_bytes(d) > limit;
 }
 
@@ -206,7 +206,7 @@ static void write_notes(const tabling *t)
     if (is_refused)
         printf("  refused: %s\n", t->refusal.message);
     if (!t->cells[0][0].is_known)
-        puts("  > without buffers for computing, which are not known for the architecture");
+        puts("  > without buffers for computing that are not known");
     for (size_t i = 0; v->has_limits && i < t->used_count; i++)
         if (estimate_limit(v, t->devices[i]) > 0)
             printf("  ! more than %s on %s, margins counted\n",
@@ -245,7 +245,10 @@ static void write_cell(json_writer *j, const cell *c, const cache_column *column
         json_write_text(j, "device", estimate_name_of(d).text);
         json_write_known(j, "total_bytes", c->is_known, c->total[d]);
         json_write_known(j, "margin", c->is_known, c->margin[d]);
-        json_write_bool(j, "fits", !c->is_short[d]);
+        if (c->is_known || c->is_short[d])
+            json_write_bool(j, "fits", !c->is_short[d]);
+        else
+            json_write_null(j, "fits");
         json_end_object(j);
     }
     json_end_array(j);
