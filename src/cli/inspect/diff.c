@@ -15,8 +15,7 @@ static const command_option diff_table[] = {
      "Decode tensors that differ, whatever their types, and report how far apart their numbers are",
      OPTION_FLAG(diff_options, values)},
     {"report", "FILE.csv",
-     "With --values, write a row for every tensor of A, with type, bytes and loss in each of the "
-     "other "
+     "With --values, write a row for every tensor, with type, bytes and loss in each of the other "
      "models",
      OPTION_TEXT(diff_options, report)},
     {0},

@@ -69,8 +69,7 @@ static const command_option estimate_table[] = {
      OPTION_SIZE(estimate_options, host, 1, "64G")},
     {"bandwidth", "SIZE,SIZE...",
      "Bytes that each device reads in a second: show a bound of the speed; without devices, those "
-     "of "
-     "the host",
+     "of the host",
      OPTION_TEXT(estimate_options, bandwidth)},
     {"host-bandwidth", "SIZE", "Bytes that the host reads in a second",
      OPTION_SIZE(estimate_options, host_bandwidth, 1, "60G")},
@@ -176,12 +175,8 @@ const command_line command_estimate = {
         "cache and state to the byte; buffers for computing, with ~, within the margin that is "
         "printed.  The short options of llama.cpp are known, too: -ub, -np, -ctk, -ctv, -fa, -kvu, "
         "-ngl, -ts, -ot, -nkvo, -cmoe, -ncmoe, -mm and -md.  Exit status 1 means that nothing "
-        "fits, or that "
-        "no "
-        "rule "
-        "is known for the architecture; 2 also that llama.cpp refuses the options.  A size of 24G "
-        "is "
-        "24,000,000,000 bytes, one of 24Gi 25,769,803,776.",
+        "fits, or that no rule is known for the architecture; 2 also that llama.cpp refuses the "
+        "options.  A size of 24G is 24,000,000,000 bytes, one of 24Gi 25,769,803,776.",
     .examples = {{"gufo estimate --ctx-size 8192 model.gguf", "Shows what runs on the host alone."},
                  {"gufo estimate --devices 1 --gpu-layers 20 model.gguf",
                   "Puts 20 layers on a device."},
