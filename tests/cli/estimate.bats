@@ -81,6 +81,8 @@ field() {
     [ "$(field tokens_per_second)" = 635.7828776041666 ]
     run -0 gufo estimate -c 4096 --devices 1 -ngl 2 --bandwidth 2G m.gguf
     has 'not in that: time to read 1.05 MB (1.0 MiB) on CPU (--host-bandwidth)'
+    run -0 gufo estimate --json -c 4096 --devices 1 -ngl 0 --bandwidth 2G m.gguf
+    [ "$(field tokens_per_second)" = null ]
     run -2 gufo estimate --bandwidth 1G --host-bandwidth 1G m.gguf
 }
 

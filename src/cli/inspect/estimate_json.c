@@ -128,6 +128,17 @@ static void write_draft(json_writer *j, const estimate_work *w)
     json_end_object(j);
 }
 
+/* null, not 0, where no bandwidth is known of what reads: 0 would be a bound. */
+static void write_speed(json_writer *j, const estimate_values *v, const gufo_estimate *e)
+{
+    double speed = gufo_estimate_speed(e, v->host_bandwidth, v->bandwidth);
+
+    if (speed > 0)
+        json_write_f64(j, "tokens_per_second", speed);
+    else
+        json_write_null(j, "tokens_per_second");
+}
+
 void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
 {
     const estimate_values *v = w->values;
@@ -139,8 +150,7 @@ void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
     json_write_u64(&j, "n_cpu_moe", v->run.n_cpu_moe);
     json_write_u64(&j, "kv_token_bytes", e->kv_token_bytes);
     if (v->has_bandwidth)
-        json_write_f64(&j, "tokens_per_second",
-                       gufo_estimate_speed(e, v->host_bandwidth, v->bandwidth));
+        write_speed(&j, v, e);
     json_write_u64(&j, "unused_bytes", e->unused_bytes);
     json_write_u64(&j, "missing_tensors", e->missing_tensors);
     if (v->has_limits)
