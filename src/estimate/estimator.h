@@ -67,10 +67,11 @@ uint64_t rule_number(const char *column);
 
 typedef enum tensor_place {
     PLACE_HOST,
-    PLACE_FIRST,  /* with layer 0 */
-    PLACE_LAYER,  /* with its own layer */
-    PLACE_EVERY,  /* a copy wherever layers are */
-    PLACE_OUTPUT, /* with the output layer */
+    PLACE_FIRST,      /* with layer 0 */
+    PLACE_LAYER,      /* with its own layer */
+    PLACE_EVERY,      /* a copy wherever layers are */
+    PLACE_UNWINDOWED, /* a copy wherever layers without a window are */
+    PLACE_OUTPUT,     /* with the output layer */
 } tensor_place;
 
 /* The place of a tensor outside blocks; `name` is without ".weight". */

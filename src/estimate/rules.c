@@ -29,7 +29,9 @@ static const struct {
     const char *word;
     tensor_place place;
 } place_words[] = {
-    {"every", PLACE_EVERY}, {"first", PLACE_FIRST}, {"host", PLACE_HOST}, {"output", PLACE_OUTPUT}};
+    {"every", PLACE_EVERY},   {"first", PLACE_FIRST},           {"host", PLACE_HOST},
+    {"output", PLACE_OUTPUT}, {"unwindowed", PLACE_UNWINDOWED},
+};
 
 const memory_rule *rule_find(gufo_str arch)
 {

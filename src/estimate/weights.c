@@ -194,11 +194,22 @@ static void add_copy(summing *sum, uint32_t device, const weight *w)
         map_weight(sum, w);
 }
 
-/* Copies of a tensor that each device with layers has. */
-static void add_everywhere(summing *sum, const weight *w)
+/* Which devices have layers that use a tensor outside blocks. */
+static void find_users(bool *has, const weight *w, const model_values *v, const settings *s)
 {
+    for (uint64_t i = 0; i < v->layers; i++)
+        if (w->place == PLACE_EVERY || !v->layer[i].has_window)
+            has[settings_device(s, i)] = true;
+}
+
+/* Copies of a tensor that each device with such layers has. */
+static void add_everywhere(summing *sum, const weight *w, const model_values *v, const settings *s)
+{
+    bool has[1 + GUFO_ESTIMATE_MAX_DEVICES] = {false};
+
+    find_users(has, w, v, s);
     for (uint32_t d = 0; d < sum->out->device_count; d++)
-        if (sum->out->devices[d].layers > 0) {
+        if (has[d]) {
             add_copy(sum, d, w);
             add_read(sum, d, w->bytes);
         }
@@ -210,7 +221,7 @@ static void add_second_table(summing *sum, const model_weights *w, const model_v
 {
     uint32_t output = settings_device(s, v->layers);
 
-    if (w->has_output)
+    if (w->has_output || rule_has(v->rule->table, "never"))
         return;
     if (output != device || rule_has(v->rule->table, "twice"))
         add_copy(sum, output, table);
@@ -233,8 +244,8 @@ gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, 
             experts->on_host |= device == 0;
             experts->on_devices |= device != 0;
         }
-        if (one->place == PLACE_EVERY) {
-            add_everywhere(&sum, one);
+        if (one->place == PLACE_EVERY || one->place == PLACE_UNWINDOWED) {
+            add_everywhere(&sum, one, v, s);
         } else {
             add_copy(&sum, device, one);
             add_read(&sum, device, speed_weight(one, v));
