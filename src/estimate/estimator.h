@@ -93,6 +93,7 @@ typedef struct model_values {
     uint64_t shared_feed_forward; /* of experts that all tokens use */
     uint64_t layer_input;         /* elements of an embedding that each layer has of its own */
     bool is_causal;
+    bool is_parallel;                                /* where layers may be: see peak.c */
     bool is_latent;                                  /* keys and values are one compressed vector */
     uint64_t latent_key_length, latent_value_length; /* of one head, when computed */
     uint64_t query_rank;                             /* of compressed queries; 0: none */
@@ -124,6 +125,7 @@ typedef struct model_weights {
     bool has_dense;  /* a feed-forward part without experts */
     bool has_experts;
     bool is_dense[GUFO_ESTIMATE_MAX_LAYERS]; /* the same for each layer */
+    bool is_fused[GUFO_ESTIMATE_MAX_LAYERS]; /* one tensor for queries, keys and values */
 } model_weights;
 
 /* Reads what a tensor is; false if the architecture does not use it. */

@@ -95,9 +95,12 @@ static void release(arena *a, hole freed)
 /* ---- the steps of a layer ------------------------------------------------------------------- */
 
 typedef enum slot {
-    WANTED, /* which rows have logits */
-    STREAM, /* what goes from layer to layer */
+    WANTED,   /* which rows have logits */
+    STREAM,   /* what goes from layer to layer */
+    RESIDUAL, /* of a parallel layer: the stream until it is added */
+    ATTENDED, /* what attention adds to it, where it comes first */
     NORM,
+    FUSED_HEADS, /* queries, keys and values in one */
     QUERY,
     ROTATED_QUERY,
     MIXED_QUERY,
@@ -130,7 +133,9 @@ typedef enum slot {
 
 typedef enum width {
     W_EMBEDDING,
+    W_STREAM, /* the same for all rows */
     W_QUERY,
+    W_FUSED,
     W_KEYS,
     W_VALUES,
     W_HEADS,
@@ -174,7 +179,10 @@ enum {
     FETCHED = 8192, /* the cache comes from the host */
     SHARED = 32768, /* experts, and one that all tokens use */
     UNSHARED = 65536,
-    UNMASKED = 16384 /* and the mask is not there yet */
+    UNMASKED = 16384, /* and the mask is not there yet */
+    UNROTATED = 131072,
+    ALONE = 262144,   /* attention has a norm for itself */
+    RENORMED = 524288 /* so that the feed-forward part has one, too */
 };
 
 typedef struct step {
@@ -184,7 +192,7 @@ typedef struct step {
     unsigned when;
 } step;
 
-static const step attention_steps[] = {
+static const step projection_steps[] = {
     {TAKE, NORM, W_EMBEDDING, NORMED},
     {TAKE, QUERY, W_QUERY, 0},
     {TAKE, ROTATED_QUERY, W_QUERY, ROTATED},
@@ -196,7 +204,7 @@ static const step attention_steps[] = {
     {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
     {FREE, VALUES, 0, MIXED_V},
     {TAKE, KEYS, W_KEYS, 0},
-    {FREE, NORM, 0, 0},
+    {FREE, NORM, 0, ALONE},
     {TAKE, ROTATED_KEYS, W_KEYS, ROTATED},
     {FREE, KEYS, 0, ROTATED},
     {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
@@ -205,6 +213,35 @@ static const step attention_steps[] = {
     {FREE, MIXED_KEYS, 0, 0},
     {FREE, VALUES, 0, 0},
     {FREE, MIXED_VALUES, 0, 0},
+};
+
+/* One matrix for all three: what is used as it is, is a part of the result. */
+static const step fused_steps[] = {
+    {TAKE, NORM, W_EMBEDDING, NORMED},
+    {TAKE, FUSED_HEADS, W_FUSED, 0},
+    {FREE, NORM, 0, ALONE},
+    {TAKE, QUERY, W_QUERY, ROTATED},
+    {TAKE, QUERY, W_QUERY, UNROTATED | MIXED_K},
+    {TAKE, MIXED_QUERY, W_QUERY, MIXED_K},
+    {FREE, QUERY, 0, MIXED_K},
+    {TAKE, VALUES, W_VALUES, MIXED_V},
+    {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
+    {FREE, VALUES, 0, MIXED_V},
+    {TAKE, KEYS, W_KEYS, ROTATED},
+    {TAKE, KEYS, W_KEYS, UNROTATED | MIXED_K},
+    {FREE, FUSED_HEADS, 0, ROTATED | MIXED_V},
+    {FREE, FUSED_HEADS, 0, MIXED_K | MIXED_V},
+    {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
+    {FREE, KEYS, 0, 0},
+    {FREE, MIXED_KEYS, 0, 0},
+    {FREE, MIXED_VALUES, 0, 0},
+    {TAKE, VALUES, W_VALUES, PLAIN_ATTENTION},
+    {FREE, FUSED_HEADS, 0, ROTATED},
+    {FREE, FUSED_HEADS, 0, MIXED_K},
+    {FREE, VALUES, 0, 0},
+};
+
+static const step attention_steps[] = {
     {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
     {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
     {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
@@ -212,6 +249,7 @@ static const step attention_steps[] = {
     {TAKE, MASK, W_MASK, UNMASKED},
     {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
     {TAKE, HEADS, W_HEADS, FLASH},
+    {FREE, FUSED_HEADS, 0, 0},
     {FREE, QUERY, 0, 0},
     {FREE, ROTATED_QUERY, 0, 0},
     {FREE, MIXED_QUERY, 0, 0},
@@ -221,6 +259,9 @@ static const step attention_steps[] = {
     {FREE, SCORES, 0, 0},
     {TAKE, MIXED_HEADS, W_HEADS, PLAIN_ATTENTION},
     {FREE, HEADS, 0, PLAIN_ATTENTION},
+};
+
+static const step unmixing_steps[] = {
     {TAKE, MIXED_HEADS, W_HEADS, FLASH | MIXED_V},
     {FREE, HEADS, 0, MIXED_V},
 };
@@ -266,8 +307,8 @@ static const step latent_steps[] = {
 };
 
 /* The last layer goes on with the rows alone of which logits are wanted: widths change here. */
-static const step row_steps[] = {
-    {TAKE, SUM, W_EMBEDDING, 0},
+static const step sum_steps[] = {
+    {TAKE, SUM, W_STREAM, 0},
     {FREE, HEADS, 0, 0},
     {FREE, MIXED_HEADS, 0, 0},
 };
@@ -278,7 +319,7 @@ static const step last_row_steps[] = {
 };
 
 static const step feed_forward_steps[] = {
-    {TAKE, NORM, W_EMBEDDING, 0},
+    {TAKE, NORM, W_EMBEDDING, RENORMED},
     {TAKE, ROUTES, W_ROUTES, EXPERTS},
     {TAKE, CHOICE, W_ROUTES, EXPERTS},
     {TAKE, SHARES, W_SHARES, EXPERTS},
@@ -360,13 +401,19 @@ static uint64_t floats(graph *g, uint64_t rows, uint64_t a, uint64_t b)
     return amount_times(large, 4 * rows, amount_times(large, a, b));
 }
 
+/* Qwen counts both halves of a gated part. */
+static uint64_t feed_forward_width(const model_values *v, const layer_values *l)
+{
+    return rule_has(v->rule->compute, "halves") ? l->feed_forward / 2 : l->feed_forward;
+}
+
 /* Widths behind attention, for so many rows. */
 static void set_rows(graph *g, const layer_values *l, uint64_t rows)
 {
     const model_values *v = g->v;
 
     g->widths[W_EMBEDDING] = floats(g, rows, v->embedding, 1);
-    g->widths[W_FEED_FORWARD] = floats(g, rows, l->feed_forward, 1);
+    g->widths[W_FEED_FORWARD] = floats(g, rows, feed_forward_width(v, l), 1);
     g->widths[W_EXPERTS] = floats(g, rows, v->experts_used, v->expert_feed_forward);
     g->widths[W_PARTS] = floats(g, rows, v->experts_used, v->embedding);
     g->widths[W_ROUTES] = floats(g, rows, v->experts, 1);
@@ -396,10 +443,13 @@ static void set_widths(graph *g, const layer_values *l)
     uint64_t halves = amount_times(large, 2 * cells, s->n_streams);
 
     set_rows(g, l, s->reserve);
+    g->widths[W_STREAM] = g->widths[W_EMBEDDING];
     g->widths[W_QUERY] = floats(g, s->reserve, l->heads, l->key_length);
     g->widths[W_KEYS] = floats(g, s->reserve, l->kv_heads, l->key_length);
     g->widths[W_VALUES] = floats(g, s->reserve, l->kv_heads, l->value_length);
     g->widths[W_HEADS] = floats(g, s->reserve, l->heads, l->value_length);
+    g->widths[W_FUSED] = amount_plus(large, g->widths[W_QUERY],
+                                     amount_plus(large, g->widths[W_KEYS], g->widths[W_VALUES]));
     g->widths[W_SCORES] = floats(g, s->reserve, l->heads, cells);
     g->widths[W_KEY_COPY] = amount_times(large, halves, l->kv_heads * l->key_length);
     g->widths[W_VALUE_COPY] = amount_times(large, halves, l->kv_heads * l->value_length);
@@ -512,6 +562,21 @@ static bool has_shared(const graph *g)
     return g->v->shared_feed_forward > 0 && rule_has(g->v->rule->compute, "shared");
 }
 
+/* In which order parts of a parallel layer are added: heads, feed-forward part, stream. */
+static const struct {
+    const char *word, *order;
+} orders[] = {
+    {"parallel", "fsh"}, {"parallel_stream_last", "fhs"}, {"parallel_heads_first", "hfs"}};
+
+/* NULL if one part follows the other. */
+static const char *parallel_order(const graph *g)
+{
+    for (size_t i = 0; g->v->is_parallel && i < sizeof orders / sizeof *orders; i++)
+        if (rule_has(g->v->rule->compute, orders[i].word))
+            return orders[i].order;
+    return NULL;
+}
+
 /* On the host: tokens, room for embeddings in their place, positions, caches, wanted rows; the rows of
  * the table are the first result. */
 static void begin_host(graph *g)
@@ -555,21 +620,36 @@ static void begin_device(graph *g, uint64_t first)
     free_slot(g, SUM);
 }
 
+static bool is_parallel(const graph *g)
+{
+    return parallel_order(g) != NULL;
+}
+
+/* Whether the feed-forward part has a norm of its own. */
+static bool is_renormed(const graph *g)
+{
+    return !is_parallel(g) || rule_has(g->v->rule->compute, "renormed");
+}
+
 static unsigned find_conditions(const graph *g, const layer_values *l)
 {
     const settings *s = g->s;
+    bool is_rotated = !rule_has(g->v->rule->compute, "unrotated") &&
+                      (l->has_window || !rule_has(g->v->rule->compute, "unrotated_full"));
     const struct {
         bool holds;
         unsigned condition;
     } all[] = {
         {s->flash, FLASH},
         {!s->flash, PLAIN_ATTENTION},
-        {!rule_has(g->v->rule->compute, "unrotated"), ROTATED},
+        {is_rotated, ROTATED},
+        {!is_rotated, UNROTATED},
         {is_mixed(s->o.type_k, l->key_length), MIXED_K},
         {is_mixed(s->o.type_v, l->value_length), MIXED_V},
         {s->o.type_k->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_K},
         {s->o.type_v->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_V},
         {g->slots[NORM].size == 0, NORMED},
+        {is_renormed(g), ALONE | RENORMED},
         {is_fetched(g), FETCHED},
         {is_fetched(g) && g->slots[MASK].size == 0, UNMASKED},
     };
@@ -579,6 +659,100 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
         if (all[i].holds)
             is |= all[i].condition;
     return is;
+}
+
+static void move_slot(graph *g, slot to, slot from)
+{
+    g->slots[to] = g->slots[from];
+    g->slots[from].size = 0;
+}
+
+/* Attention, up to what its heads have found. */
+static void run_attention(graph *g, uint64_t layer)
+{
+    if (g->v->is_latent) {
+        set_latent_widths(g, &g->v->layer[layer]);
+        RUN(g, latent_steps);
+        return;
+    }
+    if (g->w->is_fused[layer])
+        RUN(g, fused_steps);
+    else
+        RUN(g, projection_steps);
+    RUN(g, attention_steps);
+}
+
+static void sum_heads(graph *g)
+{
+    if (!g->v->is_latent)
+        RUN(g, unmixing_steps);
+    RUN(g, sum_steps);
+}
+
+/* One part after the other. */
+static void run_sequential(graph *g, const layer_values *l, bool is_last)
+{
+    sum_heads(g);
+    if (is_last)
+        set_rows(g, l, g->s->n_outputs);
+    RUN(g, last_row_steps);
+    if (is_last)
+        move_slot(g, SUM, GATE);
+    RUN(g, feed_forward_steps);
+}
+
+/* Of the last layer, the rows of a slot alone of which logits are wanted. */
+static void keep_rows(graph *g, slot one, bool is_last)
+{
+    hole rows;
+
+    if (!is_last)
+        return;
+    rows = take(&g->a, g->widths[W_EMBEDDING]);
+    free_slot(g, one);
+    g->slots[one] = rows;
+}
+
+/* The first part of a sum has the room of the result, the second is written over it. */
+static void add_heads(graph *g, bool is_last)
+{
+    sum_heads(g);
+    keep_rows(g, SUM, is_last);
+    if (g->slots[STREAM].size == 0)
+        move_slot(g, ATTENDED, SUM);
+    free_slot(g, SUM);
+}
+
+static void add_feed_forward(graph *g, bool is_last)
+{
+    keep_rows(g, is_renormed(g) ? RESIDUAL : NORM, is_last);
+    RUN(g, feed_forward_steps);
+    if (g->slots[ATTENDED].size > 0) {
+        free_slot(g, STREAM);
+        move_slot(g, STREAM, ATTENDED);
+    }
+}
+
+static void add_stream(graph *g, bool is_last)
+{
+    keep_rows(g, RESIDUAL, is_last && !is_renormed(g));
+    free_slot(g, RESIDUAL);
+}
+
+/* Attention and feed-forward part of the same stream, and the stream itself: what is added to what. */
+static void run_parallel(graph *g, const layer_values *l, bool is_last)
+{
+    static void (*const add[])(graph *, bool) = {
+        ['h'] = add_heads, ['f'] = add_feed_forward, ['s'] = add_stream};
+    const char *order = parallel_order(g);
+
+    if (is_last)
+        set_rows(g, l, g->s->n_outputs);
+    move_slot(g, RESIDUAL, STREAM);
+    for (; *order != '\0'; order++)
+        add[(unsigned char)*order](g, is_last);
+    if (is_last)
+        free_slot(g, WANTED);
 }
 
 static void run_layer(graph *g, uint64_t layer)
@@ -591,32 +765,45 @@ static void run_layer(graph *g, uint64_t layer)
     g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0) |
             (is_shared ? SHARED : UNSHARED);
     set_widths(g, l);
-    if (g->v->is_latent) {
-        set_latent_widths(g, l);
-        RUN(g, latent_steps);
-    } else {
-        RUN(g, attention_steps);
-    }
+    run_attention(g, layer);
     for (size_t i = 0; is_last && i < g->input_count; i++)
         release(&g->a, g->inputs[i]);
-    RUN(g, row_steps);
-    if (is_last)
-        set_rows(g, l, g->s->n_outputs);
-    RUN(g, last_row_steps);
-    if (is_last) {
-        g->slots[SUM] = g->slots[GATE];
-        g->slots[GATE].size = 0;
-    }
-    RUN(g, feed_forward_steps);
+    if (is_parallel(g))
+        run_parallel(g, l, is_last);
+    else
+        run_sequential(g, l, is_last);
+}
+
+/* A part of the fused result is copied from its first to its last element: `others` are the parts that
+ * the first and the last row have beside it. */
+static uint64_t part_bytes(const graph *g, uint64_t others)
+{
+    return g->widths[W_FUSED] - others / larger(g->s->reserve, 1);
 }
 
 /* The host writes keys and values of devices into its cache. */
 static void write_cache(graph *g)
 {
+    const uint64_t *w = g->widths;
+    bool is_fused = g->w->is_fused[0];
+
     set_widths(g, &g->v->layer[0]);
     free_slot(g, STREAM);
-    (void)take(&g->a, g->widths[W_KEYS]);
-    (void)take(&g->a, g->widths[W_VALUES]);
+    if (is_fused && rule_has(g->v->rule->compute, "unrotated"))
+        (void)take(&g->a, part_bytes(g, w[W_QUERY] + w[W_VALUES]));
+    else
+        (void)take(&g->a, w[W_KEYS]);
+    (void)take(&g->a, is_fused ? part_bytes(g, w[W_QUERY] + w[W_KEYS]) : w[W_VALUES]);
+}
+
+/* The last norm is written over what it reads, but not that of LayerNorm. */
+static void run_output(graph *g)
+{
+    if (rule_has(g->v->rule->compute, "layer_norm")) {
+        (void)take(&g->a, floats(g, g->s->n_outputs, g->v->embedding, 1));
+        free_slot(g, STREAM);
+    }
+    (void)take(&g->a, floats(g, g->s->n_outputs, g->v->vocabulary, 1));
 }
 
 static void run_graph(graph *g)
@@ -635,7 +822,7 @@ static void run_graph(graph *g)
     if (g->device == 0 && first == v->layers && g->s->o.no_kv_offload)
         write_cache(g);
     if (is_here(g, v->layers))
-        (void)take(&g->a, floats(g, g->s->n_outputs, v->vocabulary, 1));
+        run_output(g);
 }
 
 uint64_t peak_find(const model_values *v, const model_weights *w, const settings *s,

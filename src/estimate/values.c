@@ -82,6 +82,14 @@ static gufo_status read_layer_count(const reading *r, const char *name, uint64_t
     return check_count(r, name, &element, out);
 }
 
+/* True where the file has none. */
+static bool read_flag(const reading *r, const char *name)
+{
+    gufo_entry entry;
+
+    return !find_key(r, name, &entry) || entry.value.type != GUFO_VALUE_BOOL || entry.value.as.b;
+}
+
 typedef struct count_key {
     const char *name;
     uint64_t *out;
@@ -138,7 +146,6 @@ static gufo_status read_model(const reading *r)
         {"attention.q_lora_rank", &v->query_rank},
     };
     gufo_status status = read_counts(r, keys, COUNT_OF_KEYS(keys));
-    gufo_entry causal;
 
     if (status == GUFO_OK)
         status = read_vocabulary(r);
@@ -159,8 +166,8 @@ static gufo_status read_model(const reading *r)
     v->is_latent = latent_key != 0 && latent_value != 0;
     v->latent_key_length = latent_key;
     v->latent_value_length = latent_value;
-    v->is_causal = !find_key(r, "attention.causal", &causal) ||
-                   causal.value.type != GUFO_VALUE_BOOL || causal.value.as.b;
+    v->is_causal = read_flag(r, "attention.causal");
+    v->is_parallel = read_flag(r, "use_parallel_residual");
     return GUFO_OK;
 }
 

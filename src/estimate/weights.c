@@ -95,6 +95,8 @@ static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_t
         strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
     if (strcmp(name, "blk.{bid}.ffn_down") == 0)
         w->has_dense = w->is_dense[match->block] = true;
+    if (strcmp(name, "blk.{bid}.attn_qkv") == 0)
+        w->is_fused[match->block] = true;
 }
 
 gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
