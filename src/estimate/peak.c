@@ -562,21 +562,6 @@ static bool has_shared(const graph *g)
     return g->v->shared_feed_forward > 0 && rule_has(g->v->rule->compute, "shared");
 }
 
-/* In which order parts of a parallel layer are added: heads, feed-forward part, stream. */
-static const struct {
-    const char *word, *order;
-} orders[] = {
-    {"parallel", "fsh"}, {"parallel_stream_last", "fhs"}, {"parallel_heads_first", "hfs"}};
-
-/* NULL if one part follows the other. */
-static const char *parallel_order(const graph *g)
-{
-    for (size_t i = 0; g->v->is_parallel && i < sizeof orders / sizeof *orders; i++)
-        if (rule_has(g->v->rule->compute, orders[i].word))
-            return orders[i].order;
-    return NULL;
-}
-
 /* On the host: tokens, room for embeddings in their place, positions, caches, wanted rows; the rows of
  * the table are the first result. */
 static void begin_host(graph *g)
@@ -620,15 +605,10 @@ static void begin_device(graph *g, uint64_t first)
     free_slot(g, SUM);
 }
 
-static bool is_parallel(const graph *g)
-{
-    return parallel_order(g) != NULL;
-}
-
-/* Whether the feed-forward part has a norm of its own. */
+/* Whether attention and the feed-forward part have a norm of their own. */
 static bool is_renormed(const graph *g)
 {
-    return !is_parallel(g) || rule_has(g->v->rule->compute, "renormed");
+    return !g->v->is_parallel || !rule_has(g->v->rule->compute, "one_norm");
 }
 
 static unsigned find_conditions(const graph *g, const layer_values *l)
@@ -636,6 +616,7 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
     const settings *s = g->s;
     bool is_rotated = !rule_has(g->v->rule->compute, "unrotated") &&
                       (l->has_window || !rule_has(g->v->rule->compute, "unrotated_full"));
+    bool is_normed = !rule_has(g->v->rule->compute, "post_norm");
     const struct {
         bool holds;
         unsigned condition;
@@ -648,8 +629,9 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
         {is_mixed(s->o.type_v, l->value_length), MIXED_V},
         {s->o.type_k->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_K},
         {s->o.type_v->id == GUFO_TYPE_F32 && !is_fetched(g), COPIED_V},
-        {g->slots[NORM].size == 0, NORMED},
-        {is_renormed(g), ALONE | RENORMED},
+        {g->slots[NORM].size == 0 && is_normed, NORMED},
+        {is_renormed(g), ALONE},
+        {is_renormed(g) && is_normed, RENORMED},
         {is_fetched(g), FETCHED},
         {is_fetched(g) && g->slots[MASK].size == 0, UNMASKED},
     };
@@ -689,16 +671,32 @@ static void sum_heads(graph *g)
     RUN(g, sum_steps);
 }
 
+/* The result is written over the slot ATTENDED, if that is to be kept. */
+static void add_feed_forward(graph *g)
+{
+    RUN(g, feed_forward_steps);
+    if (g->slots[ATTENDED].size > 0) {
+        free_slot(g, STREAM);
+        move_slot(g, STREAM, ATTENDED);
+    }
+}
+
 /* One part after the other. */
 static void run_sequential(graph *g, const layer_values *l, bool is_last)
 {
     sum_heads(g);
+    if (!is_last && rule_has(g->v->rule->compute, "over_stream")) {
+        free_slot(g, SUM);
+        move_slot(g, SUM, STREAM);
+    }
     if (is_last)
         set_rows(g, l, g->s->n_outputs);
     RUN(g, last_row_steps);
     if (is_last)
         move_slot(g, SUM, GATE);
-    RUN(g, feed_forward_steps);
+    if (rule_has(g->v->rule->compute, "over_sum"))
+        move_slot(g, ATTENDED, SUM);
+    add_feed_forward(g);
 }
 
 /* Of the last layer, the rows of a slot alone of which logits are wanted. */
@@ -714,7 +712,7 @@ static void keep_rows(graph *g, slot one, bool is_last)
 }
 
 /* The first part of a sum has the room of the result, the second is written over it. */
-static void add_heads(graph *g, bool is_last)
+static void join_heads(graph *g, bool is_last)
 {
     sum_heads(g);
     keep_rows(g, SUM, is_last);
@@ -723,34 +721,47 @@ static void add_heads(graph *g, bool is_last)
     free_slot(g, SUM);
 }
 
-static void add_feed_forward(graph *g, bool is_last)
+static void join_feed_forward(graph *g, bool is_last)
 {
     keep_rows(g, is_renormed(g) ? RESIDUAL : NORM, is_last);
-    RUN(g, feed_forward_steps);
-    if (g->slots[ATTENDED].size > 0) {
-        free_slot(g, STREAM);
-        move_slot(g, STREAM, ATTENDED);
-    }
+    add_feed_forward(g);
 }
 
-static void add_stream(graph *g, bool is_last)
+static void join_stream(graph *g, bool is_last)
 {
     keep_rows(g, RESIDUAL, is_last && !is_renormed(g));
     free_slot(g, RESIDUAL);
 }
 
-/* Attention and feed-forward part of the same stream, and the stream itself: what is added to what. */
-static void run_parallel(graph *g, const layer_values *l, bool is_last)
-{
-    static void (*const add[])(graph *, bool) = {
-        ['h'] = add_heads, ['f'] = add_feed_forward, ['s'] = add_stream};
-    const char *order = parallel_order(g);
+/* In which order the parts of a parallel layer are made and added. */
+typedef struct parallel_order {
+    const char *word;
+    void (*join[3])(graph *g, bool is_last);
+} parallel_order;
 
+static const parallel_order orders[] = {
+    {"parallel", {join_feed_forward, join_stream, join_heads}},
+    {"parallel_stream_last", {join_feed_forward, join_heads, join_stream}},
+    {"parallel_heads_first", {join_heads, join_feed_forward, join_stream}},
+};
+
+/* NULL if one part follows the other. */
+static const parallel_order *find_order(const graph *g)
+{
+    for (size_t i = 0; g->v->is_parallel && i < sizeof orders / sizeof *orders; i++)
+        if (rule_has(g->v->rule->compute, orders[i].word))
+            return &orders[i];
+    return NULL;
+}
+
+/* Attention and feed-forward part of the same stream. */
+static void run_parallel(graph *g, const parallel_order *order, const layer_values *l, bool is_last)
+{
     if (is_last)
         set_rows(g, l, g->s->n_outputs);
     move_slot(g, RESIDUAL, STREAM);
-    for (; *order != '\0'; order++)
-        add[(unsigned char)*order](g, is_last);
+    for (size_t i = 0; i < sizeof order->join / sizeof *order->join; i++)
+        order->join[i](g, is_last);
     if (is_last)
         free_slot(g, WANTED);
 }
@@ -758,6 +769,7 @@ static void run_parallel(graph *g, const layer_values *l, bool is_last)
 static void run_layer(graph *g, uint64_t layer)
 {
     const layer_values *l = &g->v->layer[layer];
+    const parallel_order *order = find_order(g);
     bool is_last = layer + 1 == g->v->layers;
     unsigned feed_forward = feed_forward_of(g, layer);
     bool is_shared = feed_forward == EXPERTS && has_shared(g);
@@ -768,8 +780,8 @@ static void run_layer(graph *g, uint64_t layer)
     run_attention(g, layer);
     for (size_t i = 0; is_last && i < g->input_count; i++)
         release(&g->a, g->inputs[i]);
-    if (is_parallel(g))
-        run_parallel(g, l, is_last);
+    if (order != NULL)
+        run_parallel(g, order, l, is_last);
     else
         run_sequential(g, l, is_last);
 }
