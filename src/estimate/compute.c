@@ -14,7 +14,8 @@
 
 /* Percent. */
 #define DEVICE_MARGIN 20 /* where layers are on devices; a larger margin is rough */
-#define APART_MARGIN 60
+#define APART_MARGIN 80
+#define ROUGH_DEVICE_MARGIN 15 /* more than on the host alone */
 #define STEPPED_DEVICE_MARGIN 15
 
 /* The largest numbers over all layers. */
@@ -98,6 +99,7 @@ static stage plain_stage(compute_work *c)
     return (stage){c->weights->has_dense ? token : 0, 0};
 }
 
+/* Results of all experts in use: behind their parts, unless they fit where gates and ups were. */
 static stage expert_stage(compute_work *c)
 {
     uint64_t used = c->v->experts > 0 ? c->v->experts_used : 0;
@@ -107,7 +109,7 @@ static stage expert_stage(compute_work *c)
     if (used == 0)
         return (stage){0, 0};
     within = SUM(c, {3 * used, wide}, {3, e}, {1, c->w.output});
-    behind = SUM(c, {2 * used, e}, {used, wide}, {3, e});
+    behind = e > 2 * wide ? SUM(c, {used, e}, {3 * used, wide}, {3, e}) : 0;
     return (stage){larger(within, behind), 0};
 }
 
@@ -294,9 +296,13 @@ static void set_quality(const compute_work *c, gufo_estimate_device *device, boo
     bool is_stepped = rule_has(c->v->rule->compute, "steps");
 
     if (is_device || c->s->on_devices > 0)
-        percent = larger(percent, is_stepped ? STEPPED_DEVICE_MARGIN : DEVICE_MARGIN);
+        percent = percent > DEVICE_MARGIN
+                      ? percent + ROUGH_DEVICE_MARGIN
+                      : larger(percent, is_stepped ? STEPPED_DEVICE_MARGIN : DEVICE_MARGIN);
     else if (is_stepped)
         least = 0;
+    if (!is_stepped && is_device && device->layers == 0)
+        least = device->compute_bytes;
     if (c->s->on_devices > 0 && c->s->o.no_kv_offload)
         percent = larger(percent, APART_MARGIN);
     device->compute_quality = percent > DEVICE_MARGIN ? GUFO_ESTIMATE_ROUGH : GUFO_ESTIMATE_FITTED;
