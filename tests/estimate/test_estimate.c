@@ -647,6 +647,114 @@ static void test_expert_steps(void **state)
     }
 }
 
+/* An architecture whose layers have steps of their own; the numbers are embedding, heads, heads for keys
+ * and values, feed-forward part, vocabulary. */
+typedef struct stepped {
+    const char *arch, *more;
+    unsigned embedding, heads, kv_heads, feed_forward, vocabulary;
+    bool is_fused;
+    uint64_t flash, plain, all; /* bytes: with flash attention, without, with logits of all rows */
+} stepped;
+
+static open_estimate open_stepped(const stepped *m)
+{
+    char entries[1024], tensors[2048];
+    size_t used = 0;
+
+    snprintf(entries, sizeof entries,
+             "general.architecture\t%s\n%s.vocab_size\t%u\n%s.context_length\t8192\n"
+             "%s.embedding_length\t%u\n%s.block_count\t8\n%s.feed_forward_length\t%u\n"
+             "%s.attention.head_count\t%u\n%s.attention.head_count_kv\t%u\n%s",
+             m->arch, m->arch, m->vocabulary, m->arch, m->arch, m->embedding, m->arch, m->arch,
+             m->feed_forward, m->arch, m->heads, m->arch, m->kv_heads, m->more);
+    for (unsigned i = 0; i < 8; i++) {
+        used += (size_t)snprintf(tensors + used, sizeof tensors - used,
+                                 "blk.%u.ffn_down.weight\tF16\t32x2\n", i);
+        if (m->is_fused)
+            used += (size_t)snprintf(tensors + used, sizeof tensors - used,
+                                     "blk.%u.attn_qkv.weight\tF16\t32x2\n", i);
+    }
+    return open_header(entries, tensors);
+}
+
+static void check_near(uint64_t got, uint64_t expected, const char *label)
+{
+    check(got <= expected + 8192 && expected <= got + 8192, "%s: %" PRIu64 " for %" PRIu64, label,
+          got, expected);
+}
+
+/* What llama.cpp reserved for them with 4096 tokens. */
+static void test_layers_in_steps(void **state)
+{
+    const char *window = "cohere2.attention.sliding_window\t4096\n";
+    const stepped rows[] = {
+        {"command-r", "", 8192, 64, 64, 22528, 256000, false, 209727520, 662708256, 578828288},
+        {"cohere2", window, 4096, 32, 8, 14336, 256000, false, 138432544, 335556640, 549455872},
+        {"falcon", "", 4544, 71, 1, 18176, 65024, true, 78655520, 651042848, 151783424},
+        {"plamo", "", 5120, 40, 5, 13824, 50432, false, 131084320, 398991392, 141572096},
+        {"phi2", "", 2560, 32, 32, 10240, 51200, false, 51392544, 313532448, 115345408},
+        {"gptneox", "", 4096, 32, 32, 16384, 50432, true, 71315488, 318775328, 120064000},
+        {"qwen", "", 4096, 32, 32, 22016, 151936, true, 97005600, 318775328, 327944192},
+        {"bloom", "", 4096, 32, 32, 16384, 250880, true, 71313440, 343939104, 538970112},
+        {"olmo2", "", 4096, 32, 32, 11008, 100352, false, 105394208, 327163936, 222300160},
+        {"phi3", "", 3072, 32, 32, 8192, 32064, false, 79704096, 320872480, 82458624},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        open_estimate o = open_stepped(&rows[i]);
+        gufo_estimate_options options = {.n_ctx = 4096, .n_outputs = 1};
+
+        check_near(run(o.e, &options).devices[0].compute_bytes, rows[i].flash, rows[i].arch);
+        options.n_outputs = 0;
+        check_near(run(o.e, &options).devices[0].compute_bytes, rows[i].all, rows[i].arch);
+        options = (gufo_estimate_options){
+            .n_ctx = 4096, .n_outputs = 1, .flash_attention = GUFO_FLASH_ATTENTION_OFF};
+        check_near(run(o.e, &options).devices[0].compute_bytes, rows[i].plain, rows[i].arch);
+        close_header(&o);
+    }
+}
+
+/* ---- tensors that are copied ---------------------------------------------------------------- */
+
+/* An encoder has no output, so that its table is not copied. */
+static void test_encoder(void **state)
+{
+    open_estimate o = open_header("general.architecture\tbert\nbert.vocab_size\t1000\n"
+                                  "bert.context_length\t512\nbert.embedding_length\t128\n"
+                                  "bert.block_count\t2\nbert.attention.head_count\t4\n",
+                                  "token_embd.weight\tF16\t128x1000\n"
+                                  "blk.0.ffn_down.weight\tF16\t256x128\n"
+                                  "blk.1.ffn_down.weight\tF16\t256x128\n");
+    gufo_estimate e = run(o.e, &(gufo_estimate_options){.n_devices = 1});
+
+    (void)state;
+    check_u64(e.devices[0].model_bytes, TABLE, "the table");
+    check_u64(e.devices[1].model_bytes, 2 * DOWN, "layers");
+    close_header(&o);
+}
+
+/* Factors that layers with a window do not use: layer 0 has one. */
+static void test_unwindowed(void **state)
+{
+    open_estimate o =
+        open_header("general.architecture\tgemma4\ngemma4.vocab_size\t1000\n"
+                    "gemma4.context_length\t512\ngemma4.embedding_length\t128\n"
+                    "gemma4.block_count\t2\ngemma4.attention.head_count\t4\n"
+                    "gemma4.attention.key_length\t32\ngemma4.attention.value_length\t32\n"
+                    "gemma4.attention.key_length_swa\t32\ngemma4.attention.value_length_swa\t32\n"
+                    "gemma4.attention.sliding_window\t256\n"
+                    "gemma4.attention.sliding_window_pattern\t1,0\n",
+                    "output.weight\tF16\t128x1000\nrope_freqs.weight\tF32\t16\n");
+    gufo_estimate e = run(
+        o.e, &(gufo_estimate_options){.n_devices = 1, .has_gpu_layers = true, .n_gpu_layers = 2});
+
+    (void)state;
+    check_u64(e.devices[0].model_bytes, 0, "layer 0");
+    check_u64(e.devices[1].model_bytes, TABLE + FREQS, "layer 1 and the output");
+    close_header(&o);
+}
+
 /* ---- what is loaded beside the model -------------------------------------------------------- */
 
 #define ADAPTER                     \
@@ -764,29 +872,19 @@ static void test_draft(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_place),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_state),
-        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_refused_options),
-        cmocka_unit_test(test_refused_models),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_fit_context),
-        cmocka_unit_test(test_fit_layers),
-        cmocka_unit_test(test_fit_byte),
-        cmocka_unit_test(test_fit_most),
-        cmocka_unit_test(test_fit_experts),
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_expert_steps),
-        cmocka_unit_test(test_adapter),
-        cmocka_unit_test(test_refused_adapters),
-        cmocka_unit_test(test_projector),
-        cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_host),           cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_devices),        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_window),         cmocka_unit_test(test_state),
+        cmocka_unit_test(test_layers),         cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_refused_models), cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_fit_context),    cmocka_unit_test(test_fit_layers),
+        cmocka_unit_test(test_fit_byte),       cmocka_unit_test(test_fit_most),
+        cmocka_unit_test(test_fit_experts),    cmocka_unit_test(test_read),
+        cmocka_unit_test(test_without_memory), cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_expert_steps),   cmocka_unit_test(test_layers_in_steps),
+        cmocka_unit_test(test_encoder),        cmocka_unit_test(test_unwindowed),
+        cmocka_unit_test(test_adapter),        cmocka_unit_test(test_refused_adapters),
+        cmocka_unit_test(test_projector),      cmocka_unit_test(test_draft),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
