@@ -9,7 +9,7 @@
  *                                  ^ released after the keys: the output of attention fits there
  *
  * The words of the column `compute` choose among the steps.  What these lists do not describe (state
- * space models, parallel layers) has a formula in compute.c. */
+ * space models, delta nets) has a formula in compute.c. */
 #include "estimate/estimator.h"
 
 #include <string.h>
