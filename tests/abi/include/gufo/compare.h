@@ -108,6 +108,52 @@ GUFO_API gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
                                   const gufo_compare_options *options, const gufo_run *run,
                                   gufo_comparison *result, gufo_error *error);
 
+/* ==== Several candidates ===================================================================== */
+
+/* At most so many models are compared with one. */
+#define GUFO_COMPARE_CANDIDATES 32
+
+typedef struct gufo_candidates_options {
+    uint32_t flags; /* of gufo_compare_flags */
+    /* Each tensor of the original, in its order; then those that only candidates have, in the order
+     * of the first candidate that has them.  `row` has an element for each candidate, from the
+     * original, a, to the candidate, b, also where nothing differs (GUFO_DIFFERENCE_NONE).  Where
+     * neither of the two has the tensor, both are all zeros.  May be NULL. */
+    void (*tensor)(void *context, const gufo_tensor_difference *row, size_t count);
+    void *context;
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
+} gufo_candidates_options;
+
+/* What the tensors of a candidate come to. */
+typedef struct gufo_candidate {
+    uint64_t tensors[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
+    uint64_t bytes, elements; /* of all its tensors; they are set before the first row */
+    uint64_t unmeasured;      /* tensors that both have, and whose loss is not known */
+    uint64_t nonfinite;       /* pairs in which a value is infinite or NaN: they do not count */
+    double loss;              /* of its tensors whose loss is known: the sum, in the order of a */
+    bool same;                /* no tensor was added, removed or changed */
+    uint64_t reserved[4];
+} gufo_candidate;
+
+/* Compares the tensors, but not the metadata, of `count` models with those of `original`, as
+ * gufo_compare does: the same numbers, to the last bit.  A tensor of the original is decoded once
+ * for all candidates (once more for those whose types interleave rows).  `candidates`, some of
+ * which may be the same, and `result`, which may be NULL, have `count` elements.  An error has the
+ * role GUFO_FILE_SECOND_INPUT for a file of any candidate, and names it.  Memory, threads and
+ * errors as gufo_compare, and
+ *   GUFO_E_ARGUMENT  `count` is 0 or more than GUFO_COMPARE_CANDIDATES
+ *   GUFO_E_RANGE     the tensors have more bytes than 64 bits can count */
+GUFO_API gufo_status gufo_compare_candidates(const gufo_model *original,
+                                             const gufo_model *const *candidates, size_t count,
+                                             const gufo_candidates_options *options,
+                                             const gufo_run *run, gufo_candidate *result,
+                                             gufo_error *error);
+
+/* The relative squared error: the sum of (a - b)^2 divided by that of a^2; 0 where nothing differs.
+ * False where it is not known: a model lacks the tensor, the shapes differ, one cannot be decoded, no
+ * pair of values is finite, or one of the sums or the quotient is not.  Any thread. */
+GUFO_API bool gufo_tensor_difference_loss(const gufo_tensor_difference *difference, double *loss);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,13 +29,39 @@ typedef struct gufo_estimator gufo_estimator;
  * the result and frees it with gufo_estimator_free.  `allocator` may be NULL: malloc.  Any thread.
  * NULL on failure:
  *   GUFO_E_NOT_FOUND  the model names no architecture, or lacks a key that the rules need
- *   GUFO_E_TYPE       no rule is known for the architecture, or a key has a value of another type
- *   GUFO_E_RANGE      a value that llama.cpp refuses: too many layers, more than 32 bits, an array that
- *                     has another length than the number of layers, no heads
+ *   GUFO_E_TYPE       no rule is known for the architecture
+ *   GUFO_E_RANGE      a value that llama.cpp refuses: another type, too many layers, more than 32 bits,
+ *                     an array that has another length than the number of layers, no heads
  *   GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_estimator *gufo_estimator_new(const gufo_model *model,
                                                           const gufo_allocator *allocator,
                                                           gufo_error *error);
+/* What llama.cpp loads beside the model.  Each is added before the first call of gufo_estimator_run or
+ * gufo_estimator_fit, from one thread; their estimates have it.  Any of them may be a header alone, as
+ * the model; only the draft must live as long as the estimator.
+ *
+ * A LoRA adapter: each of its tensors is where the model's tensor is that it changes.  Any number.
+ *   GUFO_E_ARGUMENT   what llama.cpp refuses: not an adapter, one for another architecture, a tensor
+ *                     that the model lacks, or with another suffix than .lora_a and .lora_b
+ *   GUFO_E_RANGE      its bytes do not fit into 64 bits
+ *   GUFO_E_MEMORY */
+GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_adapter(gufo_estimator *estimator,
+                                                              const gufo_model *adapter,
+                                                              gufo_error *error);
+/* A projector of images or sound (mmproj): all of its tensors are on the first device, or on the host
+ * without devices.  Its buffers for computing, which depend on the image, are not known.
+ *   GUFO_E_ARGUMENT   the file is not a projector: its architecture is not "clip"
+ *   GUFO_E_RANGE      its bytes do not fit into 64 bits */
+GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_projector(gufo_estimator *estimator,
+                                                                const gufo_model *projector,
+                                                                gufo_error *error);
+/* A model that drafts tokens for this one, with the options of gufo_estimate_draft_options.  One; it
+ * replaces an earlier one.
+ *   GUFO_E_ARGUMENT   the draft is the estimator itself, or has a draft of its own */
+GUFO_MUST_USE GUFO_API gufo_status gufo_estimator_add_draft(gufo_estimator *estimator,
+                                                            const gufo_estimator *draft,
+                                                            gufo_error *error);
+
 /* NULL is allowed. */
 GUFO_API void gufo_estimator_free(gufo_estimator *estimator);
 
@@ -66,10 +92,12 @@ typedef struct gufo_estimate_options {
     uint32_t n_devices;  /* beside the host */
     bool has_gpu_layers; /* false: all layers are on devices */
     uint64_t n_gpu_layers;
+    bool has_cpu_moe;   /* n_cpu_moe is the user's choice: gufo_estimator_fit keeps it */
+    uint64_t n_cpu_moe; /* experts of that many layers, the first ones, are on the host */
     /* The share of each device, n_devices numbers; NULL: equal shares. */
     const double *tensor_split;
-    /* The user's choice for a tensor: one of the constants above, or the index of a device.  May be
-     * NULL. */
+    /* The user's choice for a tensor: one of the constants above, or the index of a device; it comes
+     * before that of n_cpu_moe.  May be NULL. */
     int (*place)(void *context, gufo_str name);
     void *place_context;
     uint64_t reserved[8]; /* must be zero */
@@ -86,32 +114,51 @@ typedef enum gufo_estimate_quality {
 /* What is on one device. */
 typedef struct gufo_estimate_device {
     uint64_t model_bytes; /* weights */
-    uint64_t
-        mapped_bytes;     /* of the host: the ranges of the files that are mapped for its weights; 0
-                             * if the model is made */
-    uint64_t kv_bytes;    /* the cache of keys and values */
-    uint64_t state_bytes; /* recurrent state */
+    /* Of the host: the ranges of the files that are mapped for its weights; 0 if the model is made. */
+    uint64_t mapped_bytes;
+    uint64_t kv_bytes;      /* the cache of keys and values */
+    uint64_t state_bytes;   /* recurrent state */
     uint64_t context_bytes; /* the sum of the two */
     uint64_t compute_bytes;
     uint64_t compute_margin; /* compute_bytes may be that much too low or too high */
-    uint64_t
-        output_bytes; /* of the host, at the start; it grows with batches that ask for more rows */
-    uint64_t layers;  /* repeating ones; layer `L` of L, the output, does not count */
+    /* Of the host, at the start; it grows with batches that ask for more rows. */
+    uint64_t output_bytes;
+    uint64_t layers; /* repeating ones; layer `L` of L, the output, does not count */
+    /* What one token of one sequence reads, whose context is full: all weights, but of experts those
+     * in use alone and of tables a row; cache and state of the sequence.  Layers that predict
+     * further tokens are not read. */
+    uint64_t read_bytes;
+    /* What is loaded beside the model: weights of adapters and of the projector; everything of the
+     * draft, but its buffers for computing if they are not known. */
+    uint64_t adapter_bytes, projector_bytes, draft_bytes;
+    uint64_t draft_margin;               /* draft_bytes may be that much too low or too high */
+    gufo_estimate_quality draft_quality; /* of its buffers for computing; exact without a draft */
     gufo_estimate_quality compute_quality;
     bool has_output; /* the output layer is here */
     uint64_t reserved[4];
 } gufo_estimate_device;
 
+/* Of gufo_estimator_fit: what does not fit, and what it lacks. */
+typedef struct gufo_estimate_shortage {
+    uint64_t n_ctx, n_gpu_layers, n_cpu_moe; /* what was tried; as in the options */
+    uint64_t missing_bytes;                  /* 0: nothing is short */
+    uint32_t device;                         /* that lacks most; 0 is the host, 1 device 0 */
+    uint64_t reserved[2];
+} gufo_estimate_shortage;
+
 typedef struct gufo_estimate {
     uint64_t n_ctx, n_ctx_seq, n_batch, n_ubatch; /* what llama.cpp makes of the options */
     uint64_t n_streams;
     bool flash_attention;
-    uint64_t
-        kv_token_bytes;    /* of the cache, that one more token takes in layers without a window */
+    /* Of the cache, that one more token takes in layers without a window. */
+    uint64_t kv_token_bytes;
     uint64_t unused_bytes; /* of tensors that the architecture does not use: they are not loaded */
     uint64_t missing_tensors; /* of other shards, which are not open: model_bytes lacks them */
     uint32_t device_count;    /* with the host: 1 + n_devices */
     gufo_estimate_device devices[1 + GUFO_ESTIMATE_MAX_DEVICES]; /* the host is the first one */
+    /* Why gufo_estimator_fit found no larger context, with the layers that it found; and why not all
+     * layers, with the least context. */
+    gufo_estimate_shortage context_shortage, layers_shortage;
     uint64_t reserved[8];
 } gufo_estimate;
 
@@ -123,21 +170,49 @@ GUFO_API gufo_status gufo_estimator_run(const gufo_estimator *estimator,
                                         const gufo_estimate_options *options, gufo_estimate *out,
                                         gufo_error *error);
 
+/* An upper bound of tokens per second, if reading memory takes all the time: devices work one after
+ * another, each reads its read_bytes.  `host_bandwidth` and device_bandwidths[n_devices] are bytes per
+ * second; 0: not known, what is read there takes no time.  `device_bandwidths` may be NULL: none is
+ * known.  0 if no time is known.  Any thread. */
+GUFO_API double gufo_estimate_speed(const gufo_estimate *estimate, uint64_t host_bandwidth,
+                                    const uint64_t *device_bandwidths);
+
+/* Everything on a device, with the margin of its buffers; UINT64_MAX if that does not fit into 64 bits.
+ * Any thread. */
+GUFO_API uint64_t gufo_estimate_most_bytes(const gufo_estimate_device *device);
+
+/* The options of a draft beside a model with `options`, which may be NULL: context, batches, sequences
+ * and devices are the same; all its layers are on devices, its cache is of F16, and it has a row of
+ * logits for each sequence.  The result points to the same shares of devices. */
+GUFO_API gufo_estimate_options gufo_estimate_draft_options(const gufo_estimate_options *options);
+
 /* What is fixed and what is looked for, in gufo_estimator_fit. */
 typedef struct gufo_estimate_limits {
     uint64_t host_bytes;          /* 0: no limit */
     const uint64_t *device_bytes; /* of each device, as many as options.n_devices; NULL: no limit */
     uint64_t least_ctx;           /* the context is not made smaller than that; 0: 4096 */
-    uint64_t reserved[4];         /* must be zero */
+    /* Room for the share of each device, which the caller owns; may be NULL.  If options.tensor_split is
+     * NULL and device_bytes is not, gufo_estimator_fit fills it and lets options.tensor_split point to it:
+     * devices share by their sizes, or, where that does not fit, are filled one after the other. */
+    double *split;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_estimate_limits;
 
-/* Finds how to run the model within limits of memory: with all layers of the options on devices, the
- * largest context up to the model's that fits (a multiple of 256, if options.n_ctx is 0), and if even
- * the least one does not fit, the most layers on devices that fit with it (if
- * options.has_gpu_layers is false).  Changes n_ctx, n_gpu_layers and has_gpu_layers of *options, and
- * fills *out (may be NULL) as gufo_estimator_run does.  Margins of buffers count as used.
- * Any thread.  Errors as gufo_estimator_run, and
- *   GUFO_E_LIMIT  nothing fits; the error names the device that has too little with the least context
+/* Finds how to run the model within limits of memory, in this order:
+ *   1. the model's context, with all layers on devices;
+ *   2. a smaller context, a multiple of 256, down to the least one (if options.n_ctx is 0);
+ *   3. with the least context, experts of the fewest layers on the host (if has_gpu_layers and
+ *      has_cpu_moe are false and `place` is NULL), or else the most layers on devices (if
+ *      has_gpu_layers is false), with all experts on the host;
+ *   4. with these layers, the largest context.
+ * What the user has chosen stays.  All of it is found by bisection: a larger context never needs less
+ * memory, nor do more layers on devices; with shares that are given, where a layer more may move others
+ * from one device to the next, some larger numbers are tried as well.  Changes n_ctx, n_gpu_layers,
+ * n_cpu_moe, their flags and tensor_split in *options, unless it fails, and fills *out (may be NULL) as
+ * gufo_estimator_run does, with the shortages.  Margins of buffers count as used.  Any thread.  Errors
+ * as gufo_estimator_run, and
+ *   GUFO_E_LIMIT  nothing fits; the error names the device that lacks most with the least context, and
+ *                 *out is the last try, with its context_shortage
  *   GUFO_E_TYPE   buffers for computing are not known for the architecture */
 GUFO_API gufo_status gufo_estimator_fit(const gufo_estimator *estimator,
                                         const gufo_estimate_limits *limits,

@@ -167,7 +167,8 @@ typedef enum gufo_open_flags {
      * bytes: compare them as gufo_str. */
     GUFO_OPEN_AS_GGML = 8,
     /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
-     * bound; many small reads instead of a few large ones. */
+     * bound; many small reads instead of a few large ones.  With GUFO_OPEN_METADATA_ONLY a pipe is not
+     * read to its end either: it counts as one that ends near the header. */
     GUFO_OPEN_NO_READ_AHEAD = 16,
     /* Open only this file, even if it is a shard of several. */
     GUFO_OPEN_INCOMPLETE = 32,
