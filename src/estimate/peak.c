@@ -10,349 +10,9 @@
  *
  * The words of the column `compute` choose among the steps.  What these lists do not describe (state
  * space models, delta nets) has a formula in compute.c. */
+#include "estimate/arena.h"
 #include "estimate/estimator.h"
-
-#include <string.h>
-
-#define ALIGNMENT 32
-#define MOST_HOLES 64
-
-/* ---- the allocator -------------------------------------------------------------------------- */
-
-typedef struct hole {
-    uint64_t offset, size;
-} hole;
-
-typedef struct arena {
-    hole holes[MOST_HOLES]; /* by offset; what follows `end` is free, too */
-    size_t count;
-    uint64_t end, peak;
-    bool is_too_large;
-} arena;
-
-static void remove_hole(arena *a, size_t index)
-{
-    a->count--;
-    memmove(&a->holes[index], &a->holes[index + 1], (a->count - index) * sizeof *a->holes);
-}
-
-/* The smallest hole that is large enough, the last one of that size, or the end. */
-static hole take(arena *a, uint64_t bytes)
-{
-    uint64_t size = amount_align(&a->is_too_large, bytes, ALIGNMENT);
-    size_t best = a->count;
-    hole taken;
-
-    for (size_t i = 0; i < a->count; i++)
-        if (a->holes[i].size >= size &&
-            (best == a->count || a->holes[i].size <= a->holes[best].size))
-            best = i;
-    if (best == a->count) {
-        taken = (hole){a->end, size};
-        a->end = amount_plus(&a->is_too_large, a->end, size);
-        a->peak = larger(a->peak, a->end);
-        return taken;
-    }
-    taken = (hole){a->holes[best].offset, size};
-    a->holes[best].offset += size;
-    a->holes[best].size -= size;
-    if (a->holes[best].size == 0)
-        remove_hole(a, best);
-    return taken;
-}
-
-/* Joins a hole with the next one, or with the end. */
-static void join_hole(arena *a, size_t index)
-{
-    hole *one = &a->holes[index];
-
-    if (index + 1 < a->count && one->offset + one->size == one[1].offset) {
-        one->size += one[1].size;
-        remove_hole(a, index + 1);
-    }
-    if (index + 1 == a->count && one->offset + one->size == a->end) {
-        a->end = one->offset;
-        a->count--;
-    }
-}
-
-static void release(arena *a, hole freed)
-{
-    size_t at = 0;
-
-    if (freed.size == 0 || a->count == MOST_HOLES)
-        return;
-    while (at < a->count && a->holes[at].offset < freed.offset)
-        at++;
-    memmove(&a->holes[at + 1], &a->holes[at], (a->count - at) * sizeof *a->holes);
-    a->holes[at] = freed;
-    a->count++;
-    join_hole(a, at);
-    if (at > 0 && at <= a->count)
-        join_hole(a, at - 1);
-}
-
-/* ---- the steps of a layer ------------------------------------------------------------------- */
-
-typedef enum slot {
-    WANTED,   /* which rows have logits */
-    STREAM,   /* what goes from layer to layer */
-    RESIDUAL, /* of a parallel layer: the stream until it is added */
-    ATTENDED, /* what attention adds to it, where it comes first */
-    NORM,
-    FUSED_HEADS, /* queries, keys and values in one */
-    QUERY,
-    ROTATED_QUERY,
-    MIXED_QUERY,
-    KEYS,
-    ROTATED_KEYS,
-    MIXED_KEYS,
-    VALUES,
-    MIXED_VALUES,
-    KEY_COPY,
-    VALUE_COPY,
-    MASK,
-    SCORES,
-    HEADS,
-    MIXED_HEADS,
-    SUM,
-    GATE,
-    UP,
-    PRODUCT,
-    ROUTES,
-    CHOICE,
-    SHARES,
-    PARTS,
-    SHARED_RESULT,
-    RANK, /* of compressed queries, keys and values */
-    ABSORBED,
-    POSITIONED,
-    COMPRESSED,
-    SLOTS
-} slot;
-
-typedef enum width {
-    W_EMBEDDING,
-    W_STREAM, /* the same for all rows */
-    W_QUERY,
-    W_FUSED,
-    W_KEYS,
-    W_VALUES,
-    W_HEADS,
-    W_SCORES,
-    W_KEY_COPY,
-    W_VALUE_COPY,
-    W_MASK,
-    W_FEED_FORWARD,
-    W_EXPERTS, /* feed-forward parts of all experts in use */
-    W_PARTS,   /* their results */
-    W_ROUTES,
-    W_SHARES,
-    W_SHARED,
-    W_QUERY_RANK, /* compressed: see latent_steps */
-    W_HEAD_QUERY,
-    W_ABSORBED,
-    W_POSITIONED,
-    W_COMPRESSED,
-    W_COMPRESSED_KEYS,
-    W_KEY_POSITION,
-    W_HEAD_VALUE,
-    W_VALUE_CELLS,
-    WIDTHS
-} width;
-
-/* When a step is made; all of a mask. */
-enum {
-    FLASH = 1,
-    PLAIN_ATTENTION = 2,
-    ROTATED = 4, /* by positions, or a norm of each head: not written over what it reads */
-    MIXED_K = 8,
-    MIXED_V = 16, /* quantized caches: elements are mixed before they are written */
-    COPIED_K = 32,
-    COPIED_V = 64, /* caches of F32 */
-    GATED = 128,
-    UNGATED = 256,
-    EXPERTS = 512,
-    LAST = 1024,
-    NORMED = 2048,  /* here, not on the device before */
-    LENT = 4096,    /* the experts' results come from the host */
-    FETCHED = 8192, /* the cache comes from the host */
-    SHARED = 32768, /* experts, and one that all tokens use */
-    UNSHARED = 65536,
-    UNMASKED = 16384, /* and the mask is not there yet */
-    UNROTATED = 131072,
-    ALONE = 262144,   /* attention has a norm for itself */
-    RENORMED = 524288 /* so that the feed-forward part has one, too */
-};
-
-typedef struct step {
-    enum { TAKE, FREE } what;
-    slot slot;
-    width width;
-    unsigned when;
-} step;
-
-static const step projection_steps[] = {
-    {TAKE, NORM, W_EMBEDDING, NORMED},
-    {TAKE, QUERY, W_QUERY, 0},
-    {TAKE, ROTATED_QUERY, W_QUERY, ROTATED},
-    {FREE, QUERY, 0, ROTATED},
-    {TAKE, MIXED_QUERY, W_QUERY, MIXED_K},
-    {FREE, QUERY, 0, MIXED_K},
-    {FREE, ROTATED_QUERY, 0, MIXED_K},
-    {TAKE, VALUES, W_VALUES, 0},
-    {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
-    {FREE, VALUES, 0, MIXED_V},
-    {TAKE, KEYS, W_KEYS, 0},
-    {FREE, NORM, 0, ALONE},
-    {TAKE, ROTATED_KEYS, W_KEYS, ROTATED},
-    {FREE, KEYS, 0, ROTATED},
-    {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
-    {FREE, KEYS, 0, 0},
-    {FREE, ROTATED_KEYS, 0, 0},
-    {FREE, MIXED_KEYS, 0, 0},
-    {FREE, VALUES, 0, 0},
-    {FREE, MIXED_VALUES, 0, 0},
-};
-
-/* One matrix for all three: what is used as it is, is a part of the result. */
-static const step fused_steps[] = {
-    {TAKE, NORM, W_EMBEDDING, NORMED},
-    {TAKE, FUSED_HEADS, W_FUSED, 0},
-    {FREE, NORM, 0, ALONE},
-    {TAKE, QUERY, W_QUERY, ROTATED},
-    {TAKE, QUERY, W_QUERY, UNROTATED | MIXED_K},
-    {TAKE, MIXED_QUERY, W_QUERY, MIXED_K},
-    {FREE, QUERY, 0, MIXED_K},
-    {TAKE, VALUES, W_VALUES, MIXED_V},
-    {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
-    {FREE, VALUES, 0, MIXED_V},
-    {TAKE, KEYS, W_KEYS, ROTATED},
-    {TAKE, KEYS, W_KEYS, UNROTATED | MIXED_K},
-    {FREE, FUSED_HEADS, 0, ROTATED | MIXED_V},
-    {FREE, FUSED_HEADS, 0, MIXED_K | MIXED_V},
-    {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
-    {FREE, KEYS, 0, 0},
-    {FREE, MIXED_KEYS, 0, 0},
-    {FREE, MIXED_VALUES, 0, 0},
-    {TAKE, VALUES, W_VALUES, PLAIN_ATTENTION},
-    {FREE, FUSED_HEADS, 0, ROTATED},
-    {FREE, FUSED_HEADS, 0, MIXED_K},
-    {FREE, VALUES, 0, 0},
-};
-
-static const step attention_steps[] = {
-    {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
-    {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
-    {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
-    {TAKE, VALUE_COPY, W_VALUE_COPY, FETCHED},
-    {TAKE, MASK, W_MASK, UNMASKED},
-    {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
-    {TAKE, HEADS, W_HEADS, FLASH},
-    {FREE, FUSED_HEADS, 0, 0},
-    {FREE, QUERY, 0, 0},
-    {FREE, ROTATED_QUERY, 0, 0},
-    {FREE, MIXED_QUERY, 0, 0},
-    {FREE, KEY_COPY, 0, 0},
-    {FREE, VALUE_COPY, 0, 0},
-    {TAKE, HEADS, W_HEADS, PLAIN_ATTENTION},
-    {FREE, SCORES, 0, 0},
-    {TAKE, MIXED_HEADS, W_HEADS, PLAIN_ATTENTION},
-    {FREE, HEADS, 0, PLAIN_ATTENTION},
-};
-
-static const step unmixing_steps[] = {
-    {TAKE, MIXED_HEADS, W_HEADS, FLASH | MIXED_V},
-    {FREE, HEADS, 0, MIXED_V},
-};
-
-/* Keys and values are one compressed vector (MLA): queries are multiplied by the matrix that would
- * expand keys, so that they meet the vector as it is in the cache. */
-static const step latent_steps[] = {
-    {TAKE, NORM, W_EMBEDDING, NORMED},
-    {TAKE, RANK, W_QUERY_RANK, 0},
-    {TAKE, QUERY, W_HEAD_QUERY, 0},
-    {FREE, RANK, 0, 0},
-    {TAKE, ABSORBED, W_ABSORBED, 0},
-    {TAKE, POSITIONED, W_POSITIONED, 0},
-    {FREE, QUERY, 0, 0},
-    {TAKE, ROTATED_QUERY, W_QUERY, 0},
-    {FREE, ABSORBED, 0, 0},
-    {FREE, POSITIONED, 0, 0},
-    {TAKE, RANK, W_COMPRESSED_KEYS, 0},
-    {FREE, NORM, 0, 0},
-    {TAKE, COMPRESSED, W_COMPRESSED, 0},
-    {TAKE, POSITIONED, W_KEY_POSITION, 0},
-    {FREE, RANK, 0, 0},
-    {TAKE, KEYS, W_COMPRESSED_KEYS, 0},
-    {FREE, COMPRESSED, 0, 0},
-    {FREE, POSITIONED, 0, 0},
-    {FREE, KEYS, 0, 0},
-    {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
-    {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
-    {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
-    {TAKE, MASK, W_MASK, UNMASKED},
-    {TAKE, VALUE_COPY, W_VALUE_CELLS, PLAIN_ATTENTION},
-    {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
-    {TAKE, HEADS, W_HEADS, FLASH},
-    {FREE, ROTATED_QUERY, 0, 0},
-    {TAKE, HEADS, W_HEADS, PLAIN_ATTENTION},
-    {FREE, KEY_COPY, 0, 0},
-    {FREE, VALUE_COPY, 0, 0},
-    {FREE, SCORES, 0, 0},
-    {TAKE, MIXED_HEADS, W_HEAD_VALUE, 0},
-    {FREE, HEADS, 0, 0},
-    {TAKE, HEADS, W_HEAD_VALUE, 0},
-    {FREE, MIXED_HEADS, 0, 0},
-};
-
-/* The last layer goes on with the rows alone of which logits are wanted: widths change here. */
-static const step sum_steps[] = {
-    {TAKE, SUM, W_STREAM, 0},
-    {FREE, HEADS, 0, 0},
-    {FREE, MIXED_HEADS, 0, 0},
-};
-static const step last_row_steps[] = {
-    {TAKE, GATE, W_EMBEDDING, LAST}, {FREE, SUM, 0, LAST},
-    {TAKE, UP, W_EMBEDDING, LAST},   {FREE, STREAM, 0, 0},
-    {FREE, WANTED, 0, LAST},         {FREE, UP, 0, LAST},
-};
-
-static const step feed_forward_steps[] = {
-    {TAKE, NORM, W_EMBEDDING, RENORMED},
-    {TAKE, ROUTES, W_ROUTES, EXPERTS},
-    {TAKE, CHOICE, W_ROUTES, EXPERTS},
-    {TAKE, SHARES, W_SHARES, EXPERTS},
-    {FREE, ROUTES, 0, EXPERTS},
-    {TAKE, GATE, W_FEED_FORWARD, GATED},
-    {TAKE, UP, W_FEED_FORWARD, GATED},
-    {TAKE, PRODUCT, W_FEED_FORWARD, UNGATED},
-    {TAKE, GATE, W_EXPERTS, EXPERTS},
-    {TAKE, UP, W_EXPERTS, EXPERTS},
-    {FREE, NORM, 0, UNSHARED},
-    {TAKE, PRODUCT, W_FEED_FORWARD, GATED},
-    {TAKE, PRODUCT, W_EXPERTS, EXPERTS},
-    {FREE, GATE, 0, 0},
-    {FREE, UP, 0, 0},
-    {TAKE, PARTS, W_PARTS, EXPERTS},
-    {TAKE, PARTS, W_PARTS, LENT},
-    {FREE, PRODUCT, 0, EXPERTS},
-    {FREE, CHOICE, 0, EXPERTS},
-    {FREE, SHARES, 0, EXPERTS},
-    {TAKE, STREAM, W_EMBEDDING, 0},
-    {FREE, PRODUCT, 0, 0},
-    {FREE, PARTS, 0, 0},
-    {TAKE, GATE, W_SHARED, SHARED},
-    {TAKE, UP, W_SHARED, SHARED},
-    {FREE, NORM, 0, SHARED},
-    {TAKE, PRODUCT, W_SHARED, SHARED},
-    {FREE, GATE, 0, SHARED},
-    {FREE, UP, 0, SHARED},
-    {TAKE, SHARED_RESULT, W_EMBEDDING, SHARED},
-    {FREE, PRODUCT, 0, SHARED},
-    {FREE, SHARED_RESULT, 0, SHARED},
-    {FREE, SUM, 0, 0},
-};
+#include "estimate/steps.h"
 
 /* ---- one graph ------------------------------------------------------------------------------ */
 
@@ -374,25 +34,23 @@ typedef struct graph {
 
 static void free_slot(graph *g, slot one)
 {
-    release(&g->a, g->slots[one]);
+    arena_release(&g->a, g->slots[one]);
     g->slots[one].size = 0;
 }
 
-static void run_steps(graph *g, const step *steps, size_t count)
+static void run_steps(graph *g, const step_list *list)
 {
-    for (size_t i = 0; i < count; i++) {
-        const step *one = &steps[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const step *one = &list->steps[i];
 
         if ((one->when & g->is) != one->when)
             continue;
         if (one->what == TAKE)
-            g->slots[one->slot] = take(&g->a, g->widths[one->width]);
+            g->slots[one->slot] = arena_take(&g->a, g->widths[one->width]);
         else
             free_slot(g, one->slot);
     }
 }
-
-#define RUN(g, steps) run_steps((g), (steps), sizeof(steps) / sizeof *(steps))
 
 static uint64_t floats(graph *g, uint64_t rows, uint64_t a, uint64_t b)
 {
@@ -498,7 +156,7 @@ static bool is_mixed(const gufo_element_type *type, uint64_t length)
 /* Inputs of a cache: where keys and values go, the mask, what mixes. */
 static void add_input(graph *g, uint64_t bytes)
 {
-    g->inputs[g->input_count++] = take(&g->a, bytes);
+    g->inputs[g->input_count++] = arena_take(&g->a, bytes);
 }
 
 static void add_cache(graph *g, const layer_values *l)
@@ -567,14 +225,14 @@ static bool has_shared(const graph *g)
 static void begin_host(graph *g)
 {
     const settings *s = g->s;
-    hole tokens = take(&g->a, 4 * s->reserve);
+    hole tokens = arena_take(&g->a, 4 * s->reserve);
 
-    (void)take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
+    (void)arena_take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
     add_input(g, 4 * s->reserve);
     add_caches(g);
-    g->slots[WANTED] = take(&g->a, 4 * s->n_outputs);
-    g->slots[STREAM] = take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
-    release(&g->a, tokens);
+    g->slots[WANTED] = arena_take(&g->a, 4 * s->n_outputs);
+    g->slots[STREAM] = arena_take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
+    arena_release(&g->a, tokens);
 }
 
 /* On a device: copies of these inputs and of what the layer before has made.  A host leaves the sums of its
@@ -588,19 +246,19 @@ static void begin_device(graph *g, uint64_t first)
 
     if (has_parts)
         g->slots[PARTS] =
-            take(&g->a, floats(g, g->s->reserve, g->v->experts_used, g->v->embedding));
+            arena_take(&g->a, floats(g, g->s->reserve, g->v->experts_used, g->v->embedding));
     else
-        g->slots[is_after_device ? NORM : STREAM] = take(&g->a, bytes);
+        g->slots[is_after_device ? NORM : STREAM] = arena_take(&g->a, bytes);
     if (is_after_host)
-        g->slots[SUM] = take(&g->a, bytes);
+        g->slots[SUM] = arena_take(&g->a, bytes);
     add_input(g, 4 * g->s->reserve);
     add_caches(g);
     if (is_after_device)
-        g->slots[STREAM] = take(&g->a, bytes);
+        g->slots[STREAM] = arena_take(&g->a, bytes);
     if (is_here(g, g->v->layers - 1))
-        g->slots[WANTED] = take(&g->a, 4 * g->s->n_outputs);
+        g->slots[WANTED] = arena_take(&g->a, 4 * g->s->n_outputs);
     if (has_parts)
-        g->slots[STREAM] = take(&g->a, bytes);
+        g->slots[STREAM] = arena_take(&g->a, bytes);
     free_slot(g, PARTS);
     free_slot(g, SUM);
 }
@@ -654,27 +312,27 @@ static void run_attention(graph *g, uint64_t layer)
 {
     if (g->v->is_latent) {
         set_latent_widths(g, &g->v->layer[layer]);
-        RUN(g, latent_steps);
+        run_steps(g, &latent_steps);
         return;
     }
     if (g->w->is_fused[layer])
-        RUN(g, fused_steps);
+        run_steps(g, &fused_steps);
     else
-        RUN(g, projection_steps);
-    RUN(g, attention_steps);
+        run_steps(g, &projection_steps);
+    run_steps(g, &attention_steps);
 }
 
 static void sum_heads(graph *g)
 {
     if (!g->v->is_latent)
-        RUN(g, unmixing_steps);
-    RUN(g, sum_steps);
+        run_steps(g, &unmixing_steps);
+    run_steps(g, &sum_steps);
 }
 
 /* The result is written over the slot ATTENDED, if that is to be kept. */
 static void add_feed_forward(graph *g)
 {
-    RUN(g, feed_forward_steps);
+    run_steps(g, &feed_forward_steps);
     if (g->slots[ATTENDED].size > 0) {
         free_slot(g, STREAM);
         move_slot(g, STREAM, ATTENDED);
@@ -691,7 +349,7 @@ static void run_sequential(graph *g, const layer_values *l, bool is_last)
     }
     if (is_last)
         set_rows(g, l, g->s->n_outputs);
-    RUN(g, last_row_steps);
+    run_steps(g, &last_row_steps);
     if (is_last)
         move_slot(g, SUM, GATE);
     if (rule_has(g->v->rule->compute, "over_sum"))
@@ -706,7 +364,7 @@ static void keep_rows(graph *g, slot one, bool is_last)
 
     if (!is_last)
         return;
-    rows = take(&g->a, g->widths[W_EMBEDDING]);
+    rows = arena_take(&g->a, g->widths[W_EMBEDDING]);
     free_slot(g, one);
     g->slots[one] = rows;
 }
@@ -779,7 +437,7 @@ static void run_layer(graph *g, uint64_t layer)
     set_widths(g, l);
     run_attention(g, layer);
     for (size_t i = 0; is_last && i < g->input_count; i++)
-        release(&g->a, g->inputs[i]);
+        arena_release(&g->a, g->inputs[i]);
     if (order != NULL)
         run_parallel(g, order, l, is_last);
     else
@@ -802,20 +460,20 @@ static void write_cache(graph *g)
     set_widths(g, &g->v->layer[0]);
     free_slot(g, STREAM);
     if (is_fused && rule_has(g->v->rule->compute, "unrotated"))
-        (void)take(&g->a, part_bytes(g, w[W_QUERY] + w[W_VALUES]));
+        (void)arena_take(&g->a, part_bytes(g, w[W_QUERY] + w[W_VALUES]));
     else
-        (void)take(&g->a, w[W_KEYS]);
-    (void)take(&g->a, is_fused ? part_bytes(g, w[W_QUERY] + w[W_KEYS]) : w[W_VALUES]);
+        (void)arena_take(&g->a, w[W_KEYS]);
+    (void)arena_take(&g->a, is_fused ? part_bytes(g, w[W_QUERY] + w[W_KEYS]) : w[W_VALUES]);
 }
 
 /* The last norm is written over what it reads, but not that of LayerNorm. */
 static void run_output(graph *g)
 {
     if (rule_has(g->v->rule->compute, "layer_norm")) {
-        (void)take(&g->a, floats(g, g->s->n_outputs, g->v->embedding, 1));
+        (void)arena_take(&g->a, floats(g, g->s->n_outputs, g->v->embedding, 1));
         free_slot(g, STREAM);
     }
-    (void)take(&g->a, floats(g, g->s->n_outputs, g->v->vocabulary, 1));
+    (void)arena_take(&g->a, floats(g, g->s->n_outputs, g->v->vocabulary, 1));
 }
 
 static void run_graph(graph *g)

@@ -1,6 +1,6 @@
 /* The texts of options of gufo estimate: lists of numbers and of sizes, types of the cache, places of
  * tensors. */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* The memory that a model needs, for machines: every number of bytes has its accuracy in an object
  * beside it. */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 static const char *const qualities[] = {"not known", "exact", "fitted", "rough"};
 

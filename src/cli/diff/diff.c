@@ -1,7 +1,7 @@
 /* gufo diff A B: how two models differ, or several from one.
  *
  * The library compares; this file opens the models and passes the differences of two on. */
-#include "cli/inspect/diff.h"
+#include "cli/diff/diff.h"
 
 #include "cli/commands.h"
 #include "cli/core/csv.h"

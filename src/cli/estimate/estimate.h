@@ -7,8 +7,8 @@
  *     estimate_json.c      the result for machines
  *     estimate_table.c     --table: contexts and types of the cache
  *     estimate_plot.c      --plot: a drawing of memory over the context */
-#ifndef CLI_INSPECT_ESTIMATE_H
-#define CLI_INSPECT_ESTIMATE_H
+#ifndef CLI_ESTIMATE_ESTIMATE_H
+#define CLI_ESTIMATE_ESTIMATE_H
 
 #include "cli/core/human.h"
 #include "cli/core/input.h"

@@ -1,7 +1,7 @@
 /* gufo diff --json: one object.
  *
  *     {"a":PATH,"b":PATH,"metadata":[...],"tensors":[...],"same":false,...} */
-#include "cli/inspect/diff.h"
+#include "cli/diff/diff.h"
 
 #include "cli/core/model_json.h"
 #include "cli/core/value.h"

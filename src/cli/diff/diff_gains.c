@@ -3,7 +3,7 @@
  *
  *     candidate 2, 4 MB  ->  candidate 1, 6 MB
  *         blk.0.ffn_down.weight   Q4_K -> Q6_K   1 MB more, loss 0.004 less */
-#include "cli/inspect/diff_candidates.h"
+#include "cli/diff/diff_candidates.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The memory that a model needs, for people, and why an estimate fails.  What is fitted has "~" and its
  * margin; bounds are called so. */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
 #include "cli/core/table.h"

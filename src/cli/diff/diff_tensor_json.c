@@ -1,5 +1,5 @@
 /* What gufo diff --json writes of a tensor, of two models and of several. */
-#include "cli/inspect/diff.h"
+#include "cli/diff/diff.h"
 
 #include "cli/core/model_json.h"
 

@@ -2,7 +2,7 @@
  *
  *     {"original":PATH,"candidates":[{"path":PATH},...],"tensors":[{"name":...,"candidates":[...]},
  *      ...],"totals":[...],"steps":[...],"same":false} */
-#include "cli/inspect/diff_candidates.h"
+#include "cli/diff/diff_candidates.h"
 
 #include "cli/core/model_json.h"
 #include "cli/core/tensor_text.h"

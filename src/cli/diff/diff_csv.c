@@ -1,5 +1,5 @@
 /* gufo diff --report: a row for every tensor, and five columns for every candidate. */
-#include "cli/inspect/diff_candidates.h"
+#include "cli/diff/diff_candidates.h"
 
 #include "cli/core/csv.h"
 #include "cli/core/number.h"

@@ -1,6 +1,6 @@
 /* Files beside the model of gufo estimate: adapters and a projector, of which the weights count, and a
  * draft, which has an estimate of its own. */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 /* llama.cpp refuses the file, or it cannot be read. */
 static int report_file(const char *path, const gufo_error *error)

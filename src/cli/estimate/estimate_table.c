@@ -5,7 +5,7 @@
  *     8,192    ! ~6.0 GiB   ~5.5 GiB   ~5.3 GiB
  *
  * Contexts double from 4096 on; the model's and the one that is asked for are among them. */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 #include "cli/core/table.h"
 #include "cli/core/text.h"

@@ -6,7 +6,7 @@
  *              |....++++++++++#########
  *            0 +#######################   weights
  *               256             131,072 */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
 #include "cli/core/stdout.h"

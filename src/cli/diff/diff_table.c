@@ -8,7 +8,7 @@
  *     output.weight     64  F16     128  Q4_0         36  0.00404  0.00464  Q8_0
  *
  * Rows are written as they come, in columns that were made wide enough before. */
-#include "cli/inspect/diff_candidates.h"
+#include "cli/diff/diff_candidates.h"
 
 #include "cli/core/human.h"
 #include "cli/core/line.h"

@@ -1,6 +1,6 @@
 /* gufo estimate FILE: the memory that a model needs to run, from its header alone, and what fits into
  * memory. */
-#include "cli/inspect/estimate.h"
+#include "cli/estimate/estimate.h"
 
 #include "cli/commands.h"
 

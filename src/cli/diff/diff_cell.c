@@ -1,5 +1,5 @@
 /* What a cell of a candidate says: a measure, or a word where it is not known. */
-#include "cli/inspect/diff_candidates.h"
+#include "cli/diff/diff_candidates.h"
 
 const gufo_tensor *diff_row_tensor(const gufo_tensor_difference *row, size_t count)
 {

@@ -1,7 +1,7 @@
 /* gufo diff --values with several candidates: how each tensor of a model is kept in each of them.
  *
  * The library compares; this file passes the rows on to the forms. */
-#include "cli/inspect/diff_candidates.h"
+#include "cli/diff/diff_candidates.h"
 
 #include "cli/core/csv.h"
 #include "cli/core/input.h"

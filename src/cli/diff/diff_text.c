@@ -8,7 +8,7 @@
  *     Tensors
  *     ! output.weight  Q6_K  2048 x 128256 -> Q4_K  2048 x 128256
  *         largest 0.012 at matrix 0, row 17, column 4, RMSE ..., relative RMSE ..., cosine ... */
-#include "cli/inspect/diff.h"
+#include "cli/diff/diff.h"
 
 #include "cli/core/human.h"
 #include "cli/core/line.h"

@@ -6,12 +6,12 @@
  *     diff_candidates_json.c   one object
  *     diff_csv.c               the file of --report
  *     diff_gains.c             where bytes reduced the loss most */
-#ifndef CLI_INSPECT_DIFF_CANDIDATES_H
-#define CLI_INSPECT_DIFF_CANDIDATES_H
+#ifndef CLI_DIFF_DIFF_CANDIDATES_H
+#define CLI_DIFF_DIFF_CANDIDATES_H
 
 #include "cli/core/table.h"
 #include "cli/core/text.h"
-#include "cli/inspect/diff.h"
+#include "cli/diff/diff.h"
 
 /* ---- where bytes were spent best ------------------------------------------------------------ */
 

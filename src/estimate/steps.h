@@ -1,0 +1,114 @@
+/* The steps of a layer of a transformer: which tensors come and go, in which order. */
+#ifndef ESTIMATE_STEPS_H
+#define ESTIMATE_STEPS_H
+
+#include <stddef.h>
+
+typedef enum slot {
+    WANTED,   /* which rows have logits */
+    STREAM,   /* what goes from layer to layer */
+    RESIDUAL, /* of a parallel layer: the stream until it is added */
+    ATTENDED, /* what attention adds to it, where it comes first */
+    NORM,
+    FUSED_HEADS, /* queries, keys and values in one */
+    QUERY,
+    ROTATED_QUERY,
+    MIXED_QUERY,
+    KEYS,
+    ROTATED_KEYS,
+    MIXED_KEYS,
+    VALUES,
+    MIXED_VALUES,
+    KEY_COPY,
+    VALUE_COPY,
+    MASK,
+    SCORES,
+    HEADS,
+    MIXED_HEADS,
+    SUM,
+    GATE,
+    UP,
+    PRODUCT,
+    ROUTES,
+    CHOICE,
+    SHARES,
+    PARTS,
+    SHARED_RESULT,
+    RANK, /* of compressed queries, keys and values */
+    ABSORBED,
+    POSITIONED,
+    COMPRESSED,
+    SLOTS
+} slot;
+
+typedef enum width {
+    W_EMBEDDING,
+    W_STREAM, /* the same for all rows */
+    W_QUERY,
+    W_FUSED,
+    W_KEYS,
+    W_VALUES,
+    W_HEADS,
+    W_SCORES,
+    W_KEY_COPY,
+    W_VALUE_COPY,
+    W_MASK,
+    W_FEED_FORWARD,
+    W_EXPERTS, /* feed-forward parts of all experts in use */
+    W_PARTS,   /* their results */
+    W_ROUTES,
+    W_SHARES,
+    W_SHARED,
+    W_QUERY_RANK, /* compressed: see latent_steps */
+    W_HEAD_QUERY,
+    W_ABSORBED,
+    W_POSITIONED,
+    W_COMPRESSED,
+    W_COMPRESSED_KEYS,
+    W_KEY_POSITION,
+    W_HEAD_VALUE,
+    W_VALUE_CELLS,
+    WIDTHS
+} width;
+
+/* When a step is made; all of a mask. */
+enum {
+    FLASH = 1,
+    PLAIN_ATTENTION = 2,
+    ROTATED = 4, /* by positions, or a norm of each head: not written over what it reads */
+    MIXED_K = 8,
+    MIXED_V = 16, /* quantized caches: elements are mixed before they are written */
+    COPIED_K = 32,
+    COPIED_V = 64, /* caches of F32 */
+    GATED = 128,
+    UNGATED = 256,
+    EXPERTS = 512,
+    LAST = 1024,
+    NORMED = 2048,  /* here, not on the device before */
+    LENT = 4096,    /* the experts' results come from the host */
+    FETCHED = 8192, /* the cache comes from the host */
+    SHARED = 32768, /* experts, and one that all tokens use */
+    UNSHARED = 65536,
+    UNMASKED = 16384, /* and the mask is not there yet */
+    UNROTATED = 131072,
+    ALONE = 262144,   /* attention has a norm for itself */
+    RENORMED = 524288 /* so that the feed-forward part has one, too */
+};
+
+typedef struct step {
+    enum { TAKE, FREE } what;
+    slot slot;
+    width width;
+    unsigned when;
+} step;
+
+/* A part of a layer. */
+typedef struct step_list {
+    const step *steps;
+    size_t count;
+} step_list;
+
+extern const step_list projection_steps, fused_steps, attention_steps, unmixing_steps, latent_steps,
+    sum_steps, last_row_steps, feed_forward_steps;
+
+#endif
