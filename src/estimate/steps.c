@@ -115,7 +115,7 @@ static const step latent_table[] = {
     {FREE, MIXED_HEADS, 0, 0},
 };
 
-/* The last layer goes on with the rows alone of which logits are wanted: widths change here. */
+/* The last layer goes on with just the rows whose logits are wanted: widths change here. */
 static const step sum_table[] = {
     {TAKE, SUM, W_STREAM, 0},
     {FREE, HEADS, 0, 0},

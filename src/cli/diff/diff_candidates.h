@@ -15,7 +15,7 @@
 
 /* ---- where bytes were spent best ------------------------------------------------------------ */
 
-/* A tensor of which the larger candidate has more bytes and less loss. */
+/* A tensor that has more bytes and less loss in the larger candidate. */
 typedef struct diff_gain {
     gufo_str name; /* lives as long as the models */
     uint32_t from, to;

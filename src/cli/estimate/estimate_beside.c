@@ -1,4 +1,4 @@
-/* Files beside the model of gufo estimate: adapters and a projector, of which the weights count, and a
+/* Files beside the model of gufo estimate: adapters and a projector, whose weights count, and a
  * draft, which has an estimate of its own. */
 #include "cli/estimate/estimate.h"
 
@@ -9,7 +9,7 @@ static int report_file(const char *path, const gufo_error *error)
                                           : report_error(path, error);
 }
 
-/* Adds a file of which only the header counts. */
+/* Adds a file whose header alone counts. */
 static int add_file(const estimate_options *o, const char *path, gufo_estimator *e,
                     gufo_status (*add)(gufo_estimator *e, const gufo_model *model,
                                        gufo_error *error))

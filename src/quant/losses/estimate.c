@@ -9,7 +9,7 @@
  *     SE = rest * deviation(n / m) / sqrt(k)
  *
  * Rows that would be drawn again and again, the heavy ones, are taken once and for certain.  A loss of a
- * row is a number between 0 and about 1 whatever the row's size, so that few rows tell how much they
+ * row is a number between 0 and about 1 whatever the row's size, so that few rows show how much they
  * differ.  In the ratio of sums over evenly spaced rows a few large rows decide, and a sample without
  * them knows neither the loss nor its error. */
 #include "quant/losses/losses.h"
