@@ -81,7 +81,7 @@ list(REMOVE_ITEM support_sources ${disk_sources})
 add_library(gufo_test_support STATIC ${support_sources})
 target_link_libraries(gufo_test_support PUBLIC gufo_test_base)
 add_library(gufo_test_disk STATIC ${disk_sources})
-set_target_properties(gufo_test_support gufo_test_disk PROPERTIES GUFO_NOT_FUZZED ON)
+set_target_properties(gufo_test_support gufo_test_disk PROPERTIES GUFO_NOT_COUNTED ON)
 target_link_libraries(gufo_test_disk PUBLIC gufo_test_support)
 
 # All of it that unit tests and fuzz seeds need, without the command, the libraries for others and the examples.
@@ -90,7 +90,7 @@ add_custom_target(gufo_tests)
 foreach(program IN LISTS test_programs)
     add_dependencies(gufo_tests ${program})
     add_executable(${program} ${sources_of_${program}})
-    set_target_properties(${program} PROPERTIES GUFO_NOT_FUZZED ON
+    set_target_properties(${program} PROPERTIES GUFO_NOT_COUNTED ON
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     if(tests_of_${program})
         set(list ${PROJECT_BINARY_DIR}/tests/${program}.def)
