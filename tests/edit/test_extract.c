@@ -1,4 +1,5 @@
 /* Tensors in other formats: headers to the byte, numbers to the bit. */
+#include "../support/pace.h"
 #include "copies.h"
 
 #include "base/bytes.h"
@@ -219,7 +220,7 @@ static void test_types(void **state)
 
         write_types(w.in.text, big != 0);
         file = open_path(w.in.text);
-        for (uint64_t i = 0; i < gufo_tensor_count(file); i++) {
+        for (uint64_t i = 0; i < gufo_tensor_count(file); i += all_or_few(1, 3)) {
             check_decoded(&w, file, i);
             check_kept(&w, file, i);
         }

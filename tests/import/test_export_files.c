@@ -334,7 +334,7 @@ static void test_vocabularies(void **state)
     unsigned differences = 0;
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(vocabularies); i++) {
+    for (size_t i = 0; i < COUNT_OF(vocabularies); i += all_or_few(1, 3)) {
         wanted = &vocabularies[i];
         differences += each_fixture(&root, 1, export_vocabulary_of);
     }

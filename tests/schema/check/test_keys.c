@@ -1,4 +1,5 @@
 /* Rules S1: keys.  Each has a file that breaks it, and nothing else, and one that does not. */
+#include "../../support/pace.h"
 #include "../../support/schema.h"
 #include "../../support/sink.h"
 
@@ -345,7 +346,7 @@ static void test_every_type(void **state)
     const gufo_key_info *info;
 
     (void)state;
-    for (size_t i = 0; (info = gufo_key_at(i)) != NULL; i++) {
+    for (size_t i = 0; (info = gufo_key_at(i)) != NULL; i += all_or_few(1, 7)) {
         char key[256];
         bool of_llama = strncmp(info->key, arch, strlen(arch)) == 0;
 
