@@ -287,8 +287,10 @@ static bool write_part(const gufo_estimate *e, const char *name,
 
 static void write_beside(const gufo_estimate *e)
 {
-    if (write_part(e, "beside, adapters", adapter_bytes) |
-        write_part(e, "beside, projector without its buffers", projector_bytes))
+    bool adapters = write_part(e, "beside, adapters", adapter_bytes);
+    bool projector = write_part(e, "beside, projector without its buffers", projector_bytes);
+
+    if (adapters || projector)
         puts("  not counted: what adapters and projectors compute");
     (void)write_part(e, "beside, the draft below", draft_bytes);
 }
