@@ -53,9 +53,6 @@ endfunction()
 function(add_fuzz_program name)
     add_executable(${name} ${ARGN})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${fuzz_bin} LINKER_LANGUAGE C)
-    if(GUFO_SANITIZE MATCHES "memory")
-        target_sources(${name} PRIVATE ${fuzz_dir}/msan_libc.c)
-    endif()
     target_link_libraries(${name} PRIVATE gufo_fuzz_support)
     use_room(${name})
 endfunction()
@@ -72,13 +69,10 @@ if(CMAKE_CROSSCOMPILING_EMULATOR)
     set(small_legacy_seeds gguf-v1.bin silero.bin)
 endif()
 
-# All nine replacements of a byte are tried in plain machine code, about one with sanitizers and on other machines, and
-# one of every second byte where only reads of uninitialised memory are looked for.  A multiple of three would leave some
-# replacements untried.  Files are cut off at every byte.
+# All nine replacements of a byte are tried in plain machine code, about one with sanitizers and on other machines.  A
+# multiple of three would leave some replacements untried.  Files are cut off at every byte.
 set(step "")
-if(GUFO_SANITIZE MATCHES "memory")
-    set(step "=16")
-elseif(GUFO_SANITIZE OR CMAKE_CROSSCOMPILING)
+if(GUFO_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(step "=8")
 endif()
 
