@@ -103,7 +103,7 @@ build() {
 # run_stages NAME[:AFTER]...: runs check_NAME of each, two at a time, each on half of the processors: what
 # one of them does on a single one (configuring, the last of its tests) does not leave the others
 # idle.  A stage begins when AFTER has ended; of those that can, the first one begins.  Says what each
-# took.  What it printed is in BUILDS/NAME.log; what
+# took, and when it ended.  What it printed is in BUILDS/NAME.log; what
 # matters of it is shown if it fails, which ends all.
 run_stages() {
     local waiting=("$@") lanes=2 ended=" " stage pid status
@@ -130,7 +130,7 @@ run_stages() {
             printf '\nFAILED: %s (%s)\n' "$stage" "$builds/$stage.log" >&2
             return 1
         fi
-        tail -n 1 "$builds/$stage.log" >&2
+        printf '%s, ended at %d s\n' "$(tail -n 1 "$builds/$stage.log")" "$SECONDS" >&2
         ended+="$stage "
     done
 }
