@@ -371,6 +371,7 @@ refused() {
     cmp model.gguf before.gguf
 }
 
+# bats test_tags=plain
 @test "keys and tensors are removed and renamed, in the order given" {
     make_model model.gguf
     gufo edit model.gguf --set a.x=1 --set b.x=2 --remove 'a.*' --rename b.x=a.x \
@@ -444,6 +445,7 @@ refused() {
     has "no overwrite: a new file was asked for"
 }
 
+# bats test_tags=plain
 @test "another alignment moves every tensor" {
     make_model model.gguf
     cp model.gguf before.gguf
@@ -489,6 +491,7 @@ refused() {
     cmp model.gguf before.gguf
 }
 
+# bats test_tags=plain
 @test "a stream whose reader goes away or waits" {
     make_model model.gguf
     # More than a pipe holds.
@@ -516,6 +519,7 @@ refused() {
     [ "$(ls -A)" = model.gguf ]
 }
 
+# bats test_tags=plain
 @test "hard links and symlinks" {
     make_model model.gguf
     ln model.gguf other.gguf
@@ -529,6 +533,7 @@ refused() {
     [[ "$stderr" == *"warning: this is a symlink; what changes is "*/model.gguf ]]
 }
 
+# bats test_tags=plain
 @test "room that is reserved is used, and the padding goes again" {
     make_model model.gguf
     gufo edit model.gguf --in-place=no --reserve 4Ki --set a.b=1
@@ -548,6 +553,7 @@ refused() {
     cmp model.gguf before.gguf
 }
 
+# bats test_tags=plain
 @test "no room is left where none is wanted" {
     make_model model.gguf
     cp model.gguf before.gguf

@@ -13,6 +13,7 @@ make_model() {
     gufo convert -q source "$1" "${2:-BF16}"
 }
 
+# bats test_tags=plain
 @test "export: there and back" {
     for type in F32 F16 BF16; do
         make_model a.gguf "$type"

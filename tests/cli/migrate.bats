@@ -274,6 +274,7 @@ END
     files old.bin
 }
 
+# bats test_tags=plain
 @test "migrate: --dequantize, --quantize" {
     make_legacy old.bin type q4_0 scale 0.1
     gufo migrate -q --dequantize F32 old.bin f32.gguf
@@ -467,6 +468,7 @@ END
     [[ "$stderr" == 'gufo: s-00002-of-00002.gguf: byte '*': the file is shard 2 of 2 of a model; '* ]]
 }
 
+# bats test_tags=plain
 @test "old files: other commands see the GGUF file that they become" {
     make_legacy old.bin type q4_0
     gufo migrate -q old.bin new.gguf
@@ -495,6 +497,7 @@ END
     same "$(gufo name --suggest new.gguf)"
 }
 
+# bats test_tags=plain
 @test "old files: commands that write them again name what helps" {
     make_legacy old.bin
     for command in 'edit old.bin --set a.b=1' 'split old.bin s --max-tensors 1' 'strip old.bin x.gguf --no-tensors' 'endian old.bin x.gguf --to big' \

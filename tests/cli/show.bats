@@ -501,6 +501,7 @@ make_blocks() {
     has 'Architecture'
 }
 
+# bats test_tags=plain
 @test "show: a pager that ends early, late or not at all well" {
     need_terminal
     make_blocks m.gguf
