@@ -20,7 +20,7 @@ static void test_same_bytes(void **state)
         plan p = plan_new(kinds[kind], MANY);
         measured first[PIECES];
 
-        for (unsigned run = 0; run < all_or_few(2 * COUNT_OF(memories), 2); run++) {
+        for (unsigned run = 0; run < all_or_few(2 * COUNT_OF(memories), 1); run++) {
             gufo_error error = no_error();
 
             check_ok(plan_run(&p, 0, run % 4 + 1, memories[run % COUNT_OF(memories)], &error),

@@ -287,7 +287,7 @@ static void test_definition(void **state)
     uint64_t random = 7;
 
     (void)state;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < (int)all_or_few(60, 15); i++) {
         random_vocabulary r;
         gufo_vocab *vocab;
 
