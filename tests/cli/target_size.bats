@@ -139,6 +139,31 @@ number() {
 }
 
 # bats test_tags=plain
+@test "target size: a name that is not UTF-8, a type that needs importance" {
+    make_gguf bytes.gguf kv general.architecture string llama tensor $'\xff.weight' 0 256x2 2048
+    run -2 gufo quantize bytes.gguf no.gguf --target-bpw 7.5 --save-plan no.txt
+    has 'the name of tensor "\xff.weight" is not UTF-8: no pattern of --save-plan would match it'
+    files bytes.gguf
+    run -2 gufo quantize bytes.gguf no.gguf --target-bpw 7.5 --types IQ2_XXS
+    has 'tensor "\xff.weight" cannot become any of the types without importance data (--imatrix)'
+    gufo quantize -q bytes.gguf out.gguf --target-bpw 7.5
+}
+
+# bats test_tags=plain
+@test "target size: files that cannot be written are found before the work" {
+    sample
+    printf 'mine\n' >mine
+    for arguments in 'mine' 'o.gguf --save-plan mine' 'o.gguf --report mine' 'no/o.gguf' 'o.gguf --save-plan no/p' \
+        'o.gguf --save-plan p --report p' 'o.gguf --save-plan sample.gguf.losses' 'o.gguf --report sample.gguf.losses' \
+        'o.gguf --report o.gguf' 'sample.gguf --force'; do
+        # shellcheck disable=SC2086
+        run -"$([[ $arguments == *no/* ]] && echo 3 || echo 2)" gufo quantize sample.gguf --target-size 90K $arguments
+        files sample.gguf mine
+    done
+    same_list mine "$(cat mine)"
+}
+
+# bats test_tags=plain
 @test "target size: shards, an input without a file type, an adapter" {
     sample
     run -0 gufo quantize --json sample.gguf s.gguf --target-size 103K --split-max-size 30K
@@ -186,6 +211,9 @@ number() {
         printf '%s\n' "$line" >bad.tsv
         run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity bad.tsv
     done
+    printf 'ffn\t1\0002\n' >bad.tsv
+    run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity bad.tsv
+    has 'bad.tsv: line 1 has a NUL'
     printf '#\n' >bad.tsv
     run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity bad.tsv
     has 'bad.tsv: no line has a coefficient'
@@ -219,6 +247,7 @@ number() {
     wrong 'such as 5.8G (10^9 bytes) or 5.8Gi (2^30 bytes)' out.gguf --target-size 5.8
     wrong "not '0'" out.gguf --target-size 0
     wrong "not ''" out.gguf --target-size ''
+    wrong "not ''" out.gguf --target-size 100K,
     wrong "not '1X'" out.gguf --target-size 100K,1X
     wrong 'exclude each other' out.gguf --target-size 100K --target-bpw 4
     for bits in nan inf -4 0 65 0x4 4,5x '' 1e400 4.5G; do
@@ -226,6 +255,7 @@ number() {
     done
     wrong 'several sizes need --to DIR' out.gguf --target-size 100K,120K
     wrong "unknown type 'Q4_Z'" out.gguf --target-size 100K --types Q4_0,Q4_Z
+    wrong "unknown type ''" out.gguf --target-size 100K --types Q4_0,
     wrong 'has Q4_0 twice' out.gguf --target-size 100K --types Q4_0,q4_0
     wrong '--min needs --target-size or --target-bpw' out.gguf Q4_0 --min none
     wrong '--exact needs --target-size or --target-bpw' out.gguf Q4_0 --exact

@@ -5,10 +5,8 @@
 #include "cli/core/report.h"
 #include "cli/core/save.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void put_doubled(FILE *out, gufo_str text)
 {
@@ -37,25 +35,13 @@ void csv_put_column(FILE *out, const char *column, const char *about)
 
 int csv_check(const char *path, bool force)
 {
-    char *folder;
-    int code;
-
     if (path == NULL)
         return CODE_OK;
     if (path_is_standard(path))
         return report_as(CODE_USAGE, path, "the report is written to a file; give its name");
     if (path_is_folder(path))
         return report_as(CODE_USAGE, path, "target exists and is not a regular file");
-    code = save_check(path, force, NULL);
-    if (code != CODE_OK || save_is_stream(path))
-        return code;
-    folder = path_beside(path, ".");
-    if (folder == NULL)
-        code = CODE_FAILED;
-    else if (access(folder, W_OK) != 0)
-        code = report_system(path, errno);
-    free(folder);
-    return code;
+    return save_check_later(path, force, NULL);
 }
 
 int csv_save(text_stream *csv, const char *path, bool force, const output_guard *guard)

@@ -168,17 +168,40 @@ int save_report(const char *path, const gufo_error *error)
     return report_as(CODE_USAGE, path, "%s (--force replaces it)", error->message);
 }
 
-int save_check(const char *path, bool force, const output_guard *guard)
+static int check_folder(const char *path, const char *target)
+{
+    char *folder = path_beside(target, ".");
+    int code = folder != NULL ? CODE_OK : CODE_FAILED;
+
+    if (folder != NULL && access(folder, W_OK) != 0)
+        code = report_system(path, errno);
+    free(folder);
+    return code;
+}
+
+static int check_place(const char *path, bool force, const output_guard *guard, bool made_here)
 {
     output target;
     gufo_error error;
+    int code;
 
     if (save_is_stream(path))
         return CODE_OK;
     if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
         return save_report(path, &error);
+    code = made_here ? check_folder(path, target.target) : CODE_OK;
     output_discard(&target);
-    return CODE_OK;
+    return code;
+}
+
+int save_check(const char *path, bool force, const output_guard *guard)
+{
+    return check_place(path, force, guard, false);
+}
+
+int save_check_later(const char *path, bool force, const output_guard *guard)
+{
+    return check_place(path, force, guard, true);
 }
 
 int save_check_dry(const char *path, const char *input, bool force)

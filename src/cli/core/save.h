@@ -62,6 +62,8 @@ bool save_guard_output(output_guard *guard, const char *path);
 
 /* Checks before the work whether `path` may be written: CODE_OK, or another code after a report. */
 int save_check(const char *path, bool force, const output_guard *guard);
+/* The same before work that takes long: the folder has to be there, and writable. */
+int save_check_later(const char *path, bool force, const output_guard *guard);
 
 /* The same for a dry run, for an output (may be NULL) that is made from `input`. */
 int save_check_dry(const char *path, const char *input, bool force);

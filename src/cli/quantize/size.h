@@ -51,6 +51,8 @@ int size_make_plan(struct quantize_options *o, const gufo_model *input, gufo_cpu
 
 /* ---- size_save.c ---------------------------------------------------------------------------- */
 
+/* Whether patterns can match all names; returns the exit code, after a report. */
+int size_check_names(const struct quantize_options *o, const gufo_model *input);
 /* The text of --save-plan, which the caller frees; NULL after a report. */
 char *size_plan_text(const struct quantize_options *o, size_t *len);
 

@@ -118,22 +118,6 @@ static void recall(quantize_options *o, const char *path)
         report_warning(path, "measurements are not used: %s", error.message);
 }
 
-/* Finds out before the work whether the file would replace another one that is read or written. */
-static int check_kept(const quantize_options *o, const char *path)
-{
-    output_guard guard = {0};
-    int code;
-
-    if (!save_guard(&guard, o->read.items, o->read.count))
-        return CODE_FAILED;
-    for (size_t i = 0; i < o->output_count; i++)
-        if (o->paths[i] != NULL && !save_guard_output(&guard, o->paths[i]))
-            return CODE_FAILED;
-    code = save_check(path, true, &guard);
-    guard_free(&guard);
-    return code;
-}
-
 /* Without this file nothing but time is lost. */
 static void keep(const quantize_options *o, const char *path)
 {
@@ -141,6 +125,57 @@ static void keep(const quantize_options *o, const char *path)
 
     if (gufo_losses_write(o->size.losses, path, &error) != GUFO_OK)
         report_warning(path, "measurements are not kept: %s", error.message);
+}
+
+/* ---- places of files ------------------------------------------------------------------------ */
+
+/* Whether the run writes to the paths as they are, and begins with them: those of shards are others. */
+static bool writes_paths(const quantize_options *o)
+{
+    return !o->dry_run && !o->resume && (o->plan.flags & GUFO_QUANTIZE_KEEP_SPLIT) == 0 &&
+           o->plan.split_size == 0 && o->plan.split_tensors == 0;
+}
+
+/* Files after this one may not replace it. */
+static int add_place(output_guard *guard, const char *path)
+{
+    bool is_file = path != NULL && !save_is_stream(path);
+
+    return !is_file || save_guard_output(guard, path) ? CODE_OK : CODE_FAILED;
+}
+
+static int check_place(const quantize_options *o, output_guard *guard, const char *path)
+{
+    int code = path != NULL ? save_check_later(path, o->base.shared->force, guard) : CODE_OK;
+
+    return code == CODE_OK ? add_place(guard, path) : code;
+}
+
+static int check_all(const quantize_options *o, const char *kept, output_guard *guard)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
+        code = writes_paths(o) ? check_place(o, guard, o->paths[i]) : add_place(guard, o->paths[i]);
+    if (code == CODE_OK)
+        code = check_place(o, guard, o->size.saved);
+    if (code == CODE_OK)
+        code = check_place(o, guard, o->report);
+    return code == CODE_OK && kept != NULL ? save_check(kept, true, guard) : code;
+}
+
+/* Finds out before the work whether files can be written, and whether one would replace another one that is
+ * read or written. */
+static int check_places(const quantize_options *o, const char *kept)
+{
+    output_guard guard = {0};
+    int code;
+
+    if (!save_guard(&guard, o->read.items, o->read.count))
+        return CODE_FAILED;
+    code = check_all(o, kept, &guard);
+    guard_free(&guard);
+    return code;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------ */
@@ -182,20 +217,26 @@ static int run_measurement(quantize_options *o, gufo_cpu cpu)
 }
 
 /* What was measured is kept after an interruption, too. */
-static int measure(quantize_options *o, gufo_cpu cpu)
+static int measure(quantize_options *o, const char *path, gufo_cpu cpu)
 {
-    char *path = is_kept(o) ? kept_path(o) : NULL;
-    int code = path == NULL && is_kept(o) ? CODE_FAILED : CODE_OK;
+    int code;
 
     if (path != NULL)
-        code = check_kept(o, path);
-    if (path != NULL && code == CODE_OK)
         recall(o, path);
-    if (code == CODE_OK)
-        code = run_measurement(o, cpu);
+    code = run_measurement(o, cpu);
     if (path != NULL && (code == CODE_OK || code == CODE_INTERRUPTED))
         keep(o, path);
-    free(path);
+    return code;
+}
+
+static int measure_beside(quantize_options *o, gufo_cpu cpu)
+{
+    char *kept = is_kept(o) ? kept_path(o) : NULL;
+    int code = kept == NULL && is_kept(o) ? CODE_FAILED : check_places(o, kept);
+
+    if (code == CODE_OK)
+        code = measure(o, kept, cpu);
+    free(kept);
     return code;
 }
 
@@ -227,11 +268,13 @@ int size_make_plan(quantize_options *o, const gufo_model *input, gufo_cpu cpu)
 {
     int code = check_rules(o, input);
 
+    if (code == CODE_OK && o->size.saved != NULL)
+        code = size_check_names(o, input);
     if (code == CODE_OK)
         code = open_losses(o, input);
     if (code == CODE_OK)
         code = check_costs(o);
     if (code == CODE_OK)
-        code = measure(o, cpu);
+        code = measure_beside(o, cpu);
     return code == CODE_OK ? choose(o) : code;
 }

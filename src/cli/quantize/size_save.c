@@ -9,14 +9,15 @@
  * set. */
 #include "cli/quantize/quantize.h"
 
+#include "base/error.h"
 #include "base/text.h"
 #include "cli/core/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Patterns match characters: what is not a letter, a digit or a mark without a meaning is escaped.  Bytes that
- * are not UTF-8 match nothing, and blanks would divide the item. */
+/* Patterns match characters: what is not a letter, a digit or a mark without a meaning is escaped.  Blanks
+ * would divide the item. */
 static void put_pattern(FILE *out, gufo_str name)
 {
     putc('^', out);
@@ -31,6 +32,19 @@ static void put_pattern(FILE *out, gufo_str name)
             fprintf(out, "\\x%02x", c);
     }
     putc('$', out);
+}
+
+int size_check_names(const quantize_options *o, const gufo_model *input)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(input, i, &tensor); i++)
+        if (gufo_utf8_valid_prefix(tensor.name) < tensor.name.len)
+            return report_as(
+                CODE_USAGE, o->input,
+                "the name of tensor %s is not UTF-8: no pattern of --save-plan would match it",
+                QUOTED(tensor.name));
+    return CODE_OK;
 }
 
 /* The types for which rules do not hold. */

@@ -33,6 +33,15 @@ void size_release(size_options *size)
     name_rules_free(&size->coefficients);
 }
 
+/* The next piece of a list; *at becomes NULL behind the last one. */
+static gufo_str next_piece(const char **at)
+{
+    gufo_str piece = {*at, strcspn(*at, ",")};
+
+    *at = piece.data[piece.len] == ',' ? piece.data + piece.len + 1 : NULL;
+    return piece;
+}
+
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
 /* "5.8G" becomes "5_8G": an encoding has letters and digits alone. */
@@ -81,8 +90,8 @@ static int read_targets(void *options, const option_given *given, const target_k
         return report_usage("--target-size and --target-bpw exclude each other");
     size->option = given->option->name;
     do {
-        code = read_target(size, given, kind, str_piece(&at, ','));
-    } while (code == CODE_OK && *at != '\0');
+        code = read_target(size, given, kind, next_piece(&at));
+    } while (code == CODE_OK && at != NULL);
     return code;
 }
 
@@ -127,7 +136,7 @@ int size_read_types(void *options, const option_given *given)
     int code = CODE_OK;
 
     do {
-        gufo_str piece = str_piece(&at, ',');
+        gufo_str piece = next_piece(&at);
         const gufo_element_type *type;
         char name[64];
 
@@ -140,7 +149,7 @@ int size_read_types(void *options, const option_given *given)
             code = report_usage("--types: more than %d types", GUFO_QUANTIZE_TARGETS);
         if (code == CODE_OK)
             size->types[size->type_count++] = type;
-    } while (code == CODE_OK && *at != '\0');
+    } while (code == CODE_OK && at != NULL);
     return code;
 }
 
@@ -198,12 +207,15 @@ static int read_coefficients(size_options *size, const option_given *given, FILE
 {
     char *line = NULL;
     size_t room = 0, number = 0;
+    ssize_t len;
     int code = CODE_OK;
 
-    while (code == CODE_OK && getline(&line, &room, in) >= 0) {
+    while (code == CODE_OK && (len = getline(&line, &room, in)) >= 0) {
         number++;
+        if (strlen(line) < (size_t)len)
+            code = report_as(CODE_USAGE, given->text, "line %zu has a NUL", number);
         line[strcspn(line, "\r\n")] = '\0';
-        if (*line != '\0' && *line != '#')
+        if (code == CODE_OK && *line != '\0' && *line != '#')
             code = read_coefficient(size, given, line, number);
     }
     if (code == CODE_OK && ferror(in))

@@ -204,6 +204,20 @@ static bool is_before(const void *a, const void *b)
     return left->type != NULL && right->type != NULL && left->type->id < right->type->id;
 }
 
+static gufo_status fail_without_option(const gufo_losses *l, uint64_t tensor, gufo_error *error)
+{
+    const gufo_tensor *from = &l->q->tensors[tensor].source;
+
+    for (size_t i = 0; i < l->type_count; i++)
+        if (quant_result_of(l->q, i, tensor)->choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+            return refuse(error, GUFO_E_NOT_FOUND,
+                          "tensor %s cannot become any of the types without importance data",
+                          QUOTED(from->name));
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "tensor %s, with rows of %" PRIu64 " elements, cannot become any of the types",
+                  QUOTED(from->name), from->dims[0]);
+}
+
 static gufo_status add_free(gufo_losses *l, uint64_t tensor, gufo_error *error)
 {
     const quant_tensor *t = &l->q->tensors[tensor];
@@ -220,10 +234,7 @@ static gufo_status add_free(gufo_losses *l, uint64_t tensor, gufo_error *error)
     if (status == GUFO_OK && l->q->options.recipe.allow_requantize)
         status = add_own(l, tensor, error);
     if (status == GUFO_OK && found->count == 0)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "tensor %s, with rows of %" PRIu64
-                      " elements, cannot become any of the types",
-                      QUOTED(t->source.name), t->source.dims[0]);
+        return fail_without_option(l, tensor, error);
     if (status == GUFO_OK)
         sort_items(&l->options[found->first], found->count, sizeof *l->options, is_before);
     return status;

@@ -180,8 +180,8 @@ static gufo_status fail_small(gufo_size_plan *plan, size_t number, gufo_error *e
                                 loss.bytes, loss.type != NULL ? loss.type->name : "what it is");
     }
     return refuse(error, GUFO_E_LIMIT,
-                  "%" PRIu64 " bytes are asked for, and the least possible are %" PRIu64 ": %s",
-                  outcome->result.asked, outcome->result.least, text);
+                  "%" PRIu64 " bytes are asked for, and the least possible are %" PRIu64 "%s%s",
+                  outcome->result.asked, outcome->result.least, count > 0 ? ": " : "", text);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
