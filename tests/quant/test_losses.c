@@ -140,7 +140,7 @@ static void test_refused_options(void **state)
     refuses(p, &more, GUFO_E_ARGUMENT, "reserved");
     more.reserved[3] = 0;
     types[0] = type_named("IQ2_XS");
-    refuses(p, &more, GUFO_E_ARGUMENT, "cannot become any of the types");
+    refuses(p, &more, GUFO_E_NOT_FOUND, "any of the types without importance data");
     more.types = NULL;
     refuses(p, &more, GUFO_E_ARGUMENT, "types is missing");
     p->options.recipe.allow_requantize = false;
@@ -512,6 +512,43 @@ static void test_not_finite(void **state)
     folder_remove(&f);
 }
 
+/* A type that makes infinity of a value loses all of it: it is not the best one. */
+static void test_too_large(void **state)
+{
+    static const test_tensor tensors[] = {{"a.weight", GUFO_TYPE_F32, 2, {LOSS_COLUMNS, 3}}};
+    const test_model model = {.encoding = {3, false},
+                              .metadata = add_loss_metadata,
+                              .entries = 1,
+                              .tensors = tensors,
+                              .tensor_count = 1};
+    const gufo_element_type *types[] = {type_named("Q4_0"), type_named("BF16")};
+    const gufo_losses_options more = {.types = types, .type_count = COUNT_OF(types)};
+    static const uint8_t large_bytes[4] = {0x99, 0x76, 0x96, 0x7e}; /* 1e38 */
+    const gufo_quantize_options options = {.flags = GUFO_QUANTIZE_KEEP_NONFINITE};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "a.gguf");
+    gufo_model *input;
+    gufo_losses *l;
+    gufo_loss loss;
+    uint8_t *bytes;
+    size_t len;
+
+    (void)state;
+    write_model(path.text, &model);
+    bytes = read_file(path.text, &len);
+    memcpy(bytes + len - 4, large_bytes, 4);
+    write_file(path.text, bytes, len);
+    free(bytes);
+    input = open_path(path.text);
+    l = losses_of(input, &options, &more);
+    measure_well(l, NULL);
+    check(gufo_losses_find(l, 0, types[0], &loss) && loss.relative > 0.999, "%g", loss.relative);
+    check(gufo_losses_find(l, 0, types[1], &loss) && loss.relative < 0.001, "%g", loss.relative);
+    gufo_losses_free(l);
+    gufo_close(input);
+    folder_remove(&f);
+}
+
 /* Each request for memory fails in turn. */
 static void test_memory(void **state)
 {
@@ -553,7 +590,8 @@ int main(void)
         cmocka_unit_test(test_refused_options),  cmocka_unit_test(test_all_rows),
         cmocka_unit_test(test_threads),          cmocka_unit_test(test_samples),
         cmocka_unit_test(test_adapters),         cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -3,6 +3,8 @@
  * have a piece of their own.  Nothing is written. */
 #include "quant/losses/losses.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -24,6 +26,23 @@ static gufo_status importance(void *context, uint64_t number, uint64_t slice, fl
     return weights_read(s->losses->q, tensor_of(s, number), slice, out, error);
 }
 
+/* Adds the finite values that a type makes infinite, or NaN: all of them is lost.  A run does not count
+ * them. */
+static void add_overflow(const measured_rows *seen, sampled *out)
+{
+    uint64_t count = seen->count * seen->columns;
+
+    for (uint64_t i = gufo_first_nonfinite(seen->decoded, count); i < count; i++) {
+        double value = (double)seen->values[i], square = value * value;
+
+        if (!isfinite(seen->values[i]) || isfinite(seen->decoded[i]))
+            continue;
+        square *= seen->importance != NULL ? (double)seen->importance[i % seen->columns] : 1;
+        out->error += square;
+        out->value += square;
+    }
+}
+
 static gufo_status measure(void *context, const measured_rows *seen, void *result,
                            gufo_error *error)
 {
@@ -39,6 +58,8 @@ static gufo_status measure(void *context, const measured_rows *seen, void *resul
                             s->results[p->first + seen->made].option->type, seen, &loss, error);
     out->error += seen->importance != NULL ? loss.weighted_error : loss.plain.square_error;
     out->value += seen->importance != NULL ? loss.weighted_value : loss.plain.square_value;
+    if ((s->losses->q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE) != 0)
+        add_overflow(seen, out);
     return status;
 }
 
