@@ -318,10 +318,17 @@ number() {
 
 # bats test_tags=plain
 @test "target size: convert and lora merge" {
+    sample
     mkdir m
     "$GUFO_TEST_BIN/make_checkpoint" m
     run -0 gufo convert --json m c.gguf --target-size 150K
     has_size c.gguf "$(number planned)"
-    run -2 gufo convert m d.gguf Q8_0 --target-size 150K
+    need_patterns
+    gufo convert -q m d.gguf --target-bpw 5 --save-plan plan.txt
+    run -0 head -n 1 plan.txt
+    same '# gufo convert --tensor-type-file THIS IN OUT IQ4_NL'
+    gufo convert -q --tensor-type-file plan.txt m e.gguf IQ4_NL
+    cmp d.gguf e.gguf
+    run -2 gufo convert m f.gguf Q8_0 --target-size 150K
     has 'TYPE (Q8_0) and --target-size exclude each other'
 }

@@ -56,14 +56,16 @@ static bool is_plain(const gufo_element_type *type)
 static void put_head(FILE *out, const quantize_options *o, const gufo_size_result *result)
 {
     const gufo_file_type *type = result->file_type;
+    const char *command = o->base.shared->command;
     bool is_made = type != NULL && (type->flags & GUFO_FILE_TYPE_NOT_MADE) == 0;
+    bool merges = strcmp(command, "lora") == 0;
 
-    fputs("# gufo quantize --tensor-type-file THIS", out);
+    fprintf(out, "# gufo %s --tensor-type-file THIS", merges ? "lora merge" : command);
     if (is_plain(result->main_type) && type != NULL)
         fprintf(out, " --override-kv general.file_type=int:%u", (unsigned)type->id);
     if (o->imatrix != NULL)
         fputs(" --imatrix IMATRIX", out);
-    fprintf(out, " IN OUT %s\n",
+    fprintf(out, "%s %s\n", merges ? " BASE ADAPTER -o OUT --type" : " IN OUT",
             is_plain(result->main_type) ? "Q8_0"
             : is_made                   ? type->name
                                         : result->main_type->name);
