@@ -194,6 +194,9 @@ need_patterns() {
     same_error "gufo: --tensor-type-file needs PATTERN=TYPE, not 'attn_k' (see gufo help quantize)"
     run -2 --separate-stderr gufo quantize --tensor-type-file missing sample.gguf four.gguf Q4_0
     same_error 'gufo: missing: No such file or directory'
+    printf 'attn_k=Q8_0\n\0' >zero
+    run -2 --separate-stderr gufo quantize --tensor-type-file zero sample.gguf four.gguf Q4_0
+    same_error "gufo: zero: it has a NUL, and is not a list of patterns"
     run -2 --separate-stderr gufo quantize \
         --tensor-type '^(([a-z0-9_.])+)+[!?]=Q8_0' sample.gguf four.gguf Q4_0
     [[ "$stderr" == *"takes too many steps"* ]]

@@ -218,6 +218,8 @@ number() {
     run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity bad.tsv
     has 'bad.tsv: no line has a coefficient'
     run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity missing.tsv
+    run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity /dev/zero
+    has 'more than 16 MiB, too many for patterns'
     printf 'zzz\t1\n' >bad.tsv
     run -1 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity bad.tsv
     has 'no tensor matches a --sensitivity pattern'

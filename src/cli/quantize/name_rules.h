@@ -8,6 +8,10 @@
 #include "gufo/codec.h"
 #include "gufo/format.h"
 
+/* Files of rules. */
+#define RULES_MOST_BYTES ((size_t)16 << 20)
+#define RULES_TOO_LONG "more than 16 MiB, too many for patterns"
+
 typedef struct name_rule {
     pattern *pattern;
     char *text; /* of the pattern; owned */

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/number.h"
+#include "cli/core/small_file.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 #include "schema/registry/own_name.h"
@@ -147,26 +148,35 @@ int quantize_read_rule(void *options, const option_given *given)
     return read_rule(options, given->option->name, given->text);
 }
 
+/* Items of lines that are not comments. */
+static int read_rules(quantize_options *options, const option_given *given, char *text)
+{
+    static const char blanks[] = " \t\r\v\f";
+    char *lines, *words;
+    int code = CODE_OK;
+
+    for (char *line = strtok_r(text, "\n", &lines); code == CODE_OK && line != NULL;
+         line = strtok_r(NULL, "\n", &lines))
+        for (char *word = *line == '#' ? NULL : strtok_r(line, blanks, &words);
+             code == CODE_OK && word != NULL; word = strtok_r(NULL, blanks, &words))
+            code = read_rule(options, given->option->name, word);
+    return code;
+}
+
 int quantize_read_rule_file(void *context, const option_given *given)
 {
-    static const char blanks[] = " \t\r\n\v\f";
     quantize_options *options = context;
-    FILE *in = fopen(given->text, "r");
-    char *line = NULL, *rest;
-    size_t room = 0;
-    int code;
+    gufo_str text;
+    int code = small_file_read(given->text, RULES_MOST_BYTES, RULES_TOO_LONG, &text);
 
-    if (in == NULL)
-        return report_system(given->text, errno);
+    if (code != CODE_OK)
+        return code;
     code = option_add(&options->read, given->text);
-    while (code == CODE_OK && getline(&line, &room, in) >= 0)
-        for (char *word = *line == '#' ? NULL : strtok_r(line, blanks, &rest);
-             code == CODE_OK && word != NULL; word = strtok_r(NULL, blanks, &rest))
-            code = read_rule(options, given->option->name, word);
-    if (code == CODE_OK && ferror(in))
-        code = report_system(given->text, errno);
-    free(line);
-    fclose(in);
+    if (code == CODE_OK && strlen(text.data) < text.len)
+        code = report_as(CODE_USAGE, given->text, "it has a NUL, and is not a list of patterns");
+    if (code == CODE_OK)
+        code = read_rules(options, given, (char *)text.data);
+    small_file_free(&text);
     return code;
 }
 

@@ -5,8 +5,8 @@
 #include "cli/core/array.h"
 #include "cli/core/path.h"
 #include "cli/core/size.h"
+#include "cli/core/small_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,47 +203,48 @@ static int read_coefficient(size_options *size, const option_given *given, char 
     return code;
 }
 
-static int read_coefficients(size_options *size, const option_given *given, FILE *in)
+/* The lines of a file, one of which ends at each newline; they are changed. */
+static int read_coefficients(size_options *size, const option_given *given, char *text, size_t len)
 {
-    char *line = NULL;
-    size_t room = 0, number = 0;
-    ssize_t len;
+    size_t number = 0;
     int code = CODE_OK;
 
-    while (code == CODE_OK && (len = getline(&line, &room, in)) >= 0) {
+    for (char *line = text, *next; code == CODE_OK && line < text + len; line = next) {
+        char *end = memchr(line, '\n', (size_t)(text + len - line));
+
+        end = end != NULL ? end : text + len;
+        next = end + 1;
+        *end = '\0';
         number++;
-        if (strlen(line) < (size_t)len)
-            code = report_as(CODE_USAGE, given->text, "line %zu has a NUL", number);
-        line[strcspn(line, "\r\n")] = '\0';
-        if (code == CODE_OK && *line != '\0' && *line != '#')
+        if (strlen(line) < (size_t)(end - line))
+            return report_as(CODE_USAGE, given->text, "line %zu has a NUL", number);
+        line[strcspn(line, "\r")] = '\0';
+        if (*line != '\0' && *line != '#')
             code = read_coefficient(size, given, line, number);
     }
-    if (code == CODE_OK && ferror(in))
-        code = report_system(given->text, errno);
     if (code == CODE_OK && size->coefficients.count == 0)
         code = report_as(CODE_USAGE, given->text, "no line has a coefficient");
-    free(line);
     return code;
 }
 
 int size_read_sensitivity(void *options, const option_given *given)
 {
     size_options *size = size_of(options, given);
-    FILE *in;
+    gufo_str text;
     int code;
 
     if (strcmp(given->text, "none") == 0) {
         size->equal = true;
         return CODE_OK;
     }
-    in = fopen(given->text, "r");
-    if (in == NULL)
-        return report_system(given->text, errno);
+    code = small_file_read(given->text, RULES_MOST_BYTES, RULES_TOO_LONG, &text);
+    if (code != CODE_OK)
+        return code;
     size->sensitivity = given->text;
     code = option_add(&((quantize_options *)options)->read, given->text);
     if (code == CODE_OK)
-        code = read_coefficients(size, given, in);
-    fclose(in);
+        code = read_coefficients(size, given, (char *)text.data, text.len);
+    small_file_free(&text);
     return code;
 }
 
