@@ -364,7 +364,7 @@ uint64_t job_group_rows(const piece *p);
 gufo_status job_peek(const gufo_job *job, uint64_t index, uint64_t row, uint64_t count, void *out,
                      gufo_error *error);
 /* Hashes of the inputs (size, time, what they say before their data) and of the plan, by which a later
- * process finds that a job is the same.  GUFO_E_ARGUMENT if there is no input that is a file. */
+ * process finds that a job is the same.  GUFO_E_ARGUMENT if none of the inputs is a file. */
 gufo_status job_identity(const gufo_job *job, uint64_t *inputs, uint64_t *plan, gufo_error *error);
 /* GUFO_E_CHANGED if an input was written to since it was opened. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);

@@ -67,19 +67,23 @@ static line begin_line(const char *head)
     return l;
 }
 
-/* "5,800,000,000 bytes (5.80 GB, 5.40 GiB)" */
+/* "5,800,000,000 bytes (5.8 GB, 5.4 GiB)": four digits that count, as sizes are asked for. */
 static void put_bytes(FILE *out, uint64_t bytes)
 {
+    static const struct {
+        const char *name;
+        uint64_t size, end;
+    } units[] = {
+        {"kB", 1000, 1000000}, {"MB", 1000000, 1000000000}, {"GB", 1000000000, UINT64_MAX}};
+    size_t i = 0;
+
     fprintf(out, "%s bytes", human_grouped(bytes).text);
-    if (bytes >= UINT64_C(1) << 10)
-        fprintf(out, " (%.4g %s, %s)",
-                (double)bytes / (bytes < 1000000      ? 1e3
-                                 : bytes < 1000000000 ? 1e6
-                                                      : 1e9),
-                bytes < 1000000      ? "kB"
-                : bytes < 1000000000 ? "MB"
-                                     : "GB",
-                human_bytes(bytes).text);
+    if (bytes < UINT64_C(1) << 10)
+        return;
+    while (bytes >= units[i].end && units[i].end < UINT64_MAX)
+        i++;
+    fprintf(out, " (%.4g %s, %s)", (double)bytes / (double)units[i].size, units[i].name,
+            human_bytes(bytes).text);
 }
 
 static void print_sizes(const quantize_options *o, size_t output, const gufo_size_result *result)

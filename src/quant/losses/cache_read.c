@@ -74,7 +74,7 @@ static gufo_status load(const gufo_losses *l, const char *path, char **text, siz
     gufo_status status;
 
     if (fd < 0 && errno == ENOENT)
-        return refuse(error, GUFO_E_NOT_FOUND, "there is no file of losses");
+        return refuse(error, GUFO_E_NOT_FOUND, "the file of losses does not exist");
     if (fd < 0 && errno == ELOOP)
         return refuse(error, GUFO_E_ARGUMENT, "the file of losses is not read: it is a symlink");
     if (fd < 0)

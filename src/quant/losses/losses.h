@@ -83,6 +83,8 @@ static inline bool loss_is_known(const loss_option *o, uint64_t all_rows, bool a
 gufo_status losses_find_types(gufo_losses *l, const gufo_model *input,
                               const gufo_quantize_options *options, const gufo_losses_options *more,
                               gufo_error *error);
+/* Whether the encoder of a type searches long. */
+bool losses_encodes_slowly(const gufo_element_type *type);
 /* Sets tensors and options, by the quantizer. */
 gufo_status losses_find_options(gufo_losses *l, gufo_error *error);
 

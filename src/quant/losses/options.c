@@ -18,11 +18,11 @@
 /* ---- types ---------------------------------------------------------------------------------- */
 
 /* What tensors may get where the options have no list.  Each of the rest loses as much as one of these, or more,
- * at its size or a smaller one; those that weigh are slow to encode, and without importance the ones
- * before them do as well. */
+ * at its size or a smaller one; those that are slow to encode are for tensors with importance: without it
+ * the ones before them do as well. */
 static const struct {
     uint32_t id;
-    bool weighs_only, own_only;
+    bool is_slow, own_only;
 } standard[] = {
     {GUFO_TYPE_F32, false, true},     {GUFO_TYPE_F16, false, true},
     {GUFO_TYPE_BF16, false, true},    {GUFO_TYPE_Q8_0, false, false},
@@ -34,6 +34,14 @@ static const struct {
     {GUFO_TYPE_IQ2_XXS, true, false}, {GUFO_TYPE_IQ1_M, true, false},
     {GUFO_TYPE_IQ1_S, true, false},
 };
+
+bool losses_encodes_slowly(const gufo_element_type *type)
+{
+    for (size_t i = 0; i < sizeof standard / sizeof *standard; i++)
+        if (standard[i].id == type->id)
+            return standard[i].is_slow;
+    return false;
+}
 
 static gufo_status model_has_type(const gufo_model *model, uint32_t id, bool *found,
                                   gufo_error *error)
@@ -55,13 +63,13 @@ static gufo_status find_standard(gufo_losses *l, const gufo_model *input, bool w
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < sizeof standard / sizeof *standard && status == GUFO_OK; i++) {
-        bool wanted = weighs || !standard[i].weighs_only;
+        bool wanted = weighs || !standard[i].is_slow;
 
         if (standard[i].own_only)
             status = model_has_type(input, standard[i].id, &wanted, error);
         if (wanted)
             l->types[l->type_count++] = (loss_type){.type = gufo_element_type_by_id(standard[i].id),
-                                                    .weighs_only = standard[i].weighs_only,
+                                                    .weighs_only = standard[i].is_slow,
                                                     .own_only = standard[i].own_only};
     }
     return status;

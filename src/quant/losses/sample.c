@@ -32,16 +32,9 @@ enum {
 #define SMALL_ERROR 0.02
 enum { LEAST_DRAWN = 64, LEAST_OF_SLOW = 32 };
 
-static const uint32_t slow[] = {GUFO_TYPE_IQ1_S,  GUFO_TYPE_IQ1_M, GUFO_TYPE_IQ2_XXS,
-                                GUFO_TYPE_IQ2_XS, GUFO_TYPE_IQ2_S, GUFO_TYPE_IQ3_XXS,
-                                GUFO_TYPE_IQ3_S};
-
 static uint64_t least_drawn(const gufo_element_type *type)
 {
-    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        if (slow[i] == type->id)
-            return LEAST_OF_SLOW;
-    return LEAST_DRAWN;
+    return losses_encodes_slowly(type) ? LEAST_OF_SLOW : LEAST_DRAWN;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */

@@ -708,7 +708,7 @@ GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
  * all can be measured: none of these is a reason to stop.  The file may come from anybody: it must be a
  * regular file of the user, of one name, and is not opened through a symlink; losses that are not finite
  * numbers from 0 on make it damaged.  Memory is bounded by the number of tensors and types.
- *   GUFO_E_NOT_FOUND  there is no file
+ *   GUFO_E_NOT_FOUND  the file does not exist
  *   GUFO_E_CHANGED    it is of another model, importance matrix, adapter, effort or version
  *   GUFO_E_MALFORMED  not such a file, or damaged: the error has line and reason
  *   GUFO_E_ARGUMENT   not a file to be trusted, with the reason; the model is made by a program
