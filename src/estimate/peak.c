@@ -357,7 +357,7 @@ static void run_sequential(graph *g, const layer_values *l, bool is_last)
     add_feed_forward(g);
 }
 
-/* Of the last layer, the rows of a slot alone of which logits are wanted. */
+/* In the last layer: keeps just the rows of a slot whose logits are wanted. */
 static void keep_rows(graph *g, slot one, bool is_last)
 {
     hole rows;

@@ -73,26 +73,26 @@ typedef enum width {
 
 /* When a step is made; all of a mask. */
 enum {
-    FLASH = 1,
-    PLAIN_ATTENTION = 2,
-    ROTATED = 4, /* by positions, or a norm of each head: not written over what it reads */
-    MIXED_K = 8,
-    MIXED_V = 16, /* quantized caches: elements are mixed before they are written */
-    COPIED_K = 32,
-    COPIED_V = 64, /* caches of F32 */
-    GATED = 128,
-    UNGATED = 256,
-    EXPERTS = 512,
-    LAST = 1024,
-    NORMED = 2048,  /* here, not on the device before */
-    LENT = 4096,    /* the experts' results come from the host */
-    FETCHED = 8192, /* the cache comes from the host */
-    SHARED = 32768, /* experts, and one that all tokens use */
-    UNSHARED = 65536,
-    UNMASKED = 16384, /* and the mask is not there yet */
-    UNROTATED = 131072,
-    ALONE = 262144,   /* attention has a norm for itself */
-    RENORMED = 524288 /* so that the feed-forward part has one, too */
+    FLASH = 1 << 0,
+    PLAIN_ATTENTION = 1 << 1,
+    ROTATED = 1 << 2, /* by positions, or a norm of each head: not written over what it reads */
+    MIXED_K = 1 << 3,
+    MIXED_V = 1 << 4, /* quantized caches: elements are mixed before they are written */
+    COPIED_K = 1 << 5,
+    COPIED_V = 1 << 6, /* caches of F32 */
+    GATED = 1 << 7,
+    UNGATED = 1 << 8,
+    EXPERTS = 1 << 9,
+    LAST = 1 << 10,
+    NORMED = 1 << 11,   /* here, not on the device before */
+    LENT = 1 << 12,     /* the results of experts come from the host */
+    FETCHED = 1 << 13,  /* the cache comes from the host */
+    UNMASKED = 1 << 14, /* and the mask is not there yet */
+    SHARED = 1 << 15,   /* experts, and one that all tokens use */
+    UNSHARED = 1 << 16,
+    UNROTATED = 1 << 17,
+    ALONE = 1 << 18,    /* attention has a norm for itself */
+    RENORMED = 1 << 19, /* so that the feed-forward part has one, too */
 };
 
 typedef struct step {
