@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/file/draft.h"
 #include "gufo/format.h"
 
 typedef struct signature {
@@ -107,6 +108,12 @@ static bool is_zero(const unsigned char *data, size_t size)
     return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 
+/* Its text gives the magic number as 0x47475546, which puts the last letter first. */
+static bool is_swapped_draft(const unsigned char *data, size_t size)
+{
+    return size >= 4 && memcmp(data, "FUGG", 4) == 0 && draft_recognise(data, size);
+}
+
 const char *gufo_recognise(const void *data, size_t size)
 {
     const char *kind;
@@ -115,6 +122,8 @@ const char *gufo_recognise(const void *data, size_t size)
         return "an empty file";
     if (is_zero(data, size))
         return "nothing but zeros, as an interrupted download leaves them";
+    if (is_swapped_draft(data, size))
+        return DRAFT_KIND;
     kind = match_signature(data, size);
     if (kind == NULL && is_safetensors(data, size))
         kind = "a safetensors file";

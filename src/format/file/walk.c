@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "format/file/draft.h"
 #include "format/file/file.h"
 #include "format/rules/names.h"
 #include "format/value/array.h"
@@ -47,6 +48,8 @@ typedef struct walker {
 static const gufo_str header = {"header", 6};
 
 enum { HEADER_START = 8 }; /* magic and version: the same in all versions */
+
+enum { ENOUGH_TO_RECOGNISE = 4096 };
 
 static const uint8_t *here(const walker *w)
 {
@@ -223,7 +226,7 @@ static bool read_magic(walker *w)
         return true;
     if (file->status != GUFO_OK || w->reported)
         return false;
-    (void)source_need(&file->source, 4096, NULL); /* as much as can be had */
+    (void)source_need(&file->source, ENOUGH_TO_RECOGNISE, NULL); /* as much as can be had */
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
     return stop(w, RULE_MAGIC, 0, "not a GGUF file: %s%s",
                 kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
@@ -248,6 +251,18 @@ static bool check_count(walker *w, rule_number rule, uint64_t at, const char *wh
     return true;
 }
 
+/* Files of version 1 are that, or of the draft before it. */
+static bool is_draft(walker *w)
+{
+    source *s = &w->file->source;
+
+    if (w->encoding.version != 1 || w->encoding.byte_order != GUFO_LITTLE_ENDIAN)
+        return false;
+    if (source_need(s, ENOUGH_TO_RECOGNISE, NULL) != GUFO_OK)
+        s->over_limit = false; /* that much may not be needed: reading on says so */
+    return draft_recognise(s->base, s->have);
+}
+
 static bool read_header(walker *w)
 {
     gguf_file *file = w->file;
@@ -260,6 +275,8 @@ static bool read_header(walker *w)
     file->claimed_tensors = load_length(here(w), w->encoding);
     file->claimed_metadata = load_length(here(w) + w->width, w->encoding);
     w->position += 2 * w->width;
+    if (is_draft(w))
+        return stop(w, RULE_VERSION, 4, "this is " DRAFT_KIND);
     /* The smallest records: name length, dimension count, type and offset; key length, value type
      * and a value of one byte. */
     return check_count(w, RULE_TENSOR_COUNT, HEADER_START, "tensors", file->claimed_tensors,

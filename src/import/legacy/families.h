@@ -52,7 +52,6 @@ typedef enum legacy_form_flags {
     FORM_FEWER = 4,    /* that count may be smaller */
     FORM_SCORES = 8,   /* each token has a score */
     FORM_ALIGNED = 16, /* data begins at multiples of 32 */
-    FORM_FACTOR = 32,  /* ftype is 1000 * generation + ftype */
     FORM_GROUPED = 64, /* q, k and v of Falcon in groups */
     FORM_MELS = 128,   /* mel filters before the vocabulary */
     FORM_SILERO = 256, /* the header of silero VAD */

@@ -116,6 +116,20 @@ static gufo_status try_forms(legacy_file *file, legacy_container container, uint
     return fail_as(error, &best);
 }
 
+/* Says what the file is, if that can be seen. */
+static gufo_status fail_unknown(source *s, gufo_error *error)
+{
+    enum { ENOUGH_TO_RECOGNISE = 4096 };
+    const char *kind;
+
+    (void)source_need(s, ENOUGH_TO_RECOGNISE, NULL); /* as much as can be had */
+    kind = gufo_recognise(s->base, (size_t)s->have);
+    return fail_with(error, GUFO_E_NOT_GGUF, 0,
+                     "the file begins with none of the magic numbers of GGML, GGMF, GGJT, GGCC or "
+                     "GGUF%s%s",
+                     kind != NULL ? ": it is " : "", kind != NULL ? kind : "");
+}
+
 static gufo_status read_first(legacy_file *file, const legacy_family *wanted, gufo_error *error)
 {
     reader r = {.source = &file->parts[0].source, .inside = "the magic number"};
@@ -128,9 +142,7 @@ static gufo_status read_first(legacy_file *file, const legacy_family *wanted, gu
         return status;
     magic = magic_find(bytes);
     if (magic == NULL)
-        return fail_with(error, GUFO_E_NOT_GGUF, 0,
-                         "the file begins with none of the magic numbers of GGML, GGMF, GGJT, GGCC "
-                         "or GGUF");
+        return fail_unknown(&file->parts[0].source, error);
     if (magic->refusal != NULL)
         return fail_with(error, GUFO_E_TYPE, 0, "this is %s", magic->refusal);
     r.inside = "the version";

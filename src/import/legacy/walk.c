@@ -132,12 +132,19 @@ static gufo_status check_heads(const walk *w, legacy_field width, legacy_field h
                      field_names[width], n);
 }
 
-/* The generation of blocks: by the version, or by a factor in the ftype. */
+/* In a file without a version, ftype is this times the generation, and the type. */
+enum { GENERATION_FACTOR = 1000 };
+
+/* The generation of blocks: by the version, or by the factor in the ftype. */
 static gufo_status find_generation(walk *w, gufo_error *error)
 {
     int32_t ftype = w->part->fields[FIELD_FTYPE].i;
+    unsigned factor = (unsigned)(ftype / GENERATION_FACTOR);
 
     switch (w->form->container) {
+    case CONTAINER_GGML:
+        w->generation = factor;
+        break;
     case CONTAINER_GGJT:
         w->generation = w->version - 1;
         break;
@@ -148,12 +155,17 @@ static gufo_status find_generation(walk *w, gufo_error *error)
         w->generation = w->version == 100 ? 0 : 2;
         break;
     default:
-        w->generation = (w->form->flags & FORM_FACTOR) != 0 ? (unsigned)(ftype / 1000) : 0;
+        w->generation = 0;
     }
     if (w->generation > 2)
         return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
                          "ftype is %" PRId32 ": blocks of generation %u were never made", ftype,
                          w->generation);
+    if (factor != 0 && factor != w->generation)
+        return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
+                         "ftype is %" PRId32 ", of generation %u, but the version of the file is "
+                         "that of generation %u",
+                         ftype, factor, w->generation);
     if (w->form->container == CONTAINER_RWKV &&
         legacy_layout_find_rwkv((uint32_t)ftype, w->generation) == NULL)
         return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
@@ -570,9 +582,7 @@ gufo_status legacy_walk(legacy_file *file, legacy_part *part, const legacy_form 
         file->version = version;
         file->form = form;
         file->family = form->family;
-        file->ftype = part->fields[FIELD_FTYPE].i;
-        if ((form->flags & FORM_FACTOR) != 0)
-            file->ftype %= 1000;
+        file->ftype = part->fields[FIELD_FTYPE].i % GENERATION_FACTOR;
     }
     return status;
 }
