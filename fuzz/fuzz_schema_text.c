@@ -35,10 +35,13 @@ static void read_form(form_fn *read, gufo_str text, bool repeats)
 static void read_documents(gufo_str text)
 {
     json_fault json = json_check(text, NULL, NULL);
-    world_fault world = rwkv_world_check(text);
+    world_survey world;
 
+    must(rwkv_world_survey(text, NULL, &world, NULL) == GUFO_OK, "there is memory");
     must(json.at <= text.len && (json.reason != NULL || json.at == text.len), "JSON ends inside");
-    must(world.at <= text.len && world.line >= 1 && world.line <= text.len + 1, "lines are inside");
+    must(world.at <= text.len && world.lines >= 1 && world.lines <= text.len + 1,
+         "lines are inside");
+    must((world.fault[0] != '\0') == (world.status != GUFO_OK), "a fault has a reason");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

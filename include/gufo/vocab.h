@@ -95,7 +95,7 @@ typedef struct gufo_vocab_facts {
     bool adds_bos, adds_eos, adds_sep;   /* what encoding adds: some algorithms ignore the flags */
     bool space_prefix;                   /* a space is put before a text */
     bool clean_spaces;                   /* decoding removes spaces before punctuation */
-    bool ignore_merges;                  /* a piece that is a token is not merged */
+    bool ignore_merges;                  /* a piece that is a token is not merged, or none is */
     /* How ids differ from those of the tokenizer that the model was trained with, and that
      * GUFO_VOCAB_ORIGINAL gives: one sentence; NULL: no difference is known. */
     const char *original;
@@ -126,7 +126,7 @@ typedef struct gufo_token {
     gufo_str text; /* as stored; lives as long as the vocabulary */
     float score;   /* 0 where the file has none */
     /* Of the file: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte; 0: another
-     * number. */
+     * number.  4 for a normal one that tokenizer.ggml.added_tokens names. */
     int32_t type;
     uint32_t attributes; /* of gufo_token_attribute */
     uint64_t reserved[4];

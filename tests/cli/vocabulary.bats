@@ -149,6 +149,51 @@ Merges: 4 and 4; they differ from rank 3 on'
     [[ $output == *'line 1'*'another length'* ]]
 }
 
+@test "vocab: an id that RWKV World has twice is reported, then refused" {
+    make_gguf m.gguf kv general.architecture string rwkv \
+        kv tokenizer.rwkv.world string "1 'a' 1\\n2 'ab' 2\\n1 'c' 1\\n"
+    run gufo validate m.gguf
+    [[ $output == *'S215'*'tokenizer.rwkv.world: line 3 has id 1, as line 1 has'* ]]
+    run -3 gufo tokenize m.gguf a
+    same 'gufo: m.gguf: RWKV World vocabulary: line 3, at byte 17, has id 1, as line 1 has'
+}
+
+@test "vocab: a gpt2 vocabulary without merges has atomic tokens" {
+    make_bpe m.gguf
+    gufo edit -q m.gguf --remove tokenizer.ggml.merges
+    run -0 --separate-stderr gufo tokenize --ids m.gguf 'hell he hello'
+    same '[12, 5, 0, 1, 5, 0, 1, 2, 2, 3]'
+    [[ $stderr == *'"tokenizer.ggml.merges" is missing: tokens are atomic'* ]]
+    run -0 --separate-stderr gufo detokenize m.gguf 12 5 0 1
+    same 'hell he'
+    run -0 --separate-stderr gufo vocab m.gguf
+    [[ $output == *'tokens         15: 14 normal, 1 control'*'unreachable    none'* ]]
+    gufo vocab --export tokenizer.json m.gguf
+    grep -q '"ignore_merges": true' tokenizer.json
+}
+
+@test "vocab: added tokens are found in texts, and kept" {
+    make_bpe m.gguf
+    gufo edit -q m.gguf --set 'tokenizer.ggml.added_tokens=["hell","<|end|>"]'
+    run -0 gufo tokenize --ids m.gguf 'ohell'
+    same '[3, 12]'
+    run -0 gufo vocab --list=special m.gguf
+    same '  token      id  bytes  type          use
+  "hell"     12      4  user-defined
+  "<|end|>"  14      7  control       bos, eos, eot, ends generation'
+    gufo vocab --export tokenizer.json m.gguf
+    [[ $(tr -d ' \n' <tokenizer.json) == *'"added_tokens":[{"id":12,"content":"hell"'* ]]
+    run -0 gufo edit m.gguf --set tokenizer.ggml.padding_token_id=14
+    run -0 gufo get m.gguf tokenizer.ggml.added_tokens
+    [[ $output == *hell*end* ]]
+    gufo edit -q m.gguf --set 'tokenizer.ggml.added_tokens=["none"]'
+    run -0 --separate-stderr gufo tokenize --ids m.gguf 'ohell'
+    same '[3, 12]'
+    [[ $stderr == *'1 of "tokenizer.ggml.added_tokens" are not in the list of tokens'* ]]
+    run gufo validate --level=model m.gguf
+    [[ $output == *'M118'*'added token "none" is not in tokenizer.ggml.tokens'* ]]
+}
+
 @test "vocab --export tokenizer.json: what it was made from" {
     make_bpe m.gguf
     run -0 gufo vocab --export tokenizer.json m.gguf

@@ -130,6 +130,18 @@ static void test_damage(void **state)
     }
 }
 
+/* Which id, and where. */
+static void test_id_twice(void **state)
+{
+    outcome o = read_world("1 'a' 1\n2 'b' 1\n1 'c' 1\n");
+
+    (void)state;
+    check_status(o.status, GUFO_E_MALFORMED, &o.error, "an id twice");
+    check(strstr(o.error.message, "line 3, at byte 16, has id 1, as line 1 has") != NULL, "%s",
+          o.error.message);
+    gufo_document_free(o.document);
+}
+
 static void test_memory(void **state)
 {
     gufo_status status = GUFO_E_MEMORY;
@@ -203,7 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_literals), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_damage),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_sources),  cmocka_unit_test(test_id_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

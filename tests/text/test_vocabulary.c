@@ -371,6 +371,101 @@ static void test_pre(void **state)
     }
 }
 
+/* Atomic tokens are worth a warning: merges may have been lost. */
+static void test_no_merges(void **state)
+{
+    static const struct {
+        const char *pre, *warning;
+        bool atomic;
+    } cases[] = {
+        {"gpt-2", "becomes single bytes", true},
+        {"gemma4", "becomes single characters", true},
+        {"kimi-k2", NULL, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vocab_maker m = vocab_maker_new("gpt2");
+        gufo_vocab *vocab;
+        const char *warning;
+
+        vocab_maker_tokens(&m, few, FEW);
+        vocab_maker_text(&m, "pre", cases[i].pre);
+        vocab = open_made(&m);
+        warning = gufo_vocab_warning_at(vocab, 0);
+        assert_int_equal(gufo_vocab_describe(vocab).ignore_merges, cases[i].atomic);
+        assert_int_equal(warning != NULL, cases[i].warning != NULL);
+        assert_true(warning == NULL || strstr(warning, cases[i].warning) != NULL);
+        gufo_vocab_close(vocab);
+    }
+}
+
+/* ---- added tokens --------------------------------------------------------------------------- */
+
+static const char *const added_texts[] = {"</s>", "ab", "<s>", "none", "nor this"};
+
+static gufo_vocab *open_added(bool typed, size_t count)
+{
+    static const token_row rows[] = {{"<s>", 3, 0}, {"</s>", 1, 0}, {"a", 1, 0},
+                                     {"b", 1, 0},   {"ab", 5, 0},   {"ba", 1, 0}};
+    static const char *const texts[] = {"<s>", "</s>", "a", "b", "ab", "ba"};
+    vocab_maker m = vocab_maker_new("rwkv");
+
+    if (typed)
+        vocab_maker_tokens(&m, rows, sizeof rows / sizeof *rows);
+    else
+        vocab_maker_texts(&m, "tokens", texts, sizeof texts / sizeof *texts);
+    vocab_maker_texts(&m, "added_tokens", added_texts, count);
+    return open_made(&m);
+}
+
+static int32_t type_of(const gufo_vocab *vocab, uint32_t id)
+{
+    gufo_token token;
+
+    assert_true(gufo_vocab_token(vocab, id, &token));
+    return token.type;
+}
+
+/* They are found in texts before the algorithm, which alone would take "ba" of "bab". */
+static void test_added_tokens(void **state)
+{
+    (void)state;
+    for (int typed = 0; typed < 2; typed++) {
+        gufo_vocab *vocab = open_added(typed != 0, 3);
+        gufo_ids ids = {0};
+
+        assert_int_equal(type_of(vocab, 0), typed != 0 ? 3 : 4);
+        assert_int_equal(type_of(vocab, 1), 4);
+        assert_int_equal(type_of(vocab, 2), 1);
+        assert_int_equal(type_of(vocab, 4), 4);
+        assert_null(gufo_vocab_warning_at(vocab, 0));
+        assert_int_equal(gufo_tokenize(vocab, gufo_str_of("bab</s>"), NULL, &ids, NULL), GUFO_OK);
+        assert_int_equal(ids.count, 3);
+        assert_int_equal(ids.ids[0], 3);
+        assert_int_equal(ids.ids[1], 4);
+        assert_int_equal(ids.ids[2], 1);
+        gufo_ids_free(&ids);
+        gufo_vocab_close(vocab);
+    }
+}
+
+static void test_added_tokens_missing(void **state)
+{
+    gufo_vocab *vocab = open_added(true, 5);
+    vocab_maker m = vocab_maker_new("rwkv");
+
+    (void)state;
+    assert_non_null(gufo_vocab_warning_at(vocab, 0));
+    assert_non_null(
+        strstr(gufo_vocab_warning_at(vocab, 0), "2 of \"tokenizer.ggml.added_tokens\""));
+    assert_non_null(strstr(gufo_vocab_warning_at(vocab, 0), "\"none\""));
+    gufo_vocab_close(vocab);
+    vocab_maker_tokens(&m, few, FEW);
+    vocab_maker_text(&m, "added_tokens", "a");
+    refused(&m, GUFO_E_MALFORMED, "added_tokens");
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static void test_memory(void **state)
@@ -381,18 +476,32 @@ static void test_memory(void **state)
     vocab_maker_with_bytes(&m, few, FEW);
     vocab_maker_bool(&m, "add_bos_token", true);
     vocab_maker_fail_memory(&m, "a</s>b  a");
+    m = vocab_maker_new("rwkv");
+    vocab_maker_texts(&m, "tokens", (const char *const[]){"a", "b"}, 2);
+    vocab_maker_texts(&m, "added_tokens", (const char *const[]){"b", "c"}, 2);
+    vocab_maker_fail_memory(&m, "ab");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),           cmocka_unit_test(test_equal_texts),
-        cmocka_unit_test(test_look_up),          cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_small_vocabulary), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_known_texts),      cmocka_unit_test(test_strip_rules),
-        cmocka_unit_test(test_refused_models),   cmocka_unit_test(test_refused_lists),
-        cmocka_unit_test(test_refused_ids),      cmocka_unit_test(test_pre),
-        cmocka_unit_test(test_memory),           cmocka_unit_test(test_long_token),
+        cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_equal_texts),
+        cmocka_unit_test(test_look_up),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_small_vocabulary),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_known_texts),
+        cmocka_unit_test(test_strip_rules),
+        cmocka_unit_test(test_refused_models),
+        cmocka_unit_test(test_refused_lists),
+        cmocka_unit_test(test_refused_ids),
+        cmocka_unit_test(test_pre),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_long_token),
+        cmocka_unit_test(test_no_merges),
+        cmocka_unit_test(test_added_tokens),
+        cmocka_unit_test(test_added_tokens_missing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

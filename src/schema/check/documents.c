@@ -84,17 +84,17 @@ static void check_rwkv_world(check_context *c)
     static const char key[] = "tokenizer.rwkv.world";
     gufo_finding finding;
     gufo_entry entry;
-    world_fault fault;
+    world_survey survey;
 
     if (!find_text(c, key, &entry))
         return;
-    fault = rwkv_world_check(entry.value.as.str);
-    if (fault.reason == NULL)
+    c->status = rwkv_world_survey(entry.value.as.str, c->allocator, &survey, c->error);
+    if (c->status != GUFO_OK || survey.status == GUFO_OK)
         return;
     finding = at_entry(&entry);
-    finding.offset = entry.value_offset + fault.at;
-    schema_report(c, RULE_RWKV_WORLD, finding, "%s: line %" PRIu64 " %s", key, fault.line,
-                  fault.reason);
+    finding.offset = entry.value_offset + survey.at;
+    schema_report(c, RULE_RWKV_WORLD, finding, "%s: line %" PRIu64 " %s", key, survey.lines,
+                  survey.fault);
 }
 
 void schema_check_documents(check_context *c)

@@ -24,6 +24,7 @@ static const struct {
     [LIST_TOKEN_TYPE] = {"token_type", "tokenizer.ggml.token_type", RULE_VOCABULARY_LIST_EXPECTED,
                          true},
     [LIST_MERGES] = {"merges", "tokenizer.ggml.merges", RULE_MERGES_MISSING, false},
+    [LIST_ADDED_TOKENS] = {"added_tokens", "tokenizer.ggml.added_tokens", RULE_TOKENS_ADDED, false},
 };
 
 /* Whether a list has elements of a kind that can be read; another check reports other kinds. */
@@ -31,7 +32,7 @@ static bool is_usable(const gufo_value *value, vocabulary_list list)
 {
     if (value->type != GUFO_VALUE_ARRAY)
         return false;
-    if (list == LIST_TOKENS || list == LIST_MERGES)
+    if (list == LIST_TOKENS || list == LIST_MERGES || list == LIST_ADDED_TOKENS)
         return value->as.array.type == GUFO_VALUE_STRING;
     return list != LIST_TOKEN_TYPE || key_is_integer(value->as.array.type);
 }

@@ -57,7 +57,7 @@ static void check_empty(check_context *c, const gufo_entry *entry, const token_l
 
 /* ---- token types ---------------------------------------------------------------------------- */
 
-enum { TYPE_BYTE = 6, TYPE_LAST = TYPE_BYTE };
+enum { TYPE_UNKNOWN = 2, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_BYTE = 6, TYPE_LAST = TYPE_BYTE };
 
 /* The byte that "<0x1F>" means, or -1. */
 static int byte_of(gufo_str text)
@@ -117,6 +117,64 @@ static void check_types(check_context *c, const vocabulary *v, const token_list 
                       first_type, schema_and_more(c, unknown));
     if (falls_back_to_bytes(v->model) && tokens->count > 0)
         check_bytes(c, v, have);
+}
+
+/* ---- added tokens --------------------------------------------------------------------------- */
+
+/* Readers find user-defined and control tokens in a text, and know nothing of the list of added
+ * ones. */
+static bool is_found_in_texts(const vocabulary *v, uint32_t id)
+{
+    const gufo_array *types = &v->lists[LIST_TOKEN_TYPE].value.as.array;
+    gufo_value element;
+    int64_t type;
+
+    if (!v->usable[LIST_TOKEN_TYPE] || gufo_array_at(types, id, &element, NULL) != GUFO_OK ||
+        gufo_value_i64(&element, &type, NULL) != GUFO_OK)
+        return false;
+    return type == TYPE_UNKNOWN || type == TYPE_CONTROL || type == TYPE_USER_DEFINED;
+}
+
+typedef struct added_survey {
+    uint64_t missing, mistyped;
+    gufo_str first_missing, first_mistyped;
+    uint32_t id; /* of the first that has an unfit type */
+} added_survey;
+
+static void survey_added(added_survey *s, const vocabulary *v, const token_list *tokens,
+                         gufo_str text)
+{
+    uint32_t id;
+
+    tokens_find(tokens, &text, 1, &id);
+    if (id == TOKEN_NONE) {
+        if (s->missing++ == 0)
+            s->first_missing = text;
+    } else if (!is_found_in_texts(v, id) && s->mistyped++ == 0) {
+        s->first_mistyped = text;
+        s->id = id;
+    }
+}
+
+static void check_added_tokens(check_context *c, const vocabulary *v, const token_list *tokens)
+{
+    const gufo_entry *entry = &v->lists[LIST_ADDED_TOKENS];
+    gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
+    added_survey s = {.missing = 0};
+    gufo_value text;
+
+    while (gufo_array_next(&iter, &text))
+        survey_added(&s, v, tokens, text.as.str);
+    if (s.missing > 0)
+        schema_report(c, RULE_TOKENS_ADDED, place_of_text(entry, s.first_missing),
+                      "added token %s is not in tokenizer.ggml.tokens%s", QUOTED(s.first_missing),
+                      schema_and_more(c, s.missing));
+    if (s.mistyped > 0)
+        schema_report(c, RULE_TOKENS_ADDED, place_of_text(entry, s.first_mistyped),
+                      "added token %s is token %" PRIu32
+                      ", but its type is neither %d (user-defined) nor %d (control)%s",
+                      QUOTED(s.first_mistyped), s.id, TYPE_USER_DEFINED, TYPE_CONTROL,
+                      schema_and_more(c, s.mistyped));
 }
 
 /* ---- merges --------------------------------------------------------------------------------- */
@@ -265,6 +323,8 @@ void schema_check_tokens(check_context *c, const vocabulary *v)
     check_empty(c, entry, &tokens);
     if (v->usable[LIST_TOKEN_TYPE])
         check_types(c, v, &tokens);
+    if (v->usable[LIST_ADDED_TOKENS] && tokens.slots != NULL)
+        check_added_tokens(c, v, &tokens);
     if (v->usable[LIST_MERGES] && tokens.count > 0)
         check_merges(c, &v->lists[LIST_MERGES], &tokens);
     tokens_free(&tokens);

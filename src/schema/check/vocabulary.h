@@ -11,6 +11,7 @@ typedef enum vocabulary_list {
     LIST_SCORES,
     LIST_TOKEN_TYPE,
     LIST_MERGES,
+    LIST_ADDED_TOKENS,
     LIST_COUNT,
 } vocabulary_list;
 

@@ -5,6 +5,12 @@
  *     259 "it's" 4 */
 #include "schema/syntax/rwkv_world.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* ---- the token ------------------------------------------------------------------------------ */
@@ -147,7 +153,9 @@ static const char *read_line(gufo_str line, world_token *token, char *out)
     token->size = (size_t)bytes.size;
     if (at == line.len || line.data[at] != ' ' || !str_number(str_from(line, at + 1), &claimed))
         return "does not end with a length";
-    return claimed == bytes.size ? NULL : "gives another length than the token has";
+    if (claimed != bytes.size)
+        return "gives another length than the token has";
+    return bytes.size > 0 ? NULL : "has an empty token";
 }
 
 const char *rwkv_world_read(gufo_str text, size_t *at, world_token *token, char *out)
@@ -162,18 +170,84 @@ const char *rwkv_world_read(gufo_str text, size_t *at, world_token *token, char 
     return read_line(line, token, out);
 }
 
-world_fault rwkv_world_check(gufo_str text)
-{
-    world_fault fault = {.line = 1};
-    world_token token;
+/* ---- vocabularies --------------------------------------------------------------------------- */
 
-    if (text.len == 0)
-        return (world_fault){"is missing", 1, 0};
-    for (size_t at = 0; at < text.len; fault.line++) {
-        fault.at = at;
-        fault.reason = rwkv_world_read(text, &at, &token, NULL);
-        if (fault.reason != NULL)
-            return fault;
+/* Ids that vocabularies leave out. */
+enum { LARGEST_GAP = 1 << 16 };
+
+static uint64_t count_lines(gufo_str text)
+{
+    uint64_t lines = text.len > 0 && text.data[text.len - 1] != '\n';
+
+    for (size_t i = 0; i < text.len; i++)
+        lines += text.data[i] == '\n';
+    return lines;
+}
+
+/* The line, from 1, that has an id: the first one. */
+static uint64_t line_of(gufo_str text, uint64_t id)
+{
+    world_token token = {0};
+    uint64_t line = 0;
+
+    for (size_t at = 0; at < text.len && (line == 0 || token.id != id); line++)
+        (void)rwkv_world_read(text, &at, &token, NULL);
+    return line;
+}
+
+__attribute__((format(printf, 3, 4))) static void refuse_line(world_survey *s, gufo_status status,
+                                                              const char *format, ...)
+{
+    va_list arguments;
+
+    s->status = status;
+    va_start(arguments, format);
+    (void)vsnprintf(s->fault, sizeof s->fault, format, arguments);
+    va_end(arguments);
+}
+
+/* Notes an id among those that were `seen`, by bits, of which there are `most`. */
+static void note_id(world_survey *s, gufo_str text, uint64_t id, uint8_t *seen, uint64_t most)
+{
+    uint8_t bit = (uint8_t)(1u << id % 8);
+
+    if (id >= most) {
+        refuse_line(s, GUFO_E_LIMIT, "has an id far above the number of lines");
+        return;
     }
-    return (world_fault){NULL, fault.line, 0};
+    if ((seen[id / 8] & bit) != 0)
+        refuse_line(s, GUFO_E_MALFORMED, "has id %" PRIu64 ", as line %" PRIu64 " has", id,
+                    line_of(text, id));
+    seen[id / 8] |= bit;
+    s->largest = id > s->largest ? id : s->largest;
+}
+
+gufo_status rwkv_world_survey(gufo_str text, const gufo_allocator *allocator, world_survey *survey,
+                              gufo_error *error)
+{
+    const gufo_allocator *a = mem_allocator(allocator);
+    uint64_t most = count_lines(text) + LARGEST_GAP;
+    uint8_t *seen = mem_array(a, most / 8 + 1, 1);
+    world_survey *s = survey;
+
+    *s = (world_survey){.status = GUFO_OK};
+    if (seen == NULL)
+        return fail_memory(error);
+    for (size_t at = 0; at < text.len && s->status == GUFO_OK; s->lines++) {
+        world_token token;
+        const char *reason;
+
+        s->at = at;
+        reason = rwkv_world_read(text, &at, &token, NULL);
+        if (reason != NULL)
+            refuse_line(s, GUFO_E_MALFORMED, "%s", reason);
+        else
+            note_id(s, text, token.id, seen, most);
+    }
+    if (text.len == 0) {
+        s->lines = 1;
+        refuse_line(s, GUFO_E_MALFORMED, "is missing");
+    }
+    mem_free(a, seen);
+    return GUFO_OK;
 }

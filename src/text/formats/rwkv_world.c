@@ -17,7 +17,6 @@
 #define KEY(name) "tokenizer.ggml." name
 
 enum {
-    LARGEST_GAP = 1 << 16,
     TYPE_NORMAL = 1,
     TYPE_CONTROL = 3,
     TYPE_UNUSED = 5,
@@ -38,32 +37,24 @@ typedef struct world {
 
 static gufo_status count_tokens(world *w, gufo_str text, uint32_t size, gufo_error *error)
 {
-    uint64_t largest = 0, lines = 0;
-    world_token token;
+    world_survey survey;
+    gufo_status status = rwkv_world_survey(text, &w->allocator, &survey, error);
 
-    for (size_t at = 0; at < text.len; lines++) {
-        size_t start = at;
-        const char *reason = rwkv_world_read(text, &at, &token, NULL);
-
-        if (reason != NULL)
-            return refuse(error, GUFO_E_MALFORMED,
-                          "RWKV World vocabulary: line %" PRIu64 ", at byte %zu, %s", lines + 1,
-                          start, reason);
-        largest = larger(largest, token.id);
-    }
-    if (lines == 0)
-        return refuse(error, GUFO_E_MALFORMED, "the RWKV World vocabulary is empty");
-    if (size != 0 && largest >= size)
+    if (status != GUFO_OK)
+        return status;
+    if (survey.status != GUFO_OK)
+        return refuse(error, survey.status,
+                      "RWKV World vocabulary: line %" PRIu64 ", at byte %zu, %s", survey.lines,
+                      survey.at, survey.fault);
+    if (size != 0 && survey.largest >= size)
         return refuse(error, GUFO_E_RANGE,
                       "RWKV World vocabulary: a token has id %" PRIu64
                       ", but the model has %" PRIu32 " tokens",
-                      largest, size);
-    if (largest > lines + LARGEST_GAP || larger(largest, size) >= GUFO_MAX_COUNT)
-        return refuse(error, GUFO_E_LIMIT,
-                      "RWKV World vocabulary: a token has id %" PRIu64 ", but it has only %" PRIu64
-                      " tokens",
-                      largest, lines);
-    w->count = (uint32_t)larger(largest + 1, size);
+                      survey.largest, size);
+    if (larger(survey.largest, size) >= GUFO_MAX_COUNT)
+        return refuse(error, GUFO_E_LIMIT, "an RWKV World vocabulary of %" PRIu64 " tokens",
+                      larger(survey.largest, size));
+    w->count = (uint32_t)larger(survey.largest + 1, size);
     return GUFO_OK;
 }
 
@@ -92,25 +83,16 @@ static size_t escape(const char *bytes, size_t size, char *out)
     return (size_t)(end - out);
 }
 
-static gufo_status fill(world *w, gufo_str text, gufo_error *error)
+static void fill(world *w, gufo_str text)
 {
     char *end = w->bytes;
     world_token token;
 
     for (size_t at = 0; at < text.len;) {
-        gufo_str *slot;
-
         (void)rwkv_world_read(text, &at, &token, w->line);
-        slot = &w->texts[token.id];
-        if (slot->data != NULL)
-            return refuse(error, GUFO_E_MALFORMED,
-                          "RWKV World vocabulary: two tokens have id %" PRIu64, token.id);
-        *slot = (gufo_str){end, escape(w->line, token.size, end)};
-        if (slot->len == 0)
-            return refuse(error, GUFO_E_MALFORMED,
-                          "RWKV World vocabulary: token %" PRIu64 " is empty", token.id);
-        end += slot->len;
+        w->texts[token.id] = (gufo_str){end, escape(w->line, token.size, end)};
         w->types[token.id] = TYPE_NORMAL;
+        end += w->texts[token.id].len;
     }
     for (uint32_t id = 0; id < w->count; id++) {
         if (w->texts[id].data != NULL)
@@ -121,7 +103,6 @@ static gufo_status fill(world *w, gufo_str text, gufo_error *error)
                                    : (size_t)snprintf(end, PADDING_ROOM, "[PAD%" PRIu32 "]", id);
         end += w->texts[id].len;
     }
-    return GUFO_OK;
 }
 
 static gufo_status set_keys(const world *w, gufo_document *document, gufo_error *error)
@@ -158,11 +139,12 @@ gufo_status rwkv_world_document(gufo_str text, uint32_t size, const gufo_allocat
     w.types = mem_array(&w.allocator, w.count, sizeof *w.types);
     w.bytes = mem_array(&w.allocator, room, 1);
     w.line = mem_array(&w.allocator, text.len, 1);
-    status = w.texts == NULL || w.types == NULL || w.bytes == NULL || w.line == NULL
-                 ? fail_memory(error)
-                 : fill(&w, text, error);
-    if (status == GUFO_OK)
+    if (w.texts == NULL || w.types == NULL || w.bytes == NULL || w.line == NULL) {
+        status = fail_memory(error);
+    } else {
+        fill(&w, text);
         status = set_keys(&w, document, error);
+    }
     mem_free(&w.allocator, w.texts);
     mem_free(&w.allocator, w.types);
     mem_free(&w.allocator, w.bytes);

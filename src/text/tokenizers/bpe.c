@@ -64,9 +64,23 @@ static const char *choose_shape(gufo_vocab *v, bpe_tables *t, const gufo_model *
     return original->shape;
 }
 
+/* Without a list of merges no token is made of others: a piece of text is a token, or each of its
+ * symbols is. */
+static gufo_status make_atomic(gufo_vocab *v, gufo_error *error)
+{
+    if (v->pre->no_merges)
+        return GUFO_OK;
+    v->ignore_merges = true;
+    return vocab_warn(v, error,
+                      "\"tokenizer.ggml.merges\" is missing: tokens are atomic, so a piece of text "
+                      "that is not a token becomes single %s",
+                      v->byte_alphabet ? "bytes" : "characters");
+}
+
 static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *error)
 {
     bpe_tables *t = mem_zero(&v->allocator, sizeof *t);
+    bool merges;
     gufo_status status;
 
     if (t == NULL)
@@ -75,7 +89,9 @@ static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *
     t->pre = pretokenizer_new(choose_shape(v, t, model), &v->allocator, error);
     if (t->pre == NULL)
         return error != NULL ? error->code : GUFO_E_MEMORY;
-    status = merge_table_open(&t->merges, v, model, !v->pre->no_merges, error);
+    status = merge_table_open(&t->merges, v, model, &merges, error);
+    if (status == GUFO_OK && !merges)
+        status = make_atomic(v, error);
     if (status == GUFO_OK)
         status = fill_bytes(t, v, error);
     if (status == GUFO_OK && v->byte_alphabet)

@@ -363,19 +363,14 @@ static gufo_status read_list(merge_walk *w, gufo_error *error)
 }
 
 gufo_status merge_table_open(merge_table *t, const gufo_vocab *v, const gufo_model *model,
-                             bool required, gufo_error *error)
+                             bool *found, gufo_error *error)
 {
     merge_walk w = {.table = t, .vocab = v, .joined.allocator = &v->allocator};
     gufo_status status;
 
     t->bytes.allocator = &v->allocator;
-    if (vocab_entry(model, "merges", &w.entry))
-        status = read_list(&w, error);
-    else if (required)
-        return refuse(error, GUFO_E_MALFORMED,
-                      "byte-pair encoding needs \"tokenizer.ggml.merges\", which is missing");
-    else
-        status = make_pairs(t, v, error);
+    *found = vocab_entry(model, "merges", &w.entry);
+    status = *found ? read_list(&w, error) : make_pairs(t, v, error);
     buffer_free(&w.joined);
     return status;
 }

@@ -40,9 +40,9 @@ typedef struct merge_table {
     uint32_t slot_mask;
 } merge_table;
 
-/* Reads the merges of a model; `required`: they may not be missing. */
+/* Reads the merges of a model; *found: it has such a list. */
 gufo_status merge_table_open(merge_table *t, const gufo_vocab *v, const gufo_model *model,
-                             bool required, gufo_error *error);
+                             bool *found, gufo_error *error);
 void merge_table_close(merge_table *t, const gufo_vocab *v);
 
 /* The symbol with this text; NO_SYMBOL. */

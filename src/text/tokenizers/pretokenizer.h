@@ -18,7 +18,7 @@ typedef struct pre_rules {
     bool force_bos;      /* whatever the file says */
     bool no_default_bos; /* the id of the file, or none */
     bool newline_tokens; /* a piece of newlines that is a token is not merged */
-    bool no_merges;      /* files may lack merges: kimi-k2 */
+    bool no_merges;      /* files may lack merges, and then no piece is a token: kimi-k2 */
 } pre_rules;
 
 /* NULL: no such name.  "default" exists. */

@@ -5,12 +5,13 @@
 #include "base/memory.h"
 #include "text/formats/source.h"
 #include "text/tokenizers/pretokenizer.h"
+#include "text/vocabulary/added_tokens.h"
 #include "text/vocabulary/known_texts.h"
 #include "text/vocabulary/settings.h"
 #include "text/vocabulary/special_list.h"
 
-/* The order matters: algorithms know the types that the file gives, not those that known texts make
- * of them. */
+/* The order matters: algorithms know the types that the file gives, added tokens included, not those
+ * that known texts make of them. */
 static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre, gufo_error *error)
 {
     gufo_status status = settings_choose(v, model, pre, error);
@@ -19,6 +20,8 @@ static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre,
         status = vocab_read_lists(v, model, error);
     if (status == GUFO_OK)
         status = vocab_index_texts(v, error);
+    if (status == GUFO_OK)
+        status = added_tokens_apply(v, model, error);
     if (status == GUFO_OK)
         status = settings_read(v, model, error);
     if (status == GUFO_OK)

@@ -237,6 +237,7 @@ TEXT(json_good, JSON,
      "\"vocab\": {\"a\": 0}, \"merges\": []}}\n")
 TEXT(world_length, WORLD, "1 '\\x00' 1\n2 'on' 3\n")
 TEXT(world_text, WORLD, "1 '\\x00' 1\n2 on 2\n")
+TEXT(world_twice, WORLD, "1 '\\x00' 1\n2 'on' 2\n1 'no' 2\n")
 TEXT(world_good, WORLD,
      "1 '\\x00' 1\n2 b'\\xe0\\xa4' 2\n3 \"it's\" 4\n4 '\\u4f60' 3\n5 '\\xe9' 2\n6 '\\\\' 1\n")
 
@@ -266,6 +267,7 @@ static const schema_row rows[] = {
     ROW("a model without a vocabulary", "huggingface-json", json_empty_model, json_good),
     ROW_AT("another length", "rwkv-world", world_length, world_good, "2 'on' 3"),
     ROW_AT("no text", "rwkv-world", world_text, world_good, "2 on 2"),
+    ROW_AT("an id twice", "rwkv-world", world_twice, world_good, "1 'no' 2"),
     PROPOSAL("a part of a license", "license", license_near, license_good, "(Apache-2.0 OR MIT)"),
     PROPOSAL("a license with a blank", "license", license_blank, license_good, "Apache-2.0"),
     PROPOSAL("an address without https", "url", repo_bad, repo_good, "https://example.org"),

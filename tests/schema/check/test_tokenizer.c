@@ -208,6 +208,38 @@ static void merge_long_good(gufo_document *d)
     merge_long(d, "x");
 }
 
+/* ---- added tokens --------------------------------------------------------------------------- */
+
+static void added(gufo_document *d, const char *second)
+{
+    put_texts(d, "tokenizer.ggml.added_tokens", 2, (const char *const[]){"</s>", second});
+}
+
+static void added_missing(gufo_document *d)
+{
+    added(d, "<none>");
+}
+
+/* A normal token. */
+static void added_normal(gufo_document *d)
+{
+    added(d, "ab");
+}
+
+static void added_user_defined(gufo_document *d)
+{
+    int32_t types[SCHEMA_TOKENS] = {4, 2, 1, 1, 1, 1, 1, 1};
+
+    added(d, "<s>");
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, types);
+}
+
+static void added_control(gufo_document *d)
+{
+    added(d, "<s>");
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
+}
+
 /* ---- ids ------------------------------------------------------------------------------------ */
 
 static void id_past_the_end(gufo_document *d)
@@ -323,6 +355,7 @@ static void characters_good(gufo_document *d)
 #define TOKENS "tokenizer.ggml.tokens"
 #define TYPES "tokenizer.ggml.token_type"
 #define MERGES "tokenizer.ggml.merges"
+#define ADDED "tokenizer.ggml.added_tokens"
 #define IDS "tokenizer.ggml.bos_token_id tokenizer.ggml.eos_token_id"
 
 #define ROW(text, name, keys, bad_add, good_add)                                         \
@@ -379,6 +412,18 @@ static const schema_row rows[] = {
     ROW("token with a NUL", "token-repeated", TOKENS " " TYPES, token_twice, token_with_nul),
     ROW("empty token", "token-empty", TOKENS " " TYPES, token_empty, tokens_good),
     ROW("byte", "byte-tokens", MODEL " " TOKENS " " TYPES " " MERGES, byte_missing, bytes_all),
+    {.label = "added token that is none",
+     .rule = "tokens-added",
+     .bad = {.add = added_missing},
+     .good = {.without = TYPES, .add = added_control},
+     .subject = ADDED,
+     .at = "<none>"},
+    {.label = "added token of another type",
+     .rule = "tokens-added",
+     .bad = {.add = added_normal},
+     .good = {.without = TYPES, .add = added_user_defined},
+     .subject = ADDED,
+     .at = "ab"},
     ROW("no blank", "merge-parts", MERGES, merge_whole, merge_good),
     ROW("blank at the end", "merge-parts", MERGES, merge_open, merge_good),
     ROW("empty merge", "merge-parts", MERGES, merge_empty, merge_good),

@@ -1,4 +1,5 @@
 /* The texts of vocabularies of RWKV World: what Python reads of a line, and what no line may be. */
+#include "../../support/allocator.h"
 #include "../../support/check.h"
 #include "../../support/pace.h"
 
@@ -14,6 +15,17 @@
 #define NO_TOKEN "has no token in quotes"
 #define NO_LENGTH "does not end with a length"
 #define WRONG_LENGTH "gives another length than the token has"
+#define TOO_LARGE "has an id far above the number of lines"
+#define EMPTY "has an empty token"
+
+static world_survey survey_of(gufo_str text)
+{
+    world_survey survey;
+    gufo_error error = no_error();
+
+    check_ok(rwkv_world_survey(text, NULL, &survey, &error), &error, "survey");
+    return survey;
+}
 
 static gufo_str text_of(const char *data, size_t size)
 {
@@ -41,8 +53,8 @@ static void test_lines(void **state)
         {LINE("263 '\\r\\n\\t' 3"), NULL},
         {LINE("264 ' ' 1"), NULL},
         {LINE("265 ' 1' 2"), NULL},
-        {LINE("266 '' 0"), NULL},
-        {LINE("267 b'' 0"), NULL},
+        {LINE("266 '' 0"), EMPTY},
+        {LINE("267 b'' 0"), EMPTY},
         {LINE("268 '\xc3\xa9' 2"), NULL},
         {LINE("269 '\\xe9' 2"), NULL},
         {LINE("270 b'\\xe9' 1"), NULL},
@@ -59,7 +71,7 @@ static void test_lines(void **state)
         {LINE("281 '\\d' 2"), NULL},
         {LINE("282 '\\\xc3\xa9' 3"), NULL},
         {LINE("283 b'\\377' 1"), NULL},
-        {LINE("18446744073709551616 'a' 1"), NULL}, /* the number is not used */
+        {LINE("18446744073709551616 'a' 1"), TOO_LARGE},
         {LINE("5 'a' 01"), NULL},
         {LINE("5 '\xff\xfe' 2"), NULL}, /* another rule is about UTF-8 */
 
@@ -113,14 +125,13 @@ static void test_lines(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         /* Exactly so many bytes: reading past them is an error. */
         char *copy = malloc(rows[i].size);
-        world_fault fault;
+        world_survey survey;
 
         assert_non_null(copy);
         memcpy(copy, rows[i].text, rows[i].size);
-        fault = rwkv_world_check(text_of(copy, rows[i].size));
-        check((fault.reason == NULL) == (rows[i].reason == NULL) &&
-                  (fault.reason == NULL || strcmp(fault.reason, rows[i].reason) == 0),
-              "%s: %s", rows[i].text, fault.reason != NULL ? fault.reason : "no fault");
+        survey = survey_of(text_of(copy, rows[i].size));
+        check(strcmp(survey.fault, rows[i].reason != NULL ? rows[i].reason : "") == 0, "%s: %s",
+              rows[i].text, survey.fault);
         free(copy);
     }
 }
@@ -136,34 +147,65 @@ static void test_prefixes(void **state)
 
         assert_non_null(copy);
         memcpy(copy, line, size);
-        check(rwkv_world_check(text_of(copy, size)).reason != NULL, "%zu bytes", size);
+        check_status(survey_of(text_of(copy, size)).status, GUFO_E_MALFORMED, NULL, "%zu bytes",
+                     size);
         free(copy);
     }
 }
 
-static void check_text(gufo_str text, const char *reason, uint64_t line, size_t at)
+/* `lines`: that were read, the one with the fault included. */
+static void check_text(gufo_str text, const char *fault, uint64_t lines, size_t at)
 {
-    world_fault fault = rwkv_world_check(text);
+    world_survey survey = survey_of(text);
 
-    check((fault.reason != NULL) == (reason != NULL), "%s", fault.reason);
-    if (reason != NULL && fault.reason != NULL)
-        assert_string_equal(fault.reason, reason);
-    check_u64(fault.line, line, "line");
-    check_u64(fault.at, at, "place");
+    assert_string_equal(survey.fault, fault != NULL ? fault : "");
+    check_u64(survey.lines, lines, "lines");
+    if (fault != NULL)
+        check_u64(survey.at, at, "place");
 }
 
 static void test_ends_of_lines(void **state)
 {
     (void)state;
     check_text(text_of("", 0), "is missing", 1, 0);
-    check_text(gufo_str_of("1 'a' 1\n2 'b' 1\n"), NULL, 3, 0);
-    check_text(gufo_str_of("1 'a' 1\r\n2 'b' 1\r\n"), NULL, 3, 0);
-    check_text(gufo_str_of("1 'a' 1\n2 'b' 1"), NULL, 3, 0);
+    check_text(gufo_str_of("1 'a' 1\n2 'b' 1\n"), NULL, 2, 0);
+    check_text(gufo_str_of("1 'a' 1\r\n2 'b' 1\r\n"), NULL, 2, 0);
+    check_text(gufo_str_of("1 'a' 1\n2 'b' 1"), NULL, 2, 0);
     check_text(gufo_str_of("1 'a' 1\n\n2 'b' 1\n"), NO_NUMBER, 2, 8);
     check_text(gufo_str_of("\n"), NO_NUMBER, 1, 0);
     check_text(gufo_str_of("1 'a' 1\n2 'b\n' 2\n"), NO_TOKEN, 2, 8);
     check_text(gufo_str_of("1 'a' 1\r2 'b' 1\n"), NO_LENGTH, 1, 0);
     check_text(gufo_str_of("1 'a' 1\n2 'b' 1\n3 'c' 7"), WRONG_LENGTH, 3, 16);
+}
+
+static void test_ids(void **state)
+{
+    world_survey survey = survey_of(gufo_str_of("7 'a' 1\n3 'b' 1\n65538 'c' 1\n"));
+
+    (void)state;
+    check_ok(survey.status, NULL, "ids");
+    check_u64(survey.largest, 65538, "largest");
+    check_text(gufo_str_of("5 'a' 1\n7 'b' 1\n6 'c' 1\n7 'd' 1\n5 'e' 1\n"),
+               "has id 7, as line 2 has", 4, 24);
+    check_text(gufo_str_of("0 'a' 1\n0 'a' 1\n"), "has id 0, as line 1 has", 2, 8);
+    check_text(gufo_str_of("1 'a' 1\n65539 'c' 1"), TOO_LARGE, 2, 8);
+    check_status(survey_of(gufo_str_of("18446744073709551616 'a' 1")).status, GUFO_E_LIMIT, NULL,
+                 "the largest number");
+}
+
+static void test_memory(void **state)
+{
+    gufo_error error = no_error();
+    gufo_allocator allocator;
+    world_survey survey;
+    counter c;
+
+    (void)state;
+    counter_init(&c);
+    c.fail_at = 1;
+    allocator = counter_allocator(&c);
+    check_status(rwkv_world_survey(gufo_str_of("1 'a' 1"), &allocator, &survey, &error),
+                 GUFO_E_MEMORY, &error, "memory");
 }
 
 /* A million lines, of which the last is wrong; and one line as long. */
@@ -186,7 +228,7 @@ static void test_large(void **state)
         memcpy(place, line, (size_t)size);
     }
     check_text(text_of((const char *)text.data, text.len), WRONG_LENGTH, LINES, last);
-    check_text(text_of((const char *)text.data, last), NULL, LINES, 0);
+    check_text(text_of((const char *)text.data, last), NULL, LINES - 1, 0);
     memset(text.data, '\\', text.len);
     memcpy(text.data, "1 '", 3);
     check_text(text_of((const char *)text.data, text.len), NO_TOKEN, 1, 0);
@@ -196,10 +238,9 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_ends_of_lines),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_ends_of_lines), cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
