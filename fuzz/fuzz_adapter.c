@@ -66,7 +66,7 @@ static void try_base(const checkpoint *c, gufo_str text, const char *config)
     json_t *settings = NULL;
     gufo_error error = {0};
 
-    if (json_read_text(text, NULL, 0, &settings, &error) == GUFO_OK &&
+    if (json_read_text(text, NULL, 0, NULL, &settings, &error) == GUFO_OK &&
         adapter_take(&a, settings, &error) == GUFO_OK)
         plan_all(&import, c, &a, config);
     adapter_close(&a);
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     must(fd >= 0 && (rest == 0 || write(fd, end + 1, rest) == (ssize_t)rest), "a file takes bytes");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (checkpoint_open(&c, path, &allocator, &error) == GUFO_OK)
+    if (checkpoint_open(&c, path, NULL, &allocator, &error) == GUFO_OK)
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
             try_base(&c, text, configs[i]);
     checkpoint_close(&c);

@@ -123,7 +123,7 @@ static void look_at(const uint8_t *data, size_t size, json_t *json)
 
     must(fd >= 0 && (size == 0 || write(fd, data, size) == (ssize_t)size), "a file takes bytes");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (checkpoint_open(&c, path, &allocator, &error) == GUFO_OK)
+    if (checkpoint_open(&c, path, NULL, &allocator, &error) == GUFO_OK)
         find_weights(&c, json);
     checkpoint_close(&c);
     must(count.held == 0 && count.blocks == 0, "everything is freed");
@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gufo_error error;
 
     if (end != NULL && json_read_text((gufo_str){(const char *)data, (size_t)(end - data)}, NULL, 0,
-                                      &json, &error) == GUFO_OK)
+                                      NULL, &json, &error) == GUFO_OK)
         look_at(end + 1, size - (size_t)(end + 1 - data), json);
     json_decref(json);
     return 0;

@@ -82,6 +82,7 @@ typedef enum gufo_import_advice {
     GUFO_ADVICE_PRE = 3,        /* .pre */
     GUFO_ADVICE_VOCABULARY = 4, /* .vocabulary, or GUFO_CHECKPOINT_NO_VOCABULARY */
     GUFO_ADVICE_BASE = 5,       /* .base */
+    GUFO_ADVICE_MEMORY = 6,     /* .memory */
 } gufo_import_advice;
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -110,6 +111,9 @@ typedef struct gufo_checkpoint_options {
     /* Of an adapter: the model that it is for, a folder whose config.json names the rules, or a GGUF
      * file; NULL: a folder beside that of the adapter, called as its settings say. */
     const char *base;
+    /* Bytes that the values of all JSON files together, and the files that gguf-metadata.json names, may
+     * take; 0: 512 MiB.  Those of one file take at most 32 bytes for each of its bytes, or 16 MiB. */
+    uint64_t memory;
     const gufo_allocator *allocator; /* NULL: malloc; Jansson's own memory is always malloc's */
     uint64_t reserved[4];            /* must be zero */
 } gufo_checkpoint_options;

@@ -1,9 +1,9 @@
 /* JSON of strangers.
  *
- * Jansson does the reading.  Before, one look at the text bounds what it can make of it: a value takes
- * up to a hundred times the memory of its two bytes, and objects inside one another are read by
- * recursion.  The same look finds what jansson cannot say well (NaN) or refuses without need: whole
- * numbers beyond 64 bits, which tokenizer_config.json has for "no limit". */
+ * Jansson does the reading.  Before, the text is weighed, because a value takes up to a hundred times
+ * the memory of its two bytes, and looked at: objects inside one another are read by recursion, NaN is
+ * something that Jansson cannot say well, and whole numbers beyond 64 bits, which tokenizer_config.json
+ * has for "no limit", it refuses without need. */
 #include "import/json_file.h"
 
 #include <errno.h>
@@ -16,9 +16,11 @@
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/advise.h"
 #include "import/open_regular.h"
+#include "text/formats/json_tree.h"
 
-enum { MAX_DEPTH = 64, BYTES_PER_VALUE = 16, TEXT_LIMIT = 256 << 20 };
+enum { MAX_DEPTH = 64, TEXT_LIMIT = 256 << 20 };
 
 /* ---- a look at the text --------------------------------------------------------------------- */
 
@@ -27,7 +29,7 @@ typedef struct look {
     /* A copy of the text, where numbers beyond 64 bits become reals; NULL: none yet. */
     char *changed;
     bool has_large;
-    uint64_t base, values, most_values;
+    uint64_t base;
     unsigned depth;
     gufo_error *error;
 } look;
@@ -84,22 +86,15 @@ static gufo_status look_at_word(const look *l, size_t *at)
 
 static gufo_status look_at_mark(look *l, char mark, size_t at)
 {
-    if (mark == '{' || mark == '[') {
+    if (mark == '{' || mark == '[')
         l->depth++;
-        l->values++;
-    } else if ((mark == '}' || mark == ']') && l->depth > 0) {
+    else if ((mark == '}' || mark == ']') && l->depth > 0)
         l->depth--;
-    } else if (mark == ',') {
-        l->values++;
-    }
     if (memchr("{}[],: \t\r\n", mark, 10) == NULL)
         return fail_with(l->error, GUFO_E_MALFORMED, l->base + at, "JSON has no %s",
                          QUOTED(((gufo_str){&mark, 1})));
     if (l->depth > MAX_DEPTH)
         return fail_at(l, GUFO_E_LIMIT, at, "more than 64 objects and arrays inside one another");
-    if (l->values > l->most_values)
-        return fail_with(l->error, GUFO_E_LIMIT, l->base + at,
-                         "more than %" PRIu64 " values of JSON", l->most_values);
     return GUFO_OK;
 }
 
@@ -108,7 +103,6 @@ static gufo_status look_at_text(look *l)
     gufo_status status = GUFO_OK;
 
     l->depth = 0;
-    l->values = 0;
     for (size_t at = 0; at < l->text.len && status == GUFO_OK;) {
         char c = l->text.data[at];
 
@@ -174,18 +168,47 @@ static gufo_status read_values(look *l, json_t **json)
     return status;
 }
 
-gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset, json_t **json,
-                           gufo_error *error)
+/* ---- memory --------------------------------------------------------------------------------- */
+
+gufo_status json_memory_take(json_memory *memory, uint64_t bytes, gufo_error *error)
 {
-    look l = {.text = text,
-              .base = base_offset,
-              .most_values = TEXT_LIMIT / BYTES_PER_VALUE,
-              .error = error};
+    if (memory == NULL)
+        return GUFO_OK;
+    if (bytes > memory->left)
+        return import_advise(refuse(error, GUFO_E_LIMIT,
+                                    "%" PRIu64 " more bytes of memory are needed, but only %" PRIu64
+                                    " may be used",
+                                    bytes, memory->left),
+                             GUFO_ADVICE_MEMORY, error);
+    memory->left -= bytes;
+    return GUFO_OK;
+}
+
+/* Takes the memory of the tree of a text. */
+static gufo_status take_tree(const look *l, json_memory *memory)
+{
+    const uint64_t left = memory != NULL ? memory->left : JSON_TREE_MEMORY;
+    uint64_t bytes;
+    gufo_status status = json_tree_check(l->text, left, &bytes, l->error);
+
+    if (status == GUFO_OK)
+        return json_memory_take(memory, bytes, l->error);
+    return bytes > json_tree_allowed(l->text.len)
+               ? status
+               : import_advise(status, GUFO_ADVICE_MEMORY, l->error);
+}
+
+gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset,
+                           json_memory *memory, json_t **json, gufo_error *error)
+{
+    look l = {.text = text, .base = base_offset, .error = error};
     gufo_status status = GUFO_OK;
 
     *json = NULL;
     if (text.len > TEXT_LIMIT)
         status = fail_with(error, GUFO_E_LIMIT, base_offset, "a JSON text of %zu bytes", text.len);
+    if (status == GUFO_OK)
+        status = take_tree(&l, memory);
     if (status == GUFO_OK)
         status = read_values(&l, json);
     if (status != GUFO_OK && name != NULL)
@@ -195,9 +218,9 @@ gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static gufo_status read_source(const source *s, uint64_t limit, json_t **json, gufo_error *error)
+static gufo_status read_source(const source *s, uint64_t limit, json_memory *memory, json_t **json,
+                               gufo_error *error)
 {
-    look l = {.most_values = limit / BYTES_PER_VALUE, .error = error};
     gufo_status status;
     char *text;
 
@@ -207,15 +230,15 @@ static gufo_status read_source(const source *s, uint64_t limit, json_t **json, g
     text = s->size < SIZE_MAX ? mem_alloc(&default_allocator, (size_t)s->size + 1) : NULL;
     if (text == NULL)
         return fail_memory(error);
-    l.text = (gufo_str){text, (size_t)s->size};
-    status = source_read(s, 0, text, l.text.len, error);
+    status = source_read(s, 0, text, (size_t)s->size, error);
     if (status == GUFO_OK)
-        status = read_values(&l, json);
+        status = json_read_text((gufo_str){text, (size_t)s->size}, NULL, 0, memory, json, error);
     mem_free(&default_allocator, text);
     return status;
 }
 
-static gufo_status read_path(const char *path, uint64_t limit, json_t **json, gufo_error *error)
+static gufo_status read_path(const char *path, uint64_t limit, json_memory *memory, json_t **json,
+                             gufo_error *error)
 {
     source s = {.fd = -1};
     struct stat info;
@@ -229,13 +252,13 @@ static gufo_status read_path(const char *path, uint64_t limit, json_t **json, gu
         return GUFO_E_IO;
     status = source_open_fd(&s, fd, false, 0, &default_allocator, error);
     if (status == GUFO_OK)
-        status = read_source(&s, limit, json, error);
+        status = read_source(&s, limit, memory, json, error);
     source_close(&s);
     return status;
 }
 
-gufo_status json_file_read(const char *folder, const char *name, uint64_t limit, json_t **json,
-                           gufo_error *error)
+gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
+                           json_memory *memory, json_t **json, gufo_error *error)
 {
     char *path = path_in(folder, name, &default_allocator);
     gufo_status status;
@@ -243,7 +266,7 @@ gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
     *json = NULL;
     if (path == NULL)
         return fail_memory(error);
-    status = read_path(path, limit, json, error);
+    status = read_path(path, limit, memory, json, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
     mem_free(&default_allocator, path);

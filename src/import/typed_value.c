@@ -394,19 +394,14 @@ static gufo_status set_file(typed_reading *r, gufo_document *document, const jso
 {
     const char *name = json_string_value(json_object_get(json, "file"));
     gufo_value_type type = GUFO_VALUE_UINT8;
-    buffer bytes = {.allocator = &default_allocator};
     gufo_status status = type_of(r, json, &type);
+    gufo_str bytes;
 
     if (status == GUFO_OK && (type != GUFO_VALUE_STRING || name == NULL))
         status = fail(r, GUFO_E_MALFORMED, "only a string is in a file, which has a name");
     if (status == GUFO_OK)
         status = r->read(r->context, name, &bytes, r->error);
-    if (status == GUFO_OK)
-        status = gufo_document_set_str(
-            document, r->key, (gufo_str){bytes.len > 0 ? (const char *)bytes.data : "", bytes.len},
-            r->error);
-    buffer_free(&bytes);
-    return status;
+    return status == GUFO_OK ? gufo_document_set_str(document, r->key, bytes, r->error) : status;
 }
 
 static gufo_status set_single(typed_reading *r, gufo_document *document, const json_t *json)

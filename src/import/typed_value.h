@@ -13,14 +13,13 @@
 
 #include <jansson.h>
 
-#include "base/buffer.h"
 #include "gufo/document.h"
 
 /* A value as such an object; NULL without memory, or where arrays are too deep inside one another. */
 json_t *typed_value_json(const gufo_value *value);
 
-/* Appends the bytes of a file of the folder. */
-typedef gufo_status typed_value_file(void *context, const char *name, buffer *out,
+/* The bytes of a file of the folder, which stay until the value is set. */
+typedef gufo_status typed_value_file(void *context, const char *name, gufo_str *bytes,
                                      gufo_error *error);
 
 /* Sets a key to the value of such an object.  GUFO_E_MALFORMED for another form, GUFO_E_RANGE for a number

@@ -21,7 +21,7 @@ static inline model_config config_of(folder *f, const char *json, const char *ar
 
     *f = folder_new();
     write_text(f, "config.json", json);
-    check_ok(config_open(&config, f->path, arch, false, NULL, &error), &error, "%s", json);
+    check_ok(config_open(&config, f->path, arch, false, NULL, NULL, &error), &error, "%s", json);
     return config;
 }
 

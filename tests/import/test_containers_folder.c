@@ -40,7 +40,7 @@ static checkpoint opened(const char *path)
     gufo_error error;
     checkpoint c;
 
-    if (checkpoint_open(&c, path, NULL, &error) != GUFO_OK)
+    if (checkpoint_open(&c, path, NULL, NULL, &error) != GUFO_OK)
         fail_msg("%s: %s", error.file, error.message);
     return c;
 }
@@ -50,7 +50,7 @@ static void check_refused(const char *path, gufo_status status, const char *file
     gufo_error error = {0};
     checkpoint c;
 
-    assert_int_equal(checkpoint_open(&c, path, NULL, &error), status);
+    assert_int_equal(checkpoint_open(&c, path, NULL, NULL, &error), status);
     checkpoint_close(&c);
     if (strstr(error.message, part) == NULL)
         fail_msg("%s", error.message);

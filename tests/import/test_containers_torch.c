@@ -43,7 +43,7 @@ static checkpoint opened(const char *where)
     gufo_error error;
     checkpoint c;
 
-    if (checkpoint_open(&c, where, NULL, &error) != GUFO_OK)
+    if (checkpoint_open(&c, where, NULL, NULL, &error) != GUFO_OK)
         fail_msg("byte %" PRIu64 ": %s", error.offset, error.message);
     return c;
 }
@@ -58,7 +58,7 @@ static void check_refused(gufo_status status, const char *part)
 
     counter_init(&count);
     allocator = counter_allocator(&count);
-    if (checkpoint_open(&c, path.text, &allocator, &error) != status ||
+    if (checkpoint_open(&c, path.text, NULL, &allocator, &error) != status ||
         strstr(error.message, part) == NULL)
         fail_msg("%s: status %d, byte %" PRIu64 ": %s", part, (int)error.code, error.offset,
                  error.message);
@@ -483,7 +483,7 @@ static void test_cut(void **state)
     zip_build(&file, parts, 3, true);
     for (size_t len = 4; len < file.len; len++) {
         write_file(path.text, file.data, len);
-        assert_int_not_equal(checkpoint_open(&c, path.text, NULL, &error), GUFO_OK);
+        assert_int_not_equal(checkpoint_open(&c, path.text, NULL, NULL, &error), GUFO_OK);
         checkpoint_close(&c);
     }
     builder_free(&file);
@@ -493,7 +493,7 @@ static void test_cut(void **state)
     torch_old_build(&file, &p, storages, 2, false);
     for (size_t len = 16; len < file.len; len++) {
         write_file(path.text, file.data, len);
-        assert_int_equal(checkpoint_open(&c, path.text, NULL, &error), GUFO_E_TRUNCATED);
+        assert_int_equal(checkpoint_open(&c, path.text, NULL, NULL, &error), GUFO_E_TRUNCATED);
         checkpoint_close(&c);
     }
     builder_raw(&file, "x", 1);
@@ -528,7 +528,7 @@ static void test_without_memory(void **state)
             counter_init(&count);
             count.fail_at = i;
             allocator = counter_allocator(&count);
-            status = checkpoint_open(&c, path.text, &allocator, NULL);
+            status = checkpoint_open(&c, path.text, NULL, &allocator, NULL);
             checkpoint_close(&c);
             assert_int_equal(count.in_use, 0);
             assert_true(status == GUFO_OK || i < 200);

@@ -2,8 +2,10 @@
 #include "../support/folder.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "gufo/import.h"
 #include "import/json_file.h"
 
 static json_t *read_good(const char *text)
@@ -11,7 +13,7 @@ static json_t *read_good(const char *text)
     gufo_error error;
     json_t *json;
 
-    if (json_read_text(gufo_str_of(text), NULL, 0, &json, &error) != GUFO_OK)
+    if (json_read_text(gufo_str_of(text), NULL, 0, NULL, &json, &error) != GUFO_OK)
         fail_msg("%s: %s", text, error.message);
     return json;
 }
@@ -89,8 +91,9 @@ static void test_refused(void **state)
         gufo_error error = {0};
         json_t *json = NULL;
 
-        assert_int_equal(json_read_text(gufo_str_of(rows[i].text), "x.json", 100, &json, &error),
-                         rows[i].status);
+        assert_int_equal(
+            json_read_text(gufo_str_of(rows[i].text), "x.json", 100, NULL, &json, &error),
+            rows[i].status);
         assert_null(json);
         assert_string_equal(error.file, "x.json");
         if (strstr(error.message, rows[i].part) == NULL || error.offset != rows[i].offset)
@@ -98,13 +101,10 @@ static void test_refused(void **state)
     }
 }
 
-/* Depth and number of values are bounded before anything is read. */
-static void test_bombs(void **state)
+/* Depth is bounded before anything is read. */
+static void test_depth(void **state)
 {
-    enum { VALUES = 5000 };
-    static char text[2 * VALUES + 2];
-    folder f = folder_new();
-    path_text path = folder_path(&f, "config.json");
+    static char text[131];
     gufo_error error;
     json_t *json;
 
@@ -115,20 +115,82 @@ static void test_bombs(void **state)
     json_decref(json);
     memset(text, '[', 65);
     memset(text + 65, ']', 65);
-    assert_int_equal(json_read_text(gufo_str_of(text), NULL, 0, &json, &error), GUFO_E_LIMIT);
+    assert_int_equal(json_read_text(gufo_str_of(text), NULL, 0, NULL, &json, &error), GUFO_E_LIMIT);
     assert_int_equal(error.offset, 64);
+}
 
+/* A list of `count` times `value`; owned. */
+static char *list_of(const char *value, size_t count)
+{
+    const size_t len = strlen(value) + 1;
+    char *text = malloc(count * len + 2);
+
+    assert_non_null(text);
     text[0] = '[';
-    for (size_t i = 0; i < VALUES; i++)
-        memcpy(text + 1 + 2 * i, i + 1 < VALUES ? "0," : "0]", 2);
-    write_file(path.text, text, 2 * VALUES + 1);
-    assert_int_equal(json_file_read(f.path, "config.json", 16 * VALUES, &json, &error), GUFO_OK);
-    assert_int_equal(json_array_size(json), VALUES);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(text + 1 + i * len, value, len - 1);
+        text[(i + 1) * len] = i + 1 < count ? ',' : ']';
+    }
+    text[count * len + 1] = '\0';
+    return text;
+}
+
+/* The memory of values is bounded by the bytes of their file. */
+static void test_memory(void **state)
+{
+    static const struct {
+        const char *value;
+        size_t count;
+        gufo_status status;
+    } rows[] = {
+        {"{}", 60000, GUFO_OK}, /* so little is always allowed */
+        {"{}", 80000, GUFO_E_LIMIT},
+        {"[]", 200000, GUFO_E_LIMIT},
+        {"{\"a\":1}", 200000, GUFO_E_LIMIT},
+        {"1", 400000, GUFO_OK},
+        {"\"ab\"", 300000, GUFO_OK},
+    };
+    folder f = folder_new();
+    path_text path = folder_path(&f, "x.json");
+    gufo_error error;
+    json_t *json;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = list_of(rows[i].value, rows[i].count);
+
+        write_file(path.text, text, strlen(text));
+        assert_int_equal(json_file_read(f.path, "x.json", 1 << 24, NULL, &json, &error),
+                         rows[i].status);
+        json_decref(json);
+        free(text);
+    }
+    folder_remove(&f);
+}
+
+/* Files share what may be taken. */
+static void test_memory_of_all(void **state)
+{
+    char *text = list_of("10", 1000);
+    json_memory memory = {100000};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "x.json");
+    gufo_error error = {0};
+    json_t *json;
+
+    (void)state;
+    write_file(path.text, text, strlen(text));
+    assert_int_equal(json_file_read(f.path, "x.json", 1 << 24, &memory, &json, &error), GUFO_OK);
     json_decref(json);
-    assert_int_equal(json_file_read(f.path, "config.json", 16 * VALUES - 16, &json, &error),
+    assert_true(memory.left > 30000 && memory.left < 50000);
+    assert_int_equal(json_file_read(f.path, "x.json", 1 << 24, &memory, &json, &error),
                      GUFO_E_LIMIT);
+    assert_int_equal(error.advice, GUFO_ADVICE_MEMORY);
     assert_string_equal(error.file, path.text);
-    assert_int_equal(json_file_read(NULL, path.text, 2 * VALUES, &json, &error), GUFO_E_LIMIT);
+    assert_int_equal(json_memory_take(&memory, memory.left, &error), GUFO_OK);
+    assert_int_equal(json_memory_take(&memory, 1, &error), GUFO_E_LIMIT);
+    assert_int_equal(json_memory_take(NULL, UINT64_MAX, &error), GUFO_OK);
+    free(text);
     folder_remove(&f);
 }
 
@@ -140,16 +202,16 @@ static void test_files(void **state)
     json_t *json;
 
     (void)state;
-    assert_int_equal(json_file_read(f.path, "none.json", 100, &json, &error), GUFO_OK);
+    assert_int_equal(json_file_read(f.path, "none.json", 100, NULL, &json, &error), GUFO_OK);
     assert_null(json);
     assert_int_equal(symlink("blob", link.text), 0); /* which is missing */
-    assert_int_equal(json_file_read(f.path, "link.json", 100, &json, &error), GUFO_E_IO);
+    assert_int_equal(json_file_read(f.path, "link.json", 100, NULL, &json, &error), GUFO_E_IO);
     assert_string_equal(error.file, link.text);
     write_file(folder_path(&f, "blob").text, "{\"a\": 1}", 8);
-    assert_int_equal(json_file_read(f.path, "link.json", 100, &json, &error), GUFO_OK);
+    assert_int_equal(json_file_read(f.path, "link.json", 100, NULL, &json, &error), GUFO_OK);
     assert_int_equal(json_integer_value(json_object_get(json, "a")), 1);
     json_decref(json);
-    assert_int_equal(json_file_read(NULL, f.path, 100, &json, &error), GUFO_E_IO);
+    assert_int_equal(json_file_read(NULL, f.path, 100, NULL, &json, &error), GUFO_E_IO);
     folder_remove(&f);
 }
 
@@ -157,7 +219,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),  cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_memory_of_all),
         cmocka_unit_test(test_files),
     };
 

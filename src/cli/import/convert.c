@@ -80,6 +80,7 @@ static const char *const hints[] = {
     [GUFO_ADVICE_PRE] = "--pre NAME says how to cut texts",
     [GUFO_ADVICE_VOCABULARY] = "--vocab-from takes the vocabulary of another model",
     [GUFO_ADVICE_BASE] = "--base names the model that the adapter is for",
+    [GUFO_ADVICE_MEMORY] = "--memory SIZE lets it use more",
 };
 
 /* Options that do not go together are wrong usage, what files say is not. */
@@ -200,7 +201,8 @@ static int open_checkpoint(convert_options *o, gufo_model **model)
                                              .metadata = o->metadata,
                                              .known = o->given,
                                              .vocabulary = o->other,
-                                             .base = o->base};
+                                             .base = o->base,
+                                             .memory = o->quantize.memory};
     gufo_import *import;
     gufo_error error;
 

@@ -11,6 +11,7 @@
 #include "cli/import/migrate.h"
 #include "digest/algorithm.h"
 #include "schema/registry/key.h"
+#include "text/formats/json_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,6 +175,7 @@ int migrate_take_known(migration *m)
     char hash[GUFO_DIGEST_TEXT];
     gufo_str bytes = {0};
     json_error_t error;
+    gufo_error reason;
     json_t *root;
     int code = CODE_OK;
 
@@ -183,6 +185,10 @@ int migrate_take_known(migration *m)
                            &bytes);
     if (code != CODE_OK)
         return code;
+    if (json_tree_check(bytes, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK) {
+        small_file_free(&bytes);
+        return report_error(path, &reason);
+    }
     root = json_loadb(bytes.data, bytes.len, JSON_REJECT_DUPLICATES, &error);
     small_file_free(&bytes);
     if (root == NULL)

@@ -6,6 +6,7 @@
 
 #include "cli/core/stdout.h"
 #include "cli/text/blocks.h"
+#include "text/formats/json_tree.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -61,11 +62,15 @@ static int answer(detokenization *d, const uint32_t *ids, size_t count)
 static int answer_line(detokenization *d, const blocks *in, gufo_str line)
 {
     json_error_t error;
-    json_t *list = json_loadb(line.data, line.len, 0, &error);
+    json_t *list;
     uint32_t *ids = NULL;
     size_t count = 0;
+    gufo_error reason;
     int code = CODE_FAILED;
 
+    if (json_tree_check(line, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK)
+        return report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, reason.message);
+    list = json_loadb(line.data, line.len, 0, &error);
     if (!json_is_array(list))
         report_message(in->path, "line %" PRIu64 ": %s", in->line,
                        list == NULL ? error.text : "an array of ids is expected");

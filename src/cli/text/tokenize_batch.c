@@ -10,6 +10,7 @@
 #include "cli/core/stdout.h"
 #include "cli/text/blocks.h"
 #include "text/formats/base64.h"
+#include "text/formats/json_tree.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -50,12 +51,17 @@ static int answer(tokenization *t, gufo_str text)
 static int answer_line(tokenization *t, const blocks *in, gufo_str line)
 {
     json_error_t error;
-    json_t *root = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    json_t *root;
     gufo_str text = {0};
     buffer bytes = {.allocator = &default_allocator};
-    const char *wrong = root == NULL ? error.text : text_of(root, &text, &bytes);
+    const char *wrong;
+    gufo_error reason;
     int code;
 
+    if (json_tree_check(line, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK)
+        return report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, reason.message);
+    root = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    wrong = root == NULL ? error.text : text_of(root, &text, &bytes);
     if (wrong != NULL)
         code = report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, wrong);
     else

@@ -233,10 +233,12 @@ gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error)
     return status;
 }
 
-static gufo_status read_settings(adapter *a, const char *folder, gufo_error *error)
+static gufo_status read_settings(adapter *a, const char *folder, json_memory *memory,
+                                 gufo_error *error)
 {
     json_t *settings = NULL;
-    gufo_status status = json_file_read(folder, SETTINGS_NAME, SETTINGS_LIMIT, &settings, error);
+    gufo_status status =
+        json_file_read(folder, SETTINGS_NAME, SETTINGS_LIMIT, memory, &settings, error);
 
     if (status == GUFO_OK && settings == NULL)
         return refuse(error, GUFO_E_NOT_FOUND,
@@ -245,8 +247,8 @@ static gufo_status read_settings(adapter *a, const char *folder, gufo_error *err
     return status == GUFO_OK ? adapter_take(a, settings, error) : status;
 }
 
-gufo_status adapter_open(adapter *a, const char *folder, const gufo_allocator *allocator,
-                         gufo_error *error)
+gufo_status adapter_open(adapter *a, const char *folder, json_memory *memory,
+                         const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status;
 
@@ -254,7 +256,7 @@ gufo_status adapter_open(adapter *a, const char *folder, const gufo_allocator *a
     a->path = path_in(folder, SETTINGS_NAME, a->allocator);
     if (a->path == NULL)
         return fail_memory(error);
-    status = read_settings(a, folder, error);
+    status = read_settings(a, folder, memory, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, a->path);
     return status;

@@ -149,9 +149,10 @@ static gufo_status open_files(model_config *config, const char *folder, const ch
 }
 
 gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
-                        const gufo_allocator *allocator, gufo_error *error)
+                        json_memory *memory, const gufo_allocator *allocator, gufo_error *error)
 {
-    *config = (model_config){.allocator = mem_allocator(allocator), .is_generic = generic};
+    *config = (model_config){
+        .allocator = mem_allocator(allocator), .json = memory, .is_generic = generic};
     return open_files(config, folder, arch, error);
 }
 

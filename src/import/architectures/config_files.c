@@ -46,13 +46,13 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
 
     *json = NULL;
     if (config->memory == NULL)
-        return json_file_read(config->folder, name, limit, json, error);
+        return json_file_read(config->folder, name, limit, config->json, json, error);
     if (!config_memory_file(config, gufo_str_of(name), &bytes))
         return GUFO_OK;
     if (bytes.len > limit)
         return refuse(error, GUFO_E_LIMIT, "%s: %zu bytes, but at most %" PRIu64 " are read", name,
                       bytes.len, limit);
-    return json_read_text(bytes, name, 0, json, error);
+    return json_read_text(bytes, name, 0, config->json, json, error);
 }
 
 static gufo_status append(gufo_str bytes, buffer *out, gufo_error *error)

@@ -162,10 +162,10 @@ static gufo_status open_path(checkpoint *c, part_list *parts, const char *path, 
     return status == GUFO_OK ? add_parts(c, parts, error) : status;
 }
 
-gufo_status checkpoint_open(checkpoint *c, const char *path, const gufo_allocator *allocator,
-                            gufo_error *error)
+gufo_status checkpoint_open(checkpoint *c, const char *path, json_memory *memory,
+                            const gufo_allocator *allocator, gufo_error *error)
 {
-    part_list parts = {.allocator = mem_allocator(allocator)};
+    part_list parts = {.allocator = mem_allocator(allocator), .memory = memory};
     gufo_status status;
 
     *c = (checkpoint){.allocator = parts.allocator};

@@ -21,7 +21,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "import/json_file.h"
 #include "import/open_regular.h"
 
 enum { MAX_PARTS = 1 << 16, MAX_INDEX = 256 << 20, NAMED_TENSORS = 3 };
@@ -242,7 +241,8 @@ static gufo_status check_present(const part_list *parts, gufo_error *error)
 /* Reads the index at parts->index_path; GUFO_OK if no such file exists. */
 static gufo_status read_index(part_list *parts, gufo_error *error)
 {
-    gufo_status status = json_file_read(NULL, parts->index_path, MAX_INDEX, &parts->index, error);
+    gufo_status status =
+        json_file_read(NULL, parts->index_path, MAX_INDEX, parts->memory, &parts->index, error);
 
     if (status == GUFO_OK && parts->index != NULL && !json_is_object(weight_map(parts)))
         status = refuse(error, GUFO_E_MALFORMED, "the index has no object \"weight_map\"");

@@ -2,14 +2,13 @@
 #ifndef IMPORT_CONTAINERS_PARTS_H
 #define IMPORT_CONTAINERS_PARTS_H
 
-#include <jansson.h>
-
 #include "import/containers/checkpoint.h"
 
 typedef struct part_list {
     const gufo_allocator *allocator;
-    char *folder; /* without a slash at its end, but for "/" */
-    char **names; /* of files in the folder, in order */
+    json_memory *memory; /* for the index; NULL: the default */
+    char *folder;        /* without a slash at its end, but for "/" */
+    char **names;        /* of files in the folder, in order */
     uint64_t count, room;
     checkpoint_layout layout;
     json_t *index;    /* the file's whole content; NULL: no index exists */

@@ -116,7 +116,7 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
 static gufo_status open_given(conversion *c, const char *path, gufo_error *error)
 {
     gufo_status status = is_folder(path) ? config_open(&c->config, path, c->options.arch, false,
-                                                       &c->base.allocator, error)
+                                                       &c->json, &c->base.allocator, error)
                                          : open_model(c, path, error);
 
     if (status != GUFO_OK)
@@ -132,7 +132,8 @@ static gufo_status open_found(conversion *c, gufo_error *error)
     if (status == GUFO_OK && folder == NULL)
         return fail_base(c, error);
     if (status == GUFO_OK)
-        status = config_open(&c->config, folder, c->options.arch, false, &c->base.allocator, error);
+        status = config_open(&c->config, folder, c->options.arch, false, &c->json,
+                             &c->base.allocator, error);
     if (status == GUFO_OK)
         status = import_warn(&c->base, error, "the base is taken to be %s", folder);
     mem_free(&c->base.allocator, folder);
@@ -141,7 +142,8 @@ static gufo_status open_found(conversion *c, gufo_error *error)
 
 gufo_status conversion_open_adapter(conversion *c, gufo_error *error)
 {
-    gufo_status status = adapter_open(&c->adapter, c->checkpoint.folder, &c->base.allocator, error);
+    gufo_status status =
+        adapter_open(&c->adapter, c->checkpoint.folder, &c->json, &c->base.allocator, error);
 
     if (status != GUFO_OK)
         return status;

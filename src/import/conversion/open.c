@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/conversion/conversion.h"
+#include "text/formats/json_tree.h"
 
 /* ---- questions ------------------------------------------------------------------------------ */
 
@@ -71,7 +72,7 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     gufo_status status = GUFO_OK;
 
     if (c->has_tensors) {
-        status = checkpoint_open(&c->checkpoint, path, &c->base.allocator, error);
+        status = checkpoint_open(&c->checkpoint, path, &c->json, &c->base.allocator, error);
         folder = c->checkpoint.folder;
         c->is_adapter = c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
     }
@@ -80,7 +81,8 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     if (status == GUFO_OK && o->base != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "a base is for an adapter; this is not one");
     if (status == GUFO_OK)
-        status = config_open(&c->config, folder, o->arch, is_generic(c), &c->base.allocator, error);
+        status = config_open(&c->config, folder, o->arch, is_generic(c), &c->json,
+                             &c->base.allocator, error);
     if (status == GUFO_OK && c->has_tensors)
         status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
     return status;
@@ -243,6 +245,7 @@ gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_opti
         return NULL;
     c->base.kind = &conversion_kind;
     c->options = *options;
+    c->json.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
     if (open_checkpoint(c, path, error) == GUFO_OK)
         return &c->base;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -13,7 +14,11 @@
 #include "import/open_regular.h"
 #include "import/typed_value.h"
 
-enum { STORED_LIMIT = 256 << 20 };
+enum { STORED_LIMIT = 256 << 20, MOST_FILES = 256 };
+
+/* The bytes of a file that becomes a value: here, in the document, in that of the model, in the header
+ * that is written. */
+enum { COPIES = 4 };
 
 const gufo_element_type *stored_type(const stored_metadata *stored)
 {
@@ -37,20 +42,56 @@ static bool is_made(const char *key)
     return false;
 }
 
-static gufo_status read_file(void *context, const char *name, buffer *out, gufo_error *error)
-{
-    bool found = false;
-    gufo_status status = GUFO_OK;
+/* Files that keys name, each of which is read once. */
+typedef struct named_files {
+    const model_config *config;
+    struct {
+        const char *name; /* of the JSON */
+        buffer bytes;
+    } files[MOST_FILES];
+    size_t count;
+} named_files;
 
+/* Where a file that was not read yet goes. */
+static gufo_status read_file(named_files *n, const char *name, gufo_error *error)
+{
+    const json_memory *memory = n->config->json;
+    uint64_t limit = memory != NULL ? smaller(STORED_LIMIT, memory->left) : STORED_LIMIT;
+    gufo_status status = GUFO_OK;
+    bool found = false;
+
+    if (n->count == MOST_FILES)
+        return refuse(error, GUFO_E_LIMIT, "more than %d files are named", MOST_FILES);
+    n->files[n->count].name = name;
+    n->files[n->count].bytes = (buffer){.allocator = n->config->allocator};
     if (is_plain_name(gufo_str_of(name)))
-        status = config_read_bytes(context, name, STORED_LIMIT, out, &found, error);
+        status =
+            config_read_bytes(n->config, name, limit, &n->files[n->count++].bytes, &found, error);
     return status != GUFO_OK || found
                ? status
                : refuse(error, GUFO_E_MALFORMED, "the file %s is not in the folder",
                         QUOTED(gufo_str_of(name)));
 }
 
-static gufo_status read_keys(stored_metadata *stored, const model_config *config, gufo_error *error)
+static gufo_status find_file(void *context, const char *name, gufo_str *bytes, gufo_error *error)
+{
+    named_files *n = context;
+    gufo_status status = GUFO_OK;
+    const buffer *found;
+    size_t i = 0;
+
+    while (i < n->count && strcmp(n->files[i].name, name) != 0)
+        i++;
+    if (i == n->count)
+        status = read_file(n, name, error);
+    if (status != GUFO_OK)
+        return status;
+    found = &n->files[i].bytes;
+    *bytes = (gufo_str){found->len > 0 ? (const char *)found->data : "", found->len};
+    return json_memory_take(n->config->json, COPIES * (uint64_t)bytes->len, error);
+}
+
+static gufo_status set_keys(stored_metadata *stored, named_files *files, gufo_error *error)
 {
     json_t *keys = json_object_get(stored->root, "keys"), *value;
     gufo_status status = GUFO_OK;
@@ -65,10 +106,25 @@ static gufo_status read_keys(stored_metadata *stored, const model_config *config
         if (is_made(key))
             return refuse(error, GUFO_E_MALFORMED, "%s follows from the model: it cannot be given",
                           key);
-        status = typed_value_set(stored->entries, key, value, read_file, (void *)config, error);
+        status = typed_value_set(stored->entries, key, value, find_file, files, error);
         if (status != GUFO_OK)
             break;
     }
+    return status;
+}
+
+static gufo_status read_keys(stored_metadata *stored, const model_config *config, gufo_error *error)
+{
+    named_files *files = mem_object(config->allocator, sizeof *files, error);
+    gufo_status status;
+
+    if (files == NULL)
+        return GUFO_E_MEMORY;
+    files->config = config;
+    status = set_keys(stored, files, error);
+    for (size_t i = 0; i < files->count; i++)
+        buffer_free(&files->files[i].bytes);
+    mem_free(config->allocator, files);
     return status;
 }
 

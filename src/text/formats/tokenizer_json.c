@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/formats/json_reading.h"
+#include "text/formats/json_tree.h"
 
 static const struct {
     model_kind kind;
@@ -136,6 +137,9 @@ gufo_status tokenizer_json_read(gufo_str text, const tokenizer_json_options *opt
     if (options != NULL)
         r.options = *options;
     r.allocator = *mem_allocator(r.options.allocator);
+    status = json_tree_check(text, JSON_TREE_MEMORY, NULL, error);
+    if (status != GUFO_OK)
+        return status;
     r.root =
         json_loadb(text.data != NULL ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &reason);
     if (r.root != NULL)

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# Memory follows what is in a file, whatever the file announces.  bench/bench_hostile measures the same.
+
+# bats sets stderr.
+# shellcheck disable=SC2154
+
+load common
+
+LIMIT=200000 # KiB of address space, program and libraries included
+
+needs_limit() {
+    (ulimit -v $LIMIT; gufo --version >/dev/null 2>&1) || skip "sanitizers need more address space"
+}
+
+# refused TEXT ARGUMENT...: gufo ends with status 3 and says so, within the limit.
+refused() {
+    local text=$1
+    shift
+    run -3 bash -c "ulimit -v $LIMIT; "'exec "$0" "$@"' "$GUFO" "$@"
+    has "$text"
+    lacks 'out of memory'
+}
+
+# make_folder DIR: a model as Hugging Face's libraries save it.
+make_folder() {
+    mkdir "$1" && "$GUFO_TEST_BIN/make_checkpoint" "$1"
+}
+
+# ---- JSON ---------------------------------------------------------------------------------------
+
+# objects N: [{},{},...]
+objects() {
+    printf '['
+    yes '{},' | head -n "$1" | tr -d '\n'
+    printf '{}]'
+}
+
+@test "memory: values of JSON take no more than 32 bytes for each byte of their file" {
+    needs_limit
+    make_folder m
+    for file in config.json tokenizer_config.json tokenizer.json generation_config.json; do
+        [ ! -e m/$file ] || mv m/$file kept
+        { printf '{"x":' && objects 1000000 && printf '}'; } >m/$file
+        # What generation_config.json says is taken where it can be read.
+        [ $file = generation_config.json ] || refused "m/$file: the values of this JSON take up to 248" show m
+        run bash -c "ulimit -v $LIMIT; "'exec "$0" ls m' "$GUFO"
+        lacks 'out of memory'
+        [ ! -e kept ] || mv kept m/$file
+    done
+    { printf '{"weight_map":{},"x":' && objects 1000000 && printf '}'; } >m/model.safetensors.index.json
+    refused 'm/model.safetensors.index.json: the values of this JSON take up to 248' show m
+    rm m/model.safetensors.index.json
+    { printf '{"version":1,"keys":{},"x":' && objects 1000000 && printf '}'; } >m/gguf-metadata.json
+    refused 'm/gguf-metadata.json: the values of this JSON take up to 248' convert m --dry-run
+    mv m/gguf-metadata.json more.json
+    refused 'more.json: the values of this JSON take up to 248' convert m --dry-run --metadata more.json
+}
+
+@test "memory: all JSON of a model takes no more than --memory" {
+    make_folder m
+    run -3 gufo convert m --dry-run --memory 10K
+    has 'may be used (--memory SIZE lets it use more)'
+    gufo convert -q m --dry-run --memory 10M
+}
+
+@test "memory: a file that many keys of gguf-metadata.json name is read once, and its copies are counted" {
+    needs_limit
+    make_folder m
+    head -c 2000000 /dev/zero | tr '\0' a >m/big.txt
+    keys() {
+        printf '{"version":1,"keys":{"x.k0":{"type":"string","file":"big.txt"}'
+        for ((i = 1; i < $1; i++)); do printf ',"x.k%d":{"type":"string","file":"big.txt"}' "$i"; done
+        printf '}}'
+    }
+    keys 500 >m/gguf-metadata.json
+    refused 'm/gguf-metadata.json: 8000000 more bytes of memory are needed' convert m --dry-run --memory 60M
+    keys 3 >m/gguf-metadata.json
+    gufo convert -q m out.gguf
+    gufo get out.gguf x.k2 | cmp - <(cat m/big.txt && echo)
+}
