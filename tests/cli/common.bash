@@ -140,3 +140,36 @@ need_terminal() {
     command -v script >/dev/null || skip "script (util-linux) is missing"
     script --quiet --return --command true /dev/null </dev/null >/dev/null || skip "no terminal can be had"
 }
+
+# make_large [ROWS]: half a gigabyte that takes no room on the disk, and a while to read; a quarter of it where
+# sanitizers make everything slow.
+make_large() {
+    local rows=${1:-32768}
+    [ -z "${GUFO_SANITIZE:-}" ] || rows=8192
+    make_gguf large.gguf nopad tensor a.weight 0 "4096x$rows" 0
+    truncate -s "+$((4096 * rows * 4))" large.gguf
+}
+
+# begin OUT ARGUMENT...: starts gufo in the background, as $job, and waits until it has begun OUT.
+begin() {
+    local part=$1.part
+    shift
+    set -m # without job control SIGINT is ignored in the background
+    "$GUFO" "$@" >/dev/null 2>stderr &
+    job=$!
+    for ((i = 0; i < 1000; i++)); do
+        [ ! -s "$part.journal" ] || [ ! -e "$part" ] || break
+        sleep 0.01
+    done
+}
+
+# interrupt SIGNAL OUT ARGUMENT...: runs gufo until OUT has begun, then sends the signal; the exit status.
+interrupt() {
+    local signal=$1 status=0
+    shift
+    begin "$@"
+    sleep 0.05
+    kill -s "$signal" "$job"
+    wait "$job" || status=$?
+    return "$status"
+}

@@ -186,12 +186,12 @@ END
     kill -s KILL "$job"
     wait "$job" || true
     if [ ! -e out.gguf ]; then
-        run -2 gufo convert -q m out.gguf Q4_K_M
+        run -2 gufo convert -q m out.gguf Q5_K_M
         has '(--resume continues it, --force starts over)'
     else
         rm out.gguf # it was quicker
     fi
-    gufo convert -q --resume m out.gguf Q4_K_M
+    gufo convert -q m out.gguf Q4_K_M
     cmp whole.gguf out.gguf
     [ ! -e out.gguf.part.journal ]
 }

@@ -427,7 +427,7 @@ END
     timeout -s INT 0.05 "$GUFO" migrate -q --threads 1 --dequantize F32 old.bin new.gguf 2>/dev/null || code=$?
     [ "$code" -eq 124 ] || [ "$code" -eq 0 ]
     [ "$code" -eq 0 ] || [ ! -e new.gguf ]
-    gufo migrate -q --force --resume --dequantize F32 old.bin new.gguf
+    [ -e new.gguf ] || gufo migrate -q --dequantize F32 old.bin new.gguf
     cmp whole.gguf new.gguf
     files old.bin whole.gguf new.gguf
 }

@@ -20,7 +20,7 @@ has_size() {
 }
 
 need_patterns() {
-    run gufo quantize --dry-run --tensor-type 'a=Q8_0' sample.gguf Q4_0
+    run gufo quantize --dry-run --tensor-type 'a=Q8_0' "${1:-sample.gguf}" Q4_0
     [[ "$output" != *PCRE2* ]] || skip "built without PCRE2"
 }
 
@@ -316,6 +316,67 @@ number() {
     rm sample.gguf.losses
     gufo quantize -q sample.gguf out.gguf --target-size 90K --resume
     cmp whole.gguf out.gguf
+}
+
+# bats test_tags=plain
+@test "target size: an interrupted run leaves no plan, and the command that it names makes the same files" {
+    make_large 8192
+    need_patterns large.gguf
+    arguments=(large.gguf out.gguf --exact --types Q4_K,Q5_K --target-bpw 4.6)
+    gufo quantize -q "${arguments[@]}" --save-plan ../plan.txt
+    mv out.gguf ../expected.gguf
+    rm large.gguf.losses
+    arguments+=(--save-plan plan.txt)
+    for signal in INT TERM KILL; do
+        code=$([ "$signal" = KILL ] && echo 137 || echo 4)
+        # While it measures: there is no file yet that would say so.
+        set -m
+        "$GUFO" quantize --threads 1 "${arguments[@]}" >/dev/null 2>stderr &
+        sleep 0.1
+        kill -s "$signal" $!
+        run wait $!
+        [ ! -e plan.txt ]
+        if [ "$status" -eq 4 ] && [ ! -e out.gguf.part ]; then
+            [ "$(cat stderr)" = 'gufo: large.gguf: interrupted while it was measured; the same command continues' ]
+        fi
+        rm -f out.gguf*
+        run -"$code" interrupt "$signal" out.gguf quantize --threads 1 "${arguments[@]}"
+        [ "$signal" = KILL ] ||
+            [ "$(cat stderr)" = 'gufo: out.gguf: interrupted; what is done is kept beside it; the same command continues' ]
+        files large.gguf large.gguf.losses stderr out.gguf.part out.gguf.part.journal
+        run -0 --separate-stderr gufo quantize "${arguments[@]}"
+        [[ "$stderr" == 'gufo: out.gguf: continues an interrupted run at '* ]]
+        cmp out.gguf ../expected.gguf
+        cmp plan.txt ../plan.txt
+        # An older plan and an older output stay until there are new ones.
+        printf 'mine\n' | tee plan.txt >out.gguf
+        run -"$code" interrupt "$signal" out.gguf quantize --force --threads 1 "${arguments[@]}"
+        [ "$signal" = KILL ] ||
+            [ "$(cat stderr)" = 'gufo: out.gguf: interrupted; what is done is kept beside it; the same command with --resume continues' ]
+        same_list mine "$(cat plan.txt)"
+        same_list mine "$(cat out.gguf)"
+        gufo quantize -q --force --resume "${arguments[@]}"
+        cmp out.gguf ../expected.gguf
+        cmp plan.txt ../plan.txt
+        rm out.gguf plan.txt large.gguf.losses
+    done
+}
+
+# bats test_tags=plain
+@test "target size: a run that fails leaves no plan, and the one that was there" {
+    sample
+    need_patterns sample.gguf
+    run -3 bash -c 'ulimit -f 50; "$GUFO" quantize sample.gguf out.gguf --target-size 100K --save-plan plan.txt'
+    has 'out.gguf: cannot'
+    files sample.gguf sample.gguf.losses
+    printf 'mine\n' >plan.txt
+    run -3 bash -c 'ulimit -f 50; "$GUFO" quantize --force sample.gguf out.gguf --target-size 100K --save-plan plan.txt'
+    same_list mine "$(cat plan.txt)"
+    files sample.gguf sample.gguf.losses plan.txt
+    # A dry run has a plan, too.
+    gufo quantize -q --dry-run --force sample.gguf out.gguf --target-size 100K --save-plan plan.txt
+    gufo quantize -q sample.gguf out.gguf --target-size 100K --save-plan other.txt
+    cmp plan.txt other.txt
 }
 
 # bats test_tags=plain

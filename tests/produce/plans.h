@@ -43,6 +43,8 @@ typedef struct plan {
     /* of the last run: */
     measured results[PIECES];
     uint64_t stop_at, calls, done, total, units; /* stop_at: calls of progress; 0: never */
+    uint64_t continued;                          /* calls of on_continue, */
+    uint64_t before;                             /* and the bytes that the last one says */
 } plan;
 
 static inline const gufo_element_type *type_of(uint32_t id)
@@ -434,7 +436,7 @@ static inline bool count_progress(void *context, uint64_t done, uint64_t total)
 
 static inline gufo_run plan_how(plan *p, unsigned threads, uint64_t memory)
 {
-    p->calls = p->done = p->total = 0;
+    p->calls = p->done = p->total = p->continued = p->before = 0;
     return (gufo_run){
         .threads = threads, .memory = memory, .progress = count_progress, .progress_context = p};
 }
@@ -446,10 +448,22 @@ static inline void plan_take_results(plan *p, const gufo_job *job)
         memcpy(&p->results[i], job_result(job, i), sizeof p->results[i]);
 }
 
+static inline void count_continued(void *context, uint64_t done, uint64_t total)
+{
+    plan *p = context;
+
+    p->continued++;
+    p->before = done;
+    check(done <= total && total > 0, "%" PRIu64 " of %" PRIu64, done, total);
+}
+
 static inline gufo_status plan_run(plan *p, uint32_t flags, unsigned threads, uint64_t memory,
                                    gufo_error *error)
 {
-    const gufo_job_options options = {.path = p->path.text, .flags = flags};
+    const gufo_job_options options = {.path = p->path.text,
+                                      .flags = flags,
+                                      .on_continue = count_continued,
+                                      .continue_context = p};
     const gufo_run how = plan_how(p, threads, memory);
     gufo_job *job = plan_job(p, error);
     gufo_status status;

@@ -17,9 +17,24 @@ static const char *judge(const struct stat *info, bool owner_fits)
     return info->st_nlink != 1 ? "it has other hard links" : NULL;
 }
 
+/* The same, with the rights of others. */
+static const char *judge_closed(const struct stat *info, bool owner_fits)
+{
+    const char *obstacle = judge(info, owner_fits);
+
+    if (obstacle == NULL && (info->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        obstacle = "other users may write to it";
+    return obstacle;
+}
+
 const char *trust_own(const struct stat *info)
 {
     return judge(info, info->st_uid == geteuid());
+}
+
+const char *trust_kept(const struct stat *info)
+{
+    return judge_closed(info, info->st_uid == geteuid());
 }
 
 const char *trust_replaceable(const struct stat *info)
@@ -40,12 +55,8 @@ const char *trust_aside(const struct stat *info, uid_t folder_owner)
 
 const char *trust_beside(const struct stat *info, uid_t owner)
 {
-    const char *obstacle =
-        judge(info, info->st_uid == owner || info->st_uid == 0 || info->st_uid == geteuid());
-
-    if (obstacle == NULL && (info->st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        obstacle = "other users may write to it";
-    return obstacle;
+    return judge_closed(info,
+                        info->st_uid == owner || info->st_uid == 0 || info->st_uid == geteuid());
 }
 
 bool trust_is_planted(const char *path, uid_t owner)

@@ -17,6 +17,8 @@
 /* All return the reason not to trust the file, as the end of a sentence (static); NULL for
  * nothing.  A file of our own, of one name: */
 const char *trust_own(const struct stat *info);
+/* The same that no other user may write to, so that what it says is what we have written: */
+const char *trust_kept(const struct stat *info);
 /* One that a new file of that name may take the place of, whatever is in it: our own. */
 const char *trust_replaceable(const struct stat *info);
 /* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user

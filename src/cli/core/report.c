@@ -110,6 +110,16 @@ void report_warning(const char *path, const char *format, ...)
     va_end(arguments);
 }
 
+void report_note(const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (!quiet)
+        put_line(path, "", format, arguments, "");
+    va_end(arguments);
+}
+
 int report_usage(const char *format, ...)
 {
     char help[64];

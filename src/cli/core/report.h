@@ -42,6 +42,9 @@ int report_memory(const char *path);
 void report_warning(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What the user did not ask for, but wants to know; dropped as warnings are. */
+void report_note(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* From now on wrong usage is that of this command; NULL: of gufo itself. */
 void report_command(const char *name);
 /* Wrong usage: the line says where help is.  Returns CODE_USAGE. */

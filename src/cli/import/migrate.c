@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/core/input.h"
+#include "cli/core/resume.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -43,7 +44,8 @@ static const command_option migrate_table[] = {
      OPTION_FLAG(migrate_options, yes), .letter = 'y'},
     {"dry-run", NULL, "Show what OLD is, has and lacks; write nothing",
      OPTION_FLAG(migrate_options, dry_run)},
-    {"resume", NULL, "Continue an interrupted run, or start if none was interrupted",
+    {"resume", NULL,
+     "Continue an interrupted run with --force, too, or say why not; start if there is none",
      OPTION_FLAG(migrate_options, resume)},
     {0},
 };
@@ -68,7 +70,7 @@ static int check_arguments(migration *m)
     if (save_is_pending(o->input, false) ||
         (!o->dry_run && output != NULL && save_is_pending(output, true)))
         return CODE_USAGE;
-    if (output != NULL && !path_is_standard(output) &&
+    if (output != NULL && !path_is_standard(output) && !resume_is_left(output) &&
         save_check_dry(output, o->input, o->base.shared->force) != CODE_OK)
         return CODE_USAGE;
     return options_cpu(&m->cpu);

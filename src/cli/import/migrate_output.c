@@ -2,6 +2,7 @@
 #include "cli/core/input.h"
 #include "cli/core/judge.h"
 #include "cli/core/path.h"
+#include "cli/core/resume.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 #include "cli/import/migrate.h"
@@ -153,19 +154,16 @@ static bool list_read(const migration *m, option_texts *files)
 /* Of a file that is left behind, too. */
 static int report_failure(const migration *m, const gufo_error *error)
 {
-    bool left = error->code == GUFO_E_EXISTS && error->file[0] != '\0' &&
-                strcmp(error->file, m->output) != 0;
+    const migrate_options *o = m->options;
+    const char *path = error->file[0] != '\0' ? error->file : m->output;
 
     if (error->code == GUFO_E_STOPPED)
-        return report_as(CODE_INTERRUPTED, m->output,
-                         "interrupted; what is done is kept beside it; the same command with "
-                         "--resume continues");
-    if (left)
-        return report_as(CODE_USAGE, error->file, "%s (--resume continues it, --force starts over)",
-                         error->message);
+        return resume_interrupted(m->output, o->base.shared, o->resume);
+    if (error->code == GUFO_E_EXISTS)
+        return report_as(CODE_USAGE, path, "%s%s", error->message, resume_hint(path));
     if (error->code == GUFO_E_RANGE)
-        return report_as(CODE_FAILED, m->options->input, "%s", error->message);
-    return save_report(error->file[0] != '\0' ? error->file : m->output, error);
+        return report_as(CODE_FAILED, o->input, "%s", error->message);
+    return save_report(path, error);
 }
 
 static bool is_stream(const migration *m)
@@ -179,10 +177,11 @@ static gufo_status run_job(migration *m, const option_texts *files, const gufo_r
     const migrate_options *o = m->options;
     uint32_t replaces = o->base.shared->force ? GUFO_JOB_REPLACE : 0;
     const gufo_job_options options = {.path = m->output,
-                                      .flags = GUFO_JOB_RESUMABLE | replaces |
-                                               (o->resume ? GUFO_JOB_RESUME : 0u),
+                                      .flags = resume_flags(o->base.shared, o->resume),
                                       .also_read = files->items,
-                                      .also_read_count = files->count};
+                                      .also_read_count = files->count,
+                                      .on_continue = resume_announce,
+                                      .continue_context = m->output};
 
     if (is_stream(m))
         return o->dry_run ? save_check_job(m->output, m->job, replaces, error)

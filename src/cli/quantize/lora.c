@@ -152,7 +152,8 @@ const command_line command_lora = {
         "quantized BASE are decoded and encoded again, which loses a little more each time: "
         "merge into F16 or BF16 where it exists, and quantize afterwards or with --type.\n\n"
         "The adapters are checked first: 'gufo validate ADAPTER --base BASE' shows all that does "
-        "not fit.  While it works, the output is OUT.part; an interrupted run can be resumed.  The "
+        "not fit.  While it works, the output is OUT.part; the same command continues an "
+        "interrupted run.  The "
         "result does not depend on threads, memory or processor.",
     .examples = {{"gufo lora merge base.gguf adapter.gguf -o merged.gguf",
                   "Writes a model with the adapter in it."},

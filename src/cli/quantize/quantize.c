@@ -10,6 +10,7 @@
 #include "cli/core/foreign_file.h"
 #include "cli/core/input.h"
 #include "cli/core/progress.h"
+#include "cli/core/resume.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -83,6 +84,8 @@ typedef struct work {
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
     output_guard guard; /* the files that the report may not replace */
+    char *saved;        /* the text of --save-plan */
+    size_t saved_len;
     gufo_cpu cpu;
     progress bar;
 } work;
@@ -249,22 +252,23 @@ static int guard_report(work *w)
     return code;
 }
 
-/* The plan is there even if its run is interrupted. */
+/* While the input is certain to be there. */
+static int write_plan(work *w)
+{
+    if (w->options->size.saved != NULL)
+        w->saved = size_plan_text(w->options, &w->saved_len);
+    return w->options->size.saved == NULL || w->saved != NULL ? CODE_OK : CODE_FAILED;
+}
+
+/* A plan is a result, as the outputs are: a run that was interrupted, or has failed, leaves none, and
+ * the one that was there. */
 static int save_plan(work *w)
 {
     const quantize_options *o = w->options;
-    size_t len;
-    char *text;
-    int code;
 
-    if (o->size.saved == NULL)
-        return CODE_OK;
-    text = size_plan_text(o, &len);
-    if (text == NULL)
-        return CODE_FAILED;
-    code = save_bytes(o->size.saved, (gufo_str){text, len}, o->base.shared->force, &w->guard);
-    free(text);
-    return code;
+    return w->saved == NULL ? CODE_OK
+                            : save_bytes(o->size.saved, (gufo_str){w->saved, w->saved_len},
+                                         o->base.shared->force, &w->guard);
 }
 
 static gufo_status run_job(work *w, gufo_error *error)
@@ -272,13 +276,13 @@ static gufo_status run_job(work *w, gufo_error *error)
     const quantize_options *o = w->options;
     const shared_options *shared = o->base.shared;
     const gufo_job_options options = {.path = o->paths[0],
-                                      .flags = GUFO_JOB_RESUMABLE |
-                                               (shared->force ? GUFO_JOB_REPLACE : 0u) |
-                                               (o->resume ? GUFO_JOB_RESUME : 0u),
+                                      .flags = resume_flags(shared, o->resume),
                                       .also_read = o->read.items,
                                       .also_read_count = o->read.count,
                                       .more_paths = (const char *const *)o->paths + 1,
-                                      .more_count = o->output_count - 1};
+                                      .more_count = o->output_count - 1,
+                                      .on_continue = resume_announce,
+                                      .continue_context = o->paths[0]};
     gufo_run how = progress_run(&w->bar, shared);
 
     how.cpu = w->cpu;
@@ -303,9 +307,7 @@ static int run(work *w)
     if (status == GUFO_OK)
         return CODE_OK;
     if (status == GUFO_E_STOPPED)
-        return report_as(CODE_INTERRUPTED, o->paths[0],
-                         "interrupted; what is done is kept beside it; the same command with "
-                         "--resume continues");
+        return resume_interrupted(o->paths[0], o->base.shared, o->resume);
     named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
     return quantize_failed(o, named ? error.file : o->input, &error, false);
 }
@@ -338,9 +340,9 @@ static int report_result(work *w)
 
 static int quantize(quantize_options *options)
 {
-    static int (*const steps[])(work * w) = {
-        open_input,   open_imatrix, open_types, make_overrides, set_options, choose_types, plan,
-        guard_report, save_plan,    run,        report_result};
+    static int (*const steps[])(work * w) = {open_input,  open_imatrix, open_types, make_overrides,
+                                             set_options, choose_types, plan,       guard_report,
+                                             write_plan,  run,          save_plan,  report_result};
     work w = {.options = options};
     int code = options_cpu(&w.cpu);
 
@@ -349,6 +351,7 @@ static int quantize(quantize_options *options)
     guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);
+    free(w.saved);
     if (w.imatrix != w.whole)
         gufo_imatrix_close(w.imatrix);
     gufo_imatrix_close(w.whole);
@@ -409,7 +412,8 @@ const command_line command_quantize = {
         "lose as every type, and chooses the types that lose least in a file of that size.  "
         "Measurements are kept beside the output, in IN.losses, for other sizes.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
-        "and can be resumed.  The result does not depend on threads, memory or processor.\n\n"
+        "and the same command continues it.  The result does not depend on threads, memory or "
+        "processor.\n\n"
         "Exit status 1 means that none of the patterns of an option matches a tensor; nothing is "
         "written.",
     .examples =

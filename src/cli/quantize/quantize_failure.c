@@ -1,18 +1,7 @@
 /* Failures of gufo quantize, with advice. */
 #include "cli/quantize/quantize.h"
 
-#include "base/text.h"
-#include "cli/core/save.h"
-
-/* Advice against something at `path` that exists. */
-static const char *exists_hint(const char *path)
-{
-    if (save_is_stream(path)) /* or a folder */
-        return "";
-    if (str_ends(gufo_str_of(path), ".part.journal"))
-        return " (--resume continues it, --force starts over)";
-    return " (--force replaces it)";
-}
+#include "cli/core/resume.h"
 
 int quantize_failed(const quantize_options *o, const char *path, const gufo_error *error,
                     bool planning)
@@ -41,7 +30,7 @@ int quantize_failed(const quantize_options *o, const char *path, const gufo_erro
         if (error->code == GUFO_E_TYPE && o->plan.recipe.allow_requantize)
             hint = "";
         if (error->code == GUFO_E_EXISTS)
-            hint = exists_hint(path);
+            hint = resume_hint(path);
         report_message(path, "%s%s", error->message, hint);
         return cases[i].code;
     }

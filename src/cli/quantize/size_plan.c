@@ -5,6 +5,7 @@
 
 #include "cli/core/path.h"
 #include "cli/core/progress.h"
+#include "cli/core/resume.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
@@ -129,10 +130,10 @@ static void keep(const quantize_options *o, const char *path)
 
 /* ---- places of files ------------------------------------------------------------------------ */
 
-/* Whether the run writes to the paths as they are, and begins with them: those of shards are others. */
+/* Whether the run writes to the paths as they are: those of shards are others. */
 static bool writes_paths(const quantize_options *o)
 {
-    return !o->dry_run && !o->resume && (o->plan.flags & GUFO_QUANTIZE_KEEP_SPLIT) == 0 &&
+    return !o->dry_run && (o->plan.flags & GUFO_QUANTIZE_KEEP_SPLIT) == 0 &&
            o->plan.split_size == 0 && o->plan.split_tensors == 0;
 }
 
@@ -155,8 +156,10 @@ static int check_all(const quantize_options *o, const char *kept, output_guard *
 {
     int code = CODE_OK;
 
+    bool begins = writes_paths(o) && !(o->paths[0] != NULL && resume_is_left(o->paths[0]));
+
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
-        code = writes_paths(o) ? check_place(o, guard, o->paths[i]) : add_place(guard, o->paths[i]);
+        code = begins ? check_place(o, guard, o->paths[i]) : add_place(guard, o->paths[i]);
     if (code == CODE_OK)
         code = check_place(o, guard, o->size.saved);
     if (code == CODE_OK)
@@ -211,7 +214,8 @@ static int run_measurement(quantize_options *o, gufo_cpu cpu)
     if (status == GUFO_OK)
         return CODE_OK;
     if (status == GUFO_E_STOPPED)
-        return report_as(CODE_INTERRUPTED, o->input, "interrupted while it was measured");
+        return report_as(CODE_INTERRUPTED, o->input, "interrupted while it was measured%s",
+                         is_kept(o) ? "; the same command continues" : "");
     is_named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
     return quantize_failed(o, is_named ? error.file : o->input, &error, false);
 }

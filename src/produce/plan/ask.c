@@ -93,8 +93,8 @@ gufo_status job_header(const job_target *target, const void **bytes, size_t *siz
 
 gufo_status job_check_options(const gufo_job_options *options, gufo_error *error)
 {
-    const uint32_t known =
-        GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT;
+    const uint32_t known = GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME |
+                           GUFO_JOB_DELETE_INPUT | GUFO_JOB_CONTINUE;
 
     if (options == NULL || options->path == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.path is missing");
@@ -102,6 +102,9 @@ gufo_status job_check_options(const gufo_job_options *options, gufo_error *error
         return GUFO_E_ARGUMENT;
     if ((options->flags & GUFO_JOB_DELETE_INPUT) != 0 && (options->flags & GUFO_JOB_RESUME) == 0)
         return refuse(error, GUFO_E_ARGUMENT, "GUFO_JOB_DELETE_INPUT needs GUFO_JOB_RESUME");
+    if ((options->flags & GUFO_JOB_CONTINUE) != 0 &&
+        (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) == 0)
+        return refuse(error, GUFO_E_ARGUMENT, "GUFO_JOB_CONTINUE needs GUFO_JOB_RESUMABLE");
     if (options->also_read == NULL && options->also_read_count > 0)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.also_read is missing");
     if (options->more_paths == NULL && options->more_count > 0)

@@ -1,9 +1,12 @@
 /* The journal; journal.h draws its bytes. */
+#define _GNU_SOURCE /* flock */
+
 #include "produce/run/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,12 +133,21 @@ static gufo_status sync_journal(const journal *j, gufo_error *error)
     return disk_sync(j->fd) == 0 ? GUFO_OK : fail_io(error, errno, "cannot sync the journal");
 }
 
-/* Where locks are not supported there are none. */
-static gufo_status lock(const journal *j, gufo_error *error)
+/* Whether the file that is open still has that name: the process that has left or made it may have
+ * removed it, and another one have made a new one, before we got the lock. */
+static bool has_its_name(const journal *j)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat opened, named;
 
-    if (fcntl(j->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
+    return fstat(j->fd, &opened) == 0 && lstat(j->path, &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Where locks are not supported there are none: `locked` says so. */
+static gufo_status lock(journal *j, gufo_error *error)
+{
+    j->locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0;
+    if (j->locked ? has_its_name(j) : errno != EWOULDBLOCK)
         return GUFO_OK;
     return fail_io(error, EBUSY, "another process is working on it");
 }
@@ -198,7 +210,8 @@ static gufo_status create_file(journal *j, gufo_error *error)
     gufo_status status;
     bool exists;
 
-    j->fd = disk_open(j->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    /* It decides what gets into the output, whatever the umask lets others do with that. */
+    j->fd = disk_open(j->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (j->fd >= 0)
         return lock(j, error);
     if (errno == EEXIST) {
@@ -340,9 +353,9 @@ static bool begins_header(const uint8_t *bytes, size_t size)
     return zeros || memcmp(bytes, magic, size < sizeof magic - 1 ? size : sizeof magic - 1) == 0;
 }
 
-/* Reads and checks the header.  *found is false if the run was stopped while it was written, before
- * anything else was: the file is removed then. */
-static gufo_status read_header(journal *j, const journal_identity *identity, bool *found,
+/* Reads and checks the header.  *whole is false if the run was stopped while it was written, before
+ * anything else was. */
+static gufo_status read_header(journal *j, const journal_identity *identity, bool *whole,
                                gufo_error *error)
 {
     uint8_t header[HEADER_SIZE];
@@ -353,19 +366,19 @@ static gufo_status read_header(journal *j, const journal_identity *identity, boo
         status = check_age(header, got, error);
     if (status != GUFO_OK)
         return status;
-    *found = got == sizeof header;
-    if (*found)
+    *whole = got == sizeof header;
+    if (*whole)
         return compare_header(header, j, identity, error);
-    if (!begins_header(header, got))
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "cannot resume: this is not a journal of an interrupted run");
-    return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
+    return begins_header(header, got)
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT,
+                        "cannot resume: this is not a journal of an interrupted run");
 }
 
 static gufo_status check_own(journal *j, gufo_error *error)
 {
     struct stat info = {0};
-    const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+    const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_kept(&info);
 
     j->written = info.st_mtim;
     return obstacle == NULL
@@ -373,28 +386,61 @@ static gufo_status check_own(journal *j, gufo_error *error)
                : refuse(error, GUFO_E_ARGUMENT, "cannot resume with this journal: %s", obstacle);
 }
 
+/* Opens one that is ours, locks it and checks its header.  Nothing is open without *found, or after
+ * a failure. */
+static gufo_status open_whole(journal *j, const char *path, size_t result_size,
+                              const journal_identity *identity, bool *found, bool *whole,
+                              gufo_error *error)
+{
+    gufo_status status;
+
+    *whole = false;
+    *j = (journal){.fd = -1, .path = path, .result_size = result_size};
+    j->fd = disk_open(path, O_RDWR | TRUST_OPEN_FLAGS, 0);
+    *found = j->fd >= 0;
+    if (!*found)
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
+    status = check_own(j, error);
+    if (status == GUFO_OK)
+        status = lock(j, error);
+    if (status == GUFO_OK)
+        status = read_header(j, identity, whole, error);
+    if (status != GUFO_OK)
+        journal_close(j, true);
+    return status;
+}
+
 gufo_status journal_open(journal *j, const char *path, size_t result_size,
                          const journal_identity *identity, journal_visit *visit, void *context,
                          bool *found, gufo_error *error)
 {
-    gufo_status status;
+    bool whole;
+    gufo_status status = open_whole(j, path, result_size, identity, found, &whole, error);
 
-    *j = (journal){.fd = -1, .path = path, .result_size = result_size};
-    j->fd = disk_open(path, O_RDWR | TRUST_OPEN_FLAGS, 0);
-    *found = j->fd >= 0;
-    status = *found || errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
-    if (*found)
-        status = check_own(j, error);
-    if (status == GUFO_OK && *found)
-        status = lock(j, error);
-    if (status == GUFO_OK && *found)
-        status = read_header(j, identity, found, error);
-    if (status == GUFO_OK && *found)
-        status = read_marks(j, visit, context, error);
-    if (status == GUFO_OK && *found)
-        status = cut(j, error);
     if (status != GUFO_OK || !*found)
+        return status;
+    *found = whole;
+    if (whole)
+        status = read_marks(j, visit, context, error);
+    else if (disk_unlink(j->path) != 0)
+        status = fail_io(error, errno, "cannot remove the journal");
+    if (status == GUFO_OK && whole)
+        status = cut(j, error);
+    if (status != GUFO_OK || !whole)
         journal_close(j, true);
+    return status;
+}
+
+gufo_status journal_look(const char *path, size_t result_size, const journal_identity *identity,
+                         bool *locked, gufo_error *error)
+{
+    bool found, whole;
+    journal j;
+    gufo_status status = open_whole(&j, path, result_size, identity, &found, &whole, error);
+
+    *locked = status == GUFO_OK && (!found || j.locked);
+    if (status == GUFO_OK && found)
+        journal_close(&j, true);
     return status;
 }
 

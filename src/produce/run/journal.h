@@ -46,6 +46,7 @@ typedef struct journal {
     int fd; /* -1: none */
     const char *path;
     size_t result_size;
+    bool locked;             /* no other process works on it: false where locks are not supported */
     uint64_t marks;          /* that are in it */
     struct timespec written; /* last, before it was opened */
 } journal;
@@ -64,11 +65,14 @@ gufo_status journal_create(journal *j, const char *path, size_t result_size,
 gufo_status journal_refuse(gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
  * open, if none exists.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or
- * not our own file of one name: another user's data would get into the output.  Without `identity`
- * inputs and plan do not matter, nor does result_size. */
+ * not our own file, of one name, that others cannot write to: another user's data would get into
+ * the output.  Without `identity` inputs and plan do not matter, nor does result_size. */
 gufo_status journal_open(journal *j, const char *path, size_t result_size,
                          const journal_identity *identity, journal_visit *visit, void *context,
                          bool *found, gufo_error *error);
+/* Whether that would succeed, or find none; changes nothing.  *locked: no other process works on it. */
+gufo_status journal_look(const char *path, size_t result_size, const journal_identity *identity,
+                         bool *locked, gufo_error *error);
 /* Appends marks and waits until they are on disk. */
 gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error);
 /* Closes it, and removes it unless `keep`; nothing to do for one that is not open. */

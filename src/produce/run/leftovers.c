@@ -18,19 +18,53 @@ static bool has_journal(const targets *t)
     return t->resumable && lstat(t->journal, &info) == 0;
 }
 
-/* A run that neither resumes nor replaces an interrupted one fails at its journal. */
-static gufo_status check_nothing_left(const targets *t, gufo_error *error)
+/* Without being asked, it continues only what nobody else can have made up, and what no process works
+ * on: not knowing that is not enough. */
+gufo_status leftovers_look(const targets *t, const journal_identity *identity, bool *may,
+                           gufo_error *error)
 {
-    if (!has_journal(t) || (t->flags & (GUFO_JOB_RESUME | GUFO_JOB_REPLACE)) != 0)
+    gufo_error reason = {0};
+    bool locked;
+    gufo_status status;
+
+    *may = (t->flags & GUFO_JOB_RESUME) != 0;
+    if (!targets_continues(t))
         return GUFO_OK;
+    status = journal_look(t->journal, t->job->hooks.result_size, identity, &locked, &reason);
+    *may = status == GUFO_OK && locked;
+    return status != GUFO_OK && reason.system == EBUSY ? fail_as(error, &reason) : GUFO_OK;
+}
+
+/* Whether gufo_job_run continues what was left, if it may and if there is something. */
+static gufo_status look(const gufo_job *job, const targets *t, bool *may, gufo_error *error)
+{
+    journal_identity identity = {0};
+    gufo_status status = GUFO_OK;
+
+    if (has_journal(t) && targets_continues(t))
+        status = identity_of(job, false, &identity, error);
+    if (status == GUFO_OK)
+        status = leftovers_look(t, &identity, may, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
+    return status;
+}
+
+/* A run that neither continues nor replaces an interrupted one fails at its journal. */
+static gufo_status check_nothing_left(const targets *t, bool may_continue, gufo_error *error)
+{
+    if (!has_journal(t) || may_continue || (t->flags & GUFO_JOB_REPLACE) != 0)
+        return GUFO_OK;
+    (void)journal_refuse(error);
     fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
-    return journal_refuse(error);
+    return GUFO_E_EXISTS;
 }
 
 gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_error *error)
 {
     release r = {.fd = -1};
     gufo_status status = job_check_options(options, error);
+    bool may_continue = false;
     targets t;
 
     if (status == GUFO_OK && job->target_count == 0)
@@ -38,11 +72,13 @@ gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_
     if (status != GUFO_OK)
         return status;
     status = targets_find(&t, job, options, error);
-    /* Outputs with names may be those of the run that is resumed, which the run itself finds out. */
-    if (status == GUFO_OK && ((t.flags & GUFO_JOB_RESUME) == 0 || !has_journal(&t)))
+    if (status == GUFO_OK)
+        status = look(job, &t, &may_continue, error);
+    /* Outputs with names may be those of the run that is continued, which the run itself finds out. */
+    if (status == GUFO_OK && !(may_continue && has_journal(&t)))
         status = targets_check_replaceable(&t, error);
     if (status == GUFO_OK)
-        status = check_nothing_left(&t, error);
+        status = check_nothing_left(&t, may_continue, error);
     if (status == GUFO_OK && targets_deletes(&t))
         status = release_begin(&r, job, NULL, &t, error);
     if (status == GUFO_OK && targets_deletes(&t) && !has_journal(&t))

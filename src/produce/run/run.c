@@ -7,6 +7,8 @@
  * A resumable job keeps OUT.part and a journal when it is stopped:
  *
  *     find, read the journal --> continue from there --> ... --> data complete, recorded --> names
+ *
+ * It continues if the caller asks for it, or if nobody need be asked (leftovers.c).
  */
 #include <string.h>
 
@@ -22,11 +24,14 @@ typedef struct run {
     journal journal;
     keeper keeper;
     release release; /* of inputs, where that is asked for */
+    void (*on_continue)(void *context, uint64_t done, uint64_t total);
+    void *continue_context;
     uint64_t units_done;
     uint64_t stamp; /* of the input that gets holes, if the journal has it */
     bool stamped;
-    bool complete; /* an interrupted run has done all but the names, */
-    bool named;    /* and these, too */
+    bool continued; /* what an interrupted run has left */
+    bool complete;  /* an interrupted run has done all but the names, */
+    bool named;     /* and these, too */
 } run;
 
 /* ---- a job that leaves nothing behind ------------------------------------------------------- */
@@ -151,6 +156,19 @@ static gufo_status start_again(run *r, gufo_error *error)
     return status;
 }
 
+/* Continues where a user has asked for it, or would have. */
+static gufo_status start_continued(run *r, gufo_error *error)
+{
+    gufo_status status = start_again(r, error);
+
+    if (status == GUFO_E_ARGUMENT && targets_continues(&r->targets))
+        return fail_journal(r, journal_refuse(error), error);
+    if (status == GUFO_OK && r->on_continue != NULL)
+        r->on_continue(r->continue_context, r->complete ? r->work.total : r->work.done,
+                       r->work.total);
+    return status;
+}
+
 /* Before the first byte is copied: a run that resumes this one is to read the same file. */
 static gufo_status note_input(run *r, bool anew, gufo_error *error)
 {
@@ -165,33 +183,40 @@ static gufo_status note_input(run *r, bool anew, gufo_error *error)
     return status;
 }
 
+/* Opens the journal of the run that is to be continued, if there is one. */
+static gufo_status find_journal(run *r, const journal_identity *identity, gufo_error *error)
+{
+    bool may;
+    gufo_status status = leftovers_look(&r->targets, identity, &may, error);
+
+    if (status == GUFO_OK && may)
+        status = journal_open(&r->journal, r->targets.journal, r->job->hooks.result_size, identity,
+                              take_mark, r, &r->continued, error);
+    return fail_journal(r, status, error);
+}
+
 static gufo_status start(run *r, gufo_error *error)
 {
-    bool resume = (r->targets.flags & GUFO_JOB_RESUME) != 0, found = false;
     journal_identity identity;
-    gufo_status status = resume ? GUFO_OK : targets_check_replaceable(&r->targets, error);
+    gufo_status status = GUFO_OK;
 
-    if (status == GUFO_OK && targets_deletes(&r->targets))
+    if (targets_deletes(&r->targets))
         status = release_begin(&r->release, r->job, &r->keeper, &r->targets, error);
     if (status == GUFO_OK)
         status = identity_of(r->job, r->release.holes, &identity, error);
-    if (status == GUFO_OK && resume) {
-        status = journal_open(&r->journal, r->targets.journal, r->job->hooks.result_size, &identity,
-                              take_mark, r, &found, error);
-        if (status != GUFO_OK)
-            return fail_journal(r, status, error);
-    }
+    if (status == GUFO_OK)
+        status = find_journal(r, &identity, error);
     if (status != GUFO_OK)
         return status;
-    status = found ? start_again(r, error) : start_anew(r, &identity, error);
+    status = r->continued ? start_continued(r, error) : start_anew(r, &identity, error);
     if (status == GUFO_OK && !r->stamped && r->release.holes)
-        status = note_input(r, !found, error);
+        status = note_input(r, !r->continued, error);
     if (status != GUFO_OK)
         return status;
     /* A mark must not outlive the name of the file that it speaks of. */
     if (!r->complete) {
         status = targets_sync_folders(&r->targets, error);
-        if (status != GUFO_OK && !found)
+        if (status != GUFO_OK && !r->continued)
             end_resumable(r, false, false);
     }
     return status;
@@ -251,7 +276,7 @@ static gufo_status remove_inputs(run *r, gufo_error *error)
 static gufo_status run_resumably(run *r, gufo_error *error)
 {
     gufo_status status = start(r, error);
-    bool keep = (r->targets.flags & GUFO_JOB_RESUME) != 0;
+    bool keep = r->continued || (r->targets.flags & GUFO_JOB_RESUME) != 0;
 
     if (status != GUFO_OK) {
         journal_close(&r->journal, true);
@@ -298,6 +323,8 @@ gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const g
         status = job_start(job, &r.work, how, false, error);
     if (status != GUFO_OK)
         return status;
+    r.on_continue = options->on_continue;
+    r.continue_context = options->continue_context;
     status = targets_find(&r.targets, job, options, error);
     if (status == GUFO_OK)
         status = r.targets.resumable ? run_resumably(&r, error) : run_at_once(&r, error);

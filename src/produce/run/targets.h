@@ -35,6 +35,13 @@ static inline bool targets_deletes(const targets *t)
     return (t->flags & GUFO_JOB_DELETE_INPUT) != 0;
 }
 
+/* Whether what an interrupted run left is continued without being asked for. */
+static inline bool targets_continues(const targets *t)
+{
+    return (t->flags & (GUFO_JOB_CONTINUE | GUFO_JOB_RESUME | GUFO_JOB_REPLACE)) ==
+           GUFO_JOB_CONTINUE;
+}
+
 static inline bool targets_reserves(const targets *t)
 {
     return !t->job->unreserved && !targets_deletes(t);
@@ -80,6 +87,15 @@ gufo_status parts_clear(targets *t, gufo_error *error);
 gufo_status parts_continue(targets *t, gufo_error *error);
 /* The same for a job whose data is complete: some files may have their names already. */
 gufo_status parts_open_complete(targets *t, gufo_error *error);
+
+/* ---- leftovers.c ---------------------------------------------------------------------------- */
+
+struct journal_identity;
+
+/* Whether the run may continue what an interrupted one has left: it was asked to, or the journal is of
+ * the same plan, ours, and locked by nobody.  GUFO_E_IO if a process works on it. */
+gufo_status leftovers_look(const targets *t, const struct journal_identity *identity, bool *may,
+                           gufo_error *error);
 
 /* Names the target in an error about it; returns `status`. */
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error);
