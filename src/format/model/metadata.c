@@ -98,9 +98,8 @@ gufo_status model_find_entry(const gufo_model *model, const char *key, gufo_entr
     return model_fail(model, fail_absent(gufo_str_of(key), error), error);
 }
 
-/* Adds to a failed conversion what the conversion could not know: which key, and where. */
-static gufo_status name_failure(const gufo_model *model, gufo_status status,
-                                const gufo_entry *entry, gufo_error *error)
+gufo_status model_fail_value(const gufo_model *model, gufo_status status, const gufo_entry *entry,
+                             gufo_error *error)
 {
     gufo_error reason;
 
@@ -113,16 +112,17 @@ static gufo_status name_failure(const gufo_model *model, gufo_status status,
                       error);
 }
 
-#define DEFINE_GETTER(name, type)                                                               \
-    gufo_status gufo_get_##name(const gufo_model *model, const char *key, type *out,            \
-                                gufo_error *error)                                              \
-    {                                                                                           \
-        gufo_entry entry;                                                                       \
-        gufo_status status = model_find_entry(model, key, &entry, error);                       \
-                                                                                                \
-        if (status != GUFO_OK)                                                                  \
-            return status;                                                                      \
-        return name_failure(model, gufo_value_##name(&entry.value, out, error), &entry, error); \
+#define DEFINE_GETTER(name, type)                                                           \
+    gufo_status gufo_get_##name(const gufo_model *model, const char *key, type *out,        \
+                                gufo_error *error)                                          \
+    {                                                                                       \
+        gufo_entry entry;                                                                   \
+        gufo_status status = model_find_entry(model, key, &entry, error);                   \
+                                                                                            \
+        if (status != GUFO_OK)                                                              \
+            return status;                                                                  \
+        return model_fail_value(model, gufo_value_##name(&entry.value, out, error), &entry, \
+                                error);                                                     \
     }
 
 DEFINE_GETTER(u64, uint64_t)
@@ -139,5 +139,6 @@ gufo_status gufo_get_array(const gufo_model *model, const char *key, gufo_value_
 
     if (status != GUFO_OK)
         return status;
-    return name_failure(model, gufo_value_array(&entry.value, elements, out, error), &entry, error);
+    return model_fail_value(model, gufo_value_array(&entry.value, elements, out, error), &entry,
+                            error);
 }

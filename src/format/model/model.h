@@ -94,6 +94,9 @@ gufo_status model_fail(const gufo_model *model, gufo_status status, gufo_error *
 /* The entry with this key, in which "{arch}." at the front is the architecture (gufo_get_u64). */
 gufo_status model_find_entry(const gufo_model *model, const char *key, gufo_entry *entry,
                              gufo_error *error);
+/* Adds to a failed conversion of a value what it could not know: which key, and where. */
+gufo_status model_fail_value(const gufo_model *model, gufo_status status, const gufo_entry *entry,
+                             gufo_error *error);
 /* Entry or tensor `index` of those that the model has.  A provider may fail to describe one again,
  * or change it: GUFO_E_CHANGED. */
 gufo_status model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *out,

@@ -1,20 +1,24 @@
 /* Values of keys, as formulas of shapes need them. */
 #include "schema/check/arch_values.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "schema/registry/key.h"
 
 static const char attention[] = "attention.";
 
-/* The value of a missing key, in terms of others. */
+/* Keys whose shapes are known without them: by what readers take instead, or by what the specification's
+ * architectures have that do not have the key. */
 static const struct {
-    const char *name, *value;
+    const char *name;
+    const char *value; /* NULL: that of readers */
 } defaults[] = {
-    {"key_length", "embedding_length/head_count"},
-    {"value_length", "embedding_length/head_count"},
-    {"head_count_kv", "head_count"},
+    {"key_length", NULL},
+    {"value_length", NULL},
+    {"head_count_kv", NULL},
     {"feed_forward_length", "4*embedding_length"},
 };
 
@@ -57,7 +61,7 @@ bool vocabulary_size(const check_context *c, uint64_t *out)
 {
     gufo_entry entry;
 
-    if (gufo_metadata_find(c->model, "tokenizer.ggml.tokens", &entry) &&
+    if (gufo_key_entry(c->model, "tokenizer.ggml.tokens", &entry) &&
         entry.value.type == GUFO_VALUE_ARRAY) {
         *out = entry.value.as.array.count;
         return true;
@@ -72,6 +76,17 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
     return arch_value(*c, name, block, out);
 }
 
+/* What readers take instead of a key of attention. */
+static bool fallback_of(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
+{
+    char key[KEY_SIZE];
+    gufo_entry entry;
+    int len = snprintf(key, sizeof key, KEY_ARCH ".%s%.*s", attention, (int)name.len, name.data);
+
+    return len > 0 && (size_t)len < sizeof key && gufo_key_value(c->model, key, &entry.value) &&
+           schema_entry_count(&entry, block, out);
+}
+
 /* A key that must be there has no default: that it is missing is another finding. */
 static bool default_of(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
 {
@@ -79,12 +94,16 @@ static bool default_of(const check_context *c, gufo_str name, uint64_t block, ui
 
     if (is_required(c, name))
         return false;
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (gufo_str_equal(gufo_str_of(defaults[i].name), name) &&
-            gufo_shape_evaluate(defaults[i].value, block, look_up, &c, dims) == 1) {
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        if (!gufo_str_equal(gufo_str_of(defaults[i].name), name))
+            continue;
+        if (defaults[i].value == NULL)
+            return fallback_of(c, name, block, out);
+        if (gufo_shape_evaluate(defaults[i].value, block, look_up, &c, dims) == 1) {
             *out = dims[0];
             return true;
         }
+    }
     return false;
 }
 

@@ -13,6 +13,7 @@
 #include "schema/check/arch_values.h"
 #include "base/text.h"
 #include "schema/registry/key.h"
+#include "schema/registry/key_entry.h"
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
@@ -36,38 +37,12 @@ static bool part_float(const check_context *c, const char *part, const char *nam
 
 /* ---- what must be there --------------------------------------------------------------------- */
 
-/* Whether the file has the key of a row under this architecture. */
+/* Whether the file says it, under any name. */
 static bool has_key(const check_context *c, const gufo_key_info *info)
 {
-    char key[KEY_SIZE];
+    const gufo_key_info *today = gufo_key_replacement(info, NULL);
 
-    return key_in_file(info, c->architecture, key) && gufo_metadata_find(c->model, key, NULL);
-}
-
-/* Whether the file says it under another name: the one of today, or an old one. */
-static bool has_other_name(const check_context *c, const gufo_key_info *info)
-{
-    const gufo_key_info *today = gufo_key_replacement(info, NULL), *other;
-    size_t from = 0;
-
-    if (today != NULL && has_key(c, today))
-        return true;
-    while ((other = key_old_name(info, &from)) != NULL)
-        if (has_key(c, other))
-            return true;
-    return false;
-}
-
-/* The type that a value of the key has, if it is one number, bool or string. */
-static gufo_str scalar_type(const gufo_key_info *info)
-{
-    const char *types = info->type;
-    gufo_str type;
-
-    do
-        type = str_piece(&types, '|');
-    while (str_begins(type, "array"));
-    return type;
+    return key_entry_of(c->model, c->architecture, (today != NULL ? today : info)->key, NULL);
 }
 
 /* The fix that gives the key a value, under its current name; none if the value is a list. */
@@ -78,7 +53,7 @@ static gufo_fix fix_for(check_context *c, const gufo_key_info *info, const char 
     gufo_value_type type;
     char name[KEY_SIZE];
 
-    if (!key_type_named(scalar_type(info), &type))
+    if (!key_type_named(key_scalar_type(info), &type))
         return (gufo_fix){0};
     if (today != NULL && safe && key_in_file(today, c->architecture, name))
         text = name;
@@ -116,7 +91,7 @@ static void check_need(check_context *c, const gufo_arch_key *key)
         schema_arch_entry(c, &entry, "%s", key->key))
         return;
     info = gufo_key_find(gufo_str_of(text), c->architecture);
-    if (info == NULL || !has_other_name(c, info))
+    if (info == NULL || !has_key(c, info))
         report_need(c, key, info, text);
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "format/rules/rules.h"
+#include "schema/registry/key.h"
+#include "schema/registry/key_entry.h"
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
@@ -61,21 +63,22 @@ void schema_report_rest(check_context *c)
 
 bool schema_arch_entry(const check_context *c, gufo_entry *out, const char *name, ...)
 {
-    gufo_str own = c->architecture;
-    char key[256];
-    size_t len = (size_t)snprintf(key, sizeof key, "%.*s.", (int)(own.len & 0xff), own.data);
+    static const char front[] = KEY_ARCH ".";
+    const size_t room = KEY_SIZE - strlen(front);
+    char key[KEY_SIZE];
     va_list args;
+    int len;
 
+    memcpy(key, front, sizeof front);
     va_start(args, name);
-    len += (size_t)vsnprintf(key + len, sizeof key - len, name, args);
+    len = vsnprintf(key + strlen(front), room, name, args);
     va_end(args);
-    return own.len < 128 && len < sizeof key &&
-           gufo_metadata_find_str(c->model, (gufo_str){key, len}, out);
+    return len >= 0 && (size_t)len < room && key_entry_of(c->model, c->architecture, key, out);
 }
 
 bool schema_check_number(const check_context *c, const char *key, gufo_entry *entry, uint64_t *out)
 {
-    return gufo_metadata_find(c->model, key, entry) &&
+    return key_entry_of(c->model, c->architecture, key, entry) &&
            gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
 }
 

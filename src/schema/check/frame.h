@@ -113,12 +113,13 @@ void schema_report_rest(check_context *c);
 
 /* ---- what is checked ------------------------------------------------------------------------ */
 
-/* The value of "ARCHITECTURE.NAME"; false if the key is missing or its name is too long. */
+/* The entry of "ARCHITECTURE.NAME" under any of its names; false if the key is missing or its name is
+ * too long. */
 __attribute__((format(printf, 3, 4))) bool schema_arch_entry(const check_context *c,
                                                              gufo_entry *out, const char *name,
                                                              ...);
 
-/* The number that a key has; false if the key is missing or has another type. */
+/* The number that a key of today has; false if the key is missing or has another type. */
 bool schema_check_number(const check_context *c, const char *key, gufo_entry *entry, uint64_t *out);
 
 /* Passes each text of an entry, which may be an array of them, and where it begins in the file. */

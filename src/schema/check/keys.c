@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "format/value/value.h"
 #include "schema/registry/key.h"
+#include "schema/registry/key_alias.h"
 #include "schema/registry/nearest.h"
 #include "schema/check/same_value.h"
 #include "schema/registry/tables.h"
@@ -203,6 +204,14 @@ static bool is_outdated(const gufo_key_info *info, bool safe)
     return safe || strcmp(info->status, "deprecated") == 0 || strcmp(info->status, "misspelt") == 0;
 }
 
+/* Whether the value is that of the key of today as it is. */
+static bool means_the_same(const gufo_key_info *info)
+{
+    const key_alias *alias = key_alias_find(info->key);
+
+    return alias != NULL && alias->front[0] == '\0';
+}
+
 static void check_spelling(check_context *c, const gufo_entry *entry, const gufo_key_info *info)
 {
     bool both, safe;
@@ -210,26 +219,14 @@ static void check_spelling(check_context *c, const gufo_entry *entry, const gufo
     gufo_entry other;
     char right[KEY_SIZE];
 
-    if (today == NULL || !is_outdated(info, safe) || !key_in_file(today, c->architecture, right))
+    if (today == NULL || !key_in_file(today, c->architecture, right))
         return;
     both = gufo_metadata_find(c->model, right, &other);
-    if (both && !schema_same_value(&entry->value, &other.value))
+    if (both && means_the_same(info) && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
-    else
+    else if (is_outdated(info, safe))
         report_other_name(c, RULE_KEY_OUTDATED, entry, "is an old name of", right,
                           !both && safe && gufo_key_accepts(today, &entry->value));
-}
-
-/* The specification's spelling and the one that programs write and read: both are fine, and readers
- * take either. */
-static void check_separator(check_context *c)
-{
-    gufo_entry one, other;
-
-    if (gufo_metadata_find(c->model, "tokenizer.ggml.separator_token_id", &one) &&
-        gufo_metadata_find(c->model, "tokenizer.ggml.seperator_token_id", &other) &&
-        !schema_same_value(&one.value, &other.value))
-        report_contradiction(c, &one, &other);
 }
 
 /* ---- keys that are not known ---------------------------------------------------------------- */
@@ -340,5 +337,4 @@ void schema_check_keys(check_context *c)
     check_architecture_name(c);
     for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
         check_key(c, &entry, &guesses);
-    check_separator(c);
 }

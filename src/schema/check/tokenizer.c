@@ -42,7 +42,7 @@ static vocabulary read_lists(const check_context *c)
     vocabulary v = {.count = 0};
 
     for (size_t i = 0; i < LIST_COUNT; i++) {
-        v.there[i] = gufo_metadata_find(c->model, lists[i].key, &v.lists[i]);
+        v.there[i] = gufo_key_entry(c->model, lists[i].key, &v.lists[i]);
         v.usable[i] = v.there[i] && is_usable(&v.lists[i].value, (vocabulary_list)i);
     }
     if (v.usable[LIST_TOKENS])
@@ -187,21 +187,19 @@ static void check_ids(check_context *c, const vocabulary *v)
 static void check_added(check_context *c, const gufo_tokenizer_model *model)
 {
     const struct {
-        const char *add, *id, *other; /* keys; `other`: the second spelling */
+        const char *add, *id; /* keys */
         const char *fallback;
     } added[] = {
-        {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", "", model->bos},
-        {"tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", "", model->eos},
-        {"tokenizer.ggml.add_sep_token", "tokenizer.ggml.seperator_token_id",
-         "tokenizer.ggml.separator_token_id", model->separator},
+        {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", model->bos},
+        {"tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", model->eos},
+        {"tokenizer.ggml.add_sep_token", "tokenizer.ggml.separator_token_id", model->separator},
     };
     gufo_entry entry;
 
     for (size_t i = 0; i < sizeof added / sizeof *added; i++)
         if (gufo_metadata_find(c->model, added[i].add, &entry) &&
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
-            added[i].fallback[0] == '\0' && !gufo_metadata_find(c->model, added[i].id, NULL) &&
-            !gufo_metadata_find(c->model, added[i].other, NULL))
+            added[i].fallback[0] == '\0' && !gufo_key_entry(c->model, added[i].id, NULL))
             schema_report(c, RULE_TOKEN_ADDED, at_entry(&entry), "%s is true, but %s is missing",
                           added[i].add, added[i].id);
 }

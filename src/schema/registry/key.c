@@ -1,9 +1,10 @@
 /* The table of keys (registry/keys.tsv): which row a key of a file belongs to, which values it
- * takes, and what it is called today (registry/key_aliases.tsv). */
+ * takes, and what it is called today. */
 #include "schema/registry/key.h"
 
 #include "format/value/value.h"
 #include "base/text.h"
+#include "schema/registry/key_alias.h"
 #include "schema/registry/own_name.h"
 #include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
@@ -14,18 +15,6 @@ static const gufo_key_info keys[] = {
 #define ROW(key, type, specified, unit, fallback, since, status, group, summary) \
     {key, type, specified, unit, fallback, since, status, group, summary},
 #include "registry/keys.inc"
-#undef ROW
-};
-
-typedef struct key_alias {
-    const char *old;
-    const char *today;
-    const char *fix; /* "fix" where renaming is right for every reader in use, "" where not */
-} key_alias;
-
-static const key_alias aliases[] = {
-#define ROW(old, today, fix) {old, today, fix},
-#include "registry/key_aliases.inc"
 #undef ROW
 };
 
@@ -95,31 +84,36 @@ const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
 
 const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
 {
-    const key_alias *alias = row_find(ROWS(aliases), gufo_str_of(info->key));
+    const key_alias *alias = key_alias_find(info->key);
 
     if (safe != NULL)
         *safe = alias != NULL && alias->fix[0] != '\0';
     return alias != NULL ? row_find(ROWS(keys), gufo_str_of(alias->today)) : NULL;
 }
 
-const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
+const gufo_key_info *gufo_key_today(gufo_str key, gufo_str architecture)
 {
-    const gufo_key_info *old = NULL;
+    const gufo_key_info *info = gufo_key_find(key, architecture);
+    const gufo_key_info *today = info != NULL ? gufo_key_replacement(info, NULL) : NULL;
 
-    while (old == NULL && *from < ROW_COUNT(aliases)) {
-        const key_alias *alias = &aliases[(*from)++];
-
-        if (strcmp(alias->today, info->key) == 0)
-            old = row_find(ROWS(keys), gufo_str_of(alias->old));
-    }
-    return old;
+    return today != NULL ? today : info;
 }
 
-bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
+const gufo_key_info *key_named(gufo_str name)
 {
-    static const char placeholder[] = "{arch}";
-    bool own = strncmp(info->key, placeholder, strlen(placeholder)) == 0;
-    const char *rest = info->key + (own ? strlen(placeholder) : 0);
+    name_parts own = {.count = 0};
+    const gufo_key_info *info;
+
+    name_parts_add(&own, gufo_str_of(KEY_ARCH "."));
+    name_parts_add(&own, name);
+    info = row_find_parts(ROWS(keys), &own);
+    return info != NULL ? info : row_find(ROWS(keys), name);
+}
+
+bool key_put_together(const char *key, gufo_str architecture, char out[KEY_SIZE], size_t *len)
+{
+    bool own = str_begins(gufo_str_of(key), KEY_ARCH);
+    const char *rest = key + (own ? strlen(KEY_ARCH) : 0);
     size_t prefix = own ? architecture.len : 0;
 
     if (strchr(rest, '{') != NULL || (own && prefix == 0) || prefix >= KEY_SIZE ||
@@ -128,7 +122,15 @@ bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_
     if (prefix > 0)
         memcpy(out, architecture.data, prefix);
     memcpy(out + prefix, rest, strlen(rest) + 1);
+    *len = prefix + strlen(rest);
     return true;
+}
+
+bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
+{
+    size_t len;
+
+    return key_put_together(info->key, architecture, out, &len);
 }
 
 /* ---- which values it takes ------------------------------------------------------------------ */
@@ -174,6 +176,17 @@ bool key_type_named(gufo_str name, gufo_value_type *out)
         }
     }
     return false;
+}
+
+gufo_str key_scalar_type(const gufo_key_info *info)
+{
+    const char *types = info->type;
+    gufo_str type;
+
+    do
+        type = str_piece(&types, '|');
+    while (str_begins(type, "array"));
+    return type;
 }
 
 /* Elements are judged by their type only: an array may have millions of them. */

@@ -4,9 +4,11 @@
 
 #include "gufo/schema.h"
 
-/* The keys that `info` is the name of today of, one for each call; NULL behind the last one.  *from
- * is 0 at first. */
-const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from);
+/* In tables, where keys have the architecture. */
+#define KEY_ARCH "{arch}"
+
+/* The row of a key as other rows name it: without KEY_ARCH in front, or whole. */
+const gufo_key_info *key_named(gufo_str name);
 
 bool key_is_integer(gufo_value_type type);
 /* Whether both are integers, both floats, or the same. */
@@ -21,8 +23,13 @@ bool key_type_named(gufo_str name, gufo_value_type *out);
 /* The longest key that is put together, with its end. */
 enum { KEY_SIZE = GUFO_KEY_NAME_SIZE };
 
-/* The key that a row means in a file of this architecture, whose name becomes "{arch}".  False
- * where more has to be filled in, or does not fit. */
+/* The type that a value of the key has, if it is one number, bool or string; empty: it is a list. */
+gufo_str key_scalar_type(const gufo_key_info *info);
+
+/* The key of a table in a file of this architecture, whose name becomes "{arch}", with an end and
+ * its length.  False where more has to be filled in, or does not fit. */
+bool key_put_together(const char *key, gufo_str architecture, char out[KEY_SIZE], size_t *len);
+/* The same of a row. */
 bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE]);
 
 #endif
