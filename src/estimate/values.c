@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "gufo/schema.h"
 
 typedef struct reading {
     model_values *v;
@@ -21,13 +22,22 @@ typedef struct reading {
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 /* The entry of a key of the architecture; false if the file lacks it. */
-static bool find_key(const reading *r, const char *name, gufo_entry *entry)
+static bool find_entry(const reading *r, const char *name, gufo_entry *entry)
 {
-    char key[256];
-    int len =
-        snprintf(key, sizeof key, "%.*s.%s", (int)smaller(r->arch.len, 128), r->arch.data, name);
+    char key[GUFO_KEY_NAME_SIZE];
+    int len = snprintf(key, sizeof key, "{arch}.%s", name);
 
-    return len > 0 && (size_t)len < sizeof key && gufo_metadata_find(r->model, key, entry);
+    return len > 0 && (size_t)len < sizeof key && gufo_key_entry(r->model, key, entry);
+}
+
+/* The value of a key of the architecture, or what readers take where the file lacks it; false: nothing
+ * is known. */
+static bool find_value(const reading *r, const char *name, gufo_value *out)
+{
+    char key[GUFO_KEY_NAME_SIZE];
+    int len = snprintf(key, sizeof key, "{arch}.%s", name);
+
+    return len > 0 && (size_t)len < sizeof key && gufo_key_value(r->model, key, out);
 }
 
 static gufo_status check_count(const reading *r, const char *name, const gufo_value *value,
@@ -44,36 +54,33 @@ static gufo_status check_count(const reading *r, const char *name, const gufo_va
     return GUFO_OK;
 }
 
-/* A count of the whole model into *out, which keeps its value where the file has none. */
+/* A count of the whole model into *out, which keeps its value where none is known. */
 static gufo_status read_count(const reading *r, const char *name, uint64_t *out)
 {
-    gufo_entry entry;
+    gufo_value value;
 
-    return find_key(r, name, &entry) ? check_count(r, name, &entry.value, out) : GUFO_OK;
+    return find_value(r, name, &value) ? check_count(r, name, &value, out) : GUFO_OK;
 }
 
 /* The count for a layer: the element of an array, which has one for each layer, or the number.
- * *out keeps its value where the file has none. */
+ * *out keeps its value where none is known. */
 static gufo_status read_layer_count(const reading *r, const char *name, uint64_t layer,
                                     uint64_t *out)
 {
-    gufo_entry entry;
-    gufo_value element;
+    gufo_value value, element;
 
-    if (!find_key(r, name, &entry))
+    if (!find_value(r, name, &value))
         return GUFO_OK;
-    if (entry.value.type != GUFO_VALUE_ARRAY)
-        return check_count(r, name, &entry.value, out);
-    if (entry.value.as.array.count != r->v->layers)
+    if (value.type != GUFO_VALUE_ARRAY)
+        return check_count(r, name, &value, out);
+    if (value.as.array.count != r->v->layers)
         return refuse(r->error, GUFO_E_RANGE,
                       "%.*s.%s has %" PRIu64 " elements, but the model has %" PRIu64 " layers",
-                      (int)r->arch.len, r->arch.data, name, entry.value.as.array.count,
-                      r->v->layers);
-    if (entry.value.as.array.type == GUFO_VALUE_STRING ||
-        entry.value.as.array.type == GUFO_VALUE_ARRAY)
+                      (int)r->arch.len, r->arch.data, name, value.as.array.count, r->v->layers);
+    if (value.as.array.type == GUFO_VALUE_STRING || value.as.array.type == GUFO_VALUE_ARRAY)
         return refuse(r->error, GUFO_E_RANGE, "%.*s.%s does not hold numbers", (int)r->arch.len,
                       r->arch.data, name);
-    if (gufo_array_at(&entry.value.as.array, layer, &element, r->error) != GUFO_OK)
+    if (gufo_array_at(&value.as.array, layer, &element, r->error) != GUFO_OK)
         return GUFO_E_CHANGED;
     if (element.type == GUFO_VALUE_BOOL) {
         *out = element.as.b;
@@ -82,12 +89,12 @@ static gufo_status read_layer_count(const reading *r, const char *name, uint64_t
     return check_count(r, name, &element, out);
 }
 
-/* True where the file has none. */
+/* True where none is known. */
 static bool read_flag(const reading *r, const char *name)
 {
-    gufo_entry entry;
+    gufo_value value;
 
-    return !find_key(r, name, &entry) || entry.value.type != GUFO_VALUE_BOOL || entry.value.as.b;
+    return !find_value(r, name, &value) || value.type != GUFO_VALUE_BOOL || value.as.b;
 }
 
 typedef struct count_key {
@@ -119,7 +126,7 @@ static gufo_status read_vocabulary(const reading *r)
 {
     gufo_entry entry;
 
-    if (gufo_metadata_find(r->model, "tokenizer.ggml.tokens", &entry) &&
+    if (gufo_key_entry(r->model, "tokenizer.ggml.tokens", &entry) &&
         entry.value.type == GUFO_VALUE_ARRAY && entry.value.as.array.count > 0) {
         r->v->vocabulary = entry.value.as.array.count;
         return r->v->vocabulary <= UINT32_MAX
@@ -185,7 +192,7 @@ static gufo_status read_window(const reading *r)
         return GUFO_OK;
     if (rule_number(rule->window_layers) != 0 && rule_number(rule->window_layers) != r->v->layers)
         return GUFO_OK;
-    if (!find_key(r, "attention.sliding_window", &entry))
+    if (!find_entry(r, "attention.sliding_window", &entry))
         window = rule_number(rule->absent_window);
     else
         status = check_count(r, "attention.sliding_window", &entry.value, &window);
@@ -207,7 +214,7 @@ static gufo_status read_layer_window(const reading *r, uint64_t layer)
 
     if (r->v->window == 0)
         return GUFO_OK;
-    if (find_key(r, name, &entry) && entry.value.type == GUFO_VALUE_ARRAY) {
+    if (find_entry(r, name, &entry) && entry.value.type == GUFO_VALUE_ARRAY) {
         if (rule_has(rule, "array")) {
             status = read_layer_count(r, name, layer, &flag);
             r->v->layer[layer].has_window = flag != 0;
@@ -228,17 +235,13 @@ static gufo_status read_layer_window(const reading *r, uint64_t layer)
 
 static gufo_status read_layer_lengths(const reading *r, layer_values *l)
 {
-    uint64_t heads = r->v->layer[0].heads, whole = heads > 0 ? r->v->embedding / heads : 0;
-    gufo_status status;
+    gufo_status status = read_count(
+        r, l->has_window ? "attention.key_length_swa" : "attention.key_length", &l->key_length);
 
-    l->key_length = l->value_length = whole;
-    status = read_count(r, "attention.key_length", &l->key_length);
     if (status == GUFO_OK)
-        status = read_count(r, "attention.value_length", &l->value_length);
-    if (status == GUFO_OK && l->has_window)
-        status = read_count(r, "attention.key_length_swa", &l->key_length);
-    if (status == GUFO_OK && l->has_window)
-        status = read_count(r, "attention.value_length_swa", &l->value_length);
+        status =
+            read_count(r, l->has_window ? "attention.value_length_swa" : "attention.value_length",
+                       &l->value_length);
     return status;
 }
 
@@ -247,7 +250,6 @@ static gufo_status read_layer(const reading *r, uint64_t layer)
     layer_values *l = &r->v->layer[layer];
     gufo_status status = read_layer_count(r, "attention.head_count", layer, &l->heads);
 
-    l->kv_heads = l->heads;
     if (status == GUFO_OK)
         status = read_layer_count(r, "attention.head_count_kv", layer, &l->kv_heads);
     if (status == GUFO_OK)
@@ -260,11 +262,11 @@ static gufo_status read_layer(const reading *r, uint64_t layer)
 /* Whether a layer of a hybrid by interval is recurrent. */
 static gufo_status read_recurrent(const reading *r, uint64_t layer, bool *out)
 {
-    uint64_t interval = 4, flag = 0;
+    uint64_t interval = 0, flag = 0;
     gufo_entry entry;
     gufo_status status;
 
-    if (find_key(r, "attention.recurrent_layers", &entry)) {
+    if (find_entry(r, "attention.recurrent_layers", &entry)) {
         status = read_layer_count(r, "attention.recurrent_layers", layer, &flag);
         *out = flag != 0;
         return status;
@@ -361,7 +363,7 @@ static gufo_status read_space_state(reading *r)
 
 static gufo_status read_rwkv_state(reading *r)
 {
-    uint64_t shifts = 2, head = 0;
+    uint64_t shifts = 0, head = 0;
     const count_key keys[] = {{"token_shift_count", &shifts}, {"wkv.head_size", &head}};
     gufo_status status = read_counts(r, keys, COUNT_OF_KEYS(keys));
 
@@ -416,8 +418,7 @@ static gufo_status read_experts(const reading *r)
     uint64_t shared = 0;
     gufo_status status;
 
-    v->expert_feed_forward = v->layer[0].feed_forward;
-    status = read_count(r, "expert_feed_forward_length", &v->expert_feed_forward);
+    status = read_layer_count(r, "expert_feed_forward_length", 0, &v->expert_feed_forward);
     if (status == GUFO_OK)
         status = read_count(r, "expert_shared_count", &shared);
     v->shared_feed_forward = shared * v->expert_feed_forward;

@@ -115,7 +115,6 @@ static bool find_change(const gufo_quantizer *q, size_t adapter, gufo_str name,
 {
     const gufo_quantize_adapter *a = &q->options.adapters[adapter];
     double alpha = 0, scale = a->scale != 0 ? a->scale : 1;
-    gufo_entry entry;
 
     *change = (adapter_change){0};
     if (find_part(q, a->model, name, "", &change->a)) {
@@ -125,8 +124,7 @@ static bool find_change(const gufo_quantizer *q, size_t adapter, gufo_str name,
     if (!find_part(q, a->model, name, ".lora_a", &change->a) ||
         !find_part(q, a->model, name, ".lora_b", &change->b))
         return false;
-    if (gufo_metadata_find(a->model, "adapter.lora.alpha", &entry))
-        (void)gufo_value_f64(&entry.value, &alpha, NULL);
+    (void)gufo_key_f64(a->model, "adapter.lora.alpha", &alpha, NULL);
     change->looked_up = adapter_is_looked_up(name);
     change->number = scale * alpha / (double)change->b.tensor.dims[0];
     return true;

@@ -21,14 +21,14 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "format/document/document.h"
+#include "gufo/schema.h"
 
-enum { MOST_SETTINGS = 8, KEY_SIZE = 256 };
+enum { MOST_SETTINGS = 8 };
 
 /* The values that differ from the input's.  Later ones win. */
 typedef struct settings {
     gufo_quantize_override *list;
     size_t count;
-    char block_count_key[KEY_SIZE];
 } settings;
 
 static void set_value(settings *s, const char *key, gufo_value value)
@@ -72,26 +72,28 @@ static void set_importance(settings *s, const gufo_quantize_options *options)
         set_u32(s, "quantize.imatrix.chunks_count", chunks);
 }
 
-/* The key with the number of layers; false if the model has none. */
-static bool block_count_key(const gufo_model *file, char key[KEY_SIZE], uint64_t *layers)
+/* The number of layers, under the name that the model has for it; false if it has none. */
+static bool find_block_count(const gufo_model *file, gufo_str *key, uint64_t *layers)
 {
-    gufo_str architecture;
-    int len;
+    gufo_entry entry;
 
-    if (gufo_get_str(file, "general.architecture", &architecture, NULL) != GUFO_OK ||
-        architecture.len >= KEY_SIZE)
+    if (!gufo_key_entry(file, "{arch}.block_count", &entry))
         return false;
-    len = snprintf(key, KEY_SIZE, "%.*s.block_count", (int)architecture.len, architecture.data);
-    return len < KEY_SIZE && gufo_get_u64(file, key, layers, NULL) == GUFO_OK;
+    *key = entry.key;
+    return gufo_value_u64(&entry.value, layers, NULL) == GUFO_OK;
 }
 
 /* The number of layers that is left. */
 static void set_block_count(settings *s, const gufo_model *file, const layer_list *pruned)
 {
+    gufo_str key;
     uint64_t layers;
 
-    if (block_count_key(file, s->block_count_key, &layers))
-        set_u32(s, s->block_count_key, layer_renumbered(pruned, layers));
+    if (find_block_count(file, &key, &layers))
+        s->list[s->count++] = (gufo_quantize_override){
+            key,
+            {.type = GUFO_VALUE_UINT32, .as.u = layer_renumbered(pruned, layers)},
+        };
 }
 
 /* The number of tensors of a set, in the type that it has. */
@@ -159,15 +161,14 @@ static bool is_dropped(const gufo_quantizer *q, const gufo_quantize_target *targ
 static bool is_array_over_layers(const gufo_model *file, const gufo_entry *entry)
 {
     const gufo_array *array = &entry->value.as.array;
-    char key[KEY_SIZE];
+    gufo_str architecture, key;
     uint64_t layers;
-    size_t prefix;
 
-    if (entry->value.type != GUFO_VALUE_ARRAY || gufo_value_type_size(array->type) == 0 ||
-        !block_count_key(file, key, &layers) || array->count != layers)
-        return false;
-    prefix = strlen(key) - strlen("block_count");
-    return entry->key.len > prefix && memcmp(entry->key.data, key, prefix) == 0;
+    return entry->value.type == GUFO_VALUE_ARRAY && gufo_value_type_size(array->type) > 0 &&
+           find_block_count(file, &key, &layers) && array->count == layers &&
+           gufo_get_str(file, "general.architecture", &architecture, NULL) == GUFO_OK &&
+           entry->key.len > architecture.len && entry->key.data[architecture.len] == '.' &&
+           memcmp(entry->key.data, architecture.data, architecture.len) == 0;
 }
 
 /* Leaves the elements of the layers that stay. */

@@ -5,7 +5,7 @@
 #include "cli/core/number.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
-#include "format/model/model.h"
+#include "gufo/schema.h"
 
 #include <stdlib.h>
 
@@ -25,6 +25,7 @@ typedef struct fact {
     const char *label;  /* begins a line */
     const char *member; /* of JSON, whatever type the value has */
     const char *key;    /* "{arch}" in it is the architecture */
+    const char *with;   /* a key with which readers take a value where the other one is missing */
     fact_kind kind;
     fact_join join;
     const char *before, *after; /* of the value, in text */
@@ -60,8 +61,8 @@ static const fact facts[] = {
      .object = rope},
     {NULL, "dimension_count", "{arch}.rope.dimension_count", .kind = NUMBER, .after = " dimensions",
      .object = rope},
-    {NULL, "scaling_type", "{arch}.rope.scaling.type", .kind = TEXT, .after = " scaling",
-     .unless = "none", .object = rope},
+    {NULL, "scaling_type", "{arch}.rope.scaling.type", .with = "{arch}.rope.scaling.factor",
+     .kind = TEXT, .after = " scaling", .unless = "none", .object = rope},
     {NULL, "scaling_factor", "{arch}.rope.scaling.factor", .kind = FLOAT, .join = AFTER_LAST,
      .before = " by ", .object = rope},
     {NULL, "original_context_length", "{arch}.rope.scaling.original_context_length", .kind = NUMBER,
@@ -97,6 +98,19 @@ static const fact facts[] = {
 };
 
 #define END (facts + sizeof facts / sizeof *facts)
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool find_value(const fact *f, const overview *o, gufo_value *out)
+{
+    gufo_entry entry;
+
+    if (!gufo_key_entry(o->model, f->key, &entry))
+        return f->with != NULL && gufo_key_entry(o->model, f->with, NULL) &&
+               gufo_key_value(o->model, f->key, out);
+    *out = entry.value;
+    return true;
+}
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -171,15 +185,15 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
 static char *describe(const fact *f, const overview *o)
 {
     const char *rest = "";
-    gufo_entry entry;
+    gufo_value value;
     text_stream text;
 
     if (!text_stream_open(&text))
         return NULL;
     if (f->put != NULL)
         f->put(text.out, o);
-    else if (f->kind != NOT_SHOWN && model_find_entry(o->model, f->key, &entry, NULL) == GUFO_OK)
-        rest = put_value(text.out, f, &entry.value);
+    else if (f->kind != NOT_SHOWN && find_value(f, o, &value))
+        rest = put_value(text.out, f, &value);
     if (ftell(text.out) > 0)
         fprintf(text.out, "%s%s", f->after != NULL ? f->after : "", rest);
     return text_stream_close(&text);
@@ -251,7 +265,7 @@ static void change_object(json_writer *j, const char *from, const char *to)
 void facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit)
 {
     const char *object = NULL;
-    gufo_entry entry;
+    gufo_value value;
 
     json_begin_object(j, key);
     for (const fact *f = facts; f < END; f++) {
@@ -259,8 +273,8 @@ void facts_write(json_writer *j, const char *key, const overview *o, uint64_t li
         object = f->object;
         if (f->write != NULL)
             f->write(j, o);
-        else if (f->member != NULL && model_find_entry(o->model, f->key, &entry, NULL) == GUFO_OK)
-            write_value(j, f, &entry.value, limit);
+        else if (f->member != NULL && find_value(f, o, &value))
+            write_value(j, f, &value, limit);
     }
     json_end_object(j);
 }

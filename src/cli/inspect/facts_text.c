@@ -5,6 +5,7 @@
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
+#include "gufo/schema.h"
 
 #include <inttypes.h>
 
@@ -90,9 +91,8 @@ void facts_put_templates(FILE *out, const overview *o)
     const char *before = "";
     gufo_str template, name;
     uint64_t position = 0;
-    gufo_entry tokens;
 
-    if (gufo_get_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
+    if (gufo_key_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
         fprintf(out, "yes (%s bytes)", human_grouped(template.len).text);
         before = ", ";
     }
@@ -101,7 +101,7 @@ void facts_put_templates(FILE *out, const overview *o)
         put_str(out, name);
         before = ", ";
     }
-    if (before[0] == '\0' && gufo_metadata_find(o->model, "tokenizer.ggml.tokens", &tokens))
+    if (before[0] == '\0' && gufo_key_entry(o->model, "tokenizer.ggml.tokens", NULL))
         fputs("no", out);
 }
 

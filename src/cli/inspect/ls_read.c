@@ -13,6 +13,7 @@
 #include "cli/inspect/overview.h"
 
 #include "gufo/edit.h"
+#include "gufo/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -241,7 +242,7 @@ static void take_facts(ls_file *file, const gufo_model *model)
     file->architecture = copy_text(model, "general.architecture");
     file->quantization = overview_quantization(&o);
     file->parameters = o.parameters < UINT64_MAX ? o.parameters : 0;
-    (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
+    (void)gufo_key_u64(model, "{arch}.context_length", &file->context, NULL);
 }
 
 /* The size and the date of all files of a model in another format. */

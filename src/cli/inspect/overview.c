@@ -77,7 +77,7 @@ const char *overview_file_type(const overview *o)
     const gufo_file_type *type = NULL;
     uint64_t id;
 
-    if (gufo_get_u64(o->model, "general.file_type", &id, NULL) == GUFO_OK)
+    if (gufo_key_u64(o->model, "general.file_type", &id, NULL) == GUFO_OK)
         type = gufo_file_type_by_id(id);
     return type != NULL ? type->name : NULL;
 }
@@ -113,7 +113,7 @@ static void find_texts(const gufo_model *model, overview_token *tokens, size_t c
     gufo_value text;
 
     if (count == 0 ||
-        gufo_get_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &texts, NULL) != GUFO_OK)
+        gufo_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &texts, NULL) != GUFO_OK)
         return;
     gufo_array_iter iter = gufo_array_start(&texts);
 
@@ -125,6 +125,11 @@ static void find_texts(const gufo_model *model, overview_token *tokens, size_t c
             }
 }
 
+static bool is_of_today(const char *key)
+{
+    return strcmp(gufo_key_today(gufo_str_of(key), gufo_str_of(""))->key, key) == 0;
+}
+
 size_t overview_tokens(const gufo_model *model, overview_token out[OVERVIEW_TOKENS])
 {
     const gufo_special_token *special;
@@ -132,7 +137,7 @@ size_t overview_tokens(const gufo_model *model, overview_token out[OVERVIEW_TOKE
     uint64_t id;
 
     for (size_t i = 0; (special = gufo_special_token_at(i)) != NULL && count < OVERVIEW_TOKENS; i++)
-        if (gufo_get_u64(model, special->key, &id, NULL) == GUFO_OK)
+        if (is_of_today(special->key) && gufo_key_u64(model, special->key, &id, NULL) == GUFO_OK)
             out[count++] = (overview_token){.role = role_of(special->key), .id = id};
     find_texts(model, out, count);
     return count;

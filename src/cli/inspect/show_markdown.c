@@ -22,11 +22,13 @@
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "cli/inspect/fold.h"
+#include "gufo/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define VALUE_COLUMNS 80
+#define MOST_ADDRESS 2048
 
 /* ---- front matter --------------------------------------------------------------------------- */
 
@@ -107,9 +109,10 @@ static void put_base_models(const overview *o)
 {
     overview_parent parent;
     bool begun = false;
+    char room[MOST_ADDRESS];
     gufo_str url;
 
-    if (gufo_get_str(o->model, "general.source.repo_url", &url, NULL) == GUFO_OK)
+    if (gufo_key_text(o->model, "general.source.repo_url", room, sizeof room, &url))
         put_item("base_model", &begun, repository_of(url));
     if (begun)
         return;

@@ -2,6 +2,7 @@
 #include "cli/text/template.h"
 
 #include "cli/core/small_file.h"
+#include "gufo/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static const struct {
     {"bos_token", "tokenizer.ggml.bos_token_id", GUFO_SPECIAL_BOS},
     {"eos_token", "tokenizer.ggml.eos_token_id", GUFO_SPECIAL_EOS},
     {"unk_token", "tokenizer.ggml.unknown_token_id", GUFO_SPECIAL_UNKNOWN},
-    {"sep_token", "tokenizer.ggml.seperator_token_id", GUFO_SPECIAL_SEPARATOR}, /* as spelt there */
+    {"sep_token", "tokenizer.ggml.separator_token_id", GUFO_SPECIAL_SEPARATOR},
     {"pad_token", "tokenizer.ggml.padding_token_id", GUFO_SPECIAL_PADDING},
     {"mask_token", "tokenizer.ggml.mask_token_id", GUFO_SPECIAL_MASK},
 };
@@ -70,9 +71,9 @@ static bool find_token(const templating *t, const gufo_vocab *vocab, size_t i, g
         *text = token.text;
         return true;
     }
-    if (gufo_get_array(t->model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
+    if (gufo_key_array(t->model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
             GUFO_OK ||
-        gufo_get_u64(t->model, special_tokens[i].key, &id, NULL) != GUFO_OK ||
+        gufo_key_u64(t->model, special_tokens[i].key, &id, NULL) != GUFO_OK ||
         gufo_array_at(&tokens, id, &element, NULL) != GUFO_OK)
         return false;
     *text = element.as.str;

@@ -10,9 +10,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/codec.h"
+#include "gufo/schema.h"
 #include "import/architectures/config_files.h"
 #include "import/open_regular.h"
 #include "import/typed_value.h"
+#include "schema/registry/key.h"
 
 enum { STORED_LIMIT = 256 << 20, MOST_FILES = 256 };
 
@@ -97,8 +99,6 @@ static gufo_status set_keys(stored_metadata *stored, named_files *files, gufo_er
     gufo_status status = GUFO_OK;
     const char *key;
 
-    if (keys != NULL && !json_is_object(keys))
-        return refuse(error, GUFO_E_MALFORMED, "\"keys\" is not an object");
     json_object_foreach(keys, key, value)
     {
         if (json_is_null(value))
@@ -126,6 +126,15 @@ static gufo_status read_keys(stored_metadata *stored, const model_config *config
         buffer_free(&files->files[i].bytes);
     mem_free(config->allocator, files);
     return status;
+}
+
+static gufo_status check_keys(const stored_metadata *stored, gufo_error *error)
+{
+    const json_t *keys = stored_keys(stored);
+
+    return keys == NULL || json_is_object(keys)
+               ? GUFO_OK
+               : refuse(error, GUFO_E_MALFORMED, "\"keys\" is not an object");
 }
 
 /* Lists of names. */
@@ -163,16 +172,88 @@ static gufo_status check_version(const stored_metadata *stored, gufo_error *erro
                         (long long)json_integer_value(version));
 }
 
+/* The name that a key of "keys" has in new files: that of today, if every reader knows it and it is not
+ * there itself. */
+static const char *new_name(const stored_metadata *stored, const char *key, gufo_str architecture,
+                            char out[GUFO_KEY_NAME_SIZE])
+{
+    const gufo_key_info *info = gufo_key_find(gufo_str_of(key), architecture), *today = NULL;
+    const json_t *value = json_object_get(stored_keys(stored), key);
+    bool safe = false;
+
+    if (info != NULL)
+        today = gufo_key_replacement(info, &safe);
+    return safe && !json_is_null(value) && key_in_file(today, architecture, out) &&
+                   json_object_get(stored_keys(stored), out) == NULL
+               ? out
+               : key;
+}
+
+static json_t *renamed_keys(const stored_metadata *stored, gufo_str architecture)
+{
+    json_t *renamed = json_object(), *value;
+    char name[GUFO_KEY_NAME_SIZE];
+    int failed = renamed == NULL;
+    const char *key;
+
+    json_object_foreach((json_t *)stored_keys(stored), key, value)
+    {
+        if (failed == 0)
+            failed = json_object_set(renamed, new_name(stored, key, architecture, name), value);
+    }
+    if (failed == 0)
+        return renamed;
+    json_decref(renamed);
+    return NULL;
+}
+
+static int rename_order(const stored_metadata *stored, gufo_str architecture)
+{
+    json_t *order = json_object_get(stored->root, "order");
+    char name[GUFO_KEY_NAME_SIZE];
+    int failed = 0;
+
+    for (size_t i = 0; i < json_array_size(order) && failed == 0; i++) {
+        const char *key = json_string_value(json_array_get(order, i));
+
+        failed =
+            json_array_set_new(order, i, json_string(new_name(stored, key, architecture, name)));
+    }
+    return failed;
+}
+
+/* Gives keys of old files their names of today. */
+static gufo_status rename_keys(stored_metadata *stored, const model_config *config,
+                               gufo_error *error)
+{
+    const gufo_str architecture =
+        gufo_str_of(config->architecture != NULL ? config->architecture : "");
+    json_t *keys;
+    int failed;
+
+    if (stored_keys(stored) == NULL)
+        return GUFO_OK;
+    keys = renamed_keys(stored, architecture);
+    failed = keys == NULL || rename_order(stored, architecture);
+    if (keys != NULL)
+        failed |= json_object_set_new(stored->root, "keys", keys);
+    return failed == 0 ? GUFO_OK : fail_memory(error);
+}
+
 static gufo_status read_all(stored_metadata *stored, const model_config *config, gufo_error *error)
 {
     gufo_status status = check_version(stored, error);
 
     if (status == GUFO_OK)
-        status = read_keys(stored, config, error);
+        status = check_keys(stored, error);
     if (status == GUFO_OK)
         status = check_order(stored, "order", error);
     if (status == GUFO_OK)
         status = check_order(stored, "tensors", error);
+    if (status == GUFO_OK)
+        status = rename_keys(stored, config, error);
+    if (status == GUFO_OK)
+        status = read_keys(stored, config, error);
     return status == GUFO_OK ? check_type(stored, error) : status;
 }
 

@@ -8,6 +8,7 @@
  *      "tensors": ["token_embd.weight", "output_norm.weight"]}
  *
  * A key that it has is as it says, whatever other files say: null is a key that the model does not have.
+ * A key under another name that can be renamed for every reader counts as that of today.
  * `order` (the keys of the model), `type` (that of most of its tensors, where their files do not say it)
  * and `tensors` (the order of these) may be missing; what else there is belongs to later versions. */
 #ifndef IMPORT_CONVERSION_STORED_H

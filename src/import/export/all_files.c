@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "gufo/schema.h"
 #include "import/export/model_keys.h"
 #include "import/export/parts.h"
 
@@ -74,7 +75,7 @@ static gufo_status add_generation(const gufo_model *model, export_files *files, 
     for (size_t i = 0; status == GUFO_OK && i < sizeof samplings / sizeof *samplings; i++) {
         json_t *value = NULL;
 
-        if (gufo_metadata_find(model, samplings[i].key, &entry))
+        if (gufo_key_entry(model, samplings[i].key, &entry))
             value = model_key_value(&entry.value);
         if (value != NULL && json_object_set_new(fields, samplings[i].field, value) != 0)
             status = fail_memory(error);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "gufo/schema.h"
 #include "import/export/parts.h"
 #include "import/export/tokens.h"
 
@@ -54,7 +55,7 @@ static void put_list(writing *w, const char *field, const char *key)
     gufo_array array;
     gufo_value value;
 
-    if (gufo_get_array(w->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK ||
+    if (gufo_key_array(w->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK ||
         array.count == 0)
         return;
     put_text(w, field);
@@ -89,7 +90,7 @@ static void put_parents(writing *w, const char *field, const char *group)
     uint64_t count = 0;
 
     (void)snprintf(key, sizeof key, "%s.count", group);
-    if (gufo_get_u64(w->model, key, &count, NULL) != GUFO_OK || count == 0)
+    if (gufo_key_u64(w->model, key, &count, NULL) != GUFO_OK || count == 0)
         return;
     put_text(w, field);
     put_text(w, ":\n");

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/model/model.h"
+#include "gufo/schema.h"
 #include "import/export/job.h"
 #include "import/export/too_large.h"
 #include "import/export/writers.h"
@@ -60,7 +61,7 @@ static gufo_status check_model(const gufo_model *model, gufo_error *error)
 
     if (!gufo_model_has_data(model))
         return refuse(error, GUFO_E_ARGUMENT, "the data of a pipe is gone");
-    if (gufo_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
+    if (gufo_key_str(model, "general.type", &type, NULL) == GUFO_OK &&
         !gufo_str_equal(type, gufo_str_of("model")))
         return refuse(error, GUFO_E_TYPE, "general.type is %s: only models can be exported",
                       QUOTED(type));

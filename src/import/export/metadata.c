@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "format/rules/names.h"
+#include "gufo/schema.h"
 #include "import/conversion/stored.h"
 #include "import/export/parts.h"
 #include "import/export/same_keys.h"
@@ -24,6 +25,7 @@ enum { LONG_TEXT = 256 };
 typedef struct keeping {
     const gufo_model *model;
     export_files *files;
+    gufo_str architecture;
     json_t *root, *keys, *failed;
     gufo_error *error;
 } keeping;
@@ -117,7 +119,7 @@ static gufo_status keep_general(const keeping *k)
             !is_file_type(entry.key) && !gufo_str_equal(entry.key, gufo_str_of(VERSION_KEY)))
             status = keep_value(k, &entry);
     for (size_t i = 0; status == GUFO_OK && (key = general_key_at(i)) != NULL; i++)
-        if (!is_kept(k, gufo_str_of(key)))
+        if (!is_kept(k, gufo_str_of(key)) && !gufo_key_entry(k->model, key, NULL))
             status = keep_absence(k, gufo_str_of(key));
     for (size_t i = 0; i < sizeof groups / sizeof *groups && status == GUFO_OK; i++)
         status = keep_absence(k, gufo_str_of(groups[i]));
@@ -130,7 +132,7 @@ static gufo_status keep_pre(const keeping *k)
     gufo_entry entry;
 
     return gufo_str_equal(model_text(k->model, "tokenizer.ggml.model"), gufo_str_of("gpt2")) &&
-                   gufo_metadata_find(k->model, PRE_KEY, &entry)
+                   gufo_key_entry(k->model, PRE_KEY, &entry)
                ? keep_value(k, &entry)
                : GUFO_OK;
 }
@@ -142,12 +144,43 @@ static gufo_status keep_tokenizer(const keeping *k)
     gufo_status status = GUFO_OK;
     gufo_entry entry;
 
-    if (!gufo_metadata_find(k->model, TOKENS_KEY, NULL))
+    if (!gufo_key_entry(k->model, TOKENS_KEY, NULL))
         return keep_absence(k, gufo_str_of(TOKENS_KEY));
     for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(k->model, i, &entry); i++)
         if (str_begins(entry.key, "tokenizer."))
             status = keep_value(k, &entry);
     return status;
+}
+
+/* Whether two keys are names of the same one. */
+static bool are_names_of_one(const keeping *k, gufo_str a, gufo_str b)
+{
+    const gufo_key_info *row = gufo_key_find(a, k->architecture);
+
+    return row != NULL && row != gufo_key_find(b, k->architecture) &&
+           gufo_key_today(a, k->architecture) == gufo_key_today(b, k->architecture);
+}
+
+/* What the conversion gives for a key of the model, under this name or another one. */
+static bool find_meaning(const keeping *k, const gufo_document *got, gufo_str key,
+                         gufo_document_entry *out)
+{
+    if (gufo_document_find_str(got, key, out))
+        return true;
+    for (uint64_t i = 0; gufo_document_entry_at(got, i, out); i++)
+        if (are_names_of_one(k, key, out->key))
+            return true;
+    return false;
+}
+
+/* Whether the model has a key that the conversion gives, with this value, under another name. */
+static bool is_said_otherwise(const keeping *k, const gufo_document_entry *got)
+{
+    const gufo_key_info *today = gufo_key_today(got->key, k->architecture);
+    gufo_entry entry;
+
+    return today != NULL && gufo_key_entry(k->model, today->key, &entry) &&
+           same_key_value(&entry.value, &got->value);
 }
 
 /* Keeps the key of the model unless the conversion gives it. */
@@ -158,7 +191,7 @@ static gufo_status keep_difference(const keeping *k, const gufo_document *got,
 
     if (is_of_file(entry->key) || is_file_type(entry->key) || is_kept(k, entry->key))
         return GUFO_OK;
-    return got != NULL && gufo_document_find_str(got, entry->key, &found) &&
+    return got != NULL && find_meaning(k, got, entry->key, &found) &&
                    same_key_value(&entry->value, &found.value)
                ? GUFO_OK
                : keep_value(k, entry);
@@ -170,7 +203,7 @@ static bool has_tokens(const keeping *k, const gufo_document *got)
     gufo_document_entry found;
     gufo_entry wanted;
 
-    return gufo_metadata_find(k->model, TOKENS_KEY, &wanted) && got != NULL &&
+    return gufo_key_entry(k->model, TOKENS_KEY, &wanted) && got != NULL &&
            gufo_document_find(got, TOKENS_KEY, &found) &&
            same_key_value(&wanted.value, &found.value);
 }
@@ -187,7 +220,7 @@ static gufo_status keep_differences(const keeping *k, const gufo_document *got)
         status = keep_difference(k, got, &entry);
     for (uint64_t i = 0; got != NULL && status == GUFO_OK && gufo_document_entry_at(got, i, &other);
          i++)
-        if (!gufo_metadata_find_str(k->model, other.key, NULL))
+        if (!gufo_metadata_find_str(k->model, other.key, NULL) && !is_said_otherwise(k, &other))
             status = keep_absence(k, other.key);
     json_object_foreach(k->failed, key, value)
     {
@@ -202,14 +235,14 @@ static gufo_status keep_differences(const keeping *k, const gufo_document *got)
 /* Whether the keys of both come in the same order. */
 static bool same_order(const keeping *k, const gufo_document *got)
 {
-    gufo_document_entry other;
+    gufo_document_entry found, other;
     gufo_entry entry;
     uint64_t at = 0;
 
     for (uint64_t i = 0; gufo_metadata_at(k->model, i, &entry); i++) {
-        if (!gufo_document_find_str(got, entry.key, NULL))
+        if (!find_meaning(k, got, entry.key, &found))
             continue;
-        if (!gufo_document_entry_at(got, at++, &other) || !gufo_str_equal(entry.key, other.key))
+        if (!gufo_document_entry_at(got, at++, &other) || !gufo_str_equal(found.key, other.key))
             return false;
     }
     return true;
@@ -311,6 +344,7 @@ gufo_status export_metadata(const gufo_model *model, uint32_t type, export_files
 {
     keeping k = {.model = model,
                  .files = files,
+                 .architecture = model_text(model, "general.architecture"),
                  .root = json_pack("{s:i, s:{}}", "version", STORED_VERSION, "keys"),
                  .failed = json_object(),
                  .error = error};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "gufo/schema.h"
 #include "import/shortest_real.h"
 #include "quant/quantizer.h"
 
@@ -104,13 +105,55 @@ json_t *model_key_value(const gufo_value *value)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The path of a key: without the architecture in front. */
+/* Takes the architecture off the front of a key; false if it is not there. */
+static bool strip_architecture(gufo_str *key, gufo_str architecture)
+{
+    bool own = key->len > architecture.len && key->data[architecture.len] == '.' &&
+               memcmp(key->data, architecture.data, architecture.len) == 0;
+
+    if (own)
+        *key = str_from(*key, architecture.len + 1);
+    return own;
+}
+
+/* The path of a key of a file, or of the registry. */
 static gufo_str path_of(gufo_str key, gufo_str architecture)
 {
-    bool own = key.len > architecture.len && key.data[architecture.len] == '.' &&
-               memcmp(key.data, architecture.data, architecture.len) == 0;
+    if (!strip_architecture(&key, gufo_str_of("{arch}")))
+        (void)strip_architecture(&key, architecture);
+    return key;
+}
 
-    return own ? str_from(key, architecture.len + 1) : key;
+/* The path of an entry is that of the key of today, which has the value that counts. */
+static gufo_str path_of_entry(const gufo_model *model, gufo_str architecture, gufo_entry *entry)
+{
+    const gufo_key_info *info = gufo_key_today(entry->key, architecture);
+    gufo_entry found;
+
+    if (info == NULL || !gufo_key_entry(model, info->key, &found))
+        return path_of(entry->key, architecture);
+    *entry = found;
+    return path_of(gufo_str_of(info->key), architecture);
+}
+
+/* What readers take where a key is missing. */
+static bool add_fallbacks(json_t *root, const gufo_model *model, gufo_str architecture)
+{
+    json_t *fallbacks = json_object();
+    bool memory = fallbacks != NULL;
+    const gufo_key_info *info;
+    gufo_value value;
+
+    for (size_t i = 0; memory && (info = gufo_key_at(i)) != NULL; i++) {
+        json_t *json = NULL;
+
+        if (info->fallback[0] != '\0' && !gufo_key_entry(model, info->key, NULL) &&
+            gufo_key_value(model, info->key, &value))
+            json = model_key_value(&value);
+        if (json != NULL)
+            memory = set_at_path(fallbacks, path_of(gufo_str_of(info->key), architecture), json);
+    }
+    return json_object_set_new(root, "fallback", fallbacks) == 0 && memory;
 }
 
 static bool add_keys(json_t *root, const gufo_model *model, gufo_str architecture)
@@ -119,13 +162,13 @@ static bool add_keys(json_t *root, const gufo_model *model, gufo_str architectur
     gufo_array tokens;
 
     for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++) {
+        gufo_str path = path_of_entry(model, architecture, &entry);
         json_t *value = model_key_value(&entry.value);
 
-        if (value != NULL && !set_at_path(root, path_of(entry.key, architecture), value))
+        if (value != NULL && !set_at_path(root, path, value))
             return false;
     }
-    if (gufo_metadata_find(model, "tokenizer.ggml.tokens", &entry) &&
-        gufo_value_array(&entry.value, GUFO_VALUE_STRING, &tokens, NULL) == GUFO_OK)
+    if (gufo_key_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) == GUFO_OK)
         return json_object_set_new(root, "tokens", json_integer((json_int_t)tokens.count)) == 0;
     return true;
 }
@@ -221,7 +264,8 @@ json_t *model_keys(const gufo_model *model, gufo_str architecture)
 {
     json_t *root = json_object();
 
-    if (root != NULL && add_keys(root, model, architecture) && add_tensors(root, model))
+    if (root != NULL && add_keys(root, model, architecture) &&
+        add_fallbacks(root, model, architecture) && add_tensors(root, model))
         return root;
     json_decref(root);
     return NULL;

@@ -6,13 +6,14 @@
 
 #include "gufo/format.h"
 
-/* An object with an object for each part of a key: "llama.rope.scaling.type" is what the path
+/* An object with an object for each part of a key, as it is called today: "llama.rope.scaling.type" is what the path
  * rope.scaling.type finds, "tokenizer.ggml.model" keeps its whole name.  Reals are those with the
  * fewest digits that a float32 holds.  Beside the keys:
  *
  *     tensors     tensors.blk.0.attn_q.weight is the list of dims, the row first
  *     in_blocks   in_blocks.attn_q.weight says of each block whether it has that tensor
  *     tokens      the length of the vocabulary
+ *     fallback    fallback.rope.scaling.type is what readers take where that key is missing
  *
  * What JSON or the language cannot say (texts that are not UTF-8, arrays of arrays, arrays of more than
  * 65536 elements) is missing.  NULL without memory. */

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "gufo/schema.h"
 #include "import/architectures/names.h"
 #include "import/architectures/watch.h"
 #include "import/containers/tensors.h"
@@ -284,7 +285,7 @@ static gufo_status try_key(naming *n, const export_row *row, uint64_t block, guf
     gufo_array array;
     gufo_value value;
 
-    if (gufo_get_array(n->model, row->with + 1, GUFO_VALUE_FLOAT32, &array, NULL) != GUFO_OK ||
+    if (gufo_key_array(n->model, row->with + 1, GUFO_VALUE_FLOAT32, &array, NULL) != GUFO_OK ||
         gufo_array_at(&array, block, &value, NULL) != GUFO_OK ||
         !fill_pattern(row->name, block, 0, name))
         return GUFO_OK;

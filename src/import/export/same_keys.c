@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "gufo/schema.h"
 #include "import/conversion/conversion.h"
 #include "import/typed_value.h"
 
@@ -68,7 +69,7 @@ static bool same_key(const gufo_model *model, const gufo_document *document, con
 {
     gufo_document_entry got;
     gufo_entry wanted;
-    bool there = gufo_metadata_find(model, key, &wanted);
+    bool there = gufo_key_entry(model, key, &wanted);
 
     if (!gufo_document_find(document, key, &got))
         return !there;
@@ -81,7 +82,7 @@ static json_t *with_pre(const gufo_model *model)
     json_t *root = json_pack("{s:i, s:{}}", "version", STORED_VERSION, "keys");
     gufo_entry entry;
 
-    if (gufo_metadata_find(model, PRE_KEY, &entry))
+    if (gufo_key_entry(model, PRE_KEY, &entry))
         (void)json_object_set_new(json_object_get(root, "keys"), PRE_KEY,
                                   typed_value_json(&entry.value));
     return root;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
+#include "gufo/schema.h"
 
 enum { WIRE_VARINT, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 enum { MODEL_UNIGRAM = 1, MODEL_BPE = 2 };
@@ -123,7 +124,7 @@ static gufo_status read_charsmap(const gufo_model *model, buffer *out, gufo_erro
     gufo_array map;
     void *room;
 
-    if (!gufo_metadata_find(model, "tokenizer.ggml.precompiled_charsmap", &entry) ||
+    if (!gufo_key_entry(model, "tokenizer.ggml.precompiled_charsmap", &entry) ||
         entry.value.type != GUFO_VALUE_ARRAY ||
         gufo_value_type_size(entry.value.as.array.type) != 1)
         return GUFO_OK;
@@ -134,13 +135,13 @@ static gufo_status read_charsmap(const gufo_model *model, buffer *out, gufo_erro
 
 /* Readers of llama models know neither maps of characters nor spaces that are removed. */
 static gufo_status put_normalizer(buffer *out, buffer *message, const gufo_model *model,
-                                  bool unigram, gufo_error *error)
+                                  gufo_error *error)
 {
     static const char plain[] = "identity";
     buffer map = {.allocator = &default_allocator};
     gufo_status status = read_charsmap(model, &map, error);
     bool prefix = model_flag(model, "tokenizer.ggml.add_space_prefix", true);
-    bool removed = model_flag(model, "tokenizer.ggml.remove_extra_whitespaces", unigram);
+    bool removed = model_flag(model, "tokenizer.ggml.remove_extra_whitespaces", false);
 
     if (status == GUFO_OK && !(put_bytes(message, 1, plain, map.len > 0 ? 0 : sizeof plain - 1) &&
                                (map.len == 0 || put_bytes(message, 2, map.data, map.len)) &&
@@ -164,7 +165,7 @@ gufo_status sentencepiece_write(const gufo_model *model, const model_tokens *tok
     if (status == GUFO_OK && !put_trainer(out, &message, model, tokens, unigram))
         status = fail_memory(error);
     if (status == GUFO_OK)
-        status = put_normalizer(out, &message, model, unigram, error);
+        status = put_normalizer(out, &message, model, error);
     buffer_free(&message);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "gufo/schema.h"
 #include "import/export/copies.h"
 #include "import/export/undo.h"
 
@@ -140,7 +141,7 @@ static gufo_status read_tokens(export_plan *p, uint64_t *count, gufo_error *erro
     p->import.document = gufo_document_new(&options, error);
     if (p->import.document == NULL)
         return GUFO_E_MEMORY;
-    if (!gufo_metadata_find(p->model, "tokenizer.ggml.tokens", &entry) ||
+    if (!gufo_key_entry(p->model, "tokenizer.ggml.tokens", &entry) ||
         entry.value.type != GUFO_VALUE_ARRAY)
         return GUFO_OK;
     *count = entry.value.as.array.count;

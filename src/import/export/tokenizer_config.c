@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "gufo/schema.h"
 #include "import/export/parts.h"
 #include "import/export/tokens.h"
 #include "text/formats/json_reading.h"
@@ -36,7 +37,7 @@ static const struct {
     const char *key, *field;
 } specials[] = {
     {KEY("bos_token_id"), "bos_token"},     {KEY("eos_token_id"), "eos_token"},
-    {KEY("unknown_token_id"), "unk_token"}, {KEY("seperator_token_id"), "sep_token"},
+    {KEY("unknown_token_id"), "unk_token"}, {KEY("separator_token_id"), "sep_token"},
     {KEY("padding_token_id"), "pad_token"}, {KEY("mask_token_id"), "mask_token"},
 };
 
@@ -71,9 +72,11 @@ static gufo_status add_flags(making *m)
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags && status == GUFO_OK; i++) {
+        gufo_entry entry;
         bool flag;
 
-        if (gufo_get_bool(m->model, flags[i].key, &flag, NULL) == GUFO_OK)
+        if (gufo_key_entry(m->model, flags[i].key, &entry) &&
+            gufo_value_bool(&entry.value, &flag, NULL) == GUFO_OK)
             status = done(m, json_object_set_new(m->config, flags[i].field, json_boolean(flag)));
     }
     return status;

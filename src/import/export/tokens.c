@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "gufo/schema.h"
 
 /* What conversions give to tokens that were added. */
 #define ADDED_SCORE (-1000.0f)
@@ -14,7 +15,7 @@ static bool find_array(const gufo_model *model, const char *key, gufo_value_type
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(model, key, &entry) &&
+    return gufo_key_entry(model, key, &entry) &&
            gufo_value_array(&entry.value, type, out, NULL) == GUFO_OK &&
            (count == 0 || out->count == count);
 }
@@ -76,7 +77,7 @@ gufo_str model_text(const gufo_model *model, const char *key)
 {
     gufo_str text = {"", 0};
 
-    (void)gufo_get_str(model, key, &text, NULL);
+    (void)gufo_key_str(model, key, &text, NULL);
     return text;
 }
 
@@ -84,7 +85,7 @@ bool model_id(const gufo_model *model, const char *key, uint32_t *id)
 {
     uint64_t number;
 
-    if (gufo_get_u64(model, key, &number, NULL) != GUFO_OK || number > UINT32_MAX)
+    if (gufo_key_u64(model, key, &number, NULL) != GUFO_OK || number > UINT32_MAX)
         return false;
     *id = (uint32_t)number;
     return true;
@@ -94,5 +95,5 @@ bool model_flag(const gufo_model *model, const char *key, bool otherwise)
 {
     bool flag = otherwise;
 
-    return gufo_get_bool(model, key, &flag, NULL) == GUFO_OK ? flag : otherwise;
+    return gufo_key_bool(model, key, &flag, NULL) == GUFO_OK ? flag : otherwise;
 }

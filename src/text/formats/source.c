@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "gufo/schema.h"
 #include "text/formats/rwkv_world.h"
 #include "text/formats/tokenizer_json.h"
 
@@ -74,7 +75,7 @@ gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocato
     size_t i = 0;
 
     *made = NULL;
-    if (gufo_metadata_find(model, "tokenizer.ggml.tokens", NULL))
+    if (gufo_key_entry(model, "tokenizer.ggml.tokens", NULL))
         return GUFO_OK;
     while (i < sizeof formats / sizeof *formats &&
            !gufo_metadata_find(model, formats[i].key, &entry))

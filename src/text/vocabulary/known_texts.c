@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "gufo/schema.h"
 #include "text/vocabulary/settings.h"
 
 typedef struct known_text {
@@ -148,7 +149,10 @@ static gufo_str find_text(const gufo_model *model, const char *key)
 {
     gufo_str text = {0};
 
-    (void)gufo_get_str(model, key, &text, NULL);
+    gufo_entry entry;
+
+    if (gufo_key_entry(model, key, &entry))
+        (void)gufo_value_str(&entry.value, &text, NULL);
     return text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "gufo/schema.h"
 
 /* Ids and places of texts have 32 bits, and tables of twice as many slots are made of them. */
 enum { MOST_TOKENS = 1 << 27 };
@@ -26,7 +27,7 @@ bool vocab_entry(const gufo_model *model, const char *name, gufo_entry *out)
     char key[64];
 
     (void)snprintf(key, sizeof key, "tokenizer.ggml.%s", name);
-    return gufo_metadata_find(model, key, out);
+    return gufo_key_entry(model, key, out);
 }
 
 static gufo_status refuse_list(gufo_error *error, const gufo_entry *entry, const char *what)

@@ -140,24 +140,17 @@ gufo_status settings_choose(gufo_vocab *v, const gufo_model *model, const char *
 
 /* ---- special ids ---------------------------------------------------------------------------- */
 
-/* By gufo_special; `older` wins over `key` where a file has both. */
+/* By gufo_special. */
 static const struct {
-    const char *name, *key, *older;
+    const char *name, *key;
 } roles[GUFO_SPECIAL_COUNT] = {
-    {"bos", "bos_token_id", NULL},
-    {"eos", "eos_token_id", NULL},
-    {"eot", "eot_token_id", NULL},
-    {"eom", "eom_token_id", NULL},
-    {"unk", "unknown_token_id", NULL},
-    {"sep", "seperator_token_id", NULL},
-    {"pad", "padding_token_id", NULL},
-    {"mask", "mask_token_id", NULL},
-    {"fim_pre", "fim_pre_token_id", "prefix_token_id"},
-    {"fim_suf", "fim_suf_token_id", "suffix_token_id"},
-    {"fim_mid", "fim_mid_token_id", "middle_token_id"},
-    {"fim_pad", "fim_pad_token_id", NULL},
-    {"fim_rep", "fim_rep_token_id", NULL},
-    {"fim_sep", "fim_sep_token_id", NULL},
+    {"bos", "bos_token_id"},         {"eos", "eos_token_id"},
+    {"eot", "eot_token_id"},         {"eom", "eom_token_id"},
+    {"unk", "unknown_token_id"},     {"sep", "separator_token_id"},
+    {"pad", "padding_token_id"},     {"mask", "mask_token_id"},
+    {"fim_pre", "fim_pre_token_id"}, {"fim_suf", "fim_suf_token_id"},
+    {"fim_mid", "fim_mid_token_id"}, {"fim_pad", "fim_pad_token_id"},
+    {"fim_rep", "fim_rep_token_id"}, {"fim_sep", "fim_sep_token_id"},
 };
 
 const char *gufo_special_name(gufo_special special)
@@ -180,7 +173,7 @@ static gufo_status read_id(gufo_vocab *v, const gufo_model *model, const char *k
     gufo_entry entry;
     uint64_t number;
 
-    if (key == NULL || !vocab_entry(model, key, &entry))
+    if (!vocab_entry(model, key, &entry))
         return GUFO_OK;
     if (gufo_value_u64(&entry.value, &number, NULL) != GUFO_OK)
         return fail_with(error, GUFO_E_MALFORMED, entry.value_offset, "%s must be a token's id",
@@ -266,10 +259,7 @@ gufo_status settings_read(gufo_vocab *v, const gufo_model *model, gufo_error *er
     gufo_status status = read_flags(v, model, error);
 
     set_defaults(v);
-    for (unsigned role = 0; status == GUFO_OK && role < GUFO_SPECIAL_COUNT; role++) {
+    for (unsigned role = 0; status == GUFO_OK && role < GUFO_SPECIAL_COUNT; role++)
         status = read_id(v, model, roles[role].key, &v->special[role], error);
-        if (status == GUFO_OK)
-            status = read_id(v, model, roles[role].older, &v->special[role], error);
-    }
     return status;
 }
