@@ -71,7 +71,7 @@ without() {
 
 @test "explain: a key that has another name today" {
     run -0 gufo explain mpt.attention.clip_kqv
-    cell status misspelt
+    cell status standard
     cell instead '{arch}.attention.clamp_kqv'
     run -0 gufo explain --json mpt.attention.clip_kqv
     has '"instead":"{arch}.attention.clamp_kqv"'

@@ -78,6 +78,34 @@ make_mendable() {
     has 'error M213 key-specified: key "mpt.attention.clip_kqv" is missing'
 }
 
+@test "validate --level=spec: values are those of the specification" {
+    model=(kv general.architecture string llama kv general.file_type uint32 99
+        kv general.license string https://example.org/LICENSE arr general.languages string 2 en deu
+        kv llama.tensor_data_layout string jploski kv llama.rope.scaling.type string su
+        kv tokenizer.ggml.model string piece arr tokenizer.ggml.tokens string 3 a b c
+        arr tokenizer.ggml.token_type int32 3 0 1 7)
+    make_gguf m.gguf "${model[@]}"
+    run -1 gufo validate --level=spec m.gguf
+    for rule in S201 S202 S211 S213 M101 M105 M209; do
+        has ": error $rule "
+    done
+    run -0 gufo validate m.gguf
+    lacks ': error '
+    # What programs have added is a warning: no file of these models does without.
+    make_gguf command.gguf kv general.architecture string command-r \
+        kv command-r.context_length uint32 8 kv general.file_type uint32 32
+    run -0 gufo validate --level=spec command.gguf
+    has 'warning S112 unspecified: architecture "command-r" has other characters than a-z and 0-9'
+    has 'warning S112 unspecified: key "general.file_type" is 32 (BF16), which programs know'
+    has 'warning M505 name-convention: '
+    lacks G502
+    # Names of a section of the specification are not old.
+    make_gguf mpt.gguf kv general.architecture string mpt kv mpt.attention.clip_kqv float32 8
+    run -0 gufo validate --level=spec -v mpt.gguf
+    has 'info S113 key-unread: key "mpt.attention.clip_kqv" has a name of the specification; programs know it as "mpt.attention.clamp_kqv"'
+    lacks S104
+}
+
 # A file whose faults have a fix of each kind; the arguments come first.
 make_fixable() {
     make_gguf "$@" kv general.architecture string lama kv general.license string 'Apache 2' \

@@ -164,7 +164,7 @@ static inline void write_folder(const subject *s, const safetensor *tensors, siz
     safetensors_write(path_join(s->path.text, name).text, tensors, count);
 }
 
-static inline void write_model(subject *s)
+static inline void write_fixture(subject *s)
 {
     safetensor tensors[MOST_TENSORS];
     size_t count = make_tensors(s->fixture, tensors);

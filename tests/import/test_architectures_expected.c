@@ -240,7 +240,7 @@ static void convert_model(subject *s)
     const json_t *expected = json_object_get(s->fixture, "expected");
     gufo_error error = no_error();
 
-    write_model(s);
+    write_fixture(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, &error);
     if (s->import == NULL) {
         differ(s, "%s", error.message);

@@ -190,7 +190,7 @@ static void go_round_fixture(subject *s)
     for (size_t i = 0; i < COUNT_OF(dtypes); i++) {
         (void)snprintf(s->name, sizeof s->name, "%.40s in %s", name, dtypes[i]);
         set_dtype(s, dtypes[i]);
-        write_model(s);
+        write_fixture(s);
         go_round(s, &options, dtypes[i]);
         memcpy(s->name, name, sizeof name);
         if (all_some_or_few(1, 0, 0) == 0) /* one type is enough where everything is slow */

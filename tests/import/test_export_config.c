@@ -84,7 +84,7 @@ static void export_model(subject *s)
     json_t *config = NULL;
     gufo_import *again;
 
-    write_model(s);
+    write_fixture(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, NULL);
     s->model = s->import != NULL ? gufo_import_model(s->import) : NULL;
     if (s->model == NULL || is_exception(s, gufo_str_of(""))) {

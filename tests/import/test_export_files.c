@@ -73,7 +73,7 @@ static void export_model(subject *s)
 {
     const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
 
-    write_model(s);
+    write_fixture(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, NULL);
     if (s->import == NULL)
         return;
@@ -310,7 +310,7 @@ static void export_vocabulary_of(subject *s)
 
     if (strcmp(s->name, wanted->fixture) != 0)
         return;
-    write_model(s);
+    write_fixture(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, &error);
     check(s->import != NULL, "%s: %s", s->name, error.message);
     document = gufo_document_new(NULL, &error);

@@ -19,7 +19,7 @@ static void with_model(subject *s)
     gufo_model *model;
     gufo_job *job;
 
-    write_model(s);
+    write_fixture(s);
     s->import = gufo_import_checkpoint(s->path.text, &options, &error);
     check(s->import != NULL, "%s", error.message);
     job = gufo_import_job(s->import, &error);

@@ -19,6 +19,7 @@ static const char quantization_version[] = "general.quantization_version";
 typedef struct checker {
     const gufo_model *model; /* one file */
     const gguf_file *file;   /* its */
+    gufo_str architecture;   /* its general.architecture; empty without */
     gufo_finding_fn *found;
     void *context;
     gufo_error *error;
@@ -69,9 +70,20 @@ static void check_name_rules(checker *c, gufo_str name, uint64_t offset, const n
             report(c, rules->rule, offset, name, "%s", message);
 }
 
-static bool is_lower_snake_case(gufo_str key)
+/* Where the key goes on behind the architecture of the file, whose name has a rule of its own. */
+static size_t skip_architecture(const checker *c, gufo_str key)
 {
-    for (size_t i = 0; i < key.len; i++)
+    gufo_str own = c->architecture;
+
+    return own.len > 0 && key.len > own.len && key.data[own.len] == '.' &&
+                   memcmp(key.data, own.data, own.len) == 0
+               ? own.len
+               : 0;
+}
+
+static bool is_lower_snake_case(gufo_str key, size_t from)
+{
+    for (size_t i = from; i < key.len; i++)
         if ((key.data[i] >= 'A' && key.data[i] <= 'Z') || key.data[i] == '-')
             return false;
     return true;
@@ -80,7 +92,7 @@ static bool is_lower_snake_case(gufo_str key)
 static void check_key(checker *c, const gufo_entry *entry)
 {
     check_name_rules(c, entry->key, entry->offset, key_extra_rules);
-    if (!is_lower_snake_case(entry->key))
+    if (!is_lower_snake_case(entry->key, skip_architecture(c, entry->key)))
         report(c, RULE_KEY_CASE, entry->offset, entry->key,
                "key %s is not lower_snake_case: it has upper case letters or hyphens",
                QUOTED(entry->key));
@@ -499,6 +511,7 @@ static gufo_status check_file(const gufo_model *model, gufo_finding_fn *found, v
     checker c = {
         .model = model, .file = model->file, .found = found, .context = context, .error = error};
 
+    (void)gufo_get_str(model, "general.architecture", &c.architecture, NULL);
     check_version(&c);
     check_entries(&c);
     if (c.file->metadata_read) { /* else it is unknown what is missing */

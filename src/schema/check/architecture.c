@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "schema/registry/key.h"
 #include "schema/registry/key_entry.h"
+#include "schema/registry/values.h"
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
@@ -364,7 +365,7 @@ static void check_rope_scaling(check_context *c)
 
     if (schema_arch_entry(c, &entry, "rope.scaling.type") &&
         gufo_value_str(&entry.value, &text, NULL) == GUFO_OK &&
-        !str_is_word(text, "none linear yarn longrope"))
+        values_find("{arch}.rope.scaling.type", text) == VALUE_UNKNOWN)
         schema_report(
             c, RULE_ROPE_SCALING, at_entry(&entry),
             "key %s is %s; the types that readers know are none, linear, yarn and longrope",

@@ -45,6 +45,7 @@ static const struct {
     {schema_check_keys, GUFO_LEVEL_STANDARD, KIND_ANY},
     {schema_check_templates, GUFO_LEVEL_STANDARD, KIND_ANY},
     {schema_check_documents, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {schema_check_additions, GUFO_LEVEL_SPEC, KIND_ANY},
     {schema_check_tokenizer, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
     {schema_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY | KIND_PROJECTOR},
     {schema_check_tensors, GUFO_LEVEL_MODEL, KIND_MODEL},

@@ -9,6 +9,7 @@ void schema_check_weights(check_context *c);   /* weights.c: what general.* says
 void schema_check_keys(check_context *c);      /* keys.c: types, spelling, prefixes of all keys */
 void schema_check_templates(check_context *c); /* chat_template.c: chat templates */
 void schema_check_documents(check_context *c); /* documents.c: layouts, included tokenizers */
+void schema_check_additions(check_context *c); /* additions.c: values beyond the specification */
 void schema_check_tokenizer(check_context *c); /* tokenizer.c: the vocabulary */
 void schema_check_name(check_context *c);      /* file_name.c: file name and metadata */
 void schema_check_architecture(check_context *c); /* architecture.c: keys of the architecture */

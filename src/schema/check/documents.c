@@ -1,6 +1,7 @@
 /* Values that other documents define: the layout of tensor data, and embedded tokenizers. */
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "schema/check/checks.h"
 #include "schema/registry/layout.h"
 #include "schema/registry/nearest.h"
@@ -20,15 +21,37 @@ static gufo_str layout_name(const void *table, size_t index)
     return gufo_str_of(schema_layout_at(index)->name);
 }
 
+/* A known layout may be another architecture's. */
+static void check_known_layout(check_context *c, const gufo_entry *entry,
+                               const tensor_data_layout *layout)
+{
+    if (*layout->arch == '\0' || gufo_str_equal(c->architecture, gufo_str_of(layout->arch)))
+        return;
+    if (str_is_word(c->architecture, layout->others))
+        schema_report(c, RULE_UNSPECIFIED, at_entry(entry),
+                      "key %s is %s, which the specification describes for %s alone",
+                      QUOTED(entry->key), QUOTED(entry->value.as.str), layout->arch);
+    else
+        schema_report(c, RULE_TENSOR_DATA_LAYOUT, at_entry(entry),
+                      "key %s is %s, which is a layout of architecture %s", QUOTED(entry->key),
+                      QUOTED(entry->value.as.str), layout->arch);
+}
+
 static void check_layout(check_context *c)
 {
     gufo_entry entry;
     gufo_finding finding;
+    const tensor_data_layout *layout;
     size_t nearest;
 
     if (c->architecture.len == 0 || !schema_arch_entry(c, &entry, "tensor_data_layout") ||
-        entry.value.type != GUFO_VALUE_STRING || schema_layout_find(entry.value.as.str) != NULL)
+        entry.value.type != GUFO_VALUE_STRING)
         return;
+    layout = schema_layout_find(entry.value.as.str);
+    if (layout != NULL) {
+        check_known_layout(c, &entry, layout);
+        return;
+    }
     finding = at_entry(&entry);
     if (nearest_find(entry.value.as.str, layout_name, NULL, schema_layout_count(), &nearest))
         finding.fix = fix_text(GUFO_FIX_SET, entry.key, layout_name(NULL, nearest));

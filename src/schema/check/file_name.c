@@ -1,6 +1,7 @@
 /* The file's name and its metadata: what a name says should be so.
  *
- * A name that does not conform, or leaves something out, says nothing, and is not a fault here. */
+ * A name that does not conform, or leaves something out, says nothing; that is a finding only where the
+ * specification is taken to the letter. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -101,6 +102,7 @@ static void check_type(check_context *c, const gufo_name *name)
 void schema_check_name(check_context *c)
 {
     gufo_name name = {0};
+    gufo_error reason = {.code = GUFO_OK};
     const char *slash;
     gufo_str base;
 
@@ -108,7 +110,10 @@ void schema_check_name(check_context *c)
         return;
     slash = strrchr(c->options->path, '/');
     base = gufo_str_of(slash != NULL ? slash + 1 : c->options->path);
-    (void)gufo_name_explain(base, &name, NULL); /* leaves out what it does not understand */
+    /* Leaves out what it does not understand. */
+    if (gufo_name_explain(base, &name, &reason) != GUFO_OK)
+        schema_report(c, RULE_NAME_CONVENTION, place_of(base),
+                      "the file name %s does not conform: %s", QUOTED(base), reason.message);
     check_size(c, &name);
     check_encoding(c, &name);
     check_shard(c, base);

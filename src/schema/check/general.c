@@ -58,17 +58,39 @@ static void offer_text(const checked_text *t, gufo_str text, const syntax_result
         finding->fix = fix_text(GUFO_FIX_SET, t->entry->key, gufo_str_of(right));
 }
 
+/* A deprecated license is one all the same. */
+static rule_number rule_of(const checked_text *t, const syntax_result *found)
+{
+    return t->syntax->rule == RULE_LICENSE && found->verdict == SYNTAX_DEPRECATED
+               ? RULE_LICENSE_DEPRECATED
+               : t->syntax->rule;
+}
+
+/* Spec, general.languages: codes of two letters; other readers of ISO 639 take those of three as
+ * well. */
+static syntax_result check_text_syntax(const checked_text *t, gufo_str text)
+{
+    syntax_result found = t->syntax->check(text);
+
+    if (found.verdict == SYNTAX_OK && t->syntax->rule == RULE_LANGUAGE && text.len > 2 &&
+        t->c->level == GUFO_LEVEL_SPEC)
+        found = (syntax_result){.verdict = SYNTAX_VARIANT,
+                                .part = text,
+                                .reason = "is a code of three letters, not of two"};
+    return found;
+}
+
 static void check_syntax(void *context, gufo_str text, uint64_t at)
 {
     const checked_text *t = context;
-    syntax_result found = t->syntax->check(text);
+    syntax_result found = check_text_syntax(t, text);
     gufo_finding finding = at_entry(t->entry);
 
     if (found.verdict == SYNTAX_OK)
         return;
     finding.offset = at + found.at;
     offer_text(t, text, &found, &finding);
-    schema_report(t->c, t->syntax->rule, finding, "%s: %s %s", QUOTED(t->entry->key),
+    schema_report(t->c, rule_of(t, &found), finding, "%s: %s %s", QUOTED(t->entry->key),
                   QUOTED(found.part.len > 0 ? found.part : text), found.reason);
 }
 

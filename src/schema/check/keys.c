@@ -45,8 +45,10 @@ static void check_architecture_name(check_context *c)
         return;
     finding = at_entry(&entry);
     if (str_span(c->architecture, 0, is_plain) < c->architecture.len)
-        schema_report(c, RULE_ARCHITECTURE_CHARACTERS, finding,
-                      "architecture %s has other characters than a-z and 0-9",
+        schema_report(c,
+                      c->arch != NULL && c->level == GUFO_LEVEL_SPEC ? RULE_UNSPECIFIED
+                                                                     : RULE_ARCHITECTURE_CHARACTERS,
+                      finding, "architecture %s has other characters than a-z and 0-9",
                       QUOTED(c->architecture));
     if (c->arch != NULL)
         return;
@@ -134,19 +136,34 @@ static gufo_fix fix_type(const gufo_entry *entry, const gufo_key_info *info)
     return fix;
 }
 
+/* Programs take a list, one element for each block, where the specification has a number. */
+static bool is_list_of_blocks(const gufo_entry *entry, const gufo_key_info *info)
+{
+    return entry->value.type == GUFO_VALUE_ARRAY && strncmp(info->specified, "array", 5) != 0;
+}
+
+/* Models that the specification describes have no need of such a list. */
+static bool is_addition(const check_context *c, const gufo_entry *entry, const gufo_key_info *info)
+{
+    return is_list_of_blocks(entry, info) && c->arch != NULL &&
+           strcmp(c->arch->status, "standard") != 0;
+}
+
 /* The right kind of value in an unexpected type. */
 static void check_type(check_context *c, const gufo_entry *entry, const gufo_key_info *info,
                        gufo_type_fit fit)
 {
     bool specified =
         info->specified[0] != '\0' && (fit == GUFO_FIT_TYPE || c->level == GUFO_LEVEL_SPEC);
-    gufo_finding finding = with_fix(at_entry(entry), fix_type(entry, info));
+    gufo_finding finding = at_entry(entry);
     char type[64];
 
+    if (!specified || !is_list_of_blocks(entry, info))
+        finding.fix = fix_type(entry, info);
     if (specified)
-        schema_report(c, RULE_KEY_TYPE_SPECIFIED, finding,
-                      "key %s has type %s; in the specification it is %s", QUOTED(entry->key),
-                      type_of(&entry->value, type), info->specified);
+        schema_report(c, is_addition(c, entry, info) ? RULE_UNSPECIFIED : RULE_KEY_TYPE_SPECIFIED,
+                      finding, "key %s has type %s; in the specification it is %s",
+                      QUOTED(entry->key), type_of(&entry->value, type), info->specified);
     else
         schema_report(c, RULE_KEY_TYPE_READ, finding, "key %s has type %s; readers take %s",
                       QUOTED(entry->key), type_of(&entry->value, type), info->type);
@@ -197,6 +214,12 @@ static void report_other_name(check_context *c, rule_number rule, const gufo_ent
     schema_report(c, rule, finding, "key %s %s %s", QUOTED(entry->key), relation, QUOTED(name));
 }
 
+/* A section of the specification has this name, programs have another one. */
+static bool is_standard(const gufo_key_info *info)
+{
+    return strcmp(info->status, "standard") == 0;
+}
+
 /* Some keys have a younger name that says the same in another way: only a name that should not be
  * used any more is reported. */
 static bool is_outdated(const gufo_key_info *info, bool safe)
@@ -224,9 +247,13 @@ static void check_spelling(check_context *c, const gufo_entry *entry, const gufo
     both = gufo_metadata_find(c->model, right, &other);
     if (both && means_the_same(info) && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
-    else if (is_outdated(info, safe))
+    else if (is_outdated(info, safe) && !is_standard(info))
         report_other_name(c, RULE_KEY_OUTDATED, entry, "is an old name of", right,
                           !both && safe && gufo_key_accepts(today, &entry->value));
+    else if (!both && is_standard(info))
+        report_other_name(c, RULE_KEY_UNREAD, entry,
+                          "has a name of the specification; programs know it as", right,
+                          safe && gufo_key_accepts(today, &entry->value));
 }
 
 /* ---- keys that are not known ---------------------------------------------------------------- */

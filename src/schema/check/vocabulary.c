@@ -57,7 +57,16 @@ static void check_empty(check_context *c, const gufo_entry *entry, const token_l
 
 /* ---- token types ---------------------------------------------------------------------------- */
 
-enum { TYPE_UNKNOWN = 2, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_BYTE = 6, TYPE_LAST = TYPE_BYTE };
+/* Some programs write 0 for a type that is not known. */
+enum {
+    TYPE_UNDEFINED,
+    TYPE_FIRST,
+    TYPE_UNKNOWN,
+    TYPE_CONTROL,
+    TYPE_USER_DEFINED,
+    TYPE_BYTE = 6,
+    TYPE_LAST = TYPE_BYTE
+};
 
 /* The byte that "<0x1F>" means, or -1. */
 static int byte_of(gufo_str text)
@@ -98,13 +107,14 @@ static void check_types(check_context *c, const vocabulary *v, const token_list 
     gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
     uint64_t unknown = 0, first = 0;
     int64_t type, first_type = 0;
+    int64_t least = c->level == GUFO_LEVEL_SPEC ? TYPE_FIRST : TYPE_UNDEFINED;
     bool have[256] = {false};
     gufo_value element;
 
     for (uint64_t i = 0; gufo_array_next(&iter, &element); i++) {
         if (gufo_value_i64(&element, &type, NULL) != GUFO_OK)
             type = INT64_MAX;
-        if ((type < 0 || type > TYPE_LAST) && unknown++ == 0) {
+        if ((type < least || type > TYPE_LAST) && unknown++ == 0) {
             first = i;
             first_type = type;
         }
@@ -113,8 +123,9 @@ static void check_types(check_context *c, const vocabulary *v, const token_list 
     }
     if (unknown > 0)
         schema_report(c, RULE_TOKEN_TYPE, at_entry(entry),
-                      "token %" PRIu64 " has type %" PRId64 ", which is not known%s", first,
-                      first_type, schema_and_more(c, unknown));
+                      "token %" PRIu64 " has type %" PRId64
+                      ", which is not known%s; types are %" PRId64 " to %d",
+                      first, first_type, schema_and_more(c, unknown), least, TYPE_LAST);
     if (falls_back_to_bytes(v->model) && tokens->count > 0)
         check_bytes(c, v, have);
 }

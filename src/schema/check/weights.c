@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "schema/registry/values.h"
 
 /* ---- quantization version ------------------------------------------------------------------- */
 
@@ -123,29 +124,49 @@ static const char *type_name(uint32_t id)
     return type != NULL ? type->name : "of an unknown type";
 }
 
+/* Where all weights are there to be counted. */
+static void check_agreement(check_context *c, const gufo_entry *entry,
+                            const gufo_file_type *claimed)
+{
+    weight_count count = count_weights(c, claimed);
+    gufo_finding finding = at_entry(entry);
+
+    if (c->options->single || count.most == claimed->base_type ||
+        count.weights[claimed->base_type] >= count.total / LEAST_PART)
+        return;
+    offer_file_type(&finding, &count);
+    schema_report(c, RULE_FILE_TYPE, finding,
+                  "general.file_type is %" PRIu32 " (%s), but most weights are %s", claimed->id,
+                  claimed->name, type_name(count.most));
+}
+
+static void report_unknown(check_context *c, const gufo_entry *entry, uint64_t id, bool removed)
+{
+    weight_count count = count_weights(c, NULL);
+    gufo_finding finding = at_entry(entry);
+
+    if (!c->options->single && count.total > 0)
+        offer_file_type(&finding, &count);
+    schema_report(c, RULE_FILE_TYPE_UNKNOWN, finding, "general.file_type %" PRIu64 " is not %s", id,
+                  removed ? "supported any more" : "known");
+}
+
 static void check_file_type(check_context *c)
 {
+    const gufo_file_type *claimed;
     gufo_entry entry;
     uint64_t id;
-    const gufo_file_type *claimed;
-    weight_count count;
-    gufo_finding finding;
+    bool removed;
 
-    if (c->options->single || gufo_tensor_count(c->model) == 0 ||
-        !schema_check_number(c, "general.file_type", &entry, &id))
+    if (!schema_check_number(c, "general.file_type", &entry, &id))
         return;
     claimed = gufo_file_type_by_id(id & ~(uint64_t)FILE_TYPE_GUESSED);
-    count = count_weights(c, claimed);
-    finding = at_entry(&entry);
-    offer_file_type(&finding, &count);
-    if (claimed == NULL)
-        schema_report(c, RULE_FILE_TYPE_UNKNOWN, finding,
-                      "general.file_type %" PRIu64 " is not known", id);
-    else if (count.most != claimed->base_type &&
-             count.weights[claimed->base_type] < count.total / LEAST_PART)
-        schema_report(c, RULE_FILE_TYPE, finding,
-                      "general.file_type is %" PRIu64 " (%s), but most weights are %s", id,
-                      claimed->name, type_name(count.most));
+    removed = claimed != NULL && (claimed->flags & GUFO_FILE_TYPE_REMOVED) != 0 &&
+              values_find_number("general.file_type", claimed->id) != VALUE_STANDARD;
+    if (claimed == NULL || removed)
+        report_unknown(c, &entry, id, removed);
+    else
+        check_agreement(c, &entry, claimed);
 }
 
 void schema_check_weights(check_context *c)

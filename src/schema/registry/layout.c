@@ -4,7 +4,7 @@
 #include "schema/registry/pattern.h"
 
 static const tensor_data_layout layouts[] = {
-#define ROW(name, arch, summary) {name, arch, summary},
+#define ROW(name, arch, others, summary) {name, arch, others, summary},
 #include "registry/tensor_data_layouts.inc"
 #undef ROW
 };

@@ -5,8 +5,9 @@
 #include "gufo/base.h"
 
 typedef struct tensor_data_layout {
-    const char *name; /* "Meta AI original pth" */
-    const char *arch; /* that the specification describes it for; "" for all */
+    const char *name;   /* "Meta AI original pth" */
+    const char *arch;   /* that the specification describes it for; "" for all */
+    const char *others; /* whose files have it as well, with blanks between */
     const char *summary;
 } tensor_data_layout;
 

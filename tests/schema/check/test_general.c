@@ -20,6 +20,7 @@ ADD_TEXT(license_unknown, "license", "my-own")
 ADD_TEXT(license_broken, "license", "MIT OR")
 ADD_TEXT(license_near, "license", "(apache2 OR MIT)")
 ADD_TEXT(license_blank, "license", "Apache 2.0")
+ADD_TEXT(license_deprecated, "license", "GPL-2.0")
 ADD_TEXT(license_good, "license", "MIT OR Apache-2.0")
 ADD_TEXT(uuid_bad, "uuid", "1234")
 ADD_TEXT(uuid_good, "uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e5")
@@ -188,6 +189,11 @@ static void unknown_element_type(gufo_document *d)
 
 static void file_type_alone(gufo_document *d)
 {
+    put_u32(d, "general.file_type", 15);
+}
+
+static void file_type_999_alone(gufo_document *d)
+{
     put_u32(d, "general.file_type", 999);
 }
 
@@ -259,6 +265,7 @@ TEXT(world_good, WORLD,
 static const schema_row rows[] = {
     ROW_AT("no license", "license", license_unknown, license_good, "my-own"),
     ROW("half a license", "license", license_broken, license_good),
+    ROW("a license of before", "license-deprecated", license_deprecated, license_good),
     PROPOSAL("nearly a layout", "tensor-data-layout", layout_near, layout_meta,
              "Meta AI original pth"),
     ROW("no layout", "tensor-data-layout", layout_far, layout_reference),
@@ -289,7 +296,7 @@ static const schema_row rows[] = {
     ROW("alignment", "alignment-large", alignment_large, alignment_page),
     ROW("quantization version", "quantization-version", version_1, version_2),
     ROW("file type of a mixture", "file-type-unknown", type_999, type_guessed),
-    ROW("file type without tensors", "file-type-unknown", type_999, file_type_alone),
+    ROW("file type without tensors", "file-type-unknown", file_type_999_alone, file_type_alone),
     ROW("file type of another mixture", "file-type", q4_0_of_mixture, q4_k_m_of_mixture),
     ROW("file type of a part", "file-type", q4_0_of_mixture, q3_k_l_of_mixture),
     {.label = "file type of experts",
