@@ -78,3 +78,35 @@ objects() {
     gufo convert -q m out.gguf
     gufo get out.gguf x.k2 | cmp - <(cat m/big.txt && echo)
 }
+
+# ---- holes --------------------------------------------------------------------------------------
+
+# sparse FILE WORD...: makes a file of 100 GB, of which only the header is on the disk.
+sparse() {
+    make_gguf "$@"
+    truncate -s 100G "$1" || skip "this file system has no such files"
+}
+
+@test "memory: tensors and entries in a hole, which have no names, are refused at the second" {
+    needs_limit
+    sparse m.gguf tensors 0x40000000
+    refused 'byte 48: tensor "" occurs twice; the first is at byte 24' show m.gguf
+    sparse m.gguf version 1 tensors 0x40000000
+    refused 'byte 36: tensor "" occurs twice; the first is at byte 16' show m.gguf
+    sparse m.gguf kv general.architecture string x tensors 0x40000000
+    refused 'tensor "" occurs twice' show m.gguf
+    sparse m.gguf entries 0x40000000
+    refused 'byte 24: a key is empty' show m.gguf
+}
+
+@test "memory: of a hole a lenient look shows the beginning" {
+    needs_limit
+    for what in entries tensors; do
+        sparse m.gguf kv k uint8 1 $what 0x40000000
+        run -1 bash -c "ulimit -v $LIMIT; "'exec "$0" validate m.gguf' "$GUFO"
+        has 'could not be read'
+        lacks 'out of memory'
+        run -1 bash -c "ulimit -v $LIMIT; "'exec "$0" show --lenient m.gguf | tail -5; exit ${PIPESTATUS[0]}' "$GUFO"
+        lacks 'out of memory'
+    done
+}

@@ -107,6 +107,46 @@ static void test_content_is_free(void **state)
     builder_free(&b);
 }
 
+/* A hole is as long as its file says, and zeros are entries and tensors without names: what is alike is
+ * refused, and what a lenient walk keeps of it has an end. */
+static void test_holes(void **state)
+{
+    static const struct {
+        uint32_t entries, tensors;
+        bool named; /* the first entry has a key */
+    } rows[] = {{100000, 0, false}, {0, 100000, false}, {1, 100000, true}, {100000, 100000, true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        builder b = builder_new((encoding){3, false});
+
+        builder_header(&b, rows[i].tensors, rows[i].entries);
+        if (rows[i].named)
+            builder_kv_u32(&b, "some.key", 1);
+        builder_zeros(&b, 13 * (size_t)rows[i].entries + 24 * (size_t)rows[i].tensors);
+        for (unsigned flags = 0; flags <= GUFO_OPEN_LENIENT; flags += GUFO_OPEN_LENIENT) {
+            counter c;
+            gufo_allocator allocator;
+            gufo_open_options options = {.flags = flags};
+            gufo_error error = no_error();
+            gufo_model *file;
+
+            counter_init(&c);
+            allocator = counter_allocator(&c);
+            options.allocator = &allocator;
+            file = gufo_open_memory(b.data, b.len, &options, &error);
+            check((file != NULL) == (flags == GUFO_OPEN_LENIENT), "row %zu", i);
+            check(c.peak <= FIXED_MEMORY + PER_ITEM * (size_t)(flags == 0 ? 1024 : 20000),
+                  "row %zu: %zu bytes", i, c.peak);
+            if (flags == GUFO_OPEN_LENIENT)
+                check(gufo_metadata_count(file) + gufo_tensor_count(file) < 20000, "row %zu", i);
+            gufo_close(file);
+            check_u64(c.in_use, 0, "row %zu: leak", i);
+        }
+        builder_free(&b);
+    }
+}
+
 /* Twice the file takes at most twice the memory and twice the requests. */
 static void test_linear(void **state)
 {
@@ -448,10 +488,15 @@ static void test_failing_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),         cmocka_unit_test(test_content_is_free),
-        cmocka_unit_test(test_linear),        cmocka_unit_test(test_failing_open),
-        cmocka_unit_test(test_failing_files), cmocka_unit_test(test_failing_set),
-        cmocka_unit_test(test_failing_job),   cmocka_unit_test(test_failing_job_keeps_target),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_content_is_free),
+        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_failing_open),
+        cmocka_unit_test(test_failing_files),
+        cmocka_unit_test(test_failing_set),
+        cmocka_unit_test(test_failing_job),
+        cmocka_unit_test(test_failing_job_keeps_target),
         cmocka_unit_test(test_failing_copy),
     };
 

@@ -3,7 +3,7 @@
  * Opening has four stages, each in its own file:
  *
  *     walk.c       header, metadata and tensor infos, front to back: fills `entries` and `tensors`
- *     index.c      names to numbers; keys and names that occur twice
+ *     index.c      names to numbers; keys and names that occur twice: while walking, and at its end
  *     alignment.c  the alignment, which an entry sets
  *     extents.c    places of data: sizes, order, overlaps, the end of the file
  *     open.c       all of them in a row, for each kind of source
@@ -68,6 +68,9 @@ typedef struct gguf_file {
     name_index keys, names;
 
     /* While opening. */
+    uint64_t keys_indexed, names_indexed; /* so many entries and tensors */
+    uint64_t repeated;                    /* keys and names that occur twice */
+    bool cut_short; /* lenient only: too many of these, and what followed was not read */
     bool lenient, metadata_only, as_ggml; /* of gufo_open_flags */
     bool header_alone;                    /* what follows the header of a stream is not read */
     uint64_t max_metadata, max_tensors;
@@ -104,7 +107,9 @@ static inline uint64_t file_count_limit(uint64_t limit)
 void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number rule,
                     uint64_t offset, gufo_str subject, const char *message);
 
-/* The stations.  False: stop, with file->status saying whether that is a failure. */
+/* The stations.  False: stop, with file->status saying whether that is a failure.  What the walk has
+ * read since the last call is added to the index, so that names that are repeated without end are found
+ * before they fill the memory. */
 bool file_walk(gguf_file *file);
 bool index_keys(gguf_file *file);
 bool index_names(gguf_file *file);

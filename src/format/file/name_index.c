@@ -109,22 +109,38 @@ void name_index_clear(name_index *index)
         memset(index->slots, 0, (size_t)(index->mask + 1) * sizeof *index->slots);
 }
 
-gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
-                            gufo_error *error)
+static bool has_room(const name_index *index, uint64_t count)
+{
+    return index->slots != NULL && count + count / 2 <= index->mask + 1;
+}
+
+/* Moves the first `had` names into a table for `count` of them. */
+static gufo_status rebuild(name_index *index, uint64_t had, uint64_t count,
+                           const gufo_allocator *allocator, gufo_error *error)
 {
     name_index bigger;
-    gufo_status status;
+    gufo_status status =
+        name_index_new(&bigger, count, index->name_of, index->owner, allocator, error);
     uint64_t ignored;
 
-    if (index->slots != NULL && (count + 1) + (count + 1) / 2 <= index->mask + 1)
-        return GUFO_OK;
-    status =
-        name_index_new(&bigger, 2 * (count + 1), index->name_of, index->owner, allocator, error);
     if (status != GUFO_OK)
         return status;
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < had; i++)
         (void)name_index_add(&bigger, i, &ignored);
     name_index_free(index, allocator);
     *index = bigger;
     return GUFO_OK;
+}
+
+gufo_status name_index_fit(name_index *index, uint64_t had, uint64_t count,
+                           const gufo_allocator *allocator, gufo_error *error)
+{
+    return has_room(index, count) ? GUFO_OK : rebuild(index, had, count, allocator, error);
+}
+
+gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
+                            gufo_error *error)
+{
+    return has_room(index, count + 1) ? GUFO_OK
+                                      : rebuild(index, count, 2 * (count + 1), allocator, error);
 }

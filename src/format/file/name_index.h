@@ -23,6 +23,10 @@ gufo_status name_index_new(name_index *index, uint64_t count, name_of_fn *name_o
                            const void *owner, const gufo_allocator *allocator, gufo_error *error);
 void name_index_free(name_index *index, const gufo_allocator *allocator);
 
+/* Makes room for `count` names, the first `had` of which were added. */
+gufo_status name_index_fit(name_index *index, uint64_t had, uint64_t count,
+                           const gufo_allocator *allocator, gufo_error *error);
+
 /* Makes room for one more name where names are added one by one: grows when two thirds are full. */
 gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
                             gufo_error *error);

@@ -62,7 +62,8 @@ static void read_file(gguf_file *file)
         source_end(&file->source);
     else
         file->status = source_drain(&file->source, file->error);
-    if (file->status == GUFO_OK && whole && file->alignment_known && extents_find(file))
+    whole = whole && !file->cut_short && file->alignment_known;
+    if (file->status == GUFO_OK && whole && extents_find(file))
         source_trim(&file->source, file->infos_end);
 }
 

@@ -492,16 +492,30 @@ static bool read_info(walker *w, uint64_t index)
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
+/* Whether names are added to their index when so many were read: seldom, because each time the index is
+ * made anew, but before names that are all alike take much memory. */
+static bool is_time_to_index(uint64_t count)
+{
+    enum { FIRST = 1 << 10 };
+
+    return count >= FIRST && (count & (count - 1)) == 0 && __builtin_ctzll(count) % 2 == 0;
+}
+
+static bool index_some(gguf_file *file, uint64_t count, bool (*index)(gguf_file *file))
+{
+    return !is_time_to_index(count) || (index(file) && !file->cut_short);
+}
+
 static bool walk_records(walker *w)
 {
     gguf_file *file = w->file;
 
     for (uint64_t i = 0; i < file->claimed_metadata; i++)
-        if (!read_entry(w, i))
+        if (!read_entry(w, i) || !index_some(file, i + 1, index_keys))
             return false;
     file->metadata_read = true;
     for (uint64_t i = 0; i < file->claimed_tensors; i++)
-        if (!read_info(w, i))
+        if (!read_info(w, i) || !index_some(file, i + 1, index_names))
             return false;
     file->infos_end = w->position;
     return true;
