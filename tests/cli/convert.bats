@@ -233,6 +233,41 @@ END
     gufo diff vocab.gguf vocab2.gguf
 }
 
+# make_pieces DIR CLASS [FIELDS]: a model whose vocabulary is one of SentencePiece as tokenizer.json has it, without tensors.
+make_pieces() {
+    local bytes=('<0x'{{0..9},{A..F}}{{0..9},{A..F}}'>') vocab='"<unk>":0,"<s>":1,"</s>":2' id=3 token
+    for token in "${bytes[@]}" bc ab ▁ab a b c ▁; do
+        vocab+=",\"$token\":$((id++))"
+    done
+    mkdir -p "$1"
+    printf '{"normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},
+        {"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"decoder":{"type":"Sequence","decoders":[]},
+        "added_tokens":[{"id":1,"content":"<s>","special":true},{"id":2,"content":"</s>","special":true}],
+        "post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}},{"Sequence":{"id":"A"}}]},
+        "model":{"type":"BPE","byte_fallback":true,"unk_token":"<unk>","vocab":{%s},
+        "merges":["b c","a b","▁ ab"]}}' "$vocab" >"$1/tokenizer.json"
+    printf '{"architectures":["%s"],"hidden_size":64,"intermediate_size":128,"num_hidden_layers":1,
+        "num_attention_heads":4,"num_key_value_heads":4,"head_dim":16,"vocab_size":%s,"max_position_embeddings":128,
+        "model_max_length":128,"rms_norm_eps":1e-5,"rope_theta":10000.0,"sliding_window":64%s}' "$2" "$id" "${3-}" >"$1/config.json"
+}
+
+@test "convert: a vocabulary of pieces in tokenizer.json, whatever the class" {
+    local class fields
+    for class in Llama Mistral Gemma Gemma2 Gemma3 Baichuan InternLM2 Arctic; do
+        [ "$class" = Gemma2 ] && fields=',"attn_logit_softcapping":50.0,"final_logit_softcapping":30.0'
+        make_pieces m "${class}ForCausalLM" "${fields-}"
+        unset fields
+        gufo convert -q --force --vocab-only m a.gguf 2>error
+        same_list "$(cat error)" ''
+        run -0 gufo get a.gguf tokenizer.ggml.model
+        same llama
+        run -0 gufo get a.gguf tokenizer.ggml.add_space_prefix
+        same true
+        run -0 gufo tokenize --ids a.gguf 'ab abc é'
+        same '[1, 261, 265, 262, 259, 265, 198, 172]'
+    done
+}
+
 # bats test_tags=plain
 @test "convert: metadata of one's own" {
     make_folder m

@@ -119,9 +119,7 @@ static void check_folder(const char *name, const char *readers)
     {
         gufo_document_entry entry;
 
-        /* The configuration's tables have this key. */
-        if (!str_begins(gufo_str_of(key), "tokenizer.") ||
-            strcmp(key, "tokenizer.ggml.add_space_prefix") == 0)
+        if (!str_begins(gufo_str_of(key), "tokenizer."))
             continue;
         (void)snprintf(label, sizeof label, "%s: %s", name, key);
         check(gufo_document_find(f.import.document, key, &entry), "%s", label);

@@ -1,112 +1,8 @@
 /* Vocabularies of made folders: what each reader makes of its files, and what it refuses. */
-#include "sentencepiece_maker.h"
 #include "../support/allocator.h"
-#include "tokenizers_folder.h"
-
-/* ---- a folder of files ---------------------------------------------------------------------- */
-
-typedef struct made_file {
-    const char *name, *text;
-} made_file;
-
-typedef struct made_folder {
-    folder place;
-    vocabulary_folder read;
-} made_folder;
-
-/* Files up to one without a name; `pieces` become tokenizer.model, or what `model` is called. */
-static void make_folder(made_folder *m, const char *architecture, const made_file *files)
-{
-    m->place = folder_new();
-    for (; files->name != NULL; files++) {
-        path_text path = folder_path(&m->place, files->name);
-
-        write_file(path.text, files->text, strlen(files->text));
-    }
-    open_vocabulary(&m->read, m->place.path, architecture);
-}
-
-static void add_model(made_folder *m, const char *name, const made_piece *pieces, size_t count,
-                      unsigned type)
-{
-    builder b = make_sentencepiece(pieces, count, type);
-    path_text path = folder_path(&m->place, name);
-
-    write_file(path.text, b.data, b.len);
-    builder_free(&b);
-}
-
-static void remove_folder(made_folder *m)
-{
-    close_vocabulary(&m->read);
-    folder_remove(&m->place);
-}
-
-static void must_read(made_folder *m, const char *readers)
-{
-    check_ok(read_vocabulary_folder(&m->read, readers), &m->read.error, "%s",
-             readers != NULL ? readers : "any");
-}
+#include "made_vocabulary.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
-
-static gufo_value value_of(const made_folder *m, const char *key)
-{
-    gufo_document_entry entry;
-
-    check(gufo_document_find(m->read.import.document, key, &entry), "%s is missing", key);
-    return entry.value;
-}
-
-static bool has_key(const made_folder *m, const char *key)
-{
-    return gufo_document_find(m->read.import.document, key, NULL);
-}
-
-static void check_text(const made_folder *m, const char *key, const char *expected)
-{
-    check_str(value_of(m, key).as.str, expected, "%s", key);
-}
-
-static void check_id(const made_folder *m, const char *key, uint64_t expected)
-{
-    check_u64(value_of(m, key).as.u, expected, "%s", key);
-}
-
-static void check_flag(const made_folder *m, const char *key, bool expected)
-{
-    check(value_of(m, key).as.b == expected, "%s", key);
-}
-
-static gufo_value element(const made_folder *m, const char *key, uint64_t index)
-{
-    const gufo_array array = value_of(m, key).as.array;
-    gufo_error error = no_error();
-    gufo_value value;
-
-    check_ok(gufo_array_at(&array, index, &value, &error), &error, "%s", key);
-    return value;
-}
-
-typedef struct made_token {
-    const char *text;
-    int type;
-    float score;
-} made_token;
-
-static void check_tokens(const made_folder *m, const made_token *tokens, size_t count)
-{
-    bool scored = has_key(m, "tokenizer.ggml.scores");
-
-    check_u64(value_of(m, "tokenizer.ggml.tokens").as.array.count, count, "tokens");
-    for (size_t i = 0; i < count; i++) {
-        check_str(element(m, "tokenizer.ggml.tokens", i).as.str, tokens[i].text, "token %zu", i);
-        check(element(m, "tokenizer.ggml.token_type", i).as.i == tokens[i].type, "type of %zu", i);
-        if (scored)
-            check(element(m, "tokenizer.ggml.scores", i).as.f == (double)tokens[i].score,
-                  "score of %zu", i);
-    }
-}
 
 static void check_merges(const made_folder *m, const char *const *merges, size_t count)
 {
@@ -315,31 +211,6 @@ static void test_wordpiece(void **state)
     check_tokens(&m, expected, COUNT_OF(expected));
     check_flag(&m, "tokenizer.ggml.normalizer.lowercase", true);
     check(!has_key(&m, "tokenizer.ggml.normalizer.strip_accents"), "null says nothing");
-    remove_folder(&m);
-}
-
-static void test_hf(void **state)
-{
-    static const made_token expected[] = {{"<unk>", 1, -1000},
-                                          {"</s>", 3, -1000},
-                                          {"<0x0A>", 6, -1000},
-                                          {"[PAD3]", 5, -1000},
-                                          {"<more>", 4, -1000}};
-    static const made_file files[] = {
-        {"special_tokens_map.json", "{\"eos_token\":\"</s>\"}"},
-        {"tokenizer.json", "{\"decoder\":{\"type\":\"Sequence\"},"
-                           "\"added_tokens\":[{\"id\":4,\"content\":\"<more>\",\"special\":true}],"
-                           "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"merges\":[],"
-                           "\"vocab\":{\"<unk>\":0,\"</s>\":1,\"<0x0A>\":2}}}"},
-        {NULL, NULL}};
-    made_folder m;
-
-    (void)state;
-    make_folder(&m, "llama", files);
-    must_read(&m, "spm, hf, bpe");
-    check_text(&m, "tokenizer.ggml.model", "llama");
-    check_tokens(&m, expected, COUNT_OF(expected));
-    check(!has_key(&m, "tokenizer.ggml.merges"), "no merges");
     remove_folder(&m);
 }
 
@@ -619,11 +490,6 @@ static void test_refused(void **state)
          GUFO_E_NOT_FOUND,
          "GPT-NeoX"},
         {"no such reader", "magic", {{NULL, NULL}}, GUFO_E_ARGUMENT, "magic"},
-        {"not for the reader",
-         "hf",
-         {{"tokenizer.json", MODEL("{\"a\":0}", "[]")}},
-         GUFO_E_TYPE,
-         "falls back"},
         {"no model", "bpe", {{"tokenizer.json", "{}"}}, GUFO_E_MALFORMED, "model"},
         {"one id, two texts",
          "bpe",
@@ -769,7 +635,6 @@ int main(void)
         cmocka_unit_test(test_bpe),
         cmocka_unit_test(test_plain_bpe),
         cmocka_unit_test(test_wordpiece),
-        cmocka_unit_test(test_hf),
         cmocka_unit_test(test_qwen),
         cmocka_unit_test(test_tekken),
         cmocka_unit_test(test_world),

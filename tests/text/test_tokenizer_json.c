@@ -167,7 +167,7 @@ static void test_pieces(void **state)
         " '" START "'}, {'type': 'Replace', 'pattern': {'String': ' '}, 'content': '" START "'}]},"
         " 'model': {'type': 'BPE', 'byte_fallback': true, 'unk_token': '<unk>', 'vocab':"
         " {'<unk>': 0, '<s>': 1, '<0x0A>': 2, 'a': 3, 'b': 4, 'ab': 5, 'aba': 6, 'xyz': 7},"
-        " 'merges': ['a b', 'ab a', 'a ba', 'a b']}}");
+        " 'merges': ['a b', 'ab a', 'ab a', 'a b']}}");
 
     (void)state;
     check_word(&o, "model", "llama");
@@ -177,7 +177,10 @@ static void test_pieces(void **state)
     check_token(&o, 5, "ab", 1);
     check_score(&o, 5, 0);
     check_score(&o, 6, -1);
-    check_score(&o, 7, -5);
+    check_score(&o, 3, -7); /* 4 merges, id 3 */
+    check_score(&o, 7, -11);
+    check_score(&o, 1, 0); /* control */
+    check_score(&o, 2, 0); /* a byte */
     check_number(&o, "add_space_prefix", 1);
     check_number(&o, "add_bos_token", 0);
     check_number(&o, "bos_token_id", 1); /* a well-known text */

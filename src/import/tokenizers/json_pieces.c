@@ -1,19 +1,27 @@
-/* Vocabularies of pieces as tokenizer.json has them: BPE that falls back to bytes.  Ids of the model
- * come first, those of added tokens follow. */
+/* Vocabularies of pieces as tokenizer.json has them: BPE that falls back to bytes, which is how models
+ * of SentencePiece look there.  Tokens are those of the model, over which added ones are laid. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "import/tokenizers/merges.h"
 #include "import/tokenizers/readers.h"
 
-#define PIECE_SCORE (-1000.0f)
+#define ADDED_SCORE (-1000.0f)
+
+enum { LONGEST_JOINED = 256 }; /* bytes; those of real vocabularies are half of that */
 
 typedef struct piece_reading {
     tokenizer_reading *r;
     const json_t *vocab; /* text: id */
     json_t *special;     /* texts of special tokens */
-    uint64_t base, largest, count;
+    gufo_str unknown;    /* the text of the unknown token; empty: none */
+    uint64_t size;       /* tokens of the model; 0: the files say it */
+    uint64_t largest, count;
+    uint64_t beyond; /* added tokens with an id that the model does not have */
     token_list list;
 } piece_reading;
 
@@ -49,18 +57,54 @@ static bool is_special(const piece_reading *p, gufo_str text)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
+static bool is_token(const json_t *vocab, gufo_str text)
+{
+    return json_object_getn(vocab, text.data, text.len) != NULL;
+}
+
+/* A token of the model's vocabulary has the id that it has there, whatever a file says. */
+static uint64_t id_of(const piece_reading *p, const added_token *token)
+{
+    const json_t *known = json_object_getn(p->vocab, token->text.data, token->text.len);
+
+    return known != NULL ? (uint64_t)json_integer_value(known) : token->id;
+}
+
 static gufo_status measure_added(void *context, const added_token *token)
 {
     piece_reading *p = context;
 
-    p->largest = larger(p->largest, token->id);
     p->count++;
+    if (p->size == 0)
+        p->largest = larger(p->largest, id_of(p, token));
     return GUFO_OK;
 }
 
-static gufo_status place(piece_reading *p, uint64_t id, gufo_str text, int32_t type)
+static gufo_status measure(piece_reading *p)
 {
-    return reading_place(p->r, "tokenizer.json", &p->list, id, text, type);
+    tokenizer_reading *r = p->r;
+    gufo_status status = reading_largest_id(r, "tokenizer.json", p->vocab, &p->largest);
+
+    p->count = json_object_size(p->vocab);
+    if (status == GUFO_OK && p->size != 0 && p->largest >= p->size)
+        return reading_fail(r, GUFO_E_RANGE, "tokenizer.json",
+                            "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
+                            p->largest, p->size);
+    if (status == GUFO_OK)
+        status = reading_each_added(r, measure_added, p);
+    if (status == GUFO_OK)
+        status = reading_each_decoded(r, measure_added, p);
+    return status == GUFO_OK ? token_list_make(&p->list, p->size != 0 ? p->size : p->largest + 1,
+                                               p->count, ADDED_SCORE, r->allocator, r->error)
+                             : status;
+}
+
+static int32_t type_of(const piece_reading *p, gufo_str text)
+{
+    return token_is_byte(text)                ? TOKEN_BYTE
+           : gufo_str_equal(text, p->unknown) ? TOKEN_UNKNOWN
+           : is_special(p, text)              ? TOKEN_CONTROL
+                                              : TOKEN_NORMAL;
 }
 
 static gufo_status place_vocab(piece_reading *p)
@@ -73,68 +117,224 @@ static gufo_status place_vocab(piece_reading *p)
     {
         gufo_str text = gufo_str_of(key);
 
-        status = place(p, (uint64_t)json_integer_value(value), text,
-                       token_is_byte(text)   ? TOKEN_BYTE
-                       : is_special(p, text) ? TOKEN_CONTROL
-                                             : TOKEN_NORMAL);
+        status = reading_place(p->r, "tokenizer.json", &p->list,
+                               (uint64_t)json_integer_value(value), text, type_of(p, text));
         if (status != GUFO_OK)
             break;
     }
     return status;
 }
 
+/* U+2581 in an added token is that character, which texts hardly have, and not the space that it is in
+ * pieces: runs of spaces are merged as the model does it. */
+static bool stays_piece(const piece_reading *p, const added_token *token)
+{
+    return !token->special && is_token(p->vocab, token->text) &&
+           str_search(token->text, gufo_str_of(WORD_START)) != NULL;
+}
+
+/* Lays a token over that of its id. */
+static void lay(piece_reading *p, listed_token *laid, const added_token *token)
+{
+    bool control = token->special || token_looks_special(token->text);
+
+    laid->text = reading_text(p->r, token->text);
+    laid->type = type_of(p, token->text);
+    if (laid->type == TOKEN_NORMAL && !stays_piece(p, token))
+        laid->type = control ? TOKEN_CONTROL : TOKEN_USER_DEFINED;
+}
+
+/* The token with its id, or NULL: the model does not have it. */
+static listed_token *find_place(piece_reading *p, const added_token *token)
+{
+    uint64_t id = id_of(p, token);
+
+    p->beyond += id >= p->list.count;
+    return id < p->list.count ? &p->list.tokens[id] : NULL;
+}
+
 static gufo_status place_added(void *context, const added_token *token)
 {
     piece_reading *p = context;
+    listed_token *place = find_place(p, token);
+    gufo_status status = GUFO_OK;
 
-    return token->id < p->base
-               ? GUFO_OK
-               : place(p, token->id, token->text,
-                       is_special(p, token->text) ? TOKEN_CONTROL : TOKEN_USER_DEFINED);
+    if (place == NULL)
+        return GUFO_OK;
+    status = reading_place(p->r, token->file, &p->list, (uint64_t)(place - p->list.tokens),
+                           token->text, place->type);
+    if (status == GUFO_OK)
+        lay(p, place, token);
+    return status;
 }
 
-static gufo_status read_tokens(piece_reading *p)
+/* What tokenizer_config.json calls a token of the vocabulary is its name. */
+static gufo_status place_decoded(void *context, const added_token *token)
+{
+    piece_reading *p = context;
+    listed_token *place = find_place(p, token);
+
+    if (place != NULL)
+        lay(p, place, token);
+    return GUFO_OK;
+}
+
+static gufo_status place_all(piece_reading *p)
 {
     tokenizer_reading *r = p->r;
-    uint64_t size = reading_size(r, "vocab_size_per_layer_input vocab_size");
-    gufo_status status = p->special == NULL
-                             ? fail_memory(r->error)
-                             : reading_largest_id(r, "tokenizer.json", p->vocab, &p->largest);
+    gufo_status status = collect_special(p, r->special_map);
+    uint64_t beyond;
 
-    p->base = p->count = json_object_size(p->vocab);
-    if (status == GUFO_OK)
-        status = reading_each_added(r, measure_added, p);
-    if (status == GUFO_OK)
-        status = collect_special(p, r->special_map);
     if (status == GUFO_OK)
         status = collect_special(p, r->config->tokenizer);
-    if (status == GUFO_OK && size != 0 && p->largest >= size)
-        return reading_fail(r, GUFO_E_RANGE, "tokenizer.json",
-                            "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
-                            p->largest, size);
-    if (status == GUFO_OK)
-        status = token_list_make(&p->list, size != 0 ? size : p->largest + 1, p->count, PIECE_SCORE,
-                                 r->allocator, r->error);
     if (status == GUFO_OK)
         status = place_vocab(p);
-    return status == GUFO_OK ? reading_each_added(r, place_added, p) : status;
+    if (status == GUFO_OK)
+        status = reading_each_added(r, place_added, p);
+    beyond = p->beyond; /* most are in both files */
+    p->beyond = 0;
+    if (status == GUFO_OK)
+        status = reading_each_decoded(r, place_decoded, p);
+    p->beyond = larger(p->beyond, beyond);
+    return status == GUFO_OK && p->beyond > 0
+               ? import_warn(r->import, r->error,
+                             "%" PRIu64 " added tokens are beyond the %" PRIu32
+                             " tokens of the model: they are skipped",
+                             p->beyond, p->list.count)
+               : status;
 }
 
-static gufo_status read_pieces(tokenizer_reading *r, const char *model, const char *pre,
-                               bool with_merges)
+/* ---- scores --------------------------------------------------------------------------------- */
+
+static gufo_status score(piece_reading *p)
 {
-    piece_reading p = {.r = r, .vocab = json_member(r->model, "vocab"), .special = json_object()};
+    tokenizer_reading *r = p->r;
+    json_reading reading = {
+        .allocator = *r->allocator, .model = r->model, .vocab = p->vocab, .error = r->error};
+    float *scores = mem_array(r->allocator, p->list.count, sizeof *scores);
     gufo_status status =
-        json_is_object(p.vocab)
-            ? read_tokens(&p)
+        scores != NULL ? json_score_merges(&reading, scores, p->list.count) : fail_memory(r->error);
+
+    for (uint32_t id = 0; status == GUFO_OK && id < p->list.count; id++)
+        p->list.tokens[id].score = json_piece_score(p->list.tokens[id].type, scores[id]);
+    mem_free(r->allocator, scores);
+    return status;
+}
+
+/* ---- what GGUF cannot say ------------------------------------------------------------------- */
+
+/* In how many ways two tokens of the vocabulary make a third, which is not a very long one. */
+static uint64_t count_joins(const json_t *vocab)
+{
+    uint64_t joins = 0;
+    const char *text;
+    json_t *value;
+
+    json_object_foreach((json_t *)vocab, text, value)
+    {
+        size_t size = strlen(text);
+
+        for (size_t at = 1; size <= LONGEST_JOINED && at < size; at++)
+            joins += is_token(vocab, (gufo_str){text, at}) &&
+                     is_token(vocab, (gufo_str){text + at, size - at});
+    }
+    return joins;
+}
+
+/* Readers join all neighbours that make a token.  The merges of SentencePiece are just these. */
+static gufo_status warn_of_joins(piece_reading *p)
+{
+    uint64_t joins = count_joins(p->vocab),
+             merges = json_array_size(json_object_get(p->r->model, "merges"));
+
+    return joins <= merges
+               ? GUFO_OK
+               : import_warn(p->r->import, p->r->error,
+                             "readers join %" PRIu64 " pairs of tokens that no merge of "
+                             "tokenizer.json joins: ids of texts with them differ from the "
+                             "original's",
+                             joins - merges);
+}
+
+typedef struct noted {
+    tokenizer_reading *r;
+    gufo_status status;
+} noted;
+
+static void warn(void *context, const char *sentence)
+{
+    noted *n = context;
+
+    if (n->status == GUFO_OK)
+        n->status = import_warn(n->r->import, n->r->error, "tokenizer.json: %s", sentence);
+}
+
+/* tokenizer_config.json decides before what tokenizer.json does to the beginnings of texts. */
+static gufo_status set_space_prefix(tokenizer_reading *r)
+{
+    static const char key[] = TOKENIZER_KEY("add_space_prefix");
+    noted notes = {.r = r};
+    json_reading reading = {.allocator = *r->allocator,
+                            .options = {.note = warn, .note_context = &notes},
+                            .document = r->document,
+                            .root = r->json,
+                            .kind = PIECES,
+                            .error = r->error};
+    gufo_document_entry said;
+    bool is_said = gufo_document_find(r->document, key, &said), value = is_said && said.value.as.b;
+    gufo_status status = json_read_normalizer(&reading);
+
+    if (status == GUFO_OK)
+        status = notes.status;
+    return status == GUFO_OK && is_said ? gufo_document_set_bool(r->document, key, value, r->error)
+                                        : status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* Instead of merges the file has scores that say the same. */
+static gufo_status write_scored(piece_reading *p)
+{
+    tokenizer_reading *r = p->r;
+    gufo_status status = score(p);
+
+    r->has_pieces = true;
+    if (status == GUFO_OK)
+        status = warn_of_joins(p);
+    if (status == GUFO_OK)
+        status = reading_set_names(r, "llama", "default");
+    if (status == GUFO_OK)
+        status = token_list_write(&p->list, true, r->document, r->error);
+    return status == GUFO_OK ? set_space_prefix(r) : status;
+}
+
+static gufo_status write_with_merges(piece_reading *p)
+{
+    tokenizer_reading *r = p->r;
+    gufo_status status = reading_set_names(r, "gemma4", NULL);
+
+    if (status == GUFO_OK)
+        status = token_list_write(&p->list, true, r->document, r->error);
+    return status == GUFO_OK ? merges_write(r, p->vocab) : status;
+}
+
+static gufo_status read_pieces(tokenizer_reading *r, gufo_status (*write)(piece_reading *p))
+{
+    piece_reading p = {.r = r,
+                       .vocab = json_member(r->model, "vocab"),
+                       .special = json_object(),
+                       .unknown = reading_content(json_member(r->model, "unk_token")),
+                       .size = reading_size(r, "vocab_size_per_layer_input vocab_size")};
+    gufo_status status =
+        p.special == NULL ? fail_memory(r->error)
+        : json_is_object(p.vocab)
+            ? measure(&p)
             : reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json", "the model has no \"vocab\"");
 
     if (status == GUFO_OK)
-        status = reading_set_names(r, model, pre);
+        status = place_all(&p);
     if (status == GUFO_OK)
-        status = token_list_write(&p.list, true, r->document, r->error);
-    if (status == GUFO_OK && with_merges)
-        status = merges_write(r, p.vocab);
+        status = write(&p);
     token_list_free(&p.list);
     json_decref(p.special);
     return status;
@@ -142,28 +342,50 @@ static gufo_status read_pieces(tokenizer_reading *r, const char *model, const ch
 
 /* ---- readers -------------------------------------------------------------------------------- */
 
-static bool falls_back_to_bytes(const tokenizer_reading *r)
+static gufo_status find_bytes(json_reading *j, const json_t *step, gufo_str type, void *context)
 {
-    gufo_str decoder = reading_content(json_object_get(json_member(r->json, "decoder"), "type"));
+    bool *found = context;
 
-    return json_is_true(json_object_get(r->model, "byte_fallback")) &&
-           gufo_str_equal(decoder, gufo_str_of("Sequence"));
+    (void)j;
+    (void)step;
+    *found |= str_is(type, "ByteLevel");
+    return GUFO_OK;
 }
 
-gufo_status read_hf(tokenizer_reading *r)
+/* Whether normalizer or pre-tokenizer make bytes of texts. */
+static bool is_byte_level(const tokenizer_reading *r)
+{
+    json_reading reading = {.allocator = *r->allocator, .root = r->json};
+    bool found = false;
+
+    (void)json_each_step(&reading, "normalizer", "normalizers", find_bytes, &found);
+    (void)json_each_step(&reading, "pre_tokenizer", "pretokenizers", find_bytes, &found);
+    return found;
+}
+
+bool json_has_pieces(const tokenizer_reading *r)
 {
     gufo_str type = reading_content(json_member(r->model, "type"));
 
+    return r->json != NULL && (type.len == 0 || str_is(type, "BPE")) &&
+           json_is_true(json_object_get(r->model, "byte_fallback")) && !is_byte_level(r);
+}
+
+/* tokenizer.model has the scores themselves, from which the merges were made. */
+gufo_status read_hf(tokenizer_reading *r)
+{
+    gufo_status status;
+
     if (r->json == NULL)
         return reading_pass(r, "tokenizer.json", NULL);
-    if ((type.len > 0 && !gufo_str_equal(type, gufo_str_of("BPE"))) || !falls_back_to_bytes(r))
+    if (!json_has_pieces(r))
         return reading_pass(r, "tokenizer.json", "its model is not BPE that falls back to bytes");
-    return read_pieces(r, "llama", "default", false);
+    status = read_spm(r);
+    return status == GUFO_E_NOT_FOUND ? read_pieces(r, write_scored) : status;
 }
 
 gufo_status read_gemma4(tokenizer_reading *r)
 {
-    if (r->json == NULL)
-        return reading_pass(r, "tokenizer.json", NULL);
-    return read_pieces(r, "gemma4", NULL, true);
+    return r->json != NULL ? read_pieces(r, write_with_merges)
+                           : reading_pass(r, "tokenizer.json", NULL);
 }

@@ -193,6 +193,8 @@ gufo_status read_bpe(tokenizer_reading *r)
         return read_plain_bpe(r);
     if (!is_model(r->model, "BPE", "merges"))
         return reading_pass(r, "tokenizer.json", "its model is not BPE");
+    if (json_has_pieces(r))
+        return read_hf(r);
     return read_bpe_of(r, "tokenizer.json", json_member(r->model, "vocab"));
 }
 

@@ -103,6 +103,23 @@ gufo_status pieces_place_added(tokenizer_reading *r, token_list *list)
     return reading_each_listed(r, lay, &o);
 }
 
+static gufo_status lay_missing(void *context, const added_token *added)
+{
+    const overlay *o = context;
+
+    return added->id >= o->list->count || !token_is_padding(&o->list->tokens[added->id])
+               ? GUFO_OK
+               : lay(context, added);
+}
+
+/* Tokens that were added later may be in tokenizer.json alone. */
+static gufo_status place_missing(tokenizer_reading *r, token_list *list)
+{
+    overlay o = {.r = r, .list = list, .looks = true, .has_kind = true};
+
+    return reading_each_added(r, lay_missing, &o);
+}
+
 static gufo_status place_decoded(tokenizer_reading *r, token_list *list)
 {
     overlay o = {.r = r, .list = list, .looks = true, .has_kind = true};
@@ -164,6 +181,9 @@ static gufo_status place_spm(tokenizer_reading *r, const sentencepiece *model, t
                              "\"llama\" does not follow");
     if (status == GUFO_OK)
         status = pieces_place_added(r, list);
+    if (status == GUFO_OK)
+        status = place_missing(r, list);
+    r->is_bare = !model->add_dummy_prefix;
     return status == GUFO_OK ? place_decoded(r, list) : status;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -36,6 +37,66 @@ gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bo
 gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)
 {
     return config_read_json(r->config, name, LARGEST_FILE, json, r->error);
+}
+
+/* Writes \uffff for each \u0000; false: there was none.  A backslash in front makes it two characters. */
+static bool spell_nul(gufo_str text, char *out)
+{
+    bool found = false;
+
+    for (size_t at = 0; at + 1 < text.len; at++) {
+        if (text.data[at] != '\\')
+            continue;
+        at++;
+        if (str_begins(str_from(text, at), "u0000")) {
+            memcpy(out + at, "uffff", 5);
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Names of JSON cannot have a NUL in memory, which is a token of some vocabularies: there it is U+FFFF,
+ * which is no character. */
+static gufo_status read_with_nul(tokenizer_reading *r, const char *name, json_t **json,
+                                 gufo_error *reason)
+{
+    buffer bytes = {.allocator = r->allocator};
+    bool found = false;
+    gufo_status status = reading_file(r, name, &bytes, &found);
+    char *path = path_of(r, name);
+
+    if (status == GUFO_OK && path == NULL)
+        status = fail_memory(r->error);
+    if (status == GUFO_OK) {
+        gufo_str text = {(const char *)bytes.data, bytes.len};
+
+        r->has_nul = found && spell_nul(text, (char *)bytes.data);
+        status = r->has_nul ? json_read_text(text, path, 0, r->config->json, json, r->error)
+                            : fail_as(r->error, reason);
+    }
+    mem_free(r->allocator, path);
+    buffer_free(&bytes);
+    return status;
+}
+
+gufo_status reading_open(tokenizer_reading *r)
+{
+    static const char name[] = "tokenizer.json";
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_status status = config_read_json(r->config, name, LARGEST_FILE, &r->json, &reason);
+
+    return status == GUFO_OK            ? GUFO_OK
+           : status == GUFO_E_MALFORMED ? read_with_nul(r, name, &r->json, &reason)
+                                        : fail_as(r->error, &reason);
+}
+
+gufo_str reading_text(const tokenizer_reading *r, gufo_str text)
+{
+    static const char nul[1] = "";
+
+    return r->has_nul && gufo_str_equal(text, gufo_str_of("\xef\xbf\xbf")) ? (gufo_str){nul, 1}
+                                                                           : text;
 }
 
 gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why)
@@ -209,6 +270,7 @@ gufo_status reading_place(tokenizer_reading *r, const char *file, token_list *li
 {
     listed_token *token = &list->tokens[id];
 
+    text = reading_text(r, text);
     if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
         return reading_fail(r, GUFO_E_MALFORMED, file, "tokens %s and %s have the same id %" PRIu64,
                             QUOTED(token->text), QUOTED(text), id);

@@ -18,11 +18,14 @@ typedef struct tokenizer_reading {
     const gufo_allocator *allocator;
     json_t *json;        /* tokenizer.json; NULL: none */
     const json_t *model; /* its "model"; NULL: none */
+    bool has_nul;        /* it has U+FFFF for U+0000 */
     json_t *added;       /* added_tokens.json; NULL: none */
     json_t *special_map; /* special_tokens_map.json; NULL: none */
     const char *unfit;   /* the last file that was there, but not one for its reader */
     const char *unfit_why;
     const char *instead; /* the reader that the last one has asked for; NULL: none */
+    bool has_pieces;     /* the vocabulary is one of pieces from tokenizer.json, with scores */
+    bool is_bare; /* no space is put before texts, as readers do where no key says otherwise */
     bool has_end; /* a token that ends texts, for bos, eos and unknown where no file says them */
     uint32_t end;
     gufo_error *error;
@@ -34,6 +37,10 @@ typedef struct tokenizer_reading {
 gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found);
 /* Reads JSON of the folder; *json is NULL if it does not exist. */
 gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json);
+/* Reads tokenizer.json, if it exists. */
+gufo_status reading_open(tokenizer_reading *r);
+/* The text of a token, as tokenizer.json means it. */
+gufo_str reading_text(const tokenizer_reading *r, gufo_str text);
 bool reading_has(const tokenizer_reading *r, const char *name);
 
 /* What a reader returns when the files that it needs are missing, or are not for it: the next one is

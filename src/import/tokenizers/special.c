@@ -284,6 +284,21 @@ static gufo_status take_normalizer(json_reading *j, const json_t *step, gufo_str
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+/* Classes of their own decide what is put before texts, whatever tokenizer.json says. */
+static bool has_own_class(const tokenizer_reading *r)
+{
+    gufo_str name = reading_content(json_member(r->config->tokenizer, "tokenizer_class"));
+
+    return name.len > 0 && !str_is_word(name, "PreTrainedTokenizerFast TokenizersBackend");
+}
+
+/* Without tokenizer_config.json no name says which token is which, but where readers would add a BOS
+ * to texts of pieces it matters what the post-processor adds. */
+static bool says_something(const tokenizer_reading *r)
+{
+    return r->json != NULL && (json_object_size(r->config->tokenizer) > 0 || r->has_pieces);
+}
+
 static special_reading read_texts(tokenizer_reading *r)
 {
     special_reading s = {.r = r};
@@ -294,8 +309,10 @@ static special_reading read_texts(tokenizer_reading *r)
     }
     default_to(&s.texts[KIND_BOS], s.texts[KIND_CLS]);
     default_to(&s.texts[KIND_EOS], s.texts[KIND_SEP]);
-    if (r->json != NULL && json_object_size(r->config->tokenizer) > 0)
+    if (says_something(r))
         read_post_processor(&s);
+    if (r->has_pieces && s.add[KIND_BOS] == FLAG_UNSET && !has_own_class(r))
+        s.add[KIND_BOS] = FLAG_FALSE;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         const json_t *said = json_object_get(r->config->tokenizer, flags[i].field);
 
@@ -317,7 +334,7 @@ gufo_status special_write(tokenizer_reading *r)
     special_reading s = read_texts(r);
     gufo_status status = GUFO_OK;
 
-    if (r->json != NULL && json_object_size(r->config->tokenizer) > 0)
+    if (says_something(r))
         status = find_ids(&s);
     if (status == GUFO_OK)
         status = take_configured(&s);

@@ -17,15 +17,14 @@ static const struct {
     read_vocabulary *read;
     bool is_specific; /* only on request: its files are those of another reader, too */
 } readers[] = {
-    {"ugm", read_ugm, false},           {"spm", read_spm, false},
-    {"phi3", read_phi3, true},          {"internlm2", read_internlm2, true},
-    {"arctic", read_arctic, true},      {"chatglm3", read_chatglm3, true},
-    {"gemma4", read_gemma4, true},      {"hf", read_hf, false},
-    {"llama-hf", read_hf, true},        {"bpe", read_bpe, false},
-    {"xlmr", read_xlmr, false},         {"nomic", read_nomic, true},
-    {"wpm", read_wpm, false},           {"rwkv", read_rwkv, false},
-    {"mistral", read_mistral, false},   {"qwen", read_qwen, false},
-    {"tiktoken", read_tiktoken, false},
+    {"ugm", read_ugm, false},      {"spm", read_spm, false},
+    {"phi3", read_phi3, true},     {"internlm2", read_internlm2, true},
+    {"arctic", read_arctic, true}, {"chatglm3", read_chatglm3, true},
+    {"gemma4", read_gemma4, true}, {"hf", read_hf, false},
+    {"bpe", read_bpe, false},      {"xlmr", read_xlmr, false},
+    {"nomic", read_nomic, true},   {"wpm", read_wpm, false},
+    {"rwkv", read_rwkv, false},    {"mistral", read_mistral, false},
+    {"qwen", read_qwen, false},    {"tiktoken", read_tiktoken, false},
 };
 
 enum { READERS = sizeof readers / sizeof *readers };
@@ -71,6 +70,11 @@ static gufo_status read_named(tokenizer_reading *r, gufo_str name)
 
 static gufo_status fail_without(tokenizer_reading *r)
 {
+    gufo_str type = reading_content(json_member(r->model, "type"));
+
+    if (type.len > 0)
+        return reading_fail(r, GUFO_E_TYPE, "tokenizer.json", "a model of type %s is not supported",
+                            QUOTED(type));
     if (r->unfit != NULL)
         return reading_fail(r, GUFO_E_TYPE, r->unfit, "%s", r->unfit_why);
     return refuse(r->error, GUFO_E_NOT_FOUND,
@@ -94,6 +98,7 @@ static bool is_tekken(const tokenizer_reading *r)
            !reading_has(r, "tokenizer.model");
 }
 
+/* The list says what is preferred where several would do: what is there decides. */
 static gufo_status read_listed(tokenizer_reading *r, const char *names)
 {
     gufo_status status = is_tekken(r) ? read_mistral(r) : GUFO_E_NOT_FOUND;
@@ -108,12 +113,12 @@ static gufo_status read_listed(tokenizer_reading *r, const char *names)
             name.len = (size_t)(space - name.data);
         status = read_named(r, name);
     }
-    return status != GUFO_E_NOT_FOUND ? status : fail_without(r);
+    return status != GUFO_E_NOT_FOUND ? status : read_any(r);
 }
 
 static gufo_status open_files(tokenizer_reading *r)
 {
-    gufo_status status = reading_json(r, "tokenizer.json", &r->json);
+    gufo_status status = reading_open(r);
 
     if (status == GUFO_OK)
         status = reading_json(r, "added_tokens.json", &r->added);
@@ -135,6 +140,15 @@ static gufo_status set_ends(tokenizer_reading *r)
         if (!gufo_document_find(r->document, keys[i], NULL))
             status = gufo_document_set_u32(r->document, keys[i], r->end, r->error);
     return status;
+}
+
+static gufo_status set_prefix(tokenizer_reading *r)
+{
+    static const char key[] = TOKENIZER_KEY("add_space_prefix");
+
+    return !r->is_bare || gufo_document_find(r->document, key, NULL)
+               ? GUFO_OK
+               : gufo_document_set_bool(r->document, key, false, r->error);
 }
 
 static gufo_status keep_file(tokenizer_reading *r)
@@ -182,6 +196,8 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
         status = set_ends(&r);
     if (status == GUFO_OK)
         status = templates_write(&r);
+    if (status == GUFO_OK)
+        status = set_prefix(&r);
     if (status == GUFO_OK && request->keep_json)
         status = keep_file(&r);
     /* Sentences without a file of their own name it. */

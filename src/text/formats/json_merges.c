@@ -1,14 +1,20 @@
 /* The merges of a tokenizer.json: strings "A B", or pairs ["A", "B"].
  *
- * A byte-level vocabulary keeps them.  In one of pieces GGUF has scores instead: what joins two
- * pieces is the score of the result, the highest first.  A token gets minus the rank of the first
- * merge that makes it, so that the order is that of the merges. */
+ * A byte-level vocabulary keeps them.  In one of pieces GGUF has scores instead: of two neighbours
+ * whose joined text is a token, those with the highest score are joined first.  A token gets minus the
+ * rank of the first merge that makes it, so that the order is that of the merges; tokens that none
+ * makes follow, by their ids.
+ *
+ *     merges   0: t h    1: th e    2: t he        tokens   3: h    7: the    9: th    12: he
+ *     scores   th 0, the -1, he -15 (3 merges, id 12), h -6 */
 #include "text/formats/json_reading.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+
+#define ADDED_SCORE (-1000.0f) /* of tokens that are found before anything merges */
 
 typedef struct parts {
     gufo_str left, right;
@@ -83,63 +89,80 @@ static bool is_token(const json_reading *r, gufo_str text)
     return json_object_getn(r->vocab, text.data, text.len) != NULL;
 }
 
-gufo_status json_check_merges(json_reading *r)
+/* The token that a merge makes of two others. */
+static gufo_status find_made(json_reading *r, const json_t *merge, size_t rank, const json_t **made)
 {
-    const json_t *list = json_member(r->model, "merges");
-
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        gufo_status status = GUFO_OK;
-        char *whole;
-        parts p;
-
-        if (!split(json_array_get(list, i), &p))
-            return json_wrong(r, "merge %zu is not two parts", i);
-        if (!is_token(r, p.left) || !is_token(r, p.right))
-            return json_wrong(r, "merge %zu: %s is not a token", i,
-                              QUOTED(is_token(r, p.left) ? p.right : p.left));
-        whole = mem_join(&r->allocator, p.left, p.right);
-        if (whole == NULL)
-            return fail_memory(r->error);
-        if (json_object_get(r->vocab, whole) == NULL)
-            status = json_wrong(r, "merge %zu of %s and %s makes no token", i, QUOTED(p.left),
-                                QUOTED(p.right));
-        mem_free(&r->allocator, whole);
-        if (status != GUFO_OK)
-            return status;
-    }
-    return GUFO_OK;
-}
-
-static gufo_status score_merge(json_reading *r, const json_t *merge, size_t rank)
-{
-    const json_t *id;
-    char *text;
+    char *whole;
     parts p;
 
     if (!split(merge, &p))
         return json_wrong(r, "merge %zu is not two parts", rank);
-    text = mem_join(&r->allocator, p.left, p.right);
-    if (text == NULL)
+    if (!is_token(r, p.left) || !is_token(r, p.right))
+        return json_wrong(r, "merge %zu: %s is not a token", rank,
+                          QUOTED(is_token(r, p.left) ? p.right : p.left));
+    whole = mem_join(&r->allocator, p.left, p.right);
+    if (whole == NULL)
         return fail_memory(r->error);
-    id = json_object_get(r->vocab, text);
-    mem_free(&r->allocator, text);
-    if (id == NULL)
-        return json_wrong(r, "merge %zu of %s and %s makes no token", rank, QUOTED(p.left),
-                          QUOTED(p.right));
-    if (r->tokens[json_integer_value(id)].score < 0 - (float)rank)
-        r->tokens[json_integer_value(id)].score = 0 - (float)rank;
-    return GUFO_OK;
+    *made = json_object_getn(r->vocab, whole, p.left.len + p.right.len);
+    mem_free(&r->allocator, whole);
+    return *made != NULL ? GUFO_OK
+                         : json_wrong(r, "merge %zu of %s and %s makes no token", rank,
+                                      QUOTED(p.left), QUOTED(p.right));
 }
 
-static gufo_status to_scores(json_reading *r, const json_t *list, size_t count)
+gufo_status json_check_merges(json_reading *r)
 {
+    const json_t *list = json_member(r->model, "merges"), *made;
     gufo_status status = GUFO_OK;
 
-    /* Tokens that no merge makes come after all others. */
-    for (uint32_t id = 0; id < r->count; id++)
-        r->tokens[id].score = -(float)count - 1;
-    for (size_t rank = 0; status == GUFO_OK && rank < count; rank++)
-        status = score_merge(r, json_array_get(list, rank), rank);
+    for (size_t i = 0; status == GUFO_OK && i < json_array_size(list); i++)
+        status = find_made(r, json_array_get(list, i), i, &made);
+    return status;
+}
+
+/* ---- scores --------------------------------------------------------------------------------- */
+
+gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count)
+{
+    const json_t *list = json_member(r->model, "merges"), *made;
+    size_t merges = json_array_size(list);
+    gufo_status status = GUFO_OK;
+
+    if (!json_is_array(list))
+        return json_wrong(r, "the model has no \"merges\"");
+    for (uint32_t id = 0; id < count; id++)
+        scores[id] = 0 - (float)merges - (float)id;
+    for (size_t rank = 0; status == GUFO_OK && rank < merges; rank++) {
+        status = find_made(r, json_array_get(list, rank), rank, &made);
+        if (status == GUFO_OK && scores[json_integer_value(made)] < 0 - (float)rank)
+            scores[json_integer_value(made)] = 0 - (float)rank;
+    }
+    return status;
+}
+
+float json_piece_score(int32_t type, float made)
+{
+    switch (type) {
+    case TYPE_NORMAL:
+        return made;
+    case TYPE_BYTE:
+    case TYPE_CONTROL:
+    case TYPE_UNKNOWN:
+        return 0;
+    default:
+        return ADDED_SCORE;
+    }
+}
+
+static gufo_status to_scores(json_reading *r)
+{
+    float *scores = mem_array(&r->allocator, r->count, sizeof *scores);
+    gufo_status status =
+        scores != NULL ? json_score_merges(r, scores, r->count) : fail_memory(r->error);
+
+    for (uint32_t id = 0; status == GUFO_OK && id < r->count; id++)
+        r->tokens[id].score = json_piece_score(r->tokens[id].type, scores[id]);
+    mem_free(&r->allocator, scores);
     return status;
 }
 
@@ -147,8 +170,9 @@ gufo_status json_read_merges(json_reading *r)
 {
     const json_t *list = json_member(r->model, "merges");
 
+    if (r->kind == PIECES)
+        return to_scores(r);
     if (!json_is_array(list))
         return json_wrong(r, "the model has no \"merges\"");
-    return r->kind == BYTE_LEVEL ? keep(r, list, json_array_size(list))
-                                 : to_scores(r, list, json_array_size(list));
+    return keep(r, list, json_array_size(list));
 }

@@ -122,6 +122,13 @@ static gufo_status take_metaspace(json_reading *r, const json_t *step)
     r->spaces_escaped = true;
     r->space_prefix |=
         scheme.len > 0 ? !str_is(scheme, "never") : json_flag(r, step, "add_prefix_space", true);
+    if (r->kind == PIECES && json_flag(r, step, "split", true))
+        json_note(r, "readers of GGUF files do not cut texts before each space, as Metaspace does: "
+                     "ids differ where a token has a space inside");
+    if (r->kind == PIECES && str_is(scheme, "first"))
+        json_note(r,
+                  "readers of GGUF files put a space behind special tokens, too, where Metaspace "
+                  "puts one before the text alone");
     return r->status;
 }
 

@@ -79,8 +79,13 @@ bool token_looks_special(gufo_str text);
 gufo_status json_read_tokens(json_reading *r); /* json_tokens.c */
 gufo_status json_set_tokens(json_reading *r);  /* after everything about them is known */
 uint32_t json_find_token(const json_reading *r, gufo_str text);
-gufo_status json_read_merges(json_reading *r);            /* json_merges.c */
-gufo_status json_check_merges(json_reading *r);           /* that parts and results are tokens */
+gufo_status json_read_merges(json_reading *r);  /* json_merges.c */
+gufo_status json_check_merges(json_reading *r); /* that parts and results are tokens */
+/* How the merges of a vocabulary of pieces score the tokens up to `count`, by id: the earlier, the
+ * higher.  GUFO_E_MALFORMED: no list, or a merge that makes no token. */
+gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count);
+/* The score of a token of this type, whose text has the score `made` by its merges. */
+float json_piece_score(int32_t type, float made);
 gufo_status json_read_normalizer(json_reading *r);        /* json_normalizer.c */
 gufo_status json_read_pre(json_reading *r);               /* json_pre.c */
 gufo_status json_spell_pre(json_reading *r, buffer *out); /* its steps, a line for each */
