@@ -83,6 +83,7 @@ typedef enum gufo_import_advice {
     GUFO_ADVICE_VOCABULARY = 4, /* .vocabulary, or GUFO_CHECKPOINT_NO_VOCABULARY */
     GUFO_ADVICE_BASE = 5,       /* .base */
     GUFO_ADVICE_MEMORY = 6,     /* .memory */
+    GUFO_ADVICE_FOLLOW = 7,     /* GUFO_CHECKPOINT_FOLLOW */
 } gufo_import_advice;
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -94,6 +95,10 @@ typedef enum gufo_checkpoint_flags {
     GUFO_CHECKPOINT_NO_VOCABULARY = 2,   /* no tokenizer.* keys, nor the files for them */
     GUFO_CHECKPOINT_VOCABULARY_ONLY = 4, /* no tensors, nor the files for them */
     GUFO_CHECKPOINT_KEEP_TOKENIZER = 8,  /* tokenizer.json becomes tokenizer.huggingface.json */
+    /* Reads what the symlinks in a model's folder lead to, wherever that is.  Without it a file of the
+     * folder is in the folder; what the caches of Hugging Face's tools have in the place of a file
+     * (models--ORG--NAME/blobs) is known, and read. */
+    GUFO_CHECKPOINT_FOLLOW = 32,
 } gufo_checkpoint_flags;
 
 /* Texts and `known` are needed during the call alone. */

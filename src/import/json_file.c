@@ -6,10 +6,8 @@
  * has for "no limit", it refuses without need. */
 #include "import/json_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -170,36 +168,36 @@ static gufo_status read_values(look *l, json_t **json)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-gufo_status json_memory_take(json_memory *memory, uint64_t bytes, gufo_error *error)
+gufo_status import_bounds_take(import_bounds *bounds, uint64_t bytes, gufo_error *error)
 {
-    if (memory == NULL)
+    if (bounds == NULL)
         return GUFO_OK;
-    if (bytes > memory->left)
+    if (bytes > bounds->left)
         return import_advise(refuse(error, GUFO_E_LIMIT,
                                     "%" PRIu64 " more bytes of memory are needed, but only %" PRIu64
                                     " may be used",
-                                    bytes, memory->left),
+                                    bytes, bounds->left),
                              GUFO_ADVICE_MEMORY, error);
-    memory->left -= bytes;
+    bounds->left -= bytes;
     return GUFO_OK;
 }
 
 /* Takes the memory of the tree of a text. */
-static gufo_status take_tree(const look *l, json_memory *memory)
+static gufo_status take_tree(const look *l, import_bounds *bounds)
 {
-    const uint64_t left = memory != NULL ? memory->left : JSON_TREE_MEMORY;
+    const uint64_t left = bounds != NULL ? bounds->left : JSON_TREE_MEMORY;
     uint64_t bytes;
     gufo_status status = json_tree_check(l->text, left, &bytes, l->error);
 
     if (status == GUFO_OK)
-        return json_memory_take(memory, bytes, l->error);
+        return import_bounds_take(bounds, bytes, l->error);
     return bytes > json_tree_allowed(l->text.len)
                ? status
                : import_advise(status, GUFO_ADVICE_MEMORY, l->error);
 }
 
 gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset,
-                           json_memory *memory, json_t **json, gufo_error *error)
+                           import_bounds *bounds, json_t **json, gufo_error *error)
 {
     look l = {.text = text, .base = base_offset, .error = error};
     gufo_status status = GUFO_OK;
@@ -208,7 +206,7 @@ gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset
     if (text.len > TEXT_LIMIT)
         status = fail_with(error, GUFO_E_LIMIT, base_offset, "a JSON text of %zu bytes", text.len);
     if (status == GUFO_OK)
-        status = take_tree(&l, memory);
+        status = take_tree(&l, bounds);
     if (status == GUFO_OK)
         status = read_values(&l, json);
     if (status != GUFO_OK && name != NULL)
@@ -218,8 +216,8 @@ gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static gufo_status read_source(const source *s, uint64_t limit, json_memory *memory, json_t **json,
-                               gufo_error *error)
+static gufo_status read_source(const source *s, uint64_t limit, import_bounds *bounds,
+                               json_t **json, gufo_error *error)
 {
     gufo_status status;
     char *text;
@@ -232,43 +230,42 @@ static gufo_status read_source(const source *s, uint64_t limit, json_memory *mem
         return fail_memory(error);
     status = source_read(s, 0, text, (size_t)s->size, error);
     if (status == GUFO_OK)
-        status = json_read_text((gufo_str){text, (size_t)s->size}, NULL, 0, memory, json, error);
+        status = json_read_text((gufo_str){text, (size_t)s->size}, NULL, 0, bounds, json, error);
     mem_free(&default_allocator, text);
     return status;
 }
 
-static gufo_status read_path(const char *path, uint64_t limit, json_memory *memory, json_t **json,
-                             gufo_error *error)
+static gufo_status read_file(const char *folder, const char *name, uint64_t limit,
+                             import_bounds *bounds, json_t **json, gufo_error *error)
 {
     source s = {.fd = -1};
-    struct stat info;
     gufo_status status;
     int fd;
 
-    if (lstat(path, &info) != 0 && errno == ENOENT)
+    if (!model_file_exists(folder, name))
         return GUFO_OK;
-    fd = open_regular(path, error);
-    if (fd < 0)
-        return GUFO_E_IO;
+    status = model_file_open(folder, name, bounds, &fd, error);
+    if (status != GUFO_OK)
+        return status;
     status = source_open_fd(&s, fd, false, 0, &default_allocator, error);
     if (status == GUFO_OK)
-        status = read_source(&s, limit, memory, json, error);
+        status = read_source(&s, limit, bounds, json, error);
     source_close(&s);
     return status;
 }
 
 gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
-                           json_memory *memory, json_t **json, gufo_error *error)
+                           import_bounds *bounds, json_t **json, gufo_error *error)
 {
-    char *path = path_in(folder, name, &default_allocator);
     gufo_status status;
+    char *path;
 
     *json = NULL;
-    if (path == NULL)
-        return fail_memory(error);
-    status = read_path(path, limit, memory, json, error);
-    if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_INPUT, 0, path);
+    status = read_file(folder, name, limit, bounds, json, error);
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    path = path_in(folder, name, &default_allocator);
+    fail_in(error, GUFO_FILE_INPUT, 0, path != NULL ? path : name);
     mem_free(&default_allocator, path);
     return status;
 }

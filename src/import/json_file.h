@@ -4,30 +4,24 @@
 
 #include <jansson.h>
 
-#include "gufo/base.h"
+#include "import/model_file.h"
 
-/* What the files of one model may still take of memory, all together.  Nothing is given back: a file
- * whose values are gone again was large all the same. */
-typedef struct json_memory {
-    uint64_t left; /* bytes */
-} json_memory;
-
-/* Takes some of it.  GUFO_E_LIMIT, with GUFO_ADVICE_MEMORY, if not so much is left.  `memory` may be
+/* Takes some of the memory.  GUFO_E_LIMIT, with GUFO_ADVICE_MEMORY, if not so much is left.  `bounds` may be
  * NULL, in all of these: there is no end of it, but for each text what is allowed by default. */
-gufo_status json_memory_take(json_memory *memory, uint64_t bytes, gufo_error *error);
+gufo_status import_bounds_take(import_bounds *bounds, uint64_t bytes, gufo_error *error);
 
 /* Reads FOLDER/NAME, or NAME where `folder` is NULL: at most `limit` bytes, whose values take no more
- * than is left of `memory`, nor more than text/formats/json_tree.h allows for their bytes.  *json is the
+ * than is left of `bounds`, nor more than text/formats/json_tree.h allows for their bytes.  *json is the
  * caller's (json_decref); NULL, with GUFO_OK, if no such file exists.  Refused: names that occur twice in
  * an object, NaN and infinities, more than 64 objects and arrays inside one another, what follows the
  * value.  Whole numbers beyond 64 bits become reals.  Errors name the file, with the byte offset. */
 gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
-                           json_memory *memory, json_t **json, gufo_error *error);
+                           import_bounds *bounds, json_t **json, gufo_error *error);
 
 /* The same for a text.  `name`: what errors call it; NULL: nothing, the caller names it.
  * `base_offset`: where the text begins in the file of that name. */
 gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset,
-                           json_memory *memory, json_t **json, gufo_error *error);
+                           import_bounds *bounds, json_t **json, gufo_error *error);
 
 /* The text of a string, a view that lives as long as it does; of any other value, and of NULL, an
  * empty one. */

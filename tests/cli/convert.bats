@@ -584,3 +584,113 @@ make_adapter() {
     same_error 'gufo: base: a base is for an adapter; this is not one'
     same_list "$(ls)" $'base\ndora'
 }
+
+# ---- names in the folder of a stranger ----------------------------------------------------------
+
+# leads_out FILE: this file of m, as a symlink to elsewhere, is refused, and read with --follow.
+leads_out() {
+    local out="gufo: m/$1: a symlink leads out of the model's folder (--follow reads it)"
+    mkdir -p elsewhere
+    mv "m/$1" elsewhere/file
+    ln -s "$(realpath --relative-to="m/$(dirname "$1")" elsewhere)/file" "m/$1"
+    for command in "convert -q m out.gguf" "show m" "stats m" "diff m m" "validate m"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gufo $command
+        [ "$status" -eq 3 ] || [ "$command" = "validate m" ] || { echo "$command: $status"; return 1; }
+        [[ "$stderr$output" == *"${out#gufo: }"* ]] || { echo "$command: $stderr$output"; return 1; }
+    done
+    [ ! -e out.gguf ]
+    gufo convert -q --follow m out.gguf
+    gufo show --follow m >/dev/null 2>&1
+    rm out.gguf "m/$1"
+    mv elsewhere/file "m/$1"
+}
+
+# bats test_tags=plain
+@test "convert: names in a folder do not lead out of it, unless --follow says so" {
+    make_folder m shards 2
+    gufo convert -q m ../whole.gguf
+    leads_out config.json
+    leads_out tokenizer.json
+    leads_out model-00002-of-00002.safetensors
+    leads_out model.safetensors.index.json
+    # A folder, and an absolute path.
+    make_folder m
+    rm m/model-0* m/*.index.json
+    sed -i 's/"chat_template"/"old_template"/' m/tokenizer_config.json
+    mkdir elsewhere/templates
+    printf '{{ messages }}' | tee m/chat_template.jinja >elsewhere/templates/tool_use.jinja
+    ln -s "$PWD/elsewhere/templates" m/additional_chat_templates
+    refused 3 "m/additional_chat_templates: a symlink leads out of the model's folder (--follow reads it)" m out.gguf
+    gufo convert -q --follow m out.gguf
+    run -0 gufo get out.gguf tokenizer.chat_template.tool_use
+    same '{{ messages }}'
+    rm out.gguf m/additional_chat_templates
+    # A file that gguf-metadata.json names.
+    printf secret >secret
+    printf '{"version":1,"keys":{"x.y":{"type":"string","file":"value.txt"}}}' >m/gguf-metadata.json
+    ln -s ../secret m/value.txt
+    refused 3 "m/value.txt: a symlink leads out of the model's folder (--follow reads it)" m out.gguf
+    # A link to a file in the folder is one of its files.
+    rm m/value.txt
+    printf mine >m/mine.txt
+    ln -s mine.txt m/value.txt
+    gufo convert -q m out.gguf
+    run -0 gufo get out.gguf x.y
+    same mine
+}
+
+# bats test_tags=plain
+@test "convert: a file that the user names may be anywhere, but not those beside it" {
+    make_folder m
+    gufo convert -q m whole.gguf
+    mkdir elsewhere
+    mv m/model.safetensors elsewhere
+    ln -s ../elsewhere/model.safetensors m/model.safetensors
+    refused 3 "m/model.safetensors: a symlink leads out of the model's folder (--follow reads it)" m out.gguf
+    gufo convert -q m/model.safetensors out.gguf
+    cmp out.gguf whole.gguf
+    rm out.gguf
+    mv m/config.json elsewhere
+    ln -s ../elsewhere/config.json m/config.json
+    refused 3 "m/config.json: a symlink leads out of the model's folder (--follow reads it)" m/model.safetensors out.gguf
+    # The folder itself is what the user names.
+    rm m/*
+    mv elsewhere/* m
+    "$GUFO_TEST_BIN/make_checkpoint" m
+    ln -s m link
+    gufo convert -q link out.gguf
+}
+
+# bats test_tags=plain
+@test "convert: the cache of Hugging Face's tools needs no option" {
+    repository=hub/models--org--Tiny-7B
+    mkdir -p "$repository/blobs" "$repository/snapshots/8f3a"
+    make_folder m shards 2
+    for file in m/*; do
+        hash=$(sha256sum "$file" | cut -c 1-40)
+        cp "$file" "$repository/blobs/$hash"
+        ln -s "../../blobs/$hash" "$repository/snapshots/8f3a/${file#m/}"
+    done
+    run -0 --separate-stderr gufo convert "$repository/snapshots/8f3a" out.gguf
+    same_error ''
+    run -0 gufo get out.gguf general.name
+    same 'Tiny 7B'
+    (cd "$repository/snapshots/8f3a" && gufo convert -q . ../../../../again.gguf)
+    cmp out.gguf again.gguf
+    rm out.gguf
+    # Of the blobs alone.
+    rm "$repository/snapshots/8f3a/config.json"
+    cp m/config.json "$repository/config.json"
+    ln -s ../../config.json "$repository/snapshots/8f3a/config.json"
+    refused 3 "$repository/snapshots/8f3a/config.json: a symlink leads out of the model's folder (--follow reads it)" \
+        "$repository/snapshots/8f3a" out.gguf
+    if [ "$(id -u)" -eq 0 ]; then
+        rm "$repository/snapshots/8f3a/config.json"
+        cp m/config.json "$repository/blobs/theirs"
+        chown 65534 "$repository/blobs/theirs"
+        ln -s ../../blobs/theirs "$repository/snapshots/8f3a/config.json"
+        refused 3 "$repository/snapshots/8f3a/config.json: a symlink leads out of the model's folder (--follow reads it)" \
+            "$repository/snapshots/8f3a" out.gguf
+    fi
+}

@@ -172,7 +172,7 @@ static void test_memory(void **state)
 static void test_memory_of_all(void **state)
 {
     char *text = list_of("10", 1000);
-    json_memory memory = {100000};
+    import_bounds memory = {.left = 100000};
     folder f = folder_new();
     path_text path = folder_path(&f, "x.json");
     gufo_error error = {0};
@@ -187,9 +187,9 @@ static void test_memory_of_all(void **state)
                      GUFO_E_LIMIT);
     assert_int_equal(error.advice, GUFO_ADVICE_MEMORY);
     assert_string_equal(error.file, path.text);
-    assert_int_equal(json_memory_take(&memory, memory.left, &error), GUFO_OK);
-    assert_int_equal(json_memory_take(&memory, 1, &error), GUFO_E_LIMIT);
-    assert_int_equal(json_memory_take(NULL, UINT64_MAX, &error), GUFO_OK);
+    assert_int_equal(import_bounds_take(&memory, memory.left, &error), GUFO_OK);
+    assert_int_equal(import_bounds_take(&memory, 1, &error), GUFO_E_LIMIT);
+    assert_int_equal(import_bounds_take(NULL, UINT64_MAX, &error), GUFO_OK);
     free(text);
     folder_remove(&f);
 }

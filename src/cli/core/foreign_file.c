@@ -5,6 +5,7 @@
 
 #include "base/files/folder.h"
 #include "base/text.h"
+#include "cli/core/options.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
 #include "cli/core/save.h"
@@ -52,21 +53,41 @@ static bool lacks_rules(const gufo_error *error)
     return error->code == GUFO_E_TYPE || error->code == GUFO_E_NOT_FOUND;
 }
 
-/* Opens a checkpoint with as much as is understood of it. */
-static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_error *error)
+/* The option that would have helped. */
+static gufo_import *advise(gufo_import *import, gufo_error *error)
 {
-    static const gufo_checkpoint_options tries[] = {
+    size_t len = import == NULL ? strlen(error->message) : 0;
+
+    if (import == NULL && error->advice == GUFO_ADVICE_FOLLOW)
+        (void)snprintf(error->message + len, sizeof error->message - len, " (--follow reads it)");
+    return import;
+}
+
+static gufo_import *try_checkpoint(const char *path, size_t number, gufo_error *error)
+{
+    gufo_checkpoint_options tries[] = {
         {0},
         {.flags = GUFO_CHECKPOINT_NO_VOCABULARY},
         {.flags = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_GENERIC, .arch = "unknown"}};
-    size_t first = use == FOREIGN_OUTLINE, count = sizeof tries / sizeof *tries;
-    gufo_import *import = gufo_import_checkpoint(path, &tries[first], error);
+
+    if (options_follow())
+        tries[number].flags |= GUFO_CHECKPOINT_FOLLOW;
+    return advise(gufo_import_checkpoint(path, &tries[number], error), error);
+}
+
+enum { TRIES = 3 };
+
+/* Opens a checkpoint with as much as is understood of it. */
+static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_error *error)
+{
+    size_t first = use == FOREIGN_OUTLINE;
+    gufo_import *import = try_checkpoint(path, first, error);
     gufo_error reason = import == NULL ? *error : (gufo_error){0};
 
     if (import != NULL || use == FOREIGN_JUDGED)
         return import;
-    for (size_t i = first + 1; import == NULL && lacks_rules(error) && i < count; i++)
-        import = gufo_import_checkpoint(path, &tries[i], error);
+    for (size_t i = first + 1; import == NULL && lacks_rules(error) && i < TRIES; i++)
+        import = try_checkpoint(path, i, error);
     if (import != NULL && use == FOREIGN_SEEN)
         report_warning(reason.file[0] != '\0' ? reason.file : path,
                        "%s; the model is shown without what that is about", reason.message);

@@ -12,11 +12,24 @@ static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
 static uint64_t max_depth;
+static bool follow;
 
 static int read_depth(void *options, const option_given *given)
 {
     (void)options;
     return option_number("--max-depth", given->text, 1, GUFO_LARGEST_DEPTH, &max_depth);
+}
+
+static int read_follow(void *options, const option_given *given)
+{
+    (void)options, (void)given;
+    follow = true;
+    return CODE_OK;
+}
+
+bool options_follow(void)
+{
+    return follow;
 }
 
 uint64_t options_max_depth(void)
@@ -64,6 +77,10 @@ const command_option options_shared[] = {
      OPTION_NUMBER(shared_options, threads, 1, OPTIONS_MOST_THREADS), .group = 90},
     {"max-depth", "N", "Read arrays that are nested up to N deep, at most 1024 (default: 16)",
      OPTION_READ(read_depth), .group = 90},
+    {"follow", NULL,
+     "Read what symlinks in a model folder lead to outside it; caches of Hugging Face need no "
+     "option",
+     OPTION_READ(read_follow), .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
      .group = 90},
     {"help", NULL, "Print this help", OPTION_READ(read_help), .letter = 'h', .group = 91},

@@ -37,6 +37,8 @@ extern const command_option options_shared[];
 
 /* How deep arrays may be nested in files that are opened (gufo_open_options); 0: as usual. */
 uint64_t options_max_depth(void);
+/* Whether symlinks in a model's folder may lead out of it (gufo_checkpoint_options). */
+bool options_follow(void);
 
 /* Prints the help of the command that `shared` names. */
 void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out);

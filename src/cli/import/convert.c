@@ -81,6 +81,7 @@ static const char *const hints[] = {
     [GUFO_ADVICE_VOCABULARY] = "--vocab-from takes the vocabulary of another model",
     [GUFO_ADVICE_BASE] = "--base names the model that the adapter is for",
     [GUFO_ADVICE_MEMORY] = "--memory SIZE lets it use more",
+    [GUFO_ADVICE_FOLLOW] = "--follow reads it",
 };
 
 /* Options that do not go together are wrong usage, what files say is not. */
@@ -195,7 +196,8 @@ static int fill_output(quantize_options *q)
 static int open_checkpoint(convert_options *o, gufo_model **model)
 {
     const char *path = o->quantize.input;
-    const gufo_checkpoint_options options = {.flags = o->flags,
+    const uint32_t follow = options_follow() ? GUFO_CHECKPOINT_FOLLOW : 0u;
+    const gufo_checkpoint_options options = {.flags = o->flags | follow,
                                              .arch = o->arch,
                                              .pre = o->pre,
                                              .metadata = o->metadata,

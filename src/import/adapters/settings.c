@@ -233,12 +233,12 @@ gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error)
     return status;
 }
 
-static gufo_status read_settings(adapter *a, const char *folder, json_memory *memory,
+static gufo_status read_settings(adapter *a, const char *folder, import_bounds *bounds,
                                  gufo_error *error)
 {
     json_t *settings = NULL;
     gufo_status status =
-        json_file_read(folder, SETTINGS_NAME, SETTINGS_LIMIT, memory, &settings, error);
+        json_file_read(folder, SETTINGS_NAME, SETTINGS_LIMIT, bounds, &settings, error);
 
     if (status == GUFO_OK && settings == NULL)
         return refuse(error, GUFO_E_NOT_FOUND,
@@ -247,7 +247,7 @@ static gufo_status read_settings(adapter *a, const char *folder, json_memory *me
     return status == GUFO_OK ? adapter_take(a, settings, error) : status;
 }
 
-gufo_status adapter_open(adapter *a, const char *folder, json_memory *memory,
+gufo_status adapter_open(adapter *a, const char *folder, import_bounds *bounds,
                          const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status;
@@ -256,7 +256,7 @@ gufo_status adapter_open(adapter *a, const char *folder, json_memory *memory,
     a->path = path_in(folder, SETTINGS_NAME, a->allocator);
     if (a->path == NULL)
         return fail_memory(error);
-    status = read_settings(a, folder, memory, error);
+    status = read_settings(a, folder, bounds, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, a->path);
     return status;

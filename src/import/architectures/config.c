@@ -149,10 +149,10 @@ static gufo_status open_files(model_config *config, const char *folder, const ch
 }
 
 gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
-                        json_memory *memory, const gufo_allocator *allocator, gufo_error *error)
+                        import_bounds *bounds, const gufo_allocator *allocator, gufo_error *error)
 {
     *config = (model_config){
-        .allocator = mem_allocator(allocator), .json = memory, .is_generic = generic};
+        .allocator = mem_allocator(allocator), .bounds = bounds, .is_generic = generic};
     return open_files(config, folder, arch, error);
 }
 

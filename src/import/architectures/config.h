@@ -22,7 +22,7 @@ typedef struct model_config {
     const gufo_allocator *allocator;
     char *folder;                /* where the files are; in messages alone with `memory` */
     const memory_folder *memory; /* the files themselves, lent; NULL: they are on the disk */
-    json_memory *json;           /* for the files, lent; NULL: the default */
+    import_bounds *bounds;       /* of the files, lent; NULL: the default */
     json_t *raw;                 /* config.json, or params.json, as it is */
     json_t *fields;              /* with the text model's fields over it */
     json_t *edited;     /* and with the changes that the keys (vocab_size: the tokenizer) want */
@@ -39,14 +39,14 @@ typedef struct model_config {
 
 /* Reads the files of a folder and finds the class and the architecture.  `arch`: the one that the
  * caller says; NULL: as the class says.  With `generic` no rules are used: an unknown class is no
- * failure, and config.json may be missing.  `memory`: for these files and others that are read later.
+ * failure, and config.json may be missing.  `bounds`: of these files and others that are read later.
  *   GUFO_E_TYPE       a class without rules: its name, and what can be done
  *   GUFO_E_NOT_FOUND  neither config.json nor params.json
  *   GUFO_E_ARGUMENT   `generic` without `arch`, an `arch` that cannot be part of a key
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY
  * Nothing is left to close after a failure. */
 gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
-                        json_memory *memory, const gufo_allocator *allocator, gufo_error *error);
+                        import_bounds *bounds, const gufo_allocator *allocator, gufo_error *error);
 /* The same for a configuration that was made, which is `raw` of it and is not changed: no other
  * file says anything. */
 gufo_status config_open_made(model_config *config, json_t *raw, const char *arch,

@@ -46,13 +46,13 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
 
     *json = NULL;
     if (config->memory == NULL)
-        return json_file_read(config->folder, name, limit, config->json, json, error);
+        return json_file_read(config->folder, name, limit, config->bounds, json, error);
     if (!config_memory_file(config, gufo_str_of(name), &bytes))
         return GUFO_OK;
     if (bytes.len > limit)
         return refuse(error, GUFO_E_LIMIT, "%s: %zu bytes, but at most %" PRIu64 " are read", name,
                       bytes.len, limit);
-    return json_read_text(bytes, name, 0, config->json, json, error);
+    return json_read_text(bytes, name, 0, config->bounds, json, error);
 }
 
 static gufo_status append(gufo_str bytes, buffer *out, gufo_error *error)
@@ -73,45 +73,40 @@ static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_e
     return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
 }
 
-static gufo_status read_path(const model_config *c, const char *path, uint64_t limit, buffer *out,
+static gufo_status read_file(const model_config *c, const char *name, uint64_t limit, buffer *out,
                              gufo_error *error)
 {
     source s = {.fd = -1};
-    int fd = open_regular(path, error);
-    gufo_status status = GUFO_E_IO;
+    gufo_status status;
+    char *path;
+    int fd;
 
-    if (fd >= 0)
+    status = model_file_open(c->folder, name, c->bounds, &fd, error);
+    if (status == GUFO_OK)
         status = source_open_fd(&s, fd, false, 0, c->allocator, error);
     if (status == GUFO_OK)
         status = read_all(&s, limit, out, error);
-    if (fd >= 0)
-        source_close(&s);
-    if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_INPUT, 0, path);
+    source_close(&s);
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    path = path_in(c->folder, name, c->allocator);
+    fail_in(error, GUFO_FILE_INPUT, 0, path != NULL ? path : name);
+    mem_free(c->allocator, path);
     return status;
 }
 
 gufo_status config_read_bytes(const model_config *config, const char *name, uint64_t limit,
                               buffer *out, bool *found, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-    struct stat info;
     gufo_str bytes;
-    char *path;
 
     *found = config_memory_file(config, gufo_str_of(name), &bytes);
     if (*found)
         return append(bytes, out, error);
     if (config->memory != NULL)
         return GUFO_OK;
-    path = path_in(config->folder, name, config->allocator);
-    if (path == NULL)
-        return fail_memory(error);
-    *found = stat(path, &info) == 0;
-    if (*found)
-        status = read_path(config, path, limit, out, error);
-    mem_free(config->allocator, path);
-    return status;
+    *found = model_file_exists(config->folder, name);
+    return *found ? read_file(config, name, limit, out, error) : GUFO_OK;
 }
 
 bool config_has_file(const model_config *config, gufo_str name)
@@ -122,8 +117,9 @@ bool config_has_file(const model_config *config, gufo_str name)
 
     if (config->memory != NULL)
         return config_memory_file(config, name, &bytes);
-    return is_plain_name(name) && path_of(config, name, path) && stat(path, &info) == 0 &&
-           S_ISREG(info.st_mode);
+    /* Where a symlink leads is found when it is opened. */
+    return is_plain_name(name) && path_of(config, name, path) && lstat(path, &info) == 0 &&
+           (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode));
 }
 
 /* ---- pooling --------------------------------------------------------------------------------- */
@@ -221,27 +217,25 @@ static bool has_folded(gufo_str text, const char *part)
 static gufo_status card_is_called(const model_config *c, const char *name, bool *out,
                                   gufo_error *error)
 {
-    const gufo_str card = gufo_str_of("README.md");
-    char path[PATH_MAX], heading[NAME_SIZE + 2], *text;
+    static const char card[] = "README.md";
+    char heading[NAME_SIZE + 2], *text;
     FILE *file;
     int fd;
 
-    if (!config_has_file(c, card) || !path_of(c, card, path))
+    if (!config_has_file(c, gufo_str_of(card)) ||
+        model_file_open(c->folder, card, c->bounds, &fd, NULL) != GUFO_OK)
         return GUFO_OK;
     text = mem_alloc(c->allocator, CARD_LIMIT);
-    if (text == NULL)
-        return fail_memory(error);
     (void)snprintf(heading, sizeof heading, "# %s", name);
-    fd = open_regular(path, NULL);
-    file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    file = text != NULL ? fdopen(fd, "rb") : NULL;
     if (file != NULL) {
         *out = has_folded((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, heading);
         (void)fclose(file);
-    } else if (fd >= 0) {
+    } else {
         (void)close(fd);
     }
     mem_free(c->allocator, text);
-    return GUFO_OK;
+    return text != NULL ? GUFO_OK : fail_memory(error);
 }
 
 gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,

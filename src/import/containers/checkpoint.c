@@ -87,37 +87,53 @@ static gufo_status read_file(checkpoint *c, uint32_t number, gufo_error *error)
     return container->read(c, number, error);
 }
 
-gufo_status checkpoint_add_file(checkpoint *c, const char *path, gufo_error *error)
+/* Makes room for a file; the next number is its own then. */
+static gufo_status add_room(checkpoint *c, char *path, gufo_error *error)
 {
     checkpoint_file *files =
         mem_grow(c->allocator, c->files, c->file_count, &c->file_room, sizeof *c->files);
-    checkpoint_file *file;
-    int fd;
 
-    if (files == NULL)
+    if (files == NULL) {
+        mem_free(c->allocator, path);
         return fail_memory(error);
+    }
     c->files = files;
-    file = &files[c->file_count];
-    *file = (checkpoint_file){.path = mem_text(c->allocator, gufo_str_of(path))};
-    file->source.fd = -1;
-    if (file->path == NULL)
-        return fail_memory(error);
-    c->file_count++;
-    fd = open_regular(path, error);
-    if (fd < 0)
-        return GUFO_E_IO;
-    return source_open_fd(&file->source, fd, false, 0, c->allocator, error);
+    files[c->file_count] = (checkpoint_file){.path = path};
+    files[c->file_count++].source.fd = -1;
+    return GUFO_OK;
 }
 
-static gufo_status add_file(checkpoint *c, const char *path, gufo_error *error)
+/* Of a folder; or one that the user names, without `folder`. */
+static gufo_status open_file(checkpoint *c, const char *folder, const char *name,
+                             const import_bounds *bounds, gufo_error *error)
+{
+    char *path = path_in(folder, name, c->allocator);
+    gufo_status status = path != NULL ? add_room(c, path, error) : fail_memory(error);
+    int fd;
+
+    if (status == GUFO_OK)
+        status = model_file_open(folder, name, bounds, &fd, error);
+    return status == GUFO_OK ? source_open_fd(&c->files[c->file_count - 1].source, fd, false, 0,
+                                              c->allocator, error)
+                             : status;
+}
+
+gufo_status checkpoint_add_file(checkpoint *c, const char *path, gufo_error *error)
+{
+    return open_file(c, NULL, path, NULL, error);
+}
+
+static gufo_status add_file(checkpoint *c, const char *folder, const char *name,
+                            const import_bounds *bounds, gufo_error *error)
 {
     const uint32_t number = c->file_count;
-    gufo_status status = checkpoint_add_file(c, path, error);
+    gufo_status status = open_file(c, folder, name, bounds, error);
 
     if (status == GUFO_OK)
         status = read_file(c, number, error);
     if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_INPUT, number, path);
+        fail_in(error, GUFO_FILE_INPUT, number,
+                number < c->file_count ? c->files[number].path : name);
     return status;
 }
 
@@ -125,12 +141,8 @@ static gufo_status add_parts(checkpoint *c, const part_list *parts, gufo_error *
 {
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < parts->count && status == GUFO_OK; i++) {
-        char *path = path_in(parts->folder, parts->names[i], c->allocator);
-
-        status = path == NULL ? fail_memory(error) : add_file(c, path, error);
-        mem_free(c->allocator, path);
-    }
+    for (uint64_t i = 0; i < parts->count && status == GUFO_OK; i++)
+        status = add_file(c, parts->folder, parts->names[i], parts->bounds, error);
     return status;
 }
 
@@ -148,7 +160,7 @@ static gufo_status open_single(checkpoint *c, part_list *parts, const char *path
 {
     gufo_status status = parts_beside(parts, path, error);
 
-    return status == GUFO_OK ? add_file(c, path, error) : status;
+    return status == GUFO_OK ? add_file(c, NULL, path, NULL, error) : status;
 }
 
 static gufo_status open_path(checkpoint *c, part_list *parts, const char *path, gufo_error *error)
@@ -162,10 +174,10 @@ static gufo_status open_path(checkpoint *c, part_list *parts, const char *path, 
     return status == GUFO_OK ? add_parts(c, parts, error) : status;
 }
 
-gufo_status checkpoint_open(checkpoint *c, const char *path, json_memory *memory,
+gufo_status checkpoint_open(checkpoint *c, const char *path, import_bounds *bounds,
                             const gufo_allocator *allocator, gufo_error *error)
 {
-    part_list parts = {.allocator = mem_allocator(allocator), .memory = memory};
+    part_list parts = {.allocator = mem_allocator(allocator), .bounds = bounds};
     gufo_status status;
 
     *c = (checkpoint){.allocator = parts.allocator};

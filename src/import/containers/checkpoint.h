@@ -67,13 +67,13 @@ typedef struct checkpoint {
 
 /* Opens the checkpoint in a folder, or that of one file: of safetensors, of PyTorch, or an index
  * (model.safetensors.index.json), which means the files that it lists.  A file of tensors that is named
- * is that file alone, also where it is one of several.  `memory`: for the index; NULL: the default.
+ * is that file alone, also where it is one of several.  `bounds`: of its files; NULL: the default.
  * Closed with checkpoint_close, also after a failure.  Errors name the file.
  *   GUFO_E_NOT_FOUND  a folder without files of tensors
  *   GUFO_E_SHARDS     a file that the index lists is missing, or the index and the files disagree
  *   GUFO_E_TYPE       a file of a kind that is not read: TorchScript, the tar files of old
  *   GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY */
-gufo_status checkpoint_open(checkpoint *c, const char *path, json_memory *memory,
+gufo_status checkpoint_open(checkpoint *c, const char *path, import_bounds *bounds,
                             const gufo_allocator *allocator, gufo_error *error);
 void checkpoint_close(checkpoint *c);
 

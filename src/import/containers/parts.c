@@ -87,16 +87,6 @@ static gufo_status list_folder(const char *folder, const struct part_row *row, p
     return status;
 }
 
-static bool has_file(const char *folder, const char *name)
-{
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool has = fd >= 0 && faccessat(fd, name, F_OK, 0) == 0;
-
-    if (fd >= 0)
-        (void)close(fd);
-    return has;
-}
-
 enum { INDEX_NAME = 64 };
 
 static const char *index_name(const struct part_row *row, char out[INDEX_NAME])
@@ -108,7 +98,7 @@ static const char *index_name(const struct part_row *row, char out[INDEX_NAME])
 /* Mistral's own layout rules where only it has a configuration. */
 static bool is_mistral(const char *folder)
 {
-    return !has_file(folder, "config.json") && has_file(folder, "params.json");
+    return !model_file_exists(folder, "config.json") && model_file_exists(folder, "params.json");
 }
 
 /* Files come before an index whose files are missing; NULL: neither exists. */
@@ -122,7 +112,7 @@ static const struct part_row *choose_row(const char *folder, unsigned found)
         if ((found & 1U << i) != 0)
             return &rows[i];
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (has_file(folder, index_name(&rows[i], name)))
+        if (model_file_exists(folder, index_name(&rows[i], name)))
             return &rows[i];
     return NULL;
 }
@@ -228,7 +218,7 @@ static gufo_status check_present(const part_list *parts, gufo_error *error)
     uint64_t others = 0;
 
     for (uint64_t i = 0; i < parts->count; i++) {
-        if (has_file(parts->folder, parts->names[i]))
+        if (model_file_exists(parts->folder, parts->names[i]))
             continue;
         if (missing == NULL)
             missing = parts->names[i];
@@ -238,11 +228,18 @@ static gufo_status check_present(const part_list *parts, gufo_error *error)
     return missing == NULL ? GUFO_OK : fail_missing(parts, missing, others, error);
 }
 
+static const char *file_of(const char *path)
+{
+    return path + folder_len(path);
+}
+
 /* Reads the index at parts->index_path; GUFO_OK if no such file exists. */
 static gufo_status read_index(part_list *parts, gufo_error *error)
 {
     gufo_status status =
-        json_file_read(NULL, parts->index_path, MAX_INDEX, parts->memory, &parts->index, error);
+        json_file_read(parts->index_named ? NULL : parts->folder,
+                       parts->index_named ? parts->index_path : file_of(parts->index_path),
+                       MAX_INDEX, parts->bounds, &parts->index, error);
 
     if (status == GUFO_OK && parts->index != NULL && !json_is_object(weight_map(parts)))
         status = refuse(error, GUFO_E_MALFORMED, "the index has no object \"weight_map\"");
@@ -316,6 +313,7 @@ gufo_status parts_of_index(part_list *parts, const char *path, gufo_error *error
 
     if (status != GUFO_OK)
         return status;
+    parts->index_named = true;
     parts->index_path = mem_text(parts->allocator, gufo_str_of(path));
     if (parts->index_path == NULL)
         return fail_memory(error);

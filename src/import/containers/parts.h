@@ -6,13 +6,14 @@
 
 typedef struct part_list {
     const gufo_allocator *allocator;
-    json_memory *memory; /* for the index; NULL: the default */
-    char *folder;        /* without a slash at its end, but for "/" */
-    char **names;        /* of files in the folder, in order */
+    import_bounds *bounds; /* of the files, lent; NULL: the default */
+    char *folder;          /* without a slash at its end, but for "/" */
+    char **names;          /* of files in the folder, in order */
     uint64_t count, room;
     checkpoint_layout layout;
     json_t *index;    /* the file's whole content; NULL: no index exists */
     char *index_path; /* where it is */
+    bool index_named; /* by the user, so that it may be a symlink to any place */
 } part_list;
 
 /* Finds the files of the checkpoint in a folder, or of an index: they are there.  Freed with

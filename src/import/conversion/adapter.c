@@ -47,34 +47,47 @@ static gufo_status fail_base(const conversion *c, gufo_error *error)
     return import_advise(status, GUFO_ADVICE_BASE, error);
 }
 
+/* FOLDER/../NAME, which the caller frees; NULL without memory. */
+static char *path_beside(const char *folder, gufo_str name, const gufo_allocator *allocator)
+{
+    char *above = path_in(folder, "../", allocator);
+    char *path = above != NULL ? mem_join(allocator, gufo_str_of(above), name) : NULL;
+
+    mem_free(allocator, above);
+    return path;
+}
+
+/* It is a stranger who names the base. */
+static gufo_status check_base(const conversion *c, const char *folder, gufo_error *error)
+{
+    struct stat info;
+
+    if (c->bounds.follow || lstat(folder, &info) != 0 || !S_ISLNK(info.st_mode))
+        return GUFO_OK;
+    (void)refuse(error, GUFO_E_MALFORMED, "what is called as the adapter's base is a symlink");
+    fail_in(error, GUFO_FILE_INPUT, 0, folder);
+    return import_advise(GUFO_E_MALFORMED, GUFO_ADVICE_FOLLOW, error);
+}
+
 /* A folder beside that of the adapter, called as its base: *out is owned; NULL if none exists. */
 static gufo_status find_base(const conversion *c, char **out, gufo_error *error)
 {
     gufo_str name = last_name(c->adapter.base);
-    char *above = NULL, *folder = NULL, *config = NULL;
-    struct stat info;
+    gufo_status status;
+    char *folder;
 
     *out = NULL;
     if (!is_plain_name(name))
         return GUFO_OK;
-    above = path_in(c->checkpoint.folder, "..", &c->base.allocator);
-    if (above != NULL)
-        folder = mem_join(&c->base.allocator, gufo_str_of(above), gufo_str_of("/"));
-    mem_free(&c->base.allocator, above);
-    above = folder;
-    folder = above != NULL ? mem_join(&c->base.allocator, gufo_str_of(above), name) : NULL;
-    mem_free(&c->base.allocator, above);
-    config = folder != NULL ? path_in(folder, "config.json", &c->base.allocator) : NULL;
-    if (config == NULL) {
-        mem_free(&c->base.allocator, folder);
+    folder = path_beside(c->checkpoint.folder, name, &c->base.allocator);
+    if (folder == NULL)
         return fail_memory(error);
-    }
-    if (stat(config, &info) == 0 && S_ISREG(info.st_mode))
+    status = check_base(c, folder, error);
+    if (status == GUFO_OK && model_file_exists(folder, "config.json"))
         *out = folder;
     else
         mem_free(&c->base.allocator, folder);
-    mem_free(&c->base.allocator, config);
-    return GUFO_OK;
+    return status;
 }
 
 /* The configuration that a GGUF model would have in its framework. */
@@ -116,7 +129,7 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
 static gufo_status open_given(conversion *c, const char *path, gufo_error *error)
 {
     gufo_status status = is_folder(path) ? config_open(&c->config, path, c->options.arch, false,
-                                                       &c->json, &c->base.allocator, error)
+                                                       &c->bounds, &c->base.allocator, error)
                                          : open_model(c, path, error);
 
     if (status != GUFO_OK)
@@ -132,7 +145,7 @@ static gufo_status open_found(conversion *c, gufo_error *error)
     if (status == GUFO_OK && folder == NULL)
         return fail_base(c, error);
     if (status == GUFO_OK)
-        status = config_open(&c->config, folder, c->options.arch, false, &c->json,
+        status = config_open(&c->config, folder, c->options.arch, false, &c->bounds,
                              &c->base.allocator, error);
     if (status == GUFO_OK)
         status = import_warn(&c->base, error, "the base is taken to be %s", folder);
@@ -143,7 +156,7 @@ static gufo_status open_found(conversion *c, gufo_error *error)
 gufo_status conversion_open_adapter(conversion *c, gufo_error *error)
 {
     gufo_status status =
-        adapter_open(&c->adapter, c->checkpoint.folder, &c->json, &c->base.allocator, error);
+        adapter_open(&c->adapter, c->checkpoint.folder, &c->bounds, &c->base.allocator, error);
 
     if (status != GUFO_OK)
         return status;

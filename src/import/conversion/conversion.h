@@ -18,7 +18,7 @@
 typedef struct conversion {
     gufo_import base;
     gufo_checkpoint_options options; /* while it is opened */
-    json_memory json;                /* for all files */
+    import_bounds bounds;            /* of all files */
     checkpoint checkpoint;
     packed_set packed;
     model_config config;

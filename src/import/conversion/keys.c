@@ -168,7 +168,7 @@ static gufo_status read_metadata(conversion *c, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (name != NULL)
-        status = json_file_read(NULL, name, METADATA_LIMIT, &c->json, &c->metadata, error);
+        status = json_file_read(NULL, name, METADATA_LIMIT, &c->bounds, &c->metadata, error);
     if (status != GUFO_OK || name == NULL || c->metadata != NULL)
         return status;
     status = refuse(error, GUFO_E_IO, "the metadata file does not exist");

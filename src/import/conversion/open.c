@@ -72,7 +72,7 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     gufo_status status = GUFO_OK;
 
     if (c->has_tensors) {
-        status = checkpoint_open(&c->checkpoint, path, &c->json, &c->base.allocator, error);
+        status = checkpoint_open(&c->checkpoint, path, &c->bounds, &c->base.allocator, error);
         folder = c->checkpoint.folder;
         c->is_adapter = c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
     }
@@ -81,7 +81,7 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     if (status == GUFO_OK && o->base != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "a base is for an adapter; this is not one");
     if (status == GUFO_OK)
-        status = config_open(&c->config, folder, o->arch, is_generic(c), &c->json,
+        status = config_open(&c->config, folder, o->arch, is_generic(c), &c->bounds,
                              &c->base.allocator, error);
     if (status == GUFO_OK && c->has_tensors)
         status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
@@ -215,12 +215,13 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
 static gufo_status check_options(const char *path, const gufo_checkpoint_options *o,
                                  gufo_error *error)
 {
-    const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY;
+    const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY,
+                   known = both | GUFO_CHECKPOINT_GENERIC | GUFO_CHECKPOINT_KEEP_TOKENIZER |
+                           GUFO_CHECKPOINT_FOLLOW;
 
     if (path == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the path is missing");
-    if (flags_check(o->flags, 2 * GUFO_CHECKPOINT_KEEP_TOKENIZER - 1, "gufo_checkpoint_options",
-                    error) != GUFO_OK)
+    if (flags_check(o->flags, known, "gufo_checkpoint_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     if ((o->flags & both) == both)
         return refuse(error, GUFO_E_ARGUMENT, "neither tensors nor a vocabulary are wanted");
@@ -245,7 +246,8 @@ gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_opti
         return NULL;
     c->base.kind = &conversion_kind;
     c->options = *options;
-    c->json.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
+    c->bounds.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
+    c->bounds.follow = (options->flags & GUFO_CHECKPOINT_FOLLOW) != 0;
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
     if (open_checkpoint(c, path, error) == GUFO_OK)
         return &c->base;

@@ -57,8 +57,8 @@ typedef struct named_files {
 /* Where a file that was not read yet goes. */
 static gufo_status read_file(named_files *n, const char *name, gufo_error *error)
 {
-    const json_memory *memory = n->config->json;
-    uint64_t limit = memory != NULL ? smaller(STORED_LIMIT, memory->left) : STORED_LIMIT;
+    const import_bounds *bounds = n->config->bounds;
+    uint64_t limit = bounds != NULL ? smaller(STORED_LIMIT, bounds->left) : STORED_LIMIT;
     gufo_status status = GUFO_OK;
     bool found = false;
 
@@ -90,7 +90,7 @@ static gufo_status find_file(void *context, const char *name, gufo_str *bytes, g
         return status;
     found = &n->files[i].bytes;
     *bytes = (gufo_str){found->len > 0 ? (const char *)found->data : "", found->len};
-    return json_memory_take(n->config->json, COPIES * (uint64_t)bytes->len, error);
+    return import_bounds_take(n->config->bounds, COPIES * (uint64_t)bytes->len, error);
 }
 
 static gufo_status set_keys(stored_metadata *stored, named_files *files, gufo_error *error)

@@ -132,32 +132,18 @@ static gufo_status read_file(gufo_import *im, int fd, json_t **card, gufo_error 
     return status;
 }
 
-static gufo_status read_path(gufo_import *im, const char *path, json_t **card, gufo_error *error)
+gufo_status card_read(gufo_import *im, const model_config *config, json_t **card, gufo_error *error)
 {
     gufo_error reason = {.code = GUFO_OK};
     gufo_status status;
-    struct stat info;
     int fd;
 
-    if (lstat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    *card = NULL;
+    if (!model_file_exists(config->folder, CARD_NAME))
         return GUFO_OK;
-    fd = open_regular(path, &reason);
-    if (fd < 0)
+    if (model_file_open(config->folder, CARD_NAME, config->bounds, &fd, &reason) != GUFO_OK)
         return ignore(im, reason.message, error);
     status = read_file(im, fd, card, error);
     (void)close(fd);
-    return status;
-}
-
-gufo_status card_read(gufo_import *im, const char *folder, json_t **card, gufo_error *error)
-{
-    char *path = path_in(folder, CARD_NAME, &im->allocator);
-    gufo_status status;
-
-    *card = NULL;
-    if (path == NULL)
-        return fail_memory(error);
-    status = read_path(im, path, card, error);
-    mem_free(&im->allocator, path);
     return status;
 }

@@ -4,10 +4,12 @@
 
 #include <jansson.h>
 
+#include "import/architectures/config.h"
 #include "import/import.h"
 
-/* The front matter of FOLDER/README.md as an object, the caller's (json_decref); NULL, with GUFO_OK,
+/* The front matter of README.md in the folder as an object, the caller's (json_decref); NULL, with GUFO_OK,
  * if there is none.  One that cannot be read is none, too, with a warning. */
-gufo_status card_read(gufo_import *import, const char *folder, json_t **card, gufo_error *error);
+gufo_status card_read(gufo_import *import, const model_config *config, json_t **card,
+                      gufo_error *error);
 
 #endif

@@ -196,7 +196,7 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
     model_id_read(path, &s->scale, &s->ids[0]);
     model_id_read(gufo_str_of(s->folder.id), &s->scale, &s->ids[1]);
     if (on_disk)
-        status = card_read(s->import, config->folder, &s->card, error);
+        status = card_read(s->import, config, &s->card, error);
     return status == GUFO_OK ? add_base(s, request, error) : status;
 }
 

@@ -245,7 +245,7 @@ static gufo_status find_how(packed_how *how, const model_config *config, const j
     }
     for (size_t i = 0; !json_is_object(*out) && i < sizeof files / sizeof *files; i++) {
         gufo_status status = json_file_read(config->folder, files[i].name, CONFIG_LIMIT,
-                                            config->json, &how->file, error);
+                                            config->bounds, &how->file, error);
 
         if (status != GUFO_OK)
             return status;

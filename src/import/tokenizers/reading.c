@@ -72,7 +72,7 @@ static gufo_status read_with_nul(tokenizer_reading *r, const char *name, json_t 
         gufo_str text = {(const char *)bytes.data, bytes.len};
 
         r->has_nul = found && spell_nul(text, (char *)bytes.data);
-        status = r->has_nul ? json_read_text(text, path, 0, r->config->json, json, r->error)
+        status = r->has_nul ? json_read_text(text, path, 0, r->config->bounds, json, r->error)
                             : fail_as(r->error, reason);
     }
     mem_free(r->allocator, path);

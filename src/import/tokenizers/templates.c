@@ -187,11 +187,13 @@ static gufo_status list_folder(tokenizer_reading *r, DIR *folder, name_list *fil
 static gufo_status take_folder(tokenizer_reading *r, name_list *list)
 {
     name_list files = {.allocator = r->allocator};
-    char *start = mem_join(r->allocator, gufo_str_of(r->config->folder), gufo_str_of("/" FOLDER));
-    bool on_disk = start != NULL && r->config->memory == NULL;
-    DIR *folder = on_disk ? opendir(start) : NULL;
-    gufo_status status = start != NULL ? GUFO_OK : fail_memory(r->error);
+    DIR *folder = NULL;
+    gufo_status status = GUFO_OK;
 
+    if (r->config->memory == NULL)
+        status = model_file_list(r->config->folder, FOLDER, r->config->bounds, &folder, r->error);
+    if (status != GUFO_OK)
+        reading_name_file(r, FOLDER);
     if (folder != NULL) {
         status = list_folder(r, folder, &files);
         (void)closedir(folder);
@@ -201,7 +203,6 @@ static gufo_status take_folder(tokenizer_reading *r, name_list *list)
     for (uint64_t i = 0; i < files.count && status == GUFO_OK; i++)
         status = take_named_file(r, list, files.names[i].data);
     name_list_free(&files);
-    mem_free(r->allocator, start);
     return status;
 }
 
