@@ -249,11 +249,11 @@ static uint64_t host_bytes(compute_work *c, uint64_t peak)
 }
 
 /* A device with the output alone.  Most architectures select rows in the last layer; the output of
- * others gets the whole batch, in embeddings that the column `tail` counts. */
+ * others gets the whole batch, in embeddings that the column `tail` counts, unless a device before selects. */
 static uint64_t tail_bytes(compute_work *c)
 {
-    const char *tail = c->v->rule->tail;
-    uint64_t count = rule_number(tail) + (rule_has(tail, "experts") ? c->v->experts_used : 0);
+    bool is_after_host = settings_device(c->s, c->v->layers - 1) == 0;
+    uint64_t count = is_after_host ? rule_number(c->v->rule->tail) : 0;
 
     return larger(
         logit_bytes(c, c->v->vocabulary + c->v->embedding),
@@ -277,10 +277,14 @@ static uint64_t device_bytes(compute_work *c, const gufo_estimate_device *device
 static uint64_t stepped_bytes(compute_work *c, const gufo_estimate_device *device, uint32_t index)
 {
     bool are_lent = c->experts->on_host && !c->experts->on_devices;
+    bool gets_all_rows =
+        rule_has(c->v->rule->compute, "late_rows") && settings_device(c->s, c->v->layers - 1) == 0;
     uint64_t bytes;
 
-    if (index > 0 && device->layers == 0)
-        return device->has_output ? tail_bytes(c) : 0;
+    if (index > 0 && !device->has_output && device->layers == 0)
+        return 0;
+    if (index > 0 && device->layers == 0 && !gets_all_rows)
+        return tail_bytes(c);
     bytes = peak_find(c->v, c->weights, c->s, index, are_lent, &c->is_too_large);
     if (index == 0 && c->s->first == 0 && c->experts->on_host)
         bytes =

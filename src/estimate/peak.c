@@ -16,7 +16,12 @@
 
 /* ---- one graph ------------------------------------------------------------------------------ */
 
-enum { INPUTS = 16 };
+/* What attention reads beside a cache of one kind: of layers with a window, or without. */
+typedef struct cache_inputs {
+    hole key_places, value_places, mask, key_mixer, value_mixer;
+    bool are_here;
+    uint64_t last; /* layer that reads them */
+} cache_inputs;
 
 typedef struct graph {
     const model_values *v;
@@ -26,8 +31,8 @@ typedef struct graph {
     bool are_lent;   /* experts, by the host */
     arena a;
     hole slots[SLOTS];
-    hole inputs[INPUTS]; /* that attention alone reads */
-    size_t input_count;
+    cache_inputs caches[2]; /* without and with a window */
+    bool has_windows;
     uint64_t widths[WIDTHS];
     unsigned is; /* which steps are made */
 } graph;
@@ -153,28 +158,36 @@ static bool is_mixed(const gufo_element_type *type, uint64_t length)
     return (type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && mixing_bytes(length) > 0;
 }
 
-/* Inputs of a cache: where keys and values go, the mask, what mixes. */
-static void add_input(graph *g, uint64_t bytes)
+static cache_inputs *cache_of(graph *g, const layer_values *l)
 {
-    g->inputs[g->input_count++] = arena_take(&g->a, bytes);
+    return &g->caches[l->has_window];
 }
 
+static void add_mixer(graph *g, hole *mixer, const gufo_element_type *type, uint64_t length,
+                      uint64_t bytes)
+{
+    if (is_mixed(type, length))
+        *mixer = arena_take(&g->a, bytes);
+}
+
+/* A device that fetches its cache from the host mixes what it fetches. */
 static void add_cache(graph *g, const layer_values *l)
 {
     const settings *s = g->s;
+    cache_inputs *c = cache_of(g, l);
     uint64_t cells = l->has_window ? s->window_cells : s->n_ctx_seq;
     uint64_t widest = s->flash ? 1 : l->value_length * l->kv_heads;
     bool *large = &g->a.is_too_large;
 
+    c->are_here = true;
+    add_mixer(g, &c->key_mixer, s->o.type_k, l->key_length, mixing_bytes(l->key_length));
+    if (!is_fetched(g))
+        c->key_places = arena_take(&g->a, 8 * s->reserve);
+    add_mixer(g, &c->value_mixer, s->o.type_v, l->value_length, 4 * 64 * 64);
     if (is_fetched(g))
         return;
-    add_input(g, 8 * s->reserve);
-    add_input(g, amount_times(large, 8 * s->reserve, widest));
-    add_input(g, amount_times(large, s->reserve * (s->flash ? 2 : 4), cells));
-    if (is_mixed(s->o.type_k, l->key_length))
-        add_input(g, mixing_bytes(l->key_length));
-    if (is_mixed(s->o.type_v, l->value_length))
-        add_input(g, 4 * 64 * 64);
+    c->value_places = arena_take(&g->a, amount_times(large, 8 * s->reserve, widest));
+    c->mask = arena_take(&g->a, amount_times(large, s->reserve * (s->flash ? 2 : 4), cells));
 }
 
 static bool is_here(const graph *g, uint64_t layer)
@@ -182,26 +195,19 @@ static bool is_here(const graph *g, uint64_t layer)
     return settings_device(g->s, layer) == g->device;
 }
 
-/* Inputs of both kinds of caches that layers have: of all layers on the host, where they are made, and
- * on a device of those that are there. */
+/* Inputs of both kinds of caches that layers have, in the order of the layers that read them first: of
+ * all layers on the host, where they are made, and on a device of those that are there. */
 static void add_caches(graph *g)
 {
-    const layer_values *full = NULL, *window = NULL;
-
     for (uint64_t i = 0; i < g->v->layers; i++) {
         const layer_values *l = &g->v->layer[i];
 
         if (!l->has_cache || (g->device > 0 && !is_here(g, i)))
             continue;
-        if (l->has_window)
-            window = l;
-        else
-            full = l;
+        cache_of(g, l)->last = i;
+        if (!cache_of(g, l)->are_here)
+            add_cache(g, l);
     }
-    if (full != NULL)
-        add_cache(g, full);
-    if (window != NULL)
-        add_cache(g, window);
 }
 
 /* GATED or UNGATED, EXPERTS or LENT. */
@@ -228,11 +234,32 @@ static void begin_host(graph *g)
     hole tokens = arena_take(&g->a, 4 * s->reserve);
 
     (void)arena_take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
-    add_input(g, 4 * s->reserve);
+    g->slots[POSITIONS] = arena_take(&g->a, 4 * s->reserve);
     add_caches(g);
     g->slots[WANTED] = arena_take(&g->a, 4 * s->n_outputs);
     g->slots[STREAM] = arena_take(&g->a, floats(g, s->reserve, g->v->embedding, 1));
     arena_release(&g->a, tokens);
+}
+
+/* The results of the last layer on the host, which leaves their sums to the device. */
+static void copy_parts(graph *g)
+{
+    uint64_t rows = g->s->reserve;
+
+    g->slots[PARTS] = arena_take(&g->a, floats(g, rows, g->v->experts_used, g->v->embedding));
+    if (rule_has(g->v->rule->compute, "softmax_shares"))
+        g->slots[SOFT_SHARES] = arena_take(&g->a, floats(g, rows, g->v->experts_used, 1));
+}
+
+/* Whether a device selects the rows that have logits: where the last layer is, unless a host leaves that
+ * to the output's device. */
+static bool has_wanted(const graph *g)
+{
+    uint64_t last = g->v->layers - 1;
+    bool is_late = rule_has(g->v->rule->compute, "late_rows");
+
+    return is_here(g, last) ||
+           (is_late && settings_device(g->s, last) == 0 && is_here(g, g->v->layers));
 }
 
 /* On a device: copies of these inputs and of what the layer before has made.  A host leaves the sums of its
@@ -245,21 +272,22 @@ static void begin_device(graph *g, uint64_t first)
     bool has_parts = is_after_host && feed_forward_of(g, first - 1) == EXPERTS && !has_shared(g);
 
     if (has_parts)
-        g->slots[PARTS] =
-            arena_take(&g->a, floats(g, g->s->reserve, g->v->experts_used, g->v->embedding));
+        copy_parts(g);
     else
         g->slots[is_after_device ? NORM : STREAM] = arena_take(&g->a, bytes);
     if (is_after_host)
         g->slots[SUM] = arena_take(&g->a, bytes);
-    add_input(g, 4 * g->s->reserve);
+    if (first < g->v->layers)
+        g->slots[POSITIONS] = arena_take(&g->a, 4 * g->s->reserve);
     add_caches(g);
     if (is_after_device)
         g->slots[STREAM] = arena_take(&g->a, bytes);
-    if (is_here(g, g->v->layers - 1))
+    if (has_wanted(g))
         g->slots[WANTED] = arena_take(&g->a, 4 * g->s->n_outputs);
     if (has_parts)
         g->slots[STREAM] = arena_take(&g->a, bytes);
     free_slot(g, PARTS);
+    free_slot(g, SOFT_SHARES);
     free_slot(g, SUM);
 }
 
@@ -269,12 +297,16 @@ static bool is_renormed(const graph *g)
     return !g->v->is_parallel || !rule_has(g->v->rule->compute, "one_norm");
 }
 
-static unsigned find_conditions(const graph *g, const layer_values *l)
+static unsigned find_conditions(const graph *g, uint64_t layer)
 {
     const settings *s = g->s;
-    bool is_rotated = !rule_has(g->v->rule->compute, "unrotated") &&
-                      (l->has_window || !rule_has(g->v->rule->compute, "unrotated_full"));
-    bool is_normed = !rule_has(g->v->rule->compute, "post_norm");
+    const layer_values *l = &g->v->layer[layer];
+    const cache_inputs *inputs = &g->caches[l->has_window];
+    bool is_last = layer + 1 == g->v->layers;
+    const char *words = g->v->rule->compute;
+    bool is_rotated =
+        !rule_has(words, "unrotated") && (l->has_window || !rule_has(words, "unrotated_full"));
+    bool is_normed = !rule_has(words, "post_norm");
     const struct {
         bool holds;
         unsigned condition;
@@ -291,7 +323,13 @@ static unsigned find_conditions(const graph *g, const layer_values *l)
         {is_renormed(g), ALONE},
         {is_renormed(g) && is_normed, RENORMED},
         {is_fetched(g), FETCHED},
-        {is_fetched(g) && g->slots[MASK].size == 0, UNMASKED},
+        {is_fetched(g) && inputs->mask.size == 0, UNMASKED},
+        {g->has_windows, KEYS_FIRST},
+        {!g->has_windows, VALUES_FIRST},
+        {is_last || (g->device > 0 && !is_here(g, layer + 1)), LAST_HERE},
+        {inputs->last == layer, LAST_CACHED},
+        {is_last && !rule_has(words, "late_rows"), NARROWED},
+        {rule_has(words, "softmax_shares"), SOFTENED},
     };
     unsigned is = 0;
 
@@ -424,24 +462,32 @@ static void run_parallel(graph *g, const parallel_order *order, const layer_valu
         free_slot(g, WANTED);
 }
 
+static void load_inputs(graph *g, const cache_inputs *c)
+{
+    g->slots[KEY_PLACES] = c->key_places;
+    g->slots[VALUE_PLACES] = c->value_places;
+    g->slots[CACHE_MASK] = c->mask;
+    g->slots[KEY_MIXER] = c->key_mixer;
+    g->slots[VALUE_MIXER] = c->value_mixer;
+}
+
 static void run_layer(graph *g, uint64_t layer)
 {
     const layer_values *l = &g->v->layer[layer];
     const parallel_order *order = find_order(g);
-    bool is_last = layer + 1 == g->v->layers;
     unsigned feed_forward = feed_forward_of(g, layer);
     bool is_shared = feed_forward == EXPERTS && has_shared(g);
 
-    g->is = find_conditions(g, l) | feed_forward | (is_last ? LAST : 0) |
-            (is_shared ? SHARED : UNSHARED);
+    g->is = find_conditions(g, layer) | feed_forward | (is_shared ? SHARED : UNSHARED);
     set_widths(g, l);
+    load_inputs(g, cache_of(g, l));
     run_attention(g, layer);
-    for (size_t i = 0; is_last && i < g->input_count; i++)
-        arena_release(&g->a, g->inputs[i]);
+    run_steps(g, &input_steps);
+    cache_of(g, l)->mask = g->slots[CACHE_MASK];
     if (order != NULL)
-        run_parallel(g, order, l, is_last);
+        run_parallel(g, order, l, (g->is & NARROWED) != 0);
     else
-        run_sequential(g, l, is_last);
+        run_sequential(g, l, (g->is & NARROWED) != 0);
 }
 
 /* A part of the fused result is copied from its first to its last element: `others` are the parts that
@@ -466,12 +512,16 @@ static void write_cache(graph *g)
     (void)arena_take(&g->a, is_fused ? part_bytes(g, w[W_QUERY] + w[W_KEYS]) : w[W_VALUES]);
 }
 
-/* The last norm is written over what it reads, but not that of LayerNorm. */
+/* The last norm is written over what it reads, but not that of LayerNorm.  Where the last layer has all
+ * rows, those that are wanted are copied, and all are kept for a draft that reads them. */
 static void run_output(graph *g)
 {
-    if (rule_has(g->v->rule->compute, "layer_norm")) {
+    const char *words = g->v->rule->compute;
+    bool are_kept = rule_has(words, "late_rows");
+
+    if (are_kept || rule_has(words, "layer_norm")) {
         (void)arena_take(&g->a, floats(g, g->s->n_outputs, g->v->embedding, 1));
-        free_slot(g, STREAM);
+        free_slot(g, are_kept ? WANTED : STREAM);
     }
     (void)arena_take(&g->a, floats(g, g->s->n_outputs, g->v->vocabulary, 1));
 }
@@ -483,6 +533,8 @@ static void run_graph(graph *g)
 
     while (first < v->layers && !is_here(g, first))
         first++;
+    for (uint64_t i = 0; i < v->layers; i++)
+        g->has_windows |= v->layer[i].has_window;
     if (g->device == 0)
         begin_host(g);
     else

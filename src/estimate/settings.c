@@ -107,7 +107,7 @@ static void find_shapes(settings *s, const model_values *v)
         s->n_ctx = s->n_ctx_seq * s->o.n_seq;
     }
     s->reserve = amount_align(&large, s->n_ubatch, s->o.n_seq);
-    s->n_outputs = smaller(s->reserve, or_default(s->o.n_outputs, s->n_batch));
+    s->n_outputs = smaller(s->n_ubatch, or_default(s->o.n_outputs, s->n_batch));
     s->window_cells = s->n_ctx_seq;
     if (!s->o.swa_full)
         s->window_cells = amount_align(

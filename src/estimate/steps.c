@@ -9,19 +9,29 @@ static const step projection_table[] = {
     {TAKE, MIXED_QUERY, W_QUERY, MIXED_K},
     {FREE, QUERY, 0, MIXED_K},
     {FREE, ROTATED_QUERY, 0, MIXED_K},
-    {TAKE, VALUES, W_VALUES, 0},
-    {TAKE, MIXED_VALUES, W_VALUES, MIXED_V},
-    {FREE, VALUES, 0, MIXED_V},
+    {TAKE, VALUES, W_VALUES, VALUES_FIRST},
+    {TAKE, MIXED_VALUES, W_VALUES, VALUES_FIRST | MIXED_V},
+    {FREE, VALUES, 0, VALUES_FIRST | MIXED_V},
     {TAKE, KEYS, W_KEYS, 0},
-    {FREE, NORM, 0, ALONE},
+    {FREE, NORM, 0, VALUES_FIRST | ALONE},
     {TAKE, ROTATED_KEYS, W_KEYS, ROTATED},
     {FREE, KEYS, 0, ROTATED},
+    {FREE, POSITIONS, 0, ROTATED | LAST_HERE},
     {TAKE, MIXED_KEYS, W_KEYS, MIXED_K},
+    {FREE, KEYS, 0, MIXED_K},
+    {FREE, ROTATED_KEYS, 0, MIXED_K},
+    {FREE, KEY_MIXER, 0, LAST_CACHED},
+    {TAKE, VALUES, W_VALUES, KEYS_FIRST},
+    {FREE, NORM, 0, KEYS_FIRST | ALONE},
+    {TAKE, MIXED_VALUES, W_VALUES, KEYS_FIRST | MIXED_V},
+    {FREE, VALUES, 0, KEYS_FIRST | MIXED_V},
     {FREE, KEYS, 0, 0},
     {FREE, ROTATED_KEYS, 0, 0},
     {FREE, MIXED_KEYS, 0, 0},
+    {FREE, KEY_PLACES, 0, LAST_CACHED},
     {FREE, VALUES, 0, 0},
     {FREE, MIXED_VALUES, 0, 0},
+    {FREE, VALUE_PLACES, 0, LAST_CACHED},
 };
 
 /* One matrix for all three: what is used as it is, is a part of the result. */
@@ -55,7 +65,7 @@ static const step attention_table[] = {
     {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
     {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
     {TAKE, VALUE_COPY, W_VALUE_COPY, FETCHED},
-    {TAKE, MASK, W_MASK, UNMASKED},
+    {TAKE, CACHE_MASK, W_MASK, UNMASKED},
     {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
     {TAKE, HEADS, W_HEADS, FLASH},
     {FREE, FUSED_HEADS, 0, 0},
@@ -64,6 +74,7 @@ static const step attention_table[] = {
     {FREE, MIXED_QUERY, 0, 0},
     {FREE, KEY_COPY, 0, 0},
     {FREE, VALUE_COPY, 0, 0},
+    {FREE, CACHE_MASK, 0, LAST_CACHED},
     {TAKE, HEADS, W_HEADS, PLAIN_ATTENTION},
     {FREE, SCORES, 0, 0},
     {TAKE, MIXED_HEADS, W_HEADS, PLAIN_ATTENTION},
@@ -73,6 +84,14 @@ static const step attention_table[] = {
 static const step unmixing_table[] = {
     {TAKE, MIXED_HEADS, W_HEADS, FLASH | MIXED_V},
     {FREE, HEADS, 0, MIXED_V},
+    {FREE, VALUE_MIXER, 0, LAST_CACHED},
+};
+
+/* What of these inputs other lists have left. */
+static const step input_table[] = {
+    {FREE, POSITIONS, 0, LAST_HERE},    {FREE, KEY_MIXER, 0, LAST_CACHED},
+    {FREE, KEY_PLACES, 0, LAST_CACHED}, {FREE, VALUE_PLACES, 0, LAST_CACHED},
+    {FREE, CACHE_MASK, 0, LAST_CACHED},
 };
 
 /* Keys and values are one compressed vector (MLA): queries are multiplied by the matrix that would
@@ -100,7 +119,7 @@ static const step latent_table[] = {
     {TAKE, KEY_COPY, W_KEY_COPY, FLASH | COPIED_K},
     {TAKE, VALUE_COPY, W_VALUE_COPY, FLASH | COPIED_V},
     {TAKE, KEY_COPY, W_KEY_COPY, FETCHED},
-    {TAKE, MASK, W_MASK, UNMASKED},
+    {TAKE, CACHE_MASK, W_MASK, UNMASKED},
     {TAKE, VALUE_COPY, W_VALUE_CELLS, PLAIN_ATTENTION},
     {TAKE, SCORES, W_SCORES, PLAIN_ATTENTION},
     {TAKE, HEADS, W_HEADS, FLASH},
@@ -122,9 +141,9 @@ static const step sum_table[] = {
     {FREE, MIXED_HEADS, 0, 0},
 };
 static const step last_row_table[] = {
-    {TAKE, GATE, W_EMBEDDING, LAST}, {FREE, SUM, 0, LAST},
-    {TAKE, UP, W_EMBEDDING, LAST},   {FREE, STREAM, 0, 0},
-    {FREE, WANTED, 0, LAST},         {FREE, UP, 0, LAST},
+    {TAKE, GATE, W_EMBEDDING, NARROWED}, {FREE, SUM, 0, NARROWED},
+    {TAKE, UP, W_EMBEDDING, NARROWED},   {FREE, STREAM, 0, 0},
+    {FREE, WANTED, 0, NARROWED},         {FREE, UP, 0, NARROWED},
 };
 
 static const step feed_forward_table[] = {
@@ -133,6 +152,8 @@ static const step feed_forward_table[] = {
     {TAKE, CHOICE, W_ROUTES, EXPERTS},
     {TAKE, SHARES, W_SHARES, EXPERTS},
     {FREE, ROUTES, 0, EXPERTS},
+    {TAKE, SOFT_SHARES, W_SHARES, EXPERTS | SOFTENED},
+    {FREE, SHARES, 0, SOFTENED},
     {TAKE, GATE, W_FEED_FORWARD, GATED},
     {TAKE, UP, W_FEED_FORWARD, GATED},
     {TAKE, PRODUCT, W_FEED_FORWARD, UNGATED},
@@ -148,6 +169,7 @@ static const step feed_forward_table[] = {
     {FREE, PRODUCT, 0, EXPERTS},
     {FREE, CHOICE, 0, EXPERTS},
     {FREE, SHARES, 0, EXPERTS},
+    {FREE, SOFT_SHARES, 0, EXPERTS},
     {TAKE, STREAM, W_EMBEDDING, 0},
     {FREE, PRODUCT, 0, 0},
     {FREE, PARTS, 0, 0},
@@ -169,6 +191,6 @@ static const step feed_forward_table[] = {
     }
 
 const step_list projection_steps = LIST(projection), fused_steps = LIST(fused),
-                attention_steps = LIST(attention), unmixing_steps = LIST(unmixing),
-                latent_steps = LIST(latent), sum_steps = LIST(sum), last_row_steps = LIST(last_row),
-                feed_forward_steps = LIST(feed_forward);
+                attention_steps = LIST(attention), input_steps = LIST(input),
+                unmixing_steps = LIST(unmixing), latent_steps = LIST(latent), sum_steps = LIST(sum),
+                last_row_steps = LIST(last_row), feed_forward_steps = LIST(feed_forward);

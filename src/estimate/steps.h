@@ -5,10 +5,16 @@
 #include <stddef.h>
 
 typedef enum slot {
-    WANTED,   /* which rows have logits */
-    STREAM,   /* what goes from layer to layer */
-    RESIDUAL, /* of a parallel layer: the stream until it is added */
-    ATTENDED, /* what attention adds to it, where it comes first */
+    WANTED,    /* which rows have logits */
+    POSITIONS, /* of tokens */
+    KEY_PLACES,
+    VALUE_PLACES, /* where keys and values go in the cache */
+    CACHE_MASK,   /* which cells a token sees */
+    KEY_MIXER,
+    VALUE_MIXER, /* matrices for quantized caches */
+    STREAM,      /* what goes from layer to layer */
+    RESIDUAL,    /* of a parallel layer: the stream until it is added */
+    ATTENDED,    /* what attention adds to it, where it comes first */
     NORM,
     FUSED_HEADS, /* queries, keys and values in one */
     QUERY,
@@ -21,7 +27,6 @@ typedef enum slot {
     MIXED_VALUES,
     KEY_COPY,
     VALUE_COPY,
-    MASK,
     SCORES,
     HEADS,
     MIXED_HEADS,
@@ -32,6 +37,7 @@ typedef enum slot {
     ROUTES,
     CHOICE,
     SHARES,
+    SOFT_SHARES, /* made of these by a softmax */
     PARTS,
     SHARED_RESULT,
     RANK, /* of compressed queries, keys and values */
@@ -83,16 +89,23 @@ enum {
     GATED = 1 << 7,
     UNGATED = 1 << 8,
     EXPERTS = 1 << 9,
-    LAST = 1 << 10,
-    NORMED = 1 << 11,   /* here, not on the device before */
-    LENT = 1 << 12,     /* the results of experts come from the host */
-    FETCHED = 1 << 13,  /* the cache comes from the host */
-    UNMASKED = 1 << 14, /* and the mask is not there yet */
-    SHARED = 1 << 15,   /* experts, and one that all tokens use */
+    LAST_HERE = 1 << 10, /* on a device */
+    NORMED = 1 << 11,    /* here, not on the device before */
+    LENT = 1 << 12,      /* the results of experts come from the host */
+    FETCHED = 1 << 13,   /* the cache comes from the host */
+    UNMASKED = 1 << 14,  /* and the mask is not there yet */
+    SHARED = 1 << 15,    /* experts, and one that all tokens use */
     UNSHARED = 1 << 16,
     UNROTATED = 1 << 17,
     ALONE = 1 << 18,    /* attention has a norm for itself */
     RENORMED = 1 << 19, /* so that the feed-forward part has one, too */
+    KEYS_FIRST = 1 << 20,
+    VALUES_FIRST = 1 << 21,
+    LAST_CACHED =
+        1 << 22, /* the last layer with a cache of its kind: nobody reads the inputs of it again */
+    NARROWED =
+        1 << 23, /* the last layer, which goes on with just the rows whose logits are wanted */
+    SOFTENED = 1 << 24, /* the shares of experts are a softmax of those in use */
 };
 
 typedef struct step {
@@ -108,7 +121,7 @@ typedef struct step_list {
     size_t count;
 } step_list;
 
-extern const step_list projection_steps, fused_steps, attention_steps, unmixing_steps, latent_steps,
-    sum_steps, last_row_steps, feed_forward_steps;
+extern const step_list projection_steps, fused_steps, attention_steps, latent_steps, input_steps,
+    unmixing_steps, sum_steps, last_row_steps, feed_forward_steps;
 
 #endif
