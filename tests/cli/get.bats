@@ -143,6 +143,9 @@ load common
     same_error "gufo: m.gguf: no key is named 'context_length'; did you mean 'llama.context_length'?"
     run -1 --separate-stderr gufo get m.gguf completely.different
     same_error "gufo: m.gguf: no key is named 'completely.different'"
+    make_gguf old.gguf kv general.architecture string llama kv llama.rope.scale_linear float32 4
+    run -1 --separate-stderr gufo get old.gguf llama.rope.scaling.factor
+    same_error "gufo: old.gguf: no key is named 'llama.rope.scaling.factor'; did you mean 'llama.rope.scale_linear'?"
     run -1 --separate-stderr gufo get m.gguf ''
     [[ "$stderr" == "gufo: m.gguf: no key is named ''"* ]]
 }

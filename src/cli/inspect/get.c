@@ -13,6 +13,7 @@
 #include "cli/core/suggest.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
+#include "gufo/schema.h"
 
 #include <unistd.h>
 
@@ -38,10 +39,22 @@ static const command_option get_table[] = {
 /* Compares so many keys at most: a file may hold millions. */
 #define MAX_KEYS_COMPARED 10000
 
+/* The name under which the model says what a key means. */
+static bool find_other_name(const gufo_model *model, gufo_str key, gufo_str *name)
+{
+    const gufo_key_info *info = gufo_key_today(key, gufo_str_of(""));
+    gufo_entry entry;
+
+    if (info == NULL || !gufo_key_entry(model, info->key, &entry))
+        return false;
+    *name = entry.key;
+    return true;
+}
+
 static int report_absent(const input *in, const char *name)
 {
     suggestion near = suggest_start(gufo_str_of(name));
-    bool found = false;
+    bool found = find_other_name(in->model, near.word, &near.name);
     gufo_entry entry;
 
     near.best = near.word.len / 3 + 2;

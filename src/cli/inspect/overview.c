@@ -125,19 +125,16 @@ static void find_texts(const gufo_model *model, overview_token *tokens, size_t c
             }
 }
 
-static bool is_of_today(const char *key)
-{
-    return strcmp(gufo_key_today(gufo_str_of(key), gufo_str_of(""))->key, key) == 0;
-}
-
 size_t overview_tokens(const gufo_model *model, overview_token out[OVERVIEW_TOKENS])
 {
     const gufo_special_token *special;
+    gufo_entry entry;
     size_t count = 0;
     uint64_t id;
 
     for (size_t i = 0; (special = gufo_special_token_at(i)) != NULL && count < OVERVIEW_TOKENS; i++)
-        if (is_of_today(special->key) && gufo_key_u64(model, special->key, &id, NULL) == GUFO_OK)
+        if (gufo_key_entry(model, special->key, &entry) &&
+            gufo_value_u64(&entry.value, &id, NULL) == GUFO_OK)
             out[count++] = (overview_token){.role = role_of(special->key), .id = id};
     find_texts(model, out, count);
     return count;

@@ -178,12 +178,11 @@ static const char *new_name(const stored_metadata *stored, const char *key, gufo
                             char out[GUFO_KEY_NAME_SIZE])
 {
     const gufo_key_info *info = gufo_key_find(gufo_str_of(key), architecture), *today = NULL;
-    const json_t *value = json_object_get(stored_keys(stored), key);
     bool safe = false;
 
     if (info != NULL)
         today = gufo_key_replacement(info, &safe);
-    return safe && !json_is_null(value) && key_in_file(today, architecture, out) &&
+    return safe && key_in_file(today, architecture, out) &&
                    json_object_get(stored_keys(stored), out) == NULL
                ? out
                : key;
@@ -198,28 +197,15 @@ static json_t *renamed_keys(const stored_metadata *stored, gufo_str architecture
 
     json_object_foreach((json_t *)stored_keys(stored), key, value)
     {
+        const char *kept = json_is_null(value) ? key : new_name(stored, key, architecture, name);
+
         if (failed == 0)
-            failed = json_object_set(renamed, new_name(stored, key, architecture, name), value);
+            failed = json_object_set(renamed, kept, value);
     }
     if (failed == 0)
         return renamed;
     json_decref(renamed);
     return NULL;
-}
-
-static int rename_order(const stored_metadata *stored, gufo_str architecture)
-{
-    json_t *order = json_object_get(stored->root, "order");
-    char name[GUFO_KEY_NAME_SIZE];
-    int failed = 0;
-
-    for (size_t i = 0; i < json_array_size(order) && failed == 0; i++) {
-        const char *key = json_string_value(json_array_get(order, i));
-
-        failed =
-            json_array_set_new(order, i, json_string(new_name(stored, key, architecture, name)));
-    }
-    return failed;
 }
 
 /* Gives keys of old files their names of today. */
@@ -229,15 +215,13 @@ static gufo_status rename_keys(stored_metadata *stored, const model_config *conf
     const gufo_str architecture =
         gufo_str_of(config->architecture != NULL ? config->architecture : "");
     json_t *keys;
-    int failed;
 
     if (stored_keys(stored) == NULL)
         return GUFO_OK;
     keys = renamed_keys(stored, architecture);
-    failed = keys == NULL || rename_order(stored, architecture);
-    if (keys != NULL)
-        failed |= json_object_set_new(stored->root, "keys", keys);
-    return failed == 0 ? GUFO_OK : fail_memory(error);
+    return keys != NULL && json_object_set_new(stored->root, "keys", keys) == 0
+               ? GUFO_OK
+               : fail_memory(error);
 }
 
 static gufo_status read_all(stored_metadata *stored, const model_config *config, gufo_error *error)
@@ -247,13 +231,13 @@ static gufo_status read_all(stored_metadata *stored, const model_config *config,
     if (status == GUFO_OK)
         status = check_keys(stored, error);
     if (status == GUFO_OK)
-        status = check_order(stored, "order", error);
-    if (status == GUFO_OK)
-        status = check_order(stored, "tensors", error);
-    if (status == GUFO_OK)
         status = rename_keys(stored, config, error);
     if (status == GUFO_OK)
         status = read_keys(stored, config, error);
+    if (status == GUFO_OK)
+        status = check_order(stored, "order", error);
+    if (status == GUFO_OK)
+        status = check_order(stored, "tensors", error);
     return status == GUFO_OK ? check_type(stored, error) : status;
 }
 

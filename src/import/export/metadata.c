@@ -248,15 +248,17 @@ static bool same_order(const keeping *k, const gufo_document *got)
     return true;
 }
 
-static gufo_status keep_order(const keeping *k)
+/* The keys of the model, by the names that the conversion gives. */
+static gufo_status keep_order(const keeping *k, const gufo_document *got)
 {
     json_t *order = json_array();
+    gufo_document_entry found;
     gufo_entry entry;
     int failed = order == NULL;
 
     for (uint64_t i = 0; failed == 0 && gufo_metadata_at(k->model, i, &entry); i++)
-        if (can_keep(&entry) && !is_of_file(entry.key))
-            failed = json_array_append_new(order, json_stringn(entry.key.data, entry.key.len));
+        if (!is_of_file(entry.key) && find_meaning(k, got, entry.key, &found))
+            failed = json_array_append_new(order, json_stringn(found.key.data, found.key.len));
     if (failed != 0) {
         json_decref(order);
         return fail_memory(k->error);
@@ -289,7 +291,7 @@ static gufo_status check(const keeping *k)
     gufo_status status = convert(k, NULL, &got);
 
     if (status == GUFO_OK && got != NULL && !same_order(k, got))
-        status = keep_order(k);
+        status = keep_order(k, got);
     gufo_document_free(got);
     return status;
 }

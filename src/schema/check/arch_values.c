@@ -79,8 +79,8 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
 /* What readers take instead of a key of attention. */
 static bool fallback_of(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
 {
+    gufo_entry entry = {.key = name};
     char key[KEY_SIZE];
-    gufo_entry entry;
     int len = snprintf(key, sizeof key, KEY_ARCH ".%s%.*s", attention, (int)name.len, name.data);
 
     return len > 0 && (size_t)len < sizeof key && gufo_key_value(c->model, key, &entry.value) &&

@@ -174,7 +174,7 @@ static void check_ids(check_context *c, const vocabulary *v)
     gufo_entry entry;
 
     for (size_t i = 0; i < schema_special_token_count(); i++)
-        if (gufo_metadata_find(c->model, gufo_special_token_at(i)->key, &entry))
+        if (gufo_key_entry(c->model, gufo_special_token_at(i)->key, &entry))
             check_ids_of(c, &entry, v->count);
     if (gufo_metadata_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
         check_ids_of(c, &entry, v->count);

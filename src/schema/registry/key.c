@@ -82,13 +82,18 @@ const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
     return info;
 }
 
+const gufo_key_info *key_row(const char *key)
+{
+    return row_find(ROWS(keys), gufo_str_of(key));
+}
+
 const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
 {
     const key_alias *alias = key_alias_find(info->key);
 
     if (safe != NULL)
         *safe = alias != NULL && alias->fix[0] != '\0';
-    return alias != NULL ? row_find(ROWS(keys), gufo_str_of(alias->today)) : NULL;
+    return alias != NULL ? key_row(alias->today) : NULL;
 }
 
 const gufo_key_info *gufo_key_today(gufo_str key, gufo_str architecture)

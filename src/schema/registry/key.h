@@ -7,6 +7,8 @@
 /* In tables, where keys have the architecture. */
 #define KEY_ARCH "{arch}"
 
+/* The row that is called exactly so; NULL: none. */
+const gufo_key_info *key_row(const char *key);
 /* The row of a key as other rows name it: without KEY_ARCH in front, or whole. */
 const gufo_key_info *key_named(gufo_str name);
 

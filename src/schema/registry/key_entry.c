@@ -46,14 +46,15 @@ static bool is_for(const key_alias *alias, gufo_str architecture)
 static bool find_other(const gufo_model *model, gufo_str architecture, const char *key, char order,
                        bool has_front, gufo_entry *out, const key_alias **found)
 {
+    gufo_str today = gufo_str_of(key);
     const key_alias *alias;
     gufo_entry entry;
+    size_t from = 0;
 
     *found = NULL;
-    for (size_t i = 0; (alias = key_alias_at(i)) != NULL; i++)
+    while ((alias = key_alias_next(today, &from)) != NULL)
         if (alias->order[0] < order && (alias->front[0] != '\0') == has_front &&
-            strcmp(alias->today, key) == 0 && is_for(alias, architecture) &&
-            find_name(model, architecture, alias->name, &entry)) {
+            is_for(alias, architecture) && find_name(model, architecture, alias->name, &entry)) {
             *out = entry;
             *found = alias;
             order = alias->order[0];

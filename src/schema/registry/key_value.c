@@ -101,7 +101,7 @@ static bool literal(gufo_str text, gufo_value_type type, gufo_value *out)
 
 static bool fallback(const gufo_model *model, const char *key, unsigned depth, gufo_value *out)
 {
-    const gufo_key_info *info = key_named(gufo_str_of(key));
+    const gufo_key_info *info = key_row(key);
     gufo_value_type type;
     gufo_str text;
     uint64_t number;

@@ -306,6 +306,7 @@ static void test_tokenizers(void **state)
         const gufo_key_info *info = gufo_key_find(gufo_str_of(token->key), gufo_str_of(""));
 
         check(info != NULL && strcmp(info->type, "uint32") == 0, "%s", token->key);
+        check(gufo_key_today(gufo_str_of(token->key), gufo_str_of("")) == info, "%s", token->key);
         check(token->role[0] != '\0', "%s", token->key);
     }
     model = gufo_tokenizer_model_find(gufo_str_of("bert"));
