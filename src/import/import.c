@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "format/model/model.h"
+#include "schema/registry/key.h"
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
@@ -149,6 +151,39 @@ gufo_status import_open_model(gufo_import *im, gufo_error *error)
 const gufo_model *gufo_import_model(const gufo_import *im)
 {
     return im->opened;
+}
+
+/* ---- keys of others ------------------------------------------------------------------------- */
+
+bool import_new_name(gufo_str key, gufo_str architecture, char out[GUFO_KEY_NAME_SIZE])
+{
+    const gufo_key_info *info = gufo_key_find(key, architecture), *today = NULL;
+    bool safe = false;
+
+    if (info != NULL)
+        today = gufo_key_replacement(info, &safe);
+    return safe && key_in_file(today, architecture, out);
+}
+
+static bool is_tokenizer_key(void *context, gufo_str key)
+{
+    (void)context;
+    return str_begins(key, "tokenizer.");
+}
+
+gufo_status import_copy_vocabulary(gufo_document *document, const gufo_model *from,
+                                   gufo_error *error)
+{
+    gufo_status status =
+        gufo_document_copy_entries(document, from, is_tokenizer_key, NULL, NULL, error);
+    gufo_document_entry entry;
+    char name[GUFO_KEY_NAME_SIZE];
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_document_entry_at(document, i, &entry); i++)
+        if (import_new_name(entry.key, gufo_str_of(""), name) &&
+            !gufo_document_find(document, name, NULL))
+            status = gufo_document_rename(document, entry.key, gufo_str_of(name), error);
+    return status;
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #define IMPORT_IMPORT_H
 
 #include "gufo/import.h"
+#include "gufo/schema.h"
 #include "produce/produce.h"
 
 /* What an importer is, to the functions that all of them share. */
@@ -43,6 +44,12 @@ __attribute__((format(printf, 3, 4))) gufo_status import_warn(gufo_import *impor
                                                               ...);
 /* Sets all entries of another document in that of the import; `from` may be NULL. */
 gufo_status import_set_entries(gufo_import *import, const gufo_document *from, gufo_error *error);
+/* The name of today of a key that has another one which every reader takes for that; false: it is to
+ * stay. */
+bool import_new_name(gufo_str key, gufo_str architecture, char out[GUFO_KEY_NAME_SIZE]);
+/* Sets the entries of the tokenizer of another model, with names of today. */
+gufo_status import_copy_vocabulary(gufo_document *document, const gufo_model *from,
+                                   gufo_error *error);
 /* Opens the model that the document describes, whose rows the plan makes. */
 gufo_status import_open_model(gufo_import *import, gufo_error *error);
 

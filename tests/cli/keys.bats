@@ -348,3 +348,12 @@ with_default() {
         has '"sep_token":"[END]"'
     done
 }
+
+@test "keys: a vocabulary taken from a model with old names" {
+    mkdir source
+    "$GUFO_TEST_BIN/make_checkpoint" source
+    gufo convert -q source right.gguf
+    gufo edit -q right.gguf -o old.gguf --as-is --rename tokenizer.ggml.tokens=tokenizer.embedded.tokens
+    gufo convert -q source taken.gguf --vocab-from old.gguf
+    gufo diff right.gguf taken.gguf
+}

@@ -48,12 +48,6 @@ static gufo_status read_vocabulary(void *context, const char *readers, gufo_erro
     return tokenizers_write(&c->base, &request, error);
 }
 
-static bool is_tokenizer_key(void *context, gufo_str key)
-{
-    (void)context;
-    return str_begins(key, TOKENIZER);
-}
-
 /* The blocks that hold floats of 4 bits, after which a file is called whatever else is in it, or those
  * that most numbers are in; NULL: most are plain. */
 static const gufo_element_type *main_blocks(const conversion *c)
@@ -151,8 +145,7 @@ gufo_status conversion_read_vocabulary(conversion *c, uint64_t *tokens, gufo_err
         return GUFO_OK;
     c->base.document = c->vocabulary;
     status = c->options.vocabulary != NULL
-                 ? gufo_document_copy_entries(c->vocabulary, c->options.vocabulary,
-                                              is_tokenizer_key, NULL, NULL, error)
+                 ? import_copy_vocabulary(c->vocabulary, c->options.vocabulary, error)
                  : read_files(c, error);
     c->base.document = document;
     *tokens = count_tokens(c->vocabulary);

@@ -10,11 +10,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/codec.h"
-#include "gufo/schema.h"
 #include "import/architectures/config_files.h"
 #include "import/open_regular.h"
 #include "import/typed_value.h"
-#include "schema/registry/key.h"
 
 enum { STORED_LIMIT = 256 << 20, MOST_FILES = 256 };
 
@@ -172,17 +170,11 @@ static gufo_status check_version(const stored_metadata *stored, gufo_error *erro
                         (long long)json_integer_value(version));
 }
 
-/* The name that a key of "keys" has in new files: that of today, if every reader knows it and it is not
- * there itself. */
+/* The name that a key of "keys" has in new files, unless that is there itself. */
 static const char *new_name(const stored_metadata *stored, const char *key, gufo_str architecture,
                             char out[GUFO_KEY_NAME_SIZE])
 {
-    const gufo_key_info *info = gufo_key_find(gufo_str_of(key), architecture), *today = NULL;
-    bool safe = false;
-
-    if (info != NULL)
-        today = gufo_key_replacement(info, &safe);
-    return safe && key_in_file(today, architecture, out) &&
+    return import_new_name(gufo_str_of(key), architecture, out) &&
                    json_object_get(stored_keys(stored), out) == NULL
                ? out
                : key;

@@ -404,18 +404,11 @@ static gufo_status set_rwkv(const filling *f, gufo_error *error)
 
 /* ---- the tokenizer -------------------------------------------------------------------------- */
 
-static bool is_tokenizer_key(void *context, gufo_str key)
-{
-    (void)context;
-    return str_begins(key, "tokenizer.");
-}
-
 static gufo_status take_vocabulary(const filling *f, gufo_error *error)
 {
     uint64_t count = (uint64_t)field_of(&f->im->file, FIELD_VOCAB);
     gufo_document_entry tokens;
-    gufo_status status = gufo_document_copy_entries(f->document, f->options->vocabulary,
-                                                    is_tokenizer_key, NULL, NULL, error);
+    gufo_status status = import_copy_vocabulary(f->document, f->options->vocabulary, error);
 
     if (status != GUFO_OK)
         return status;
