@@ -110,3 +110,12 @@ sparse() {
         lacks 'out of memory'
     done
 }
+
+@test "memory: an old file whose vocabulary is a hole" {
+    needs_limit
+    # GGJT 1: 2^24 tokens.
+    printf 'tjgg\1\0\0\0\0\0\0\1\100\0\0\0\40\0\0\0\4\0\0\0\1\0\0\0\20\0\0\0\0\0\0\0' >old.bin
+    truncate -s 1G old.bin
+    refused 'old.bin: byte 524332: more than 65536 tokens have no text' migrate old.bin --dry-run
+    refused 'old.bin: byte 524332: more than 65536 tokens have no text' show old.bin
+}

@@ -282,24 +282,45 @@ static gufo_status read_text(walk *w, gufo_str *out, gufo_error *error)
     return reader_bytes(&w->in, room, length, error);
 }
 
+/* Rows of an embedding that no token uses have no text: there are some hundred.  A hole in a file is
+ * tokens without end. */
+enum { MOST_EMPTY = 1 << 16 };
+
+/* Reads the next token to the end of the list, whose length grows with what is there. */
+static gufo_status read_token(walk *w, bool has_score, uint64_t *room, gufo_error *error)
+{
+    legacy_vocabulary *v = &w->part->vocabulary;
+    legacy_token *tokens =
+        mem_grow(w->file->allocator, v->tokens, v->count, room, sizeof *v->tokens);
+    gufo_status status;
+
+    if (tokens == NULL)
+        return fail_memory(error);
+    v->tokens = tokens;
+    tokens[v->count] = (legacy_token){.score = 0};
+    status = read_text(w, &tokens[v->count].bytes, error);
+    return status == GUFO_OK && has_score ? reader_f32(&w->in, &tokens[v->count].score, error)
+                                          : status;
+}
+
 static gufo_status read_tokens(walk *w, uint64_t count, gufo_error *error)
 {
     legacy_vocabulary *v = &w->part->vocabulary;
     bool scores = (w->form->flags & FORM_SCORES) != 0;
+    uint64_t room = 0, empty = 0;
     gufo_status status = GUFO_OK;
 
     if (count > reader_left(&w->in) / (scores ? 8 : 4))
         return fail_with(error, GUFO_E_TRUNCATED, w->in.at,
                          "%" PRIu64 " tokens are announced, but only %" PRIu64 " bytes are left",
                          count, reader_left(&w->in));
-    v->tokens = mem_array(w->file->allocator, count, sizeof *v->tokens);
-    if (v->tokens == NULL)
-        return fail_memory(error);
     v->has_scores = scores;
-    for (; v->count < count && status == GUFO_OK; v->count += status == GUFO_OK) {
-        status = read_text(w, &v->tokens[v->count].bytes, error);
-        if (status == GUFO_OK && scores)
-            status = reader_f32(&w->in, &v->tokens[v->count].score, error);
+    while (v->count < count && status == GUFO_OK) {
+        status = read_token(w, scores, &room, error);
+        empty += status == GUFO_OK && v->tokens[v->count++].bytes.len == 0;
+        if (empty > MOST_EMPTY)
+            status = fail_with(error, GUFO_E_MALFORMED, w->in.at,
+                               "more than %d tokens have no text", MOST_EMPTY);
     }
     return status;
 }
@@ -308,6 +329,7 @@ static gufo_status read_tokens(walk *w, uint64_t count, gufo_error *error)
 static gufo_status read_merge(walk *w, gufo_str *out, gufo_error *error)
 {
     gufo_str first, second;
+    uint64_t at = w->in.at;
     gufo_status status = read_text(w, &first, error);
     char *blank;
 
@@ -318,15 +340,18 @@ static gufo_status read_merge(walk *w, gufo_str *out, gufo_error *error)
         return fail_memory(error);
     *blank = ' ';
     status = read_text(w, &second, error);
-    if (status == GUFO_OK)
-        *out = (gufo_str){NULL, first.len + 1 + second.len};
-    return status;
+    if (status != GUFO_OK)
+        return status;
+    if (first.len + second.len == 0)
+        return fail_with(error, GUFO_E_MALFORMED, at, "a merge of two tokens without text");
+    *out = (gufo_str){NULL, first.len + 1 + second.len};
+    return GUFO_OK;
 }
 
 static gufo_status read_merges(walk *w, gufo_error *error)
 {
     legacy_vocabulary *v = &w->part->vocabulary;
-    uint64_t at = w->in.at;
+    uint64_t at = w->in.at, room = 0;
     uint32_t count;
     gufo_status status = reader_u32(&w->in, &count, error);
 
@@ -340,11 +365,16 @@ static gufo_status read_merges(walk *w, gufo_error *error)
         return fail_with(error, GUFO_E_TRUNCATED, at,
                          "%" PRIu32 " merges are announced, but only %" PRIu64 " bytes are left",
                          count, reader_left(&w->in));
-    v->merges = mem_array(w->file->allocator, count, sizeof *v->merges);
-    if (v->merges == NULL)
-        return fail_memory(error);
-    for (; v->merge_count < count && status == GUFO_OK; v->merge_count += status == GUFO_OK)
-        status = read_merge(w, &v->merges[v->merge_count], error);
+    while (v->merge_count < count && status == GUFO_OK) {
+        gufo_str *merges =
+            mem_grow(w->file->allocator, v->merges, v->merge_count, &room, sizeof *merges);
+
+        if (merges == NULL)
+            return fail_memory(error);
+        v->merges = merges;
+        status = read_merge(w, &merges[v->merge_count], error);
+        v->merge_count += status == GUFO_OK;
+    }
     return status;
 }
 
