@@ -10,7 +10,7 @@
 typedef struct import_kind {
     /* Plans the file: all inputs, the target of the document, and its pieces, one for each
      * tensor. */
-    gufo_status (*plan)(const gufo_import *import, gufo_job *job, gufo_error *error);
+    gufo_status (*plan)(gufo_import *import, gufo_job *job, gufo_error *error);
     bool (*tensor_at)(const gufo_import *import, uint64_t index, gufo_import_tensor *out);
     const char *(*part_at)(const gufo_import *import, uint32_t index);
     void (*close)(gufo_import *import); /* what the importer has beyond the fields below */

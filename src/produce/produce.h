@@ -289,6 +289,8 @@ gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *nu
  * inside its sources, and cuts it.  Pieces of one target come in the order of their places.
  * GUFO_E_ARGUMENT for a piece that makes no sense, GUFO_E_LIMIT for rows that are too long. */
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
+/* Makes room for `count` more pieces, which stay where they are then. */
+gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error);
 /* All rows of one source, in their order, in `slices` slices, and what becomes of them. */
 gufo_status job_add_results(gufo_job *job, piece_how how, gufo_str name, const rows *from,
                             const made *results, uint32_t count, uint64_t slices,

@@ -397,7 +397,7 @@ static const gufo_element_type *type_of(const view *v)
 /* Whether the bytes of all sources are those of the tensor. */
 static bool is_moved(const planned_tensor *t)
 {
-    const piece *p = &t->piece;
+    const piece *p = t->piece;
 
     if (p->n_ops > 0 || p->transpose)
         return false;
@@ -412,28 +412,45 @@ static gufo_status set_ops(planned_tensor *t, const view *v, const gufo_allocato
 {
     if (v->n_ops == 0)
         return GUFO_OK;
-    t->piece.ops = mem_array(a, v->n_ops, sizeof *t->piece.ops);
-    if (t->piece.ops == NULL)
+    t->piece->ops = mem_array(a, v->n_ops, sizeof *t->piece->ops);
+    if (t->piece->ops == NULL)
         return fail_memory(error);
-    memcpy(t->piece.ops, v->ops, v->n_ops * sizeof *v->ops);
-    t->piece.n_ops = v->n_ops;
+    memcpy(t->piece->ops, v->ops, v->n_ops * sizeof *v->ops);
+    t->piece->n_ops = v->n_ops;
     return GUFO_OK;
 }
 
 /* Matrices, each with an importance of its own. */
 static void set_slices(planned_tensor *t)
 {
-    piece *p = &t->piece;
+    piece *p = t->piece;
 
     p->columns = t->dims[0];
     p->slices = t->dims[2] * t->dims[3];
     p->slice_rows = t->dims[1];
 }
 
+/* Gives back the room that lists have left: there may be a million pieces. */
+static void *trim(const gufo_allocator *a, void *list, uint64_t count, size_t size)
+{
+    void *smaller_list = count > 0 ? mem_resize(a, list, (size_t)count * size) : NULL;
+
+    return smaller_list != NULL ? smaller_list : list;
+}
+
+static void trim_lists(making *m)
+{
+    piece *p = m->piece;
+
+    p->sources = trim(m->allocator, p->sources, p->n_sources, sizeof *p->sources);
+    p->segments = trim(m->allocator, p->segments, p->n_segments, sizeof *p->segments);
+    m->source_room = m->segment_room = 0;
+}
+
 gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
                           gufo_error *error)
 {
-    making m = {.allocator = plan->allocator, .piece = &t->piece, .all_segments = &plan->segments};
+    making m = {.allocator = plan->allocator, .piece = t->piece, .all_segments = &plan->segments};
     gufo_status status = set_dims(t, v, error);
 
     if (status != GUFO_OK)
@@ -453,21 +470,32 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
             status = make_rows(&m, v, error);
         } else if (has_columns(v, t->dims[1], t->dims[0])) {
             m.columns = t->dims[1];
-            t->piece.transpose = true;
+            t->piece->transpose = true;
             status = make_columns(&m, v, error);
         } else {
             status = make_gathered(&m, v, plan, c, error);
         }
     }
+    trim_lists(&m);
     if (status == GUFO_OK)
         status = set_ops(t, v, plan->allocator, error);
-    t->piece.how = is_moved(t) ? PIECE_MOVE : PIECE_MAKE;
+    t->piece->how = is_moved(t) ? PIECE_MOVE : PIECE_MAKE;
     return status;
 }
 
 void piece_release(planned_tensor *t, const gufo_allocator *a)
 {
-    mem_free(a, t->piece.sources);
-    mem_free(a, t->piece.segments);
-    mem_free(a, t->piece.ops);
+    if (t->is_lent || t->piece == NULL)
+        return;
+    mem_free(a, t->piece->sources);
+    mem_free(a, t->piece->segments);
+    mem_free(a, t->piece->ops);
+    mem_free(a, t->piece);
+}
+
+void piece_lend(planned_tensor *t, piece *of_job, const gufo_allocator *a)
+{
+    piece_release(t, a);
+    t->piece = of_job;
+    t->is_lent = true;
 }

@@ -10,5 +10,7 @@
 gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
                           gufo_error *error);
 void piece_release(planned_tensor *t, const gufo_allocator *a);
+/* Puts the piece of a job that outlives the plan, and was made of this one, in its place. */
+void piece_lend(planned_tensor *t, piece *of_job, const gufo_allocator *a);
 
 #endif

@@ -110,7 +110,7 @@ static void choose_type(planned_tensor *t)
     if (!t->keeps_type || t->type == f32)
         return;
     t->type = f32;
-    t->piece.how = PIECE_MAKE;
+    t->piece->how = PIECE_MAKE;
 }
 
 /* ---- adding --------------------------------------------------------------------------------- */
@@ -150,8 +150,11 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     if (status != GUFO_OK)
         return status;
     t = &list[plan->count++];
+    t->piece = mem_zero(plan->allocator, sizeof *t->piece);
+    if (t->piece == NULL)
+        return fail_memory(error);
     status = piece_of_view(t, v, plan, g->checkpoint, error);
-    t->piece.name = t->source;
+    t->piece->name = t->source;
     if (status == GUFO_OK)
         choose_type(t);
     return from != NULL ? plan_fail(g->checkpoint, from, status, error) : status;

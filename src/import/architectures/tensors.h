@@ -20,7 +20,8 @@ typedef struct planned_tensor {
     bool comes_first;                   /* in the file: floats of 4 bits, with their factors */
     /* Sources (whose input is the number of the file in the checkpoint), segments, operations and
      * shape.  What becomes of the rows (`made`) is for others to say. */
-    piece piece;
+    piece *piece;
+    bool is_lent; /* the piece is that of a job, which has taken the place of the plan's own */
 } planned_tensor;
 
 struct products;

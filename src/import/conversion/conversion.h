@@ -76,6 +76,6 @@ gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error);
 /* Adds the tensors of the plan to the document. */
 gufo_status conversion_add_tensors(conversion *c, gufo_error *error);
 /* For import_kind. */
-gufo_status conversion_plan(const gufo_import *base, gufo_job *job, gufo_error *error);
+gufo_status conversion_plan(gufo_import *base, gufo_job *job, gufo_error *error);
 
 #endif

@@ -74,7 +74,7 @@ static gufo_status set_file_type(gguf_import *im, gufo_error *error)
 
 /* ---- questions ------------------------------------------------------------------------------ */
 
-static gufo_status plan(const gufo_import *base, gufo_job *job, gufo_error *error)
+static gufo_status plan(gufo_import *base, gufo_job *job, gufo_error *error)
 {
     const gguf_import *im = (const gguf_import *)base;
     gufo_status status = job_add_shards(job, im->base.opened, error);

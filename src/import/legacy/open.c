@@ -9,7 +9,7 @@
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static gufo_status plan(const gufo_import *base, gufo_job *job, gufo_error *error)
+static gufo_status plan(gufo_import *base, gufo_job *job, gufo_error *error)
 {
     const legacy_import *im = (const legacy_import *)base;
     gufo_status status = GUFO_OK;

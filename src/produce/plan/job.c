@@ -28,15 +28,12 @@ static void free_rows(const gufo_allocator *a, const rows *r)
 
 static void free_piece(const gufo_allocator *a, piece *p)
 {
-    for (uint32_t i = 0; p->sources != NULL && i < p->n_sources; i++)
+    for (uint32_t i = 0; i < p->n_sources; i++)
         free_rows(a, &p->sources[i]);
-    for (uint32_t i = 0; p->ops != NULL && i < p->n_ops; i++)
+    for (uint32_t i = 0; i < p->n_ops; i++)
         for (unsigned k = 0; k < OP_SIDES; k++)
             mem_free(a, (void *)p->ops[i].side[k]);
-    mem_free(a, p->sources);
-    mem_free(a, p->segments);
-    mem_free(a, p->ops);
-    mem_free(a, p->made);
+    mem_free(a, p->sources); /* with all other lists */
 }
 
 void gufo_job_free(gufo_job *job)
@@ -238,15 +235,6 @@ static bool makes_sense(const gufo_job *job, piece *p)
 
 /* ---- taking a piece ------------------------------------------------------------------------- */
 
-static void *copy_list(const gufo_job *job, const void *list, uint64_t count, size_t size)
-{
-    void *copy = mem_alloc(&job->allocator, (size_t)(count + 1) * size);
-
-    if (copy != NULL && count > 0)
-        memcpy(copy, list, (size_t)count * size);
-    return copy;
-}
-
 /* Replaces pointers to side tables by copies of them; false without memory, and then all that are
  * not copied are NULL. */
 static bool own_sides(const gufo_job *job, const rows **sides, unsigned count)
@@ -254,30 +242,60 @@ static bool own_sides(const gufo_job *job, const rows **sides, unsigned count)
     bool owned = true;
 
     for (unsigned i = 0; i < count; i++) {
+        rows *copy = NULL;
+
         if (sides[i] == NULL)
             continue;
-        sides[i] = owned ? copy_list(job, sides[i], 1, sizeof **sides) : NULL;
-        owned = owned && sides[i] != NULL;
+        if (owned)
+            copy = mem_alloc(&job->allocator, sizeof *copy);
+        if (copy != NULL)
+            *copy = *sides[i];
+        sides[i] = copy;
+        owned = copy != NULL;
     }
     return owned;
+}
+
+/* Copies a list to *room, and moves *room behind it. */
+static void *place_list(char **room, const void *list, size_t size)
+{
+    char *place = *room;
+
+    if (size > 0)
+        memcpy(place, list, size);
+    *room += size;
+    return place;
+}
+
+/* Copies the lists into one block, which begins with the sources: a job may have a million pieces. */
+static bool own_lists(const gufo_job *job, piece *p)
+{
+    const size_t sources = p->n_sources * sizeof *p->sources,
+                 segments = p->n_segments * sizeof *p->segments, ops = p->n_ops * sizeof *p->ops,
+                 results = p->n_made * sizeof *p->made;
+    char *room = mem_alloc(&job->allocator, sources + segments + ops + results + 1);
+
+    if (room == NULL) {
+        *p = (piece){.how = p->how};
+        return false;
+    }
+    p->sources = place_list(&room, p->sources, sources);
+    p->segments = place_list(&room, p->segments, segments);
+    p->ops = place_list(&room, p->ops, ops);
+    p->made = place_list(&room, p->made, results);
+    return true;
 }
 
 /* A copy that owns all that it points to. */
 static gufo_status own_piece(const gufo_job *job, piece *p, gufo_error *error)
 {
-    bool owned = true;
+    bool owned = own_lists(job, p);
 
-    p->sources = copy_list(job, p->sources, p->n_sources, sizeof *p->sources);
-    p->segments = copy_list(job, p->segments, p->n_segments, sizeof *p->segments);
-    p->ops = copy_list(job, p->ops, p->n_ops, sizeof *p->ops);
-    p->made = copy_list(job, p->made, p->n_made, sizeof *p->made);
-    for (uint32_t i = 0; p->sources != NULL && i < p->n_sources; i++)
+    for (uint32_t i = 0; i < p->n_sources; i++)
         owned = own_sides(job, p->sources[i].side, ROWS_SIDES) && owned;
-    for (uint32_t i = 0; p->ops != NULL && i < p->n_ops; i++)
+    for (uint32_t i = 0; i < p->n_ops; i++)
         owned = own_sides(job, p->ops[i].side, OP_SIDES) && owned;
-    return owned && p->sources != NULL && p->segments != NULL && p->ops != NULL && p->made != NULL
-               ? GUFO_OK
-               : fail_memory(error);
+    return owned ? GUFO_OK : fail_memory(error);
 }
 
 /* What is read for the piece: all rows of all segments.  False for more than can be counted:
@@ -322,6 +340,22 @@ static void note_targets(gufo_job *job, const piece *p)
         t->last_piece = job->piece_count;
         t->has_pieces = true;
     }
+}
+
+gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error)
+{
+    uint64_t room, bytes;
+    piece *list;
+
+    if (!checked_add(job->piece_count, count, &room) ||
+        !checked_mul(room + 1, sizeof *list, &bytes) || bytes > SIZE_MAX)
+        return fail_memory(error);
+    list = mem_resize(&job->allocator, job->pieces, (size_t)bytes);
+    if (list == NULL)
+        return fail_memory(error);
+    job->pieces = list;
+    job->piece_room = room + 1;
+    return GUFO_OK;
 }
 
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
