@@ -154,9 +154,8 @@ GUFO_API const char *gufo_checkpoint_recognise(const char *path);
  * the import as its context.  Static; any thread. */
 GUFO_API const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
                                                    gufo_str name);
-/* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention: what
- * general.* says, without the parts that the model does not have, and ".gguf".  `out` is terminated;
- * GUFO_E_RANGE for a name that is too long. */
+/* The name of the file of a type ("Q4_K_M"; NULL: a vocabulary alone) by the naming convention, as
+ * gufo_name_suggest makes it.  `out` is terminated; GUFO_E_RANGE for a name that is too long. */
 GUFO_API gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
                                            char out[GUFO_NAME_SIZE], gufo_error *error);
 /* F16 or BF16, whichever most of the checkpoint is meant to have: the type of its first matrix of

@@ -47,25 +47,25 @@ type_of() {
     make_folder Tiny-Tales
     mkdir there
     gufo convert -q Tiny-Tales there Q4_K_M
-    same_list "$(ls there)" Tiny-Tales-107K-Q4_K_M.gguf
+    same_list "$(ls there)" Tiny-Tales-107K-v1.0-Q4_K_M.gguf
     gufo convert -q Tiny-Tales
-    same_list "$(ls Tiny-Tales/*.gguf)" Tiny-Tales/Tiny-Tales-107K-BF16.gguf
+    same_list "$(ls Tiny-Tales/*.gguf)" Tiny-Tales/Tiny-Tales-107K-v1.0-BF16.gguf
     cd Tiny-Tales
     gufo convert -q . F32
-    same_list "$(echo *.gguf)" 'Tiny-Tales-107K-BF16.gguf Tiny-Tales-107K-F32.gguf'
+    same_list "$(echo *.gguf)" 'Tiny-Tales-107K-v1.0-BF16.gguf Tiny-Tales-107K-v1.0-F32.gguf'
     run -2 --separate-stderr gufo convert -q . F32
-    same_error 'gufo: ./Tiny-Tales-107K-F32.gguf: target exists already (--force replaces it)'
+    same_error 'gufo: ./Tiny-Tales-107K-v1.0-F32.gguf: target exists already (--force replaces it)'
     gufo convert -q . F32 --force
 }
 
 @test "convert: several types from one reading" {
     make_folder Tiny-Tales
     gufo convert -q Tiny-Tales --to made auto,F16,q4_k_m
-    same_list "$(echo made/*)" 'made/Tiny-Tales-107K-BF16.gguf made/Tiny-Tales-107K-F16.gguf made/Tiny-Tales-107K-Q4_K_M.gguf'
+    same_list "$(echo made/*)" 'made/Tiny-Tales-107K-v1.0-BF16.gguf made/Tiny-Tales-107K-v1.0-F16.gguf made/Tiny-Tales-107K-v1.0-Q4_K_M.gguf'
     gufo convert -q Tiny-Tales alone.gguf Q4_K_M
-    cmp alone.gguf made/Tiny-Tales-107K-Q4_K_M.gguf
+    cmp alone.gguf made/Tiny-Tales-107K-v1.0-Q4_K_M.gguf
     gufo convert -q Tiny-Tales alone.gguf --force F16
-    cmp alone.gguf made/Tiny-Tales-107K-F16.gguf
+    cmp alone.gguf made/Tiny-Tales-107K-v1.0-F16.gguf
     run -2 gufo convert Tiny-Tales --to made F16,F16 --force
     run -2 gufo convert Tiny-Tales --to made x.gguf F16
 }
@@ -570,7 +570,7 @@ make_adapter() {
     make_adapter named ', "base_model_name_or_path": "org/base"'
     mkdir out
     gufo convert -q named out F16
-    same_list "$(ls out)" Named-F16-LoRA.gguf
+    same_list "$(ls out)" Named-2K-v1.0-F16-LoRA.gguf
     run -0 --separate-stderr gufo ls named
     has named
 }

@@ -122,7 +122,7 @@ static const char *const card_rows[][3] = {
     {"size_label: 7B\n", "general.size_label", "7B"},
     {"organization: o-o\n", "general.organization", "o-o"},
     {"license: mit\n", "general.license", "mit"},
-    {"license: [mit, apache-2.0, '']\n", "general.license", "mit,apache-2.0"},
+    {"license: [mit, apache-2.0, '']\n", "general.license", "mit AND apache-2.0"},
     {"license: []\n", "general.license", NULL},
     {"license_name: n\n", "general.license.name", "n"},
     {"license_link: http://x\n", "general.license.link", "http://x"},
@@ -137,6 +137,14 @@ static const char *const card_rows[][3] = {
     {"tags: []\n", "general.tags", NULL},
     {"tags: [a, ~, {b: c}, [d], e]\n", "general.tags", "a|e"},
     {"language:\n- no\n- en\nlanguages: de\n", "general.languages", "de|no|en"},
+    {"language: [eng, English, en-US, code, gsw]\n", "general.languages", "en"},
+    {"language: [eng, code, gsw]\ntags: x\n", "general.tags", "x|code|gsw"},
+    {"license: apache-2.0\n", "general.license", "apache-2.0"},
+    {"license: gpl-3.0\n", "general.license", "gpl-3.0"},
+    {"license: llama3.1\n", "general.license", "LicenseRef-llama3.1"},
+    {"license: my own (c) terms\n", "general.license", "LicenseRef-my-own--c--terms"},
+    {"license: [mit OR apache-2.0, other]\n", "general.license",
+     "(mit OR apache-2.0) AND LicenseRef-other"},
     {"base_model:\n", "general.base_model.count", "u32 0"},
     {"base_model: []\nbase_models: [a]\n", "general.base_model.count", "u32 0"},
     {"base_models: [a, b]\n", "general.base_model.count", "u32 2"},
@@ -314,7 +322,7 @@ static void test_cache_of_hugging_face(void **state)
     case_key(&c, "general.name", "Tiny 7B Chat");
     case_key(&c, "general.organization", "My Org");
     case_key(&c, "general.source.repo_url", "https://huggingface.co/my-org/Tiny-7B-Chat");
-    case_key(&c, "general.source.format", "safetensors");
+    case_key(&c, "gufo.source.format", "safetensors");
     case_free(&c);
 }
 
@@ -367,7 +375,8 @@ static const char *const metadata_rows[][3] = {
     {"{\"general.name\": \"\"}", "general.name", NULL},
     {"{\"general.tags\": [\"x\", \"y\"]}", "general.tags", "x|y"},
     {"{\"general.tags\": null}", "general.tags", NULL},
-    {"{\"general.license\": [\"x\", \"y\"]}", "general.license", "x,y"},
+    {"{\"general.license\": \"my own\"}", "general.license", "my own"},
+    {"{\"general.license\": [\"x\", \"y\"]}", "general.license", "LicenseRef-x AND LicenseRef-y"},
     {"{\"general.quantized_by\": \"me\"}", "general.quantized_by", "me"},
     {"{\"general.url\": \"http://x\"}", "general.url", "http://x"},
     {"{\"general.type\": \"adapter\"}", "general.type", "adapter"},

@@ -282,67 +282,6 @@ static void test_folder_names(void **state)
 
 /* ---- names of files ------------------------------------------------------------------------- */
 
-static const struct {
-    const char *basename, *name, *size, *finetune, *version, *kind, *type, *expected;
-} file_rows[] = {
-    {"Tiny-Llama", "T", "7B", "Chat", "v1.0", "model", "Q4_K_M",
-     "Tiny-Llama-7B-Chat-v1.0-Q4_K_M.gguf"},
-    {NULL, "Tiny Llama / x", "7B", NULL, NULL, NULL, "f16", "Tiny-Llama---x-7B-F16.gguf"},
-    {NULL, NULL, NULL, NULL, NULL, NULL, "BF16", "ggml-model-BF16.gguf"},
-    {"B", "N", "7B", "Chat", "v1", "adapter", "F16", "B-7B-Chat-v1-F16-LoRA.gguf"},
-    {"B", "N", "7B", "Chat", "v1", "model", NULL, "B-Chat-v1-vocab.gguf"},
-    {"", "N", "", "a b", "", "model", "F32", "N-a-b-F32.gguf"},
-};
-
-static void set(general_case *c, const char *key, const char *text)
-{
-    gufo_error error = no_error();
-
-    if (text != NULL)
-        check_ok(gufo_document_set_text(c->import.document, key, text, &error), &error, "%s", key);
-}
-
-static void test_file_names(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(file_rows); i++) {
-        gufo_error error = no_error();
-        char name[GUFO_NAME_SIZE];
-        general_case c;
-
-        case_begin(&c, ".");
-        set(&c, "general.basename", file_rows[i].basename);
-        set(&c, "general.name", file_rows[i].name);
-        set(&c, "general.size_label", file_rows[i].size);
-        set(&c, "general.finetune", file_rows[i].finetune);
-        set(&c, "general.version", file_rows[i].version);
-        set(&c, "general.type", file_rows[i].kind);
-        check_ok(file_name_of(c.import.document, file_rows[i].type, name, &error), &error, "%zu",
-                 i);
-        check_str(gufo_str_of(name), file_rows[i].expected, "%zu", i);
-        case_end(&c);
-    }
-}
-
-static void test_long_file_name(void **state)
-{
-    gufo_error error = no_error();
-    char name[GUFO_NAME_SIZE], text[1000];
-    general_case c;
-
-    (void)state;
-    memset(text, 'x', sizeof text);
-    case_begin(&c, ".");
-    for (size_t len = 240; len < sizeof text - 1; len += 253) {
-        text[len] = '\0';
-        set(&c, "general.basename", text);
-        text[len] = 'x';
-        check_status(file_name_of(c.import.document, "F16", name, &error),
-                     len > 246 ? GUFO_E_RANGE : GUFO_OK, &error, "%zu", len);
-    }
-    case_end(&c);
-}
-
 static void test_placeholders(void **state)
 {
     static const char *const patterns[][3] = {
@@ -376,8 +315,6 @@ int main(void)
         cmocka_unit_test(test_size_labels),
         cmocka_unit_test(test_counted_parameters),
         cmocka_unit_test(test_folder_names),
-        cmocka_unit_test(test_file_names),
-        cmocka_unit_test(test_long_file_name),
         cmocka_unit_test(test_placeholders),
     };
 

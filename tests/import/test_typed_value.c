@@ -203,7 +203,7 @@ static void test_file(void **state)
         "{\"version\":1,\"keys\":{" NO_TOKENS
         ",\"general.name\":{\"type\":\"string\",\"value\":\"A\"},\"general.size_label\":null,"
         "\"llama.block_count\":{\"type\":\"uint64\",\"value\":5},\"llama.vocab_size\":null,"
-        "\"general.source.format\":null,\"own.text\":{\"type\":\"string\",\"file\":\"config.json\"}"
+        "\"gufo.source.format\":null,\"own.text\":{\"type\":\"string\",\"file\":\"config.json\"}"
         "},"
         "\"order\":[\"own.text\",\"missing\",\"llama.block_count\"],"
         "\"type\":\"F32\"}";

@@ -5,6 +5,7 @@
 
 #include "import/conversion/conversion.h"
 #include "import/general/file_name.h"
+#include "schema/name/suggest.h"
 
 /* The targets, and the parts of names of tensors that they leave to F16. */
 static const uint32_t targets[] = {GUFO_TYPE_F32,  GUFO_TYPE_F16,   GUFO_TYPE_BF16,
@@ -60,7 +61,11 @@ const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_targ
 gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
                                   char out[GUFO_NAME_SIZE], gufo_error *error)
 {
-    return file_name_of(import->document, type, out, error);
+    char encoding[GUFO_NAME_SIZE];
+
+    (void)file_name_fill(encoding, sizeof encoding, gufo_str_of("{FTYPE}"),
+                         type != NULL ? type : "");
+    return name_suggest_as(import->opened, encoding, out, error);
 }
 
 const gufo_element_type *gufo_import_main_type(const gufo_import *import)

@@ -25,7 +25,11 @@ typedef struct general_field {
     const char *metadata; /* what the caller's metadata call it; NULL: as its key */
 } general_field;
 
-extern const field_kind card_text, card_license, card_list, card_whole, card_real, field_parents;
+/* Fields of the card that have languages: what is none of those is a tag. */
+#define GENERAL_CARD_LANGUAGES "languages language"
+
+extern const field_kind card_text, card_license, card_tags, card_languages, card_whole, card_real,
+    field_parents;
 
 static inline const char *field_metadata_name(const general_field *field)
 {

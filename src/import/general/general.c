@@ -84,13 +84,13 @@ static const general_field fields[] = {
     {"general.source.uuid", .kind = &card_text, .card = "uuid model_uuid"},
     {"general.source.repo_url", .kind = &card_text, .card = "repo_url model_repo_url",
      .known = know_repository},
-    {"general.source.format", .kind = &card_text, .known = know_format},
+    {"gufo.source.format", .kind = &card_text, .known = know_format},
     {"general.base_model.", .kind = &field_parents,
      .card = "base_model base_models base_model_sources", .metadata = "general.base_models"},
     {"general.dataset.", .kind = &field_parents, .card = "datasets dataset dataset_sources",
      .metadata = "general.datasets"},
-    {"general.tags", .kind = &card_list, .card = "tags pipeline_tag"},
-    {"general.languages", .kind = &card_list, .card = "languages language"},
+    {"general.tags", .kind = &card_tags, .card = "tags pipeline_tag"},
+    {"general.languages", .kind = &card_languages, .card = GENERAL_CARD_LANGUAGES},
 };
 
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };

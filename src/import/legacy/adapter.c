@@ -191,7 +191,7 @@ static gufo_status set_keys(conversion *c, gufo_error *error)
         const char *key, *value;
     } texts[] = {{"general.architecture", c->config.architecture},
                  {"general.type", "adapter"},
-                 {"general.source.format", "GGLA version 1"},
+                 {"gufo.source.format", "GGLA version 1"},
                  {"adapter.type", "lora"}};
     gufo_document *d = c->base.document;
     gufo_status status = GUFO_OK;

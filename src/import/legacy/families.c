@@ -197,25 +197,25 @@ static const legacy_name rwkv_fixed[] = {
 #define U32 GUFO_VALUE_UINT32
 #define U64 GUFO_VALUE_UINT64
 #define F32 GUFO_VALUE_FLOAT32
-#define FIELD(key, type, field)                                         \
-    {                                                                   \
-        "{arch}." key, type, FROM_FIELD, field, 0, false, 0, NULL, NULL \
+#define FIELD(key, type, field)                                  \
+    {                                                            \
+        "{arch}." key, type, FROM_FIELD, field, 0, 0, NULL, NULL \
     }
-#define SHAPE(key, letter)                                                      \
-    {                                                                           \
-        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL \
+#define SHAPE(key, letter)                                               \
+    {                                                                    \
+        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, 0, NULL, NULL \
     }
-#define TABLE(key, type, number)                                                 \
-    {                                                                            \
-        "{arch}." key, type, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL \
+#define TABLE(key, type, number)                                          \
+    {                                                                     \
+        "{arch}." key, type, FROM_TABLE, FIELD_END, 0, number, NULL, NULL \
     }
-#define GUESS(key, type, number, why)                                        \
-    {                                                                        \
-        "{arch}." key, type, ASSUMED, FIELD_END, 0, false, number, NULL, why \
+#define GUESS(key, type, number, why)                                 \
+    {                                                                 \
+        "{arch}." key, type, ASSUMED, FIELD_END, 0, number, NULL, why \
     }
-#define END_OF_KEYS                                               \
-    {                                                             \
-        NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL \
+#define END_OF_KEYS                                        \
+    {                                                      \
+        NULL, U32, FROM_TABLE, FIELD_END, 0, 0, NULL, NULL \
     }
 
 #define LAYER_NORM                                   \
@@ -232,9 +232,9 @@ static const legacy_key llama_keys[] = {
     FIELD("embedding_length", U32, FIELD_EMBD),
     FIELD("block_count", U32, FIELD_LAYER),
     SHAPE("feed_forward_length", 'F'),
-    {"{arch}.rope.dimension_count", U32, FROM_HEAD_SIZE, FIELD_END, 0, false, 0, NULL, NULL},
+    {"{arch}.rope.dimension_count", U32, FROM_HEAD_SIZE, FIELD_END, 0, 0, NULL, NULL},
     FIELD("attention.head_count", U32, FIELD_HEAD),
-    {"{arch}.attention.head_count_kv", U32, FROM_KV_SHAPE, FIELD_END, 'K', false, 0, NULL, NULL},
+    {"{arch}.attention.head_count_kv", U32, FROM_KV_SHAPE, FIELD_END, 'K', 0, NULL, NULL},
     GUESS("attention.layer_norm_rms_epsilon", F32, 5e-6,
           "between LLaMA, which has 1e-6, and Llama 2, which has 1e-5"),
     GUESS("rope.freq_base", F32, 10000, "LLaMA and Llama 2 have it, Code Llama has 1000000"),
@@ -325,7 +325,7 @@ static const legacy_key mpt_keys[] = {
     SHAPE("feed_forward_length", 'F'),
     FIELD("attention.head_count", U32, FIELD_HEAD),
     LAYER_NORM,
-    {"{arch}.attention.clamp_kqv", F32, FROM_FIELD, FIELD_CLIP, 0, true, 0, NULL, NULL},
+    FIELD("attention.clamp_kqv", F32, FIELD_CLIP),
     FIELD("attention.max_alibi_bias", F32, FIELD_ALIBI),
     END_OF_KEYS,
 };
@@ -337,6 +337,7 @@ static const legacy_key replit_keys[] = {
     SHAPE("feed_forward_length", 'F'),
     FIELD("attention.head_count", U32, FIELD_HEAD),
     LAYER_NORM,
+    TABLE("attention.clamp_kqv", F32, 0),
     GUESS("attention.max_alibi_bias", F32, 8, "the programs that ran these files had it built in"),
     END_OF_KEYS,
 };
@@ -354,13 +355,14 @@ static const legacy_key bloom_keys[] = {
 
 static const legacy_key falcon_keys[] = {
     CONTEXT_2048,
-    {"{arch}.tensor_data_layout", GUFO_VALUE_STRING, FROM_TABLE, FIELD_END, 0, false, 0, "jploski",
-     NULL},
+    {"{arch}.tensor_data_layout", GUFO_VALUE_STRING, FROM_TABLE, FIELD_END, 0, 0, "jploski", NULL},
     FIELD("embedding_length", U32, FIELD_EMBD),
     SHAPE("feed_forward_length", 'F'),
     FIELD("block_count", U32, FIELD_LAYER),
     FIELD("attention.head_count", U32, FIELD_HEAD),
     FIELD("attention.head_count_kv", U32, FIELD_HEAD_KV),
+    {"{arch}.attention.use_norm", GUFO_VALUE_BOOL, FROM_TENSOR, FIELD_END, 0, 0,
+     "transformer.h.0.ln_attn.weight", NULL},
     LAYER_NORM,
     END_OF_KEYS,
 };

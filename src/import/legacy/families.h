@@ -110,6 +110,7 @@ typedef enum legacy_source {
     FROM_SHAPE,     /* the dimension that the letter `shape` stands for */
     FROM_HEAD_SIZE, /* embedding / heads */
     FROM_KV_SHAPE,  /* K / head size */
+    FROM_TENSOR,    /* whether the file has the tensor `text` */
     FROM_TABLE,     /* `number` or `text`: what all such files have */
     ASSUMED,        /* `number`: what nearly all such files have */
 } legacy_source;
@@ -120,7 +121,6 @@ typedef struct legacy_key {
     legacy_source from;
     legacy_field field;
     char shape;
-    bool positive; /* left out unless it is above zero */
     double number;
     const char *text;
     const char *why; /* of an assumed one */

@@ -99,30 +99,30 @@ static const legacy_name rwkv7_names[] = {
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 #define U32 GUFO_VALUE_UINT32
-#define FIELD(key, field)                                              \
-    {                                                                  \
-        "{arch}." key, U32, FROM_FIELD, field, 0, false, 0, NULL, NULL \
+#define FIELD(key, field)                                       \
+    {                                                           \
+        "{arch}." key, U32, FROM_FIELD, field, 0, 0, NULL, NULL \
     }
-#define SHAPE(key, letter)                                                      \
-    {                                                                           \
-        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL \
+#define SHAPE(key, letter)                                               \
+    {                                                                    \
+        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, 0, NULL, NULL \
     }
-#define TABLE(key, number)                                                      \
-    {                                                                           \
-        "{arch}." key, U32, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL \
+#define TABLE(key, number)                                               \
+    {                                                                    \
+        "{arch}." key, U32, FROM_TABLE, FIELD_END, 0, number, NULL, NULL \
     }
-#define EPSILON                                                                                  \
-    {                                                                                            \
-        "{arch}.attention.layer_norm_epsilon", GUFO_VALUE_FLOAT32, ASSUMED, FIELD_END, 0, false, \
-            1e-5, NULL, "the programs that ran these files had it built in"                      \
+#define EPSILON                                                                                 \
+    {                                                                                           \
+        "{arch}.attention.layer_norm_epsilon", GUFO_VALUE_FLOAT32, ASSUMED, FIELD_END, 0, 1e-5, \
+            NULL, "the programs that ran these files had it built in"                           \
     }
 #define BOTH                                                                     \
     TABLE("context_length", 1048576), FIELD("embedding_length", FIELD_EMBD),     \
         FIELD("block_count", FIELD_LAYER), EPSILON, SHAPE("wkv.head_size", 'H'), \
         SHAPE("feed_forward_length", 'F'), TABLE("attention.head_count", 0)
-#define END_OF_KEYS                                               \
-    {                                                             \
-        NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL \
+#define END_OF_KEYS                                        \
+    {                                                      \
+        NULL, U32, FROM_TABLE, FIELD_END, 0, 0, NULL, NULL \
     }
 
 static const legacy_key rwkv6_keys[] = {

@@ -75,6 +75,8 @@ static double number_of(const legacy_import *im, const legacy_key *key)
         return size;
     case FROM_KV_SHAPE:
         return (double)im->shapes.size[(unsigned char)key->shape] / size;
+    case FROM_TENSOR:
+        return legacy_record_find(&file->parts[0], key->text) != NULL;
     default:
         return key->number;
     }
@@ -148,8 +150,6 @@ static gufo_status set_row(const filling *f, const legacy_key *key, gufo_error *
     const legacy_size *size = find_size(f->im, key);
     gufo_status status = GUFO_OK;
 
-    if (key->positive && value.as.f <= 0 && !is_known(f, name))
-        return GUFO_OK;
     if (key->from == FROM_KV_SHAPE)
         status = check_kv(f, number_of(f->im, key), error);
     if (status == GUFO_OK)
@@ -231,46 +231,65 @@ static gufo_status set_silero(const filling *f, gufo_error *error)
 
 /* ---- general -------------------------------------------------------------------------------- */
 
-/* The element type that most numbers have. */
-static const gufo_element_type *most_type(const legacy_import *im)
+enum { TYPES = 64 }; /* more than there are */
+
+/* How many weights have each element type: those of matrices that are no embedding, of any where
+ * there are none. */
+typedef struct weight_counts {
+    uint64_t of[TYPES], total;
+} weight_counts;
+
+static bool is_weight(const legacy_tensor *t)
 {
-    uint64_t counts[64] = {0}, best = 0;
-    const gufo_element_type *type = gufo_element_type_by_id(GUFO_TYPE_F32);
+    gufo_str name = gufo_str_of(t->name);
+
+    return t->n_dims > 1 && !str_begins(name, "token_embd.") && !str_begins(name, "output.");
+}
+
+static weight_counts count_weights(const legacy_import *im, bool all)
+{
+    weight_counts counts = {.total = 0};
 
     for (uint64_t i = 0; i < im->tensor_count; i++) {
         const legacy_tensor *t = &im->tensors[i];
         uint64_t elements = t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
 
-        counts[t->type->id] += elements;
-        if (counts[t->type->id] > best) {
-            best = counts[t->type->id];
-            type = t->type;
+        if (all || is_weight(t)) {
+            counts.of[t->type->id] += elements;
+            counts.total += elements;
         }
     }
-    return type;
+    return counts;
 }
 
-static bool has_type(const legacy_import *im, uint32_t id)
+static const gufo_element_type *most_type(const weight_counts *counts)
 {
-    for (uint64_t i = 0; i < im->tensor_count; i++)
-        if (im->tensors[i].type->id == id)
-            return true;
-    return false;
+    uint32_t most = GUFO_TYPE_F32;
+
+    for (uint32_t id = 0; id < TYPES; id++)
+        if (counts->of[id] > counts->of[most])
+            most = id;
+    return gufo_element_type_by_id(most);
 }
 
-/* The header's file type where it is still one and tensors have its type; else that of the most
- * numbers. */
+/* The header's file type where it is still one and enough weights have its type for a mixture; else that
+ * of the most. */
 static const gufo_file_type *file_type(const legacy_import *im)
 {
+    enum { LEAST_PART = 8 };
     const legacy_file *file = &im->file;
     const gufo_file_type *said =
         file->form->container == CONTAINER_RWKV || (file->form->flags & FORM_SILERO) != 0
             ? NULL
             : gufo_file_type_by_id((uint64_t)file->ftype);
-    const gufo_element_type *most = most_type(im);
+    weight_counts counts = count_weights(im, false);
+    const gufo_element_type *most;
 
+    if (counts.total == 0)
+        counts = count_weights(im, true);
+    most = most_type(&counts);
     if (said != NULL && (said->flags & GUFO_FILE_TYPE_REMOVED) == 0 &&
-        has_type(im, said->base_type) &&
+        counts.of[said->base_type] > counts.total / LEAST_PART &&
         (said->id != GUFO_FILE_TYPE_F32 || most->id == GUFO_TYPE_F32))
         return said;
     return gufo_file_type_by_name(most->name);
@@ -331,9 +350,9 @@ static gufo_status set_general(const filling *f, gufo_error *error)
                    legacy_container_name(file->form->container),
                    file->version != 0 ? " version " : "", file->version);
     if (status == GUFO_OK)
-        status = set_text(f, "general.source.format", text, error);
+        status = set_text(f, "gufo.source.format", text, error);
     if (status == GUFO_OK)
-        status = set_file_name(f, "general.source.file", name, error);
+        status = set_file_name(f, "gufo.source.file", name, error);
     return status;
 }
 

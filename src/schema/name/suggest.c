@@ -61,7 +61,8 @@ typedef struct draft {
     const gufo_model *model;
     gufo_str sidecar, type, encoding; /* or absent */
     bool counts_tensors; /* all tensors are present, and their number gives the size of the model */
-    name_title title;    /* what general.name holds */
+    const char *to_write; /* the encoding of the file that will be written; NULL: as the model is */
+    name_title title;     /* what general.name holds */
     name_text base, size, fine_tune, version;
 } draft;
 
@@ -251,7 +252,8 @@ static void make(draft *d)
     make_size(d);
     make_fine_tune(d);
     make_version(d);
-    d->encoding = encoding_of(d->model);
+    d->encoding = d->to_write != NULL && gufo_tensor_count(d->model) > 0 ? gufo_str_of(d->to_write)
+                                                                         : encoding_of(d->model);
 }
 
 /* What split.no and split.count say; a file without them is the only one. */
@@ -260,6 +262,15 @@ static uint64_t split_number(const gufo_model *file, const char *key, uint64_t o
     uint64_t number;
 
     return gufo_get_u64(file, key, &number, NULL) == GUFO_OK ? number : otherwise;
+}
+
+gufo_status name_suggest_as(const gufo_model *model, const char *encoding, char out[GUFO_NAME_SIZE],
+                            gufo_error *error)
+{
+    draft d = {.model = model, .counts_tensors = true, .to_write = encoding};
+
+    make(&d);
+    return write_name(&d, 1, 1, out, error);
 }
 
 /* One file, which may be a shard all the same. */

@@ -31,6 +31,11 @@ bool name_sizes_agree(gufo_str a, gufo_str b);
  * `experts` is 0 for a model without. */
 void name_write_size(uint64_t experts, uint64_t parameters, name_text *out);
 
+/* As gufo_name_suggest, of the one file that the model will be with this encoding, the name of a file
+ * type in capitals; one without tensors has none. */
+gufo_status name_suggest_as(const gufo_model *model, const char *encoding, char out[GUFO_NAME_SIZE],
+                            gufo_error *error);
+
 /* What a text such as general.name holds: "Mistral 7B Instruct v0.2". */
 typedef struct name_title {
     name_text base, size, fine_tune, version;

@@ -117,3 +117,16 @@ syntax_result syntax_language(gufo_str text)
     return syntax_fault(text.len <= 3 && base.len == text.len ? SYNTAX_UNKNOWN : SYNTAX_MALFORMED,
                         text, text, "is not an ISO 639 language code");
 }
+
+gufo_str language_code(gufo_str text)
+{
+    gufo_str base = {text.data, (size_t)smaller(str_span(text, 0, is_letter), 4)};
+    bool tagged = base.len < text.len && (text.data[base.len] == '-' || text.data[base.len] == '_');
+    gufo_str code = standard_code(base);
+    const language *named;
+
+    if (code.len == 2 && (tagged || base.len == text.len))
+        return code;
+    named = find_name(text);
+    return named != NULL ? gufo_str_of(named->two) : (gufo_str){0};
+}

@@ -45,6 +45,10 @@ syntax_result syntax_license(gufo_str text);
  * other spellings (three letters, capitals, regions, English names) the hint is the code. */
 syntax_result syntax_language(gufo_str text);
 
+/* The code of two letters of a language that is given by its code, with a region or script behind it, or
+ * by an English name; empty where there is none.  Static. */
+gufo_str language_code(gufo_str text);
+
 /* A UUID (RFC 9562): 8-4-4-4-12 hexadecimal digits. */
 syntax_result syntax_uuid(gufo_str text);
 

@@ -431,21 +431,34 @@ static gufo_document *plan(const model *m, uint64_t shard, uint64_t shards)
     return d;
 }
 
-static gufo_status suggest(const model *m, uint64_t shard, uint64_t shards,
-                           char out[GUFO_NAME_SIZE], gufo_error *error)
+/* Of the encoding that the file has, or will have. */
+static gufo_status suggest_of(gufo_document *d, const char *type, char out[GUFO_NAME_SIZE],
+                              gufo_error *error)
 {
     gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE};
-    gufo_document *d = plan(m, shard, shards);
     size_t size;
     const void *header = document_header(d, &size);
     gufo_model *file = gufo_open_memory(header, size, &only_metadata, error);
 
     check(file != NULL, "%s", error->message);
-    gufo_status status = gufo_name_suggest(file, 0, out, error);
+    gufo_status status = type != NULL ? name_suggest_as(file, type, out, error)
+                                      : gufo_name_suggest(file, 0, out, error);
 
     gufo_close(file);
     gufo_document_free(d);
     return status;
+}
+
+static gufo_status suggest(const model *m, uint64_t shard, uint64_t shards,
+                           char out[GUFO_NAME_SIZE], gufo_error *error)
+{
+    return suggest_of(plan(m, shard, shards), NULL, out, error);
+}
+
+static gufo_status suggest_as(const model *m, const char *type, char out[GUFO_NAME_SIZE],
+                              gufo_error *error)
+{
+    return suggest_of(plan(m, 0, 0), type, out, error);
 }
 
 static const model models[] = {
@@ -607,6 +620,55 @@ static void test_suggest(void **state)
     }
 }
 
+/* The name of a file that will be written with another encoding; signs that could deceive are none of
+ * it. */
+static void test_suggest_as(void **state)
+{
+    static const struct {
+        model model;
+        const char *type;
+    } rows[] = {
+        {{"Tiny-Llama-7B-Chat-v1.0-Q4_K_M.gguf",
+          {{"general.basename", "Tiny-Llama"},
+           {"general.size_label", "7B"},
+           {"general.finetune", "Chat"}},
+          1,
+          {{"a", GUFO_TYPE_F16, 1, {4}}}},
+         "Q4_K_M"},
+        {{"Ernie4-5-7B-v2-F16-LoRA.gguf",
+          {{"general.basename", "Ernie4_5"},
+           {"general.size_label", "7B"},
+           {"general.version", "v2"},
+           {"general.type", "adapter"}},
+          -1,
+          {{"a", GUFO_TYPE_F32, 1, {4}}}},
+         "F16"},
+        {{"B-7B-v1.0-vocab.gguf",
+          {{"general.basename", "B"}, {"general.size_label", "7B"}},
+          1,
+          {{NULL, 0, 0, {0}}}},
+         ""},
+        {{"fgg-a-b-7B-v1.0-F16.gguf",
+          {{"general.name", "-.\xe2\x80\xae"
+                            "fgg\xc2\x85"
+                            "a/../b"},
+           {"general.size_label", "7B"}},
+          1,
+          {{"a", GUFO_TYPE_F16, 1, {4}}}},
+         "F16"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_error error = no_error();
+        char text[GUFO_NAME_SIZE];
+
+        check_ok(suggest_as(&rows[i].model, rows[i].type, text, &error), &error, "row %zu", i);
+        check_str(gufo_str_of(text), rows[i].model.expected, "row %zu", i);
+        check(gufo_name_match(gufo_str_of(text), NULL), "%s", text);
+    }
+}
+
 /* Of a shard alone: the first one says all but the size. */
 static void test_suggest_shard(void **state)
 {
@@ -686,13 +748,14 @@ static void test_too_many_shards(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conforming),  cmocka_unit_test(test_versionless),
-        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_reasons),     cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_titles),      cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_suggest),     cmocka_unit_test(test_suggest_shard),
-        cmocka_unit_test(test_suggest_set), cmocka_unit_test(test_too_many_shards),
-        cmocka_unit_test(test_sizes_agree), cmocka_unit_test(test_suggest_too_long),
+        cmocka_unit_test(test_conforming),       cmocka_unit_test(test_versionless),
+        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_reasons),          cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_titles),           cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_suggest_as),       cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_suggest_shard),    cmocka_unit_test(test_suggest_set),
+        cmocka_unit_test(test_too_many_shards),  cmocka_unit_test(test_sizes_agree),
+        cmocka_unit_test(test_suggest_too_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
