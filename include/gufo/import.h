@@ -84,6 +84,7 @@ typedef enum gufo_import_advice {
     GUFO_ADVICE_BASE = 5,       /* .base */
     GUFO_ADVICE_MEMORY = 6,     /* .memory */
     GUFO_ADVICE_FOLLOW = 7,     /* GUFO_CHECKPOINT_FOLLOW */
+    GUFO_ADVICE_FORCE = 8,      /* GUFO_CHECKPOINT_FORCE_CONFIG */
 } gufo_import_advice;
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -99,6 +100,12 @@ typedef enum gufo_checkpoint_flags {
      * folder is in the folder; what the caches of Hugging Face's tools have in the place of a file
      * (models--ORG--NAME/blobs) is known, and read. */
     GUFO_CHECKPOINT_FOLLOW = 32,
+    /* A configuration that contradicts the tensors, the vocabulary or itself: what would be a failure
+     * is a warning. */
+    GUFO_CHECKPOINT_FORCE_CONFIG = 64,
+    /* For those who look at a model, or check it themselves: gufo_check is not called, and what a
+     * configuration says that GGUF cannot is a warning. */
+    GUFO_CHECKPOINT_NO_CHECK = 128,
 } gufo_checkpoint_flags;
 
 /* Texts and `known` are needed during the call alone. */
@@ -129,8 +136,9 @@ typedef struct gufo_checkpoint_options {
  * of PEFT (LoRA): it becomes a GGUF adapter, with tensors NAME.lora_a and NAME.lora_b.  Data is read
  * when it is asked for.  Tensors of the model (gufo_import_model) keep the element type that they have
  * in the checkpoint, as far as GGUF has it; norms, biases and what readers want exactly become F32.
- * Weights of quantized checkpoints are blocks that hold the same numbers, or F32.  `options` may be
- * NULL.  Freed with gufo_import_close.  NULL on failure:
+ * Weights of quantized checkpoints are blocks that hold the same numbers, or F32.  The model has no errors
+ * by the rules of check.h (GUFO_LEVEL_MODEL), and no tensor of another shape than its keys imply.  `options`
+ * may be NULL.  Freed with gufo_import_close.  NULL on failure:
  *   GUFO_E_NOT_FOUND  no tensors, or no tokenizer; the base of an adapter is not known
  *   GUFO_E_SHARDS     a file of the checkpoint is missing, or its index disagrees with the files
  *   GUFO_E_TYPE       an architecture without rules; a pre-tokenizer that is not recognised; a
@@ -138,7 +146,8 @@ typedef struct gufo_checkpoint_options {
  *                     kind than LoRA, or whose pairs cannot follow the rules of its base
  *   GUFO_E_ARGUMENT   options that do not go together; an `arch` that cannot begin a key
  *   GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE, GUFO_E_LIMIT
- *                     what is wrong with a file, and where
+ *                     what is wrong with a file, and where; which field of config.json contradicts
+ *                     the tensors (with GUFO_ADVICE_FORCE)
  *   GUFO_E_IO, GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
                                                            const gufo_checkpoint_options *options,

@@ -201,8 +201,28 @@ END
 @test "convert: a vocabulary of another length than the embedding" {
     make_folder m
     sed -i 's/"vocab_size": 259/"vocab_size": 300/' m/config.json
-    run -0 --separate-stderr gufo convert m a.gguf
-    same_error 'gufo: m: warning: the embedding has 259 rows, but the vocabulary has 300 tokens'
+    run -3 --separate-stderr gufo convert m a.gguf
+    same_error 'gufo: m/config.json: vocab_size (300): the embedding has 259 rows (--force-config converts it all the same)'
+    run -0 --separate-stderr gufo convert m a.gguf --force-config
+    [[ "$stderr" == *'the embedding has 259 rows, but the vocabulary has 300 tokens'* ]]
+}
+
+@test "convert: a configuration that contradicts the tensors" {
+    make_folder m
+    cp m/config.json sound.json
+    sed 's/"hidden_size": 64/"hidden_size": 72/' sound.json >m/config.json
+    run -3 --separate-stderr gufo convert m a.gguf
+    same_error 'gufo: m/config.json: hidden_size (72): tensor "output.weight" has the shape [64, 259], not [72, 259]: embedding_length,vocab (--force-config converts it all the same)'
+    sed 's/"num_hidden_layers": 2/"num_hidden_layers": 4000000000/' sound.json >m/config.json
+    run -3 --separate-stderr gufo convert m a.gguf
+    [[ "$stderr" == *'num_hidden_layers (4000000000): blocks blk.2 to blk.3999999999 have no tensors'* ]]
+    [ ! -e a.gguf ]
+    # Those who look see it, and its rules.
+    run -0 gufo show m
+    run -1 gufo validate m
+    run -0 --separate-stderr gufo convert m a.gguf --force-config
+    [[ "$stderr" == *'warning: num_hidden_layers (4000000000): '* ]]
+    run -1 gufo validate a.gguf
 }
 
 # bats test_tags=plain

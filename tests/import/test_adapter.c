@@ -430,7 +430,8 @@ static void test_gguf_base(void **state)
          {8, 2},
          numbers},
     };
-    static const gufo_checkpoint_options alone = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    static const gufo_checkpoint_options alone = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY |
+                                                           GUFO_CHECKPOINT_NO_CHECK};
     world w = world_new(config, "{" SETTINGS "}", pair, COUNT_OF(pair));
     path_text out = folder_path(&w.folder, "base.gguf");
     const gufo_job_options job_options = {.path = out.text};

@@ -103,8 +103,8 @@ static void check_inclusions(const char *group, const char *phase, unsigned dept
 /* Rows are sorted by group; inclusions end; groups are architectures or begin with @. */
 static void test_groups(void **state)
 {
-    static const char *const phases[] = {"fields", "config", "tensors",
-                                         "params", "vocab",  "export"};
+    static const char *const phases[] = {"fields", "config", "tensors", "params",
+                                         "vocab",  "check",  "export"};
 
     (void)state;
     for (size_t i = 0; rules_at(i) != NULL; i++) {

@@ -66,9 +66,11 @@ static gufo_import *advise(gufo_import *import, gufo_error *error)
 static gufo_import *try_checkpoint(const char *path, size_t number, gufo_error *error)
 {
     gufo_checkpoint_options tries[] = {
-        {0},
-        {.flags = GUFO_CHECKPOINT_NO_VOCABULARY},
-        {.flags = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_GENERIC, .arch = "unknown"}};
+        {.flags = GUFO_CHECKPOINT_NO_CHECK},
+        {.flags = GUFO_CHECKPOINT_NO_CHECK | GUFO_CHECKPOINT_NO_VOCABULARY},
+        {.flags =
+             GUFO_CHECKPOINT_NO_CHECK | GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_GENERIC,
+         .arch = "unknown"}};
 
     if (options_follow())
         tries[number].flags |= GUFO_CHECKPOINT_FOLLOW;

@@ -59,6 +59,9 @@ static const command_option convert_table[] = {
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_NO_VOCABULARY)},
     {"keep-tokenizer-json", NULL, "Keep tokenizer.json, too, as tokenizer.huggingface.json",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_TOKENIZER)},
+    {"force-config", NULL,
+     "Convert although config.json contradicts the tensors, the vocabulary or itself",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_FORCE_CONFIG)},
 #include "cli/quantize/quantize_options.def"
     {0},
 };
@@ -82,6 +85,7 @@ static const char *const hints[] = {
     [GUFO_ADVICE_BASE] = "--base names the model that the adapter is for",
     [GUFO_ADVICE_MEMORY] = "--memory SIZE lets it use more",
     [GUFO_ADVICE_FOLLOW] = "--follow reads it",
+    [GUFO_ADVICE_FORCE] = "--force-config converts it all the same",
 };
 
 /* Options that do not go together are wrong usage, what files say is not. */

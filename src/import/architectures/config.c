@@ -107,8 +107,10 @@ static gufo_status read_files(model_config *c, gufo_error *error)
 
 static gufo_status prepare(model_config *c, const char *arch, gufo_error *error)
 {
-    gufo_status status = config_join_text(c, error);
+    gufo_status status;
 
+    c->origins = json_object();
+    status = c->origins != NULL ? config_join_text(c, error) : fail_memory(error);
     if (status == GUFO_OK && c->is_mistral)
         status = config_edit(c, "@params.json", "fields", c->fields, error);
     if (status == GUFO_OK)
@@ -182,6 +184,7 @@ void config_close(model_config *config)
     json_decref(config->raw);
     json_decref(config->fields);
     json_decref(config->edited);
+    json_decref(config->origins);
     json_decref(config->ropes);
     json_decref(config->tokenizer);
     json_decref(config->generation);

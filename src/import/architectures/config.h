@@ -26,6 +26,7 @@ typedef struct model_config {
     json_t *raw;                 /* config.json, or params.json, as it is */
     json_t *fields;              /* with the text model's fields over it */
     json_t *edited;     /* and with the changes that the keys (vocab_size: the tokenizer) want */
+    json_t *origins;    /* of fields that rules made: those that they were made of, in an object */
     json_t *ropes;      /* parameters of rotary positions, complete */
     json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
     json_t *generation; /* generation_config.json; NULL: none, or unreadable */

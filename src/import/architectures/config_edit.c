@@ -8,7 +8,7 @@
 /* A row without a value removes its field; one whose value is absent leaves it as it is. */
 static gufo_status edit_field(void *context, const rule *row, gufo_error *error)
 {
-    const expression_scope *scope = context;
+    expression_scope *scope = context;
     expression_result result = {.made = NULL};
     gufo_status status;
 
@@ -16,12 +16,17 @@ static gufo_status edit_field(void *context, const rule *row, gufo_error *error)
         (void)json_object_del(scope->fields, row->key);
         return GUFO_OK;
     }
-    status = expression_evaluate(scope, row->value, &result, error);
+    scope->read = json_object();
+    status = scope->read != NULL ? expression_evaluate(scope, row->value, &result, error)
+                                 : fail_memory(error);
     if (status == GUFO_OK && result.value.kind == TERM_ABSENT && !result.value.optional)
         status = term_missing(&result.value, error);
     if (status == GUFO_OK && result.value.kind != TERM_ABSENT &&
-        json_object_set_new(scope->fields, row->key, term_to_json(&result.value)) != 0)
+        (json_object_set_new(scope->fields, row->key, term_to_json(&result.value)) != 0 ||
+         json_object_set(scope->config->origins, row->key, scope->read) != 0))
         status = fail_memory(error);
+    json_decref(scope->read);
+    scope->read = NULL;
     expression_free(&result);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "gufo/schema.h"
 #include "import/architectures/config_files.h"
 #include "import/architectures/pattern.h"
 
@@ -567,6 +569,18 @@ static term term_of_entry(const gufo_value *value)
     return term_of_bool(gufo_value_bool(value, &truth, NULL) != GUFO_OK || truth);
 }
 
+/* A key by its whole name, or one of the architecture. */
+static bool find_written(const expression_scope *scope, gufo_str key, gufo_document_entry *out)
+{
+    char name[GUFO_KEY_NAME_SIZE];
+
+    if (gufo_document_find_str(scope->document, key, out))
+        return true;
+    (void)snprintf(name, sizeof name, "%s.%.*s", scope->config->architecture, (int)key.len,
+                   key.data);
+    return gufo_document_find(scope->document, name, out);
+}
+
 static gufo_status compute_written(expression_call *c, term *out, gufo_error *error)
 {
     gufo_document_entry entry;
@@ -574,8 +588,18 @@ static gufo_status compute_written(expression_call *c, term *out, gufo_error *er
 
     *out = (term){.kind = TERM_ABSENT};
     if (status == GUFO_OK && c->scope->document != NULL &&
-        gufo_document_find_str(c->scope->document, c->arguments[0].text, &entry))
+        find_written(c->scope, c->arguments[0].text, &entry))
         *out = term_of_entry(&entry.value);
+    return status;
+}
+
+static gufo_status compute_made(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    *out = term_of_bool(
+        status == GUFO_OK && c->scope->document != NULL &&
+        gufo_document_tensor_find(c->scope->document, c->arguments[0].text, NULL, NULL));
     return status;
 }
 
@@ -636,6 +660,7 @@ static const expression_function functions[] = {
     {"letters", 3, 3, false, compute_letters},
     {"labels", 1, 1, false, compute_labels},
     {"written", 1, 1, false, compute_written},
+    {"made", 1, 1, false, compute_made},
     {"token", 1, 1, false, compute_token},
 };
 

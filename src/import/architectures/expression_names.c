@@ -2,6 +2,7 @@
  * ftype, pooling ...  A path "a.b" is a field of an object. */
 #include "import/architectures/expression_scope.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -51,6 +52,75 @@ static const struct object_row {
     {"rope", rope_of}, {"swa", rope_of_windows},
 };
 
+static gufo_str next_part(gufo_str *path)
+{
+    const char *dot = memchr(path->data, '.', path->len);
+    gufo_str part = {path->data, dot != NULL ? (size_t)(dot - path->data) : path->len};
+
+    *path = str_from(*path, dot != NULL ? part.len + 1 : part.len);
+    return part;
+}
+
+/* ---- fields that are read -------------------------------------------------------------------- */
+
+/* The field that became a parameter of rotary positions; NULL: it is in an object of them. */
+static const char *rope_field(const expression_scope *s, const json_t *value)
+{
+    const char *name;
+    json_t *field;
+
+    json_object_foreach(s->config->fields, name, field)
+    {
+        if (field == value && !json_is_boolean(field) && !json_is_null(field))
+            return name;
+    }
+    return NULL;
+}
+
+/* Notes a field as the file has it; `path` is a name of the tables. */
+static gufo_status note_field(const expression_scope *s, const char *path, json_t *value,
+                              gufo_error *error)
+{
+    json_t *origins = json_object_get(s->config->origins, path);
+    bool noted = origins != NULL ? json_object_update(s->read, origins) == 0
+                                 : json_object_set(s->read, path, value) == 0;
+
+    return noted ? GUFO_OK : fail_memory(error);
+}
+
+static gufo_status note_rope(const expression_scope *s, gufo_str path, json_t *value,
+                             gufo_error *error)
+{
+    const char *name = rope_field(s, value);
+    bool is_new = json_object_get(s->config->fields, "rope_parameters") != NULL;
+    char text[160];
+
+    if (name != NULL)
+        return note_field(s, name, value, error);
+    (void)snprintf(text, sizeof text, "%s.%.*s", is_new ? "rope_parameters" : "rope_scaling",
+                   (int)path.len, path.data);
+    return note_field(s, text, value, error);
+}
+
+/* Those of tokenizer_config.json, and of elements of a list, are not the configuration's. */
+static gufo_status note_path(const expression_scope *s, gufo_str path, json_t *value,
+                             gufo_error *error)
+{
+    gufo_str rest = path, first = next_part(&rest);
+    char text[160];
+
+    if (s->read == NULL || value == NULL || path.len >= sizeof text)
+        return GUFO_OK;
+    if (rest.len > 0 && str_is_word(first, "x tokcfg"))
+        return GUFO_OK;
+    if (rest.len > 0 && str_is_word(first, "rope ropes swa"))
+        return note_rope(s, rest, value, error);
+    if (rest.len > 0 && str_is_word(first, "raw"))
+        path = rest;
+    (void)snprintf(text, sizeof text, "%.*s", (int)path.len, path.data);
+    return note_field(s, text, value, error);
+}
+
 /* ---- single names ---------------------------------------------------------------------------- */
 
 /* Failures name the field that was found, or all. */
@@ -60,13 +130,12 @@ static gufo_status find_blocks(const expression_scope *s, term *out, gufo_error 
     json_t *found = NULL;
     size_t i;
 
-    (void)error;
     for (i = 0; i < sizeof fields / sizeof *fields && found == NULL; i++)
         found = json_object_get(s->fields, fields[i]);
     *out = term_of_json(found);
     out->source = gufo_str_of(found != NULL ? fields[i - 1]
                                             : "n_layers|num_hidden_layers|n_layer|num_layers");
-    return GUFO_OK;
+    return found != NULL ? note_path(s, out->source, found, error) : GUFO_OK;
 }
 
 static gufo_status find_file_type(const expression_scope *s, term *out, gufo_error *error)
@@ -115,15 +184,6 @@ static const struct name_row {
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static gufo_str next_part(gufo_str *path)
-{
-    const char *dot = memchr(path->data, '.', path->len);
-    gufo_str part = {path->data, dot != NULL ? (size_t)(dot - path->data) : path->len};
-
-    *path = str_from(*path, dot != NULL ? part.len + 1 : part.len);
-    return part;
-}
-
 static json_t *first_object(const expression_scope *s, const expression_element *e, gufo_str *path)
 {
     gufo_str rest = *path, first = next_part(&rest);
@@ -140,8 +200,10 @@ static json_t *first_object(const expression_scope *s, const expression_element 
     return fields_of(s);
 }
 
-static term find_path(const expression_scope *s, const expression_element *e, gufo_str path)
+static gufo_status find_path(const expression_scope *s, const expression_element *e, gufo_str path,
+                             term *out, gufo_error *error)
 {
+    const gufo_str whole = path;
     json_t *json = first_object(s, e, &path);
 
     while (path.len > 0 && json != NULL) {
@@ -149,7 +211,8 @@ static term find_path(const expression_scope *s, const expression_element *e, gu
 
         json = json_object_getn(json, part.data, part.len);
     }
-    return term_of_json(json);
+    *out = term_of_json(json);
+    return note_path(s, whole, json, error);
 }
 
 gufo_status scope_find(const expression_scope *scope, const expression_element *element,
@@ -171,6 +234,5 @@ gufo_status scope_find(const expression_scope *scope, const expression_element *
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (gufo_str_equal(name, gufo_str_of(names[i].name)))
             return names[i].find(scope, out, error);
-    *out = find_path(scope, element, name);
-    return GUFO_OK;
+    return find_path(scope, element, name, out, error);
 }

@@ -11,6 +11,9 @@ typedef struct expression_scope {
     json_t *fields;                /* those of `config`, or those that the keys see */
     const gufo_document *document; /* with the keys that were written so far; NULL: none */
     uint32_t file_type;
+    /* Gets the fields of the configuration that have a value and are asked for, by their names in the
+     * file; NULL: not wanted. */
+    json_t *read;
 } expression_scope;
 
 /* The element of a list that a formula is about. */

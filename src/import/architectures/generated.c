@@ -54,7 +54,7 @@ float llama3_factor(const llama3_ropes *l, uint64_t index)
 
     if (wave < l->context / l->high)
         return 1.0f;
-    if (wave > l->context / l->low)
+    if (wave > l->context / l->low || !(l->high > l->low)) /* equal in Llama 4 */
         return l->factor;
     smooth = (1.0f / wave * l->context - l->low) / (l->high - l->low);
     return 1.0f / ((1.0f - smooth) / l->factor + smooth);
@@ -76,8 +76,8 @@ gufo_status generate_llama3(const operation_call *c, gufo_error *error)
 
     if (status != GUFO_OK)
         return status;
-    if (size < 2 || size % 2 != 0 || size / 2 > MOST_FACTORS || !(l.high > l.low) || !(l.low > 0) ||
-        !(l.factor > 0) || !(l.base > 0))
+    if (size < 2 || size % 2 != 0 || size / 2 > MOST_FACTORS || !(l.high >= l.low) ||
+        !(l.low > 0) || !(l.factor > 0) || !(l.base > 0))
         return refuse(error, GUFO_E_MALFORMED,
                       "config.json: the parameters of rope_type llama3 make no sense");
     l.size = (float)size;

@@ -166,6 +166,8 @@ gufo_status key_value_set(gufo_document *document, gufo_str key, const char *typ
         return refuse(error, GUFO_E_ARGUMENT, "a table has the type %s", type);
     if (is_array && value->kind != TERM_LIST)
         return term_wrong(value, "a list", error);
+    if (!is_array && value->kind == TERM_LIST && json_array_size(value->json) == 0)
+        return term_wrong(value, "a number", error);
     /* Numbers of blocks are stored with a sign. */
     if (value->kind == TERM_LIST)
         return set_list(document, key.data,

@@ -87,7 +87,19 @@ static gufo_status write_decided(const writing *w, const rule *row, bool *decide
                : GUFO_OK;
 }
 
-static gufo_status evaluate_row(const writing *w, const rule *row, gufo_error *error)
+/* Notes which fields gave a key that is written. */
+static gufo_status note_origins(const writing *w, const rule *row, gufo_error *error)
+{
+    char name[GUFO_KEY_NAME_SIZE];
+
+    (void)full_key(w->request->config, row->key, name);
+    return w->request->origins == NULL ||
+                   json_object_set(w->request->origins, name, w->scope.read) == 0
+               ? GUFO_OK
+               : fail_memory(error);
+}
+
+static gufo_status evaluate_row(writing *w, const rule *row, gufo_error *error)
 {
     expression_result result = {.made = NULL};
     gufo_status status;
@@ -96,11 +108,17 @@ static gufo_status evaluate_row(const writing *w, const rule *row, gufo_error *e
         return w->request->read_vocabulary == NULL
                    ? GUFO_OK
                    : w->request->read_vocabulary(w->request->context, row->value, error);
-    status = expression_evaluate(&w->scope, row->value, &result, error);
+    w->scope.read = json_object();
+    status = w->scope.read != NULL ? expression_evaluate(&w->scope, row->value, &result, error)
+                                   : fail_memory(error);
     if (status == GUFO_OK)
         status = write_value(w, row, &result.value, error);
+    if (status == GUFO_OK && term_has_value(&result.value))
+        status = note_origins(w, row, error);
     else
         status = about_key(status, row->key, error);
+    json_decref(w->scope.read);
+    w->scope.read = NULL;
     expression_free(&result);
     return status;
 }
@@ -118,7 +136,7 @@ static gufo_status note_failure(const writing *w, const rule *row, gufo_error *e
 
 static gufo_status write_row(void *context, const rule *row, gufo_error *error)
 {
-    const writing *w = context;
+    writing *w = context;
     bool decided = false;
     gufo_status status = GUFO_OK;
 

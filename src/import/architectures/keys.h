@@ -19,6 +19,8 @@ typedef struct keys_request {
     const gufo_document *values;
     /* Where keys whose rows fail are noted, so that the others go on; NULL: a failure is one. */
     json_t *failed;
+    /* Gets by key the fields that its value was made of, in an object; NULL: not wanted. */
+    json_t *origins;
 } keys_request;
 
 /* Sets the keys of one phase in the document of the import, in the order of the rows. */

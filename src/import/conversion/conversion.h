@@ -5,6 +5,7 @@
  *     stored.c    gguf-metadata.json, which some of them are in
  *     trial.c     the entries alone, of files in memory
  *     pieces.c    its tensors, and the job that makes them
+ *     judge.c     whether the model is one that readers take
  *     types.c     element types of a conversion
  *     adapter.c   what differs where the checkpoint is an adapter */
 #ifndef IMPORT_CONVERSION_CONVERSION_H
@@ -27,6 +28,7 @@ typedef struct conversion {
     stored_metadata stored;
     json_t *metadata; /* what the caller says, while it is opened; NULL: nothing */
     json_t *failed;   /* see keys_request; lent */
+    json_t *origins;  /* of keys, see keys_request */
     bool has_tensors;
     bool is_adapter; /* whose base the configuration is of */
     adapter adapter;
@@ -54,6 +56,11 @@ gufo_status conversion_sort_keys(conversion *c, gufo_error *error);
 gufo_status conversion_read_vocabulary(conversion *c, uint64_t *tokens, gufo_error *error);
 /* Sets the entries of the document, whose tensors are there. */
 gufo_status conversion_set_keys(conversion *c, gufo_error *error);
+
+/* ---- judge.c -------------------------------------------------------------------------------- */
+
+/* Fails where the model contradicts its configuration, so that no reader could take it. */
+gufo_status conversion_judge(conversion *c, gufo_error *error);
 
 /* ---- trial.c -------------------------------------------------------------------------------- */
 

@@ -90,7 +90,8 @@ static keys_request request_of(const conversion *c)
                           .file_type = file_type(c),
                           .decided = stored_keys(&c->stored),
                           .values = c->stored.entries,
-                          .failed = c->failed};
+                          .failed = c->failed,
+                          .origins = c->origins};
 }
 
 static uint64_t count_tokens(const gufo_document *document)
@@ -212,44 +213,11 @@ static gufo_status set_version(conversion *c, gufo_error *error)
                                  GUFO_QUANTIZATION_VERSION, error);
 }
 
-/* The number of layers that have tensors. */
-static uint64_t count_layers(const conversion *c)
-{
-    uint64_t count = 0;
-
-    for (uint64_t i = 0; i < c->plan.count; i++) {
-        gufo_str name = gufo_str_of(c->plan.tensors[i].name);
-        uint64_t layer;
-        size_t at, len;
-
-        if (layer_find(name, &layer, &at, &len) && layer >= count)
-            count = layer + 1;
-    }
-    return count;
-}
-
-/* Readers look for the tensors of all layers. */
-static gufo_status check_layers(conversion *c, gufo_error *error)
-{
-    uint64_t layers = count_layers(c), said = 0;
-    char key[GUFO_KEY_NAME_SIZE];
-    gufo_document_entry entry;
-
-    (void)snprintf(key, sizeof key, "%s.block_count", c->config.architecture);
-    if (layers == 0 || !gufo_document_find(c->base.document, key, &entry) ||
-        gufo_value_u64(&entry.value, &said, NULL) != GUFO_OK || said <= layers)
-        return GUFO_OK;
-    return import_warn(&c->base, error,
-                       "the configuration says %" PRIu64 " layers, but only %" PRIu64
-                       " have tensors",
-                       said, layers);
-}
-
 gufo_status conversion_set_keys(conversion *c, gufo_error *error)
 {
     typedef gufo_status step(conversion * c, gufo_error * error);
-    static step *const of_models[] = {read_metadata, set_tensor_keys, set_general, set_architecture,
-                                      check_layers,  set_version,     NULL};
+    static step *const of_models[] = {read_metadata,    set_tensor_keys, set_general,
+                                      set_architecture, set_version,     NULL};
     static step *const of_adapters[] = {read_metadata, set_general, conversion_set_adapter_keys,
                                         set_version, NULL};
     step *const *steps = c->is_adapter ? of_adapters : of_models;

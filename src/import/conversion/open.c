@@ -52,6 +52,7 @@ static void close_conversion(gufo_import *base)
     gufo_document_free(c->vocabulary);
     stored_close(&c->stored);
     json_decref(c->metadata);
+    json_decref(c->origins);
     mem_free(&allocator, c);
 }
 
@@ -97,6 +98,9 @@ gufo_status conversion_make_documents(conversion *c, gufo_error *error)
         c->vocabulary = gufo_document_new(&options, error);
     if (c->vocabulary == NULL)
         return GUFO_E_MEMORY;
+    c->origins = json_object();
+    if (c->origins == NULL)
+        return fail_memory(error);
     return gufo_document_set_text(c->base.document, "general.architecture", c->config.architecture,
                                   error);
 }
@@ -209,7 +213,9 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
     }
     if (status == GUFO_OK)
         status = conversion_sort_keys(c, error);
-    return status == GUFO_OK ? import_open_model(&c->base, error) : status;
+    if (status == GUFO_OK)
+        status = import_open_model(&c->base, error);
+    return status == GUFO_OK ? conversion_judge(c, error) : status;
 }
 
 static gufo_status check_options(const char *path, const gufo_checkpoint_options *o,
@@ -217,7 +223,8 @@ static gufo_status check_options(const char *path, const gufo_checkpoint_options
 {
     const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY,
                    known = both | GUFO_CHECKPOINT_GENERIC | GUFO_CHECKPOINT_KEEP_TOKENIZER |
-                           GUFO_CHECKPOINT_FOLLOW;
+                           GUFO_CHECKPOINT_FOLLOW | GUFO_CHECKPOINT_FORCE_CONFIG |
+                           GUFO_CHECKPOINT_NO_CHECK;
 
     if (path == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the path is missing");

@@ -28,6 +28,14 @@ bool arch_entry(const check_context *c, gufo_str name, gufo_entry *out)
            schema_arch_entry(c, out, "%s%.*s", attention, (int)name.len, name.data);
 }
 
+static void note_key(const check_context *c, gufo_str key)
+{
+    keys_read *read = c->read;
+
+    if (read != NULL && read->count < sizeof read->keys / sizeof *read->keys)
+        read->keys[read->count++] = key;
+}
+
 bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
 {
     gufo_value element;
@@ -63,10 +71,14 @@ bool vocabulary_size(const check_context *c, uint64_t *out)
 
     if (gufo_key_entry(c->model, "tokenizer.ggml.tokens", &entry) &&
         entry.value.type == GUFO_VALUE_ARRAY) {
+        note_key(c, entry.key);
         *out = entry.value.as.array.count;
         return true;
     }
-    return schema_arch_entry(c, &entry, "vocab_size") && schema_entry_count(&entry, 0, out);
+    if (!schema_arch_entry(c, &entry, "vocab_size"))
+        return false;
+    note_key(c, entry.key);
+    return schema_entry_count(&entry, 0, out);
 }
 
 static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
@@ -113,8 +125,10 @@ bool arch_value(const check_context *c, gufo_str name, uint64_t block, uint64_t 
 
     if (gufo_str_equal(name, gufo_str_of("vocab")))
         return vocabulary_size(c, out);
-    if (arch_entry(c, name, &entry))
+    if (arch_entry(c, name, &entry)) {
+        note_key(c, entry.key);
         return schema_entry_count(&entry, block, out);
+    }
     return default_of(c, short_name(name), block, out);
 }
 

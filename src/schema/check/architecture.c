@@ -213,13 +213,28 @@ static void check_lengths(check_context *c)
             report_length(c, &entry, blocks, &range);
 }
 
+/* Experts of which none is used. */
+static void check_unused(check_context *c)
+{
+    gufo_entry entry;
+    uint64_t count;
+
+    if (absence_matters(c) && !schema_arch_entry(c, &entry, "expert_used_count") &&
+        part_count(c, "", "expert_count", &entry, &count) && count > 0)
+        schema_report(c, RULE_EXPERT_COUNT, at_entry(&entry),
+                      "key %s is %" PRIu64 ", but no key says how many experts are used",
+                      QUOTED(entry.key), count);
+}
+
 static void check_experts(check_context *c)
 {
     gufo_entry entry, used_entry;
     uint64_t count = 0, used;
 
-    if (!part_count(c, "", "expert_used_count", &used_entry, &used))
+    if (!part_count(c, "", "expert_used_count", &used_entry, &used)) {
+        check_unused(c);
         return;
+    }
     if (!part_count(c, "", "expert_count", &entry, &count) && !absence_matters(c))
         return;
     if (used > count || (used == 0 && count > 0))

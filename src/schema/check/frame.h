@@ -19,6 +19,12 @@ typedef enum subject_kind {
     KIND_ANY = 31,
 } subject_kind;
 
+/* Keys whose values were asked for. */
+typedef struct keys_read {
+    gufo_str keys[16];
+    size_t count;
+} keys_read;
+
 typedef struct check_context {
     const gufo_model *model;
     const gufo_check_options *options;
@@ -34,6 +40,7 @@ typedef struct check_context {
     void *context;
     gufo_error *error;
     gufo_status status;          /* a check that runs out of memory stores it here */
+    keys_read *read;             /* where values of the architecture are noted; NULL: nowhere */
     bool every;                  /* findings of a rule are not limited */
     uint64_t listed[RULE_COUNT]; /* findings of the current check */
     char text[640], more[48];

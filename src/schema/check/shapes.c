@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "schema/check/arch_values.h"
 #include "schema/check/tensors.h"
 
@@ -61,6 +62,8 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
     if (!gufo_str_equal(name, gufo_str_of("vocab")))
         return arch_value(lookup->t->c, name, block, out);
     lookup->asked_vocabulary = true;
+    if (lookup->t->c->read != NULL)
+        return vocabulary_size(lookup->t->c, out);
     *out = lookup->t->vocabulary;
     return lookup->t->vocabulary_known;
 }
@@ -102,12 +105,71 @@ static void report_rows(tensor_context *t, const named_tensor *v, uint64_t rows)
                   rows, t->vocabulary);
 }
 
-/* A count of 0, as of heads in a block without attention, says nothing about a tensor that exists.
- */
+/* A dimension that the keys give, and the keys. */
+typedef struct judged_dimension {
+    uint64_t expected;
+    keys_read read;
+} judged_dimension;
+
+/* Evaluates the next dimension of a shape; false if the keys do not give it. */
+static bool judge_dimension(tensor_context *t, uint64_t block, const char **shape,
+                            judged_dimension *out)
+{
+    shape_lookup lookup = {.t = t};
+    uint64_t dims[GUFO_MAX_DIMS];
+    char part[4 * GUFO_MAX_NAME];
+    gufo_str piece = str_piece(shape, ',');
+    bool known;
+
+    (void)snprintf(part, sizeof part, "%.*s", (int)piece.len, piece.data);
+    out->read.count = 0;
+    t->c->read = &out->read;
+    known = gufo_shape_evaluate(part, block, look_up, &lookup, dims) == 1;
+    t->c->read = NULL;
+    out->expected = known ? dims[0] : 0;
+    return known;
+}
+
+/* Tells the caller which keys each dimension comes from, and whether it fits. */
+static void judge_dimensions(tensor_context *t, const named_tensor *v, const char *shape)
+{
+    judged_dimension d;
+
+    for (unsigned i = 0; *shape != '\0' && i < GUFO_MAX_DIMS; i++)
+        if (judge_dimension(t, v->name.block, &shape, &d))
+            t->c->options->dimension(t->c->context, d.read.keys, d.read.count,
+                                     d.expected == v->tensor.dims[i]);
+}
+
 static bool has_zero(const uint64_t *dims)
 {
     for (size_t i = 0; i < GUFO_MAX_DIMS; i++)
         if (dims[i] == 0)
+            return true;
+    return false;
+}
+
+/* Whether a dimension of 0 says nothing about a tensor that exists: one of a list, as of heads in a block
+ * without attention, or of a key that means another one where it is 0. */
+static bool means_nothing(const check_context *c, const keys_read *read)
+{
+    gufo_entry entry;
+
+    for (size_t i = 0; i < read->count; i++)
+        if (!gufo_metadata_find_str(c->model, read->keys[i], &entry) ||
+            entry.value.type == GUFO_VALUE_ARRAY ||
+            str_ends(entry.key, "_shared_feed_forward_length"))
+            return true;
+    return read->count == 0;
+}
+
+static bool may_be_zero(tensor_context *t, const named_tensor *v, const char *shape)
+{
+    judged_dimension d;
+
+    while (*shape != '\0')
+        if (judge_dimension(t, v->name.block, &shape, &d) && d.expected == 0 &&
+            means_nothing(t->c, &d.read))
             return true;
     return false;
 }
@@ -124,7 +186,11 @@ void schema_tensor_shape(tensor_context *t, const named_tensor *v)
         return;
     shape = expected_shape(t, &v->name);
     count = gufo_shape_evaluate(shape, v->name.block, look_up, &lookup, expected);
-    if (count == 0 || has_zero(expected) || memcmp(expected, v->tensor.dims, sizeof expected) == 0)
+    if (count == 0 || (has_zero(expected) && may_be_zero(t, v, shape)))
+        return;
+    if (t->c->options->dimension != NULL)
+        judge_dimensions(t, v, shape);
+    if (memcmp(expected, v->tensor.dims, sizeof expected) == 0)
         return;
     if (lookup.asked_vocabulary && only_rows_differ(t, expected, v->tensor.dims, &rows))
         report_rows(t, v, rows);

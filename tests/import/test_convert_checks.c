@@ -1,0 +1,293 @@
+/* gufo_import_checkpoint refuses a configuration that contradicts the tensors, the vocabulary or itself,
+ * and names the field. */
+#include "../support/check.h"
+#include "../support/safetensors_maker.h"
+#include "config_folder.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "gufo/check.h"
+#include "gufo/document.h"
+#include "gufo/import.h"
+
+#define BASE                                                                      \
+    "\"hidden_size\": 8, \"num_hidden_layers\": 2, \"intermediate_size\": 16,"    \
+    " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 5," \
+    " \"rms_norm_eps\": 1e-5, \"max_position_embeddings\": 64, \"hidden_act\": \"silu\""
+#define LLAMA "{\"architectures\": [\"LlamaForCausalLM\"], " BASE "}"
+
+static const char tokenizer[] =
+    "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\":"
+    " {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2, \"c\": 3, \"d\": 4}, "
+    "\"merges\":"
+    " [\"a b\"]}}";
+
+#define LAYER(n)                                                                      \
+    {"model.layers." n ".input_layernorm.weight", "BF16", 1, {8}, NULL},              \
+        {"model.layers." n ".mlp.down_proj.weight", "BF16", 2, {8, 16}, NULL},        \
+        {"model.layers." n ".mlp.gate_proj.weight", "BF16", 2, {16, 8}, NULL},        \
+        {"model.layers." n ".mlp.up_proj.weight", "BF16", 2, {16, 8}, NULL},          \
+        {"model.layers." n ".post_attention_layernorm.weight", "BF16", 1, {8}, NULL}, \
+        {"model.layers." n ".self_attn.k_proj.weight", "BF16", 2, {4, 8}, NULL},      \
+        {"model.layers." n ".self_attn.o_proj.weight", "BF16", 2, {8, 8}, NULL},      \
+        {"model.layers." n ".self_attn.q_proj.weight", "BF16", 2, {8, 8}, NULL},      \
+    {                                                                                 \
+        "model.layers." n ".self_attn.v_proj.weight", "BF16", 2, {4, 8}, NULL         \
+    }
+
+static const safetensor tensors[] = {
+    {"lm_head.weight", "BF16", 2, {5, 8}, NULL},
+    {"model.embed_tokens.weight", "BF16", 2, {5, 8}, NULL},
+    LAYER("0"),
+    LAYER("1"),
+    {"model.norm.weight", "BF16", 1, {8}, NULL},
+};
+
+static folder new_folder(void)
+{
+    folder f = folder_new();
+
+    write_text(&f, "config.json", LLAMA);
+    write_text(&f, "tokenizer.json", tokenizer);
+    safetensors_write(folder_path(&f, "model.safetensors").text, tensors, COUNT_OF(tensors));
+    return f;
+}
+
+/* Writes a configuration where a field has another value. */
+static void write_config(const folder *f, const char *base, const char *field, const char *value)
+{
+    json_t *config = json_loads(base, 0, NULL), *other = json_loads(value, JSON_DECODE_ANY, NULL);
+    char *text;
+
+    check(config != NULL && other != NULL, "%s: %s", field, value);
+    assert_int_equal(json_object_set_new(config, field, other), 0);
+    text = json_dumps(config, 0);
+    assert_non_null(text);
+    write_text(f, "config.json", text);
+    free(text);
+    json_decref(config);
+}
+
+static bool warns(const gufo_import *import, const char *part)
+{
+    const char *text;
+
+    for (uint64_t i = 0; (text = gufo_import_warning_at(import, i)) != NULL; i++)
+        if (strstr(text, part) != NULL)
+            return true;
+    return false;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static const struct contradiction {
+    const char *field, *value, *message;
+} contradictions[] = {
+    {"hidden_size", "12", "hidden_size (12): tensor \"output.weight\""},
+    {"hidden_size", "9", "hidden_size (9): "},
+    {"hidden_size", "0", "hidden_size (0): "},
+    {"intermediate_size", "24", "intermediate_size (24): tensor \"blk.0.ffn_down.weight\""},
+    {"intermediate_size", "0", "intermediate_size (0): tensor \"blk.0.ffn_down.weight\""},
+    {"head_dim", "4", "head_dim (4): tensor \"blk.0.attn_k.weight\""},
+    {"head_dim", "0", "head_dim (0): "},
+    {"num_key_value_heads", "1", "num_key_value_heads (1): tensor \"blk.0.attn_k.weight\""},
+    {"num_attention_heads", "0", "num_attention_heads (0): "},
+    {"num_attention_heads", "3", "num_attention_heads (3): "},
+    {"num_hidden_layers", "0", "num_hidden_layers (0): "},
+    {"num_hidden_layers", "1", "num_hidden_layers (1): block blk.1 has tensors"},
+    {"num_hidden_layers", "7", "num_hidden_layers (7): blocks blk.2 to blk.6 have no tensors"},
+    {"num_hidden_layers", "4000000000", "num_hidden_layers (4000000000): blocks blk.2 to"},
+    {"max_position_embeddings", "0", "max_position_embeddings (0): "},
+    {"vocab_size", "10", "vocab_size (10): "},
+    {"vocab_size", "3", "vocab_size"},
+    {"vocab_size", "\"five\"", "vocab_size"},
+    {"vocab_size", "1e300", "vocab_size"},
+    {"rope_theta", "-1", "rope_theta (-1): "},
+    {"rope_theta", "[]", "rope_theta is a list"},
+    {"num_local_experts", "8", "num_local_experts (8): "},
+    {"hidden_act", "\"gelu\"", "hidden_act: readers of the architecture compute silu"},
+    {"hidden_act", "0", "hidden_act: "},
+    {"rope_scaling", "{\"rope_type\": \"spiral\", \"factor\": 2}", "rope_type: not a type"},
+    {"rope_scaling", "{\"rope_type\": \"linear\"}", "rope_type: readers"},
+    {"rope_scaling", "{\"rope_type\": \"linear\", \"factor\": 0}",
+     "rope_scaling.factor: not above"},
+    {"rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": \"8\"}", "rope_scaling.factor"},
+    {"rope_scaling", "{\"rope_type\": \"longrope\", \"factor\": 8}", "rope_type: readers"},
+    {"rope_scaling", "{\"rope_type\": \"llama3\", \"high_freq_factor\": \"4\"}",
+     "rope_scaling.high_freq_factor: not a number"},
+};
+
+/* With the flag the model is opened all the same, and the sentence is a warning. */
+static void check_forced(const folder *f, const struct contradiction *row)
+{
+    const gufo_checkpoint_options forced = {.flags = GUFO_CHECKPOINT_FORCE_CONFIG};
+    gufo_error error = no_error();
+    gufo_import *import = gufo_import_checkpoint(f->path, &forced, &error);
+
+    if (import == NULL) { /* what cannot be a key at all */
+        check(error.advice == GUFO_ADVICE_NONE, "%s %s: %s", row->field, row->value, error.message);
+        return;
+    }
+    check(gufo_import_warning_at(import, 0) != NULL, "%s %s: a warning", row->field, row->value);
+    gufo_import_close(import);
+}
+
+static void test_contradictions(void **state)
+{
+    folder f = new_folder();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(contradictions); i++) {
+        const struct contradiction *row = &contradictions[i];
+        gufo_error error = no_error();
+        gufo_import *import;
+
+        write_config(&f, LLAMA, row->field, row->value);
+        import = gufo_import_checkpoint(f.path, NULL, &error);
+        check(import == NULL, "%s %s: accepted", row->field, row->value);
+        check(strstr(error.message, row->message) == error.message, "%s %s: %s", row->field,
+              row->value, error.message);
+        check(strstr(error.file, "config.json") != NULL, "%s %s: %s", row->field, row->value,
+              error.file);
+        check_forced(&f, row);
+    }
+    folder_remove(&f);
+}
+
+/* What is said and left out, or doubtful, but no contradiction. */
+static void test_doubts(void **state)
+{
+    static const struct contradiction doubts[] = {
+        {"rope_scaling", "{\"rope_type\": \"dynamic\", \"factor\": 2}",
+         "rope_type: readers do not"},
+        {"tie_word_embeddings", "true", "tie_word_embeddings: "},
+        {"tie_word_embeddings", "1", "tie_word_embeddings: neither"},
+        {"rms_norm_eps", "1", "rms_norm_eps (1): "},
+        {"rms_norm_eps", "-1", "rms_norm_eps (-1): "},
+        {"bos_token_id", "5", "bos_token_id: not the id of a token"},
+        {"eos_token_id", "-1", "eos_token_id: not the id of a token"},
+    };
+    folder f = new_folder();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(doubts); i++) {
+        gufo_error error = no_error();
+        gufo_import *import;
+
+        write_config(&f, LLAMA, doubts[i].field, doubts[i].value);
+        import = gufo_import_checkpoint(f.path, NULL, &error);
+        check(import != NULL, "%s: %s", doubts[i].field, error.message);
+        check(warns(import, doubts[i].message), "%s %s: no warning, but %s", doubts[i].field,
+              doubts[i].value, gufo_import_warning_at(import, 0));
+        gufo_import_close(import);
+    }
+    folder_remove(&f);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void test_sound(void **state)
+{
+    folder f = new_folder();
+    gufo_error error = no_error();
+    gufo_import *import = gufo_import_checkpoint(f.path, NULL, &error);
+
+    (void)state;
+    check(import != NULL, "%s", error.message);
+    check(gufo_import_warning_at(import, 0) == NULL, "%s", gufo_import_warning_at(import, 0));
+    gufo_import_close(import);
+    folder_remove(&f);
+}
+
+/* A tensor with a dimension too many is to blame itself: no field is named. */
+static void test_tensor(void **state)
+{
+    safetensor list[COUNT_OF(tensors)];
+    folder f = new_folder();
+    gufo_error error = no_error();
+
+    (void)state;
+    memcpy(list, tensors, sizeof list);
+    list[9] = (safetensor){"model.layers.0.self_attn.q_proj.weight", "BF16", 3, {8, 8, 1}, NULL};
+    safetensors_write(folder_path(&f, "model.safetensors").text, list, COUNT_OF(list));
+    check(gufo_import_checkpoint(f.path, NULL, &error) == NULL, "accepted");
+    check(strstr(error.message, "tensor \"blk.0.attn_q.weight\"") != NULL, "%s", error.message);
+    check_u64(error.advice, GUFO_ADVICE_FORCE, "%s", error.message);
+    folder_remove(&f);
+}
+
+/* Keys of the caller are not blamed on config.json. */
+static void test_known(void **state)
+{
+    folder f = new_folder();
+    gufo_error error = no_error();
+    gufo_document *known = gufo_document_new(NULL, &error);
+    gufo_checkpoint_options options = {.known = known};
+
+    (void)state;
+    assert_non_null(known);
+    check_ok(gufo_document_set_u32(known, "llama.feed_forward_length", 17, &error), &error, "set");
+    check(gufo_import_checkpoint(f.path, &options, &error) == NULL, "accepted");
+    check(strstr(error.message, "intermediate_size") == NULL, "%s", error.message);
+    check(strstr(error.message, "feed_forward_length") != NULL, "%s", error.message);
+    gufo_document_free(known);
+    folder_remove(&f);
+}
+
+/* Fields under another name: of Mistral's layout, and of the text model's part. */
+static void test_names(void **state)
+{
+    folder f = new_folder();
+    gufo_error error = no_error();
+
+    (void)state;
+    write_text(&f, "config.json",
+               "{\"architectures\": [\"Mistral3ForConditionalGeneration\"], \"text_config\": {" BASE
+               ", \"head_dim\": 3, \"model_type\": \"mistral\"}}");
+    check(gufo_import_checkpoint(f.path, NULL, &error) == NULL, "accepted");
+    check(strstr(error.message, "head_dim (3): ") == error.message, "%s", error.message);
+    assert_int_equal(remove(folder_path(&f, "config.json").text), 0);
+    write_text(
+        &f, "params.json",
+        "{\"dim\": 12, \"n_layers\": 2, \"n_heads\": 4, \"n_kv_heads\": 2, \"hidden_dim\": 16,"
+        " \"norm_eps\": 1e-5, \"vocab_size\": 5, \"head_dim\": 2, \"max_seq_len\": 64}");
+    error = no_error();
+    check(gufo_import_checkpoint(f.path, NULL, &error) == NULL, "accepted");
+    check(strstr(error.message, "dim (12): ") == error.message, "%s", error.message);
+    check(strstr(error.file, "params.json") != NULL, "%s", error.file);
+    folder_remove(&f);
+}
+
+/* Those who look see the model as it is. */
+static void test_unchecked(void **state)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_CHECK};
+    folder f = new_folder();
+    gufo_error error = no_error();
+    gufo_import *import;
+
+    (void)state;
+    write_config(&f, LLAMA, "num_hidden_layers", "7");
+    import = gufo_import_checkpoint(f.path, &options, &error);
+    check(import != NULL, "%s", error.message);
+    check(gufo_import_warning_at(import, 0) == NULL, "%s", gufo_import_warning_at(import, 0));
+    gufo_import_close(import);
+    write_config(&f, LLAMA, "hidden_act", "\"gelu\"");
+    import = gufo_import_checkpoint(f.path, &options, &error);
+    check(import != NULL && warns(import, "hidden_act"), "%s", error.message);
+    gufo_import_close(import);
+    folder_remove(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_sound),          cmocka_unit_test(test_tensor),
+        cmocka_unit_test(test_known),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_unchecked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
