@@ -92,8 +92,6 @@ static const struct contradiction {
     {"head_dim", "4", "head_dim (4): tensor \"blk.0.attn_k.weight\""},
     {"head_dim", "0", "head_dim (0): "},
     {"num_key_value_heads", "1", "num_key_value_heads (1): tensor \"blk.0.attn_k.weight\""},
-    {"num_attention_heads", "0", "num_attention_heads (0): "},
-    {"num_attention_heads", "3", "num_attention_heads (3): "},
     {"num_hidden_layers", "0", "num_hidden_layers (0): "},
     {"num_hidden_layers", "1", "num_hidden_layers (1): block blk.1 has tensors"},
     {"num_hidden_layers", "7", "num_hidden_layers (7): blocks blk.2 to blk.6 have no tensors"},

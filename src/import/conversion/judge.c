@@ -112,6 +112,16 @@ static void copy_text(char *out, size_t size, gufo_str text)
     (void)snprintf(out, size, "%.*s", text.len < size ? (int)text.len : 0, text.data);
 }
 
+/* The key that a finding is about. */
+static void put_key(const conversion *c, const gufo_finding *finding, const struct rule_row *row,
+                    char out[GUFO_KEY_NAME_SIZE])
+{
+    if (row != NULL && row->key[0] != '\0')
+        (void)snprintf(out, GUFO_KEY_NAME_SIZE, "%s.%s", c->config.architecture, row->key);
+    else
+        copy_text(out, GUFO_KEY_NAME_SIZE, finding->subject);
+}
+
 static void keep_failure(judging *j, const gufo_finding *finding, const struct rule_row *row)
 {
     if (row != NULL && strncmp(row->id, "M3", 2) == 0 && row->key[0] == '\0' && j->shape[0] == '\0')
@@ -121,17 +131,14 @@ static void keep_failure(judging *j, const gufo_finding *finding, const struct r
     j->failed = true;
     j->many_keys = row != NULL && row->key[0] == '\0';
     copy_text(j->sentence, sizeof j->sentence, gufo_str_of(finding->message));
-    if (row != NULL && row->key[0] != '\0')
-        (void)snprintf(j->key, sizeof j->key, "%s.%s", j->c->config.architecture, row->key);
-    else
-        copy_text(j->key, sizeof j->key, finding->subject);
+    put_key(j->c, finding, row, j->key);
 }
 
-static void warn(judging *j, const gufo_finding *finding)
+static void warn(judging *j, const gufo_finding *finding, const struct rule_row *row)
 {
     char key[GUFO_KEY_NAME_SIZE], fields[FIELDS_SIZE];
 
-    copy_text(key, sizeof key, finding->subject);
+    put_key(j->c, finding, row, key);
     name_fields(j->c, key, fields);
     j->status = import_warn(&j->c->base, j->error, "%s%s%s", fields, fields[0] != '\0' ? ": " : "",
                             finding->message);
@@ -151,7 +158,7 @@ static void take_finding(void *context, const gufo_finding *finding)
     if (fails && !is_forced(j->c))
         keep_failure(j, finding, row);
     else if (fails || tells)
-        warn(j, finding);
+        warn(j, finding, row);
 }
 
 static void name_fields_of(const judging *j, size_t index, char out[FIELDS_SIZE])
