@@ -98,7 +98,6 @@ static const struct contradiction {
     {"num_hidden_layers", "4000000000", "num_hidden_layers (4000000000): blocks blk.2 to"},
     {"max_position_embeddings", "0", "max_position_embeddings (0): "},
     {"vocab_size", "10", "vocab_size (10): "},
-    {"vocab_size", "3", "vocab_size"},
     {"vocab_size", "\"five\"", "vocab_size"},
     {"vocab_size", "1e300", "vocab_size"},
     {"rope_theta", "-1", "rope_theta (-1): "},
