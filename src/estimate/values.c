@@ -406,7 +406,6 @@ static gufo_status find_rule(reading *r)
     if (status != GUFO_OK)
         return status;
     r->v->rule = rule_find(r->arch);
-    r->v->layer_input = 256; /* llama.cpp's default */
     return r->v->rule != NULL ? GUFO_OK
                               : refuse(r->error, GUFO_E_TYPE,
                                        "no rule is known for the architecture %s", QUOTED(r->arch));

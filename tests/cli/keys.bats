@@ -81,6 +81,7 @@ read_summary() {
 
 read_estimate() {
     gufo estimate --json -c 64 m.gguf
+    gufo estimate --json -c 64 --devices 1 --gpu-layers 99 m.gguf
 }
 
 read_export() {
@@ -188,6 +189,7 @@ declare -gA defaults=(
     ['{arch}.attention.shared_kv_layers']='gemma4 uint32 0 1 estimate'
     ['{arch}.attention.value_length']='llama uint32 64 32 estimate validate'
     ['{arch}.attention.value_length_swa']='gemma3 uint32 64 32 estimate'
+    ['{arch}.embedding_length_per_layer_input']='gemma3n uint32 256 512 estimate'
     ['{arch}.expert_count']='qwen2moe uint32 0 8 estimate'
     ['{arch}.expert_feed_forward_length']='qwen2moe uint32 64 100000 estimate'
     ['{arch}.expert_shared_count']='qwen2moe uint32 0 2000 estimate'
@@ -347,6 +349,14 @@ with_default() {
         output=$(tr -d ' \n' <out/tokenizer_config.json)
         has '"sep_token":"[END]"'
     done
+}
+
+@test "keys: a model without some of its layers keeps the name of their number" {
+    make llama old llama.block_count llama.num_layers 2
+    gufo quantize -q --prune-layers 0 old/m.gguf pruned.gguf COPY
+    run -0 gufo get pruned.gguf llama.num_layers
+    same 1
+    run -1 gufo get pruned.gguf llama.block_count
 }
 
 @test "keys: a vocabulary taken from a model with old names" {

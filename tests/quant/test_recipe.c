@@ -802,6 +802,28 @@ static void test_model_read(void **state)
     builder_free(&b);
 }
 
+/* The draft of version 1 had other names. */
+static void test_model_read_draft(void **state)
+{
+    builder b = builder_new((encoding){3, false});
+    gufo_recipe_model facts;
+    gufo_error error = no_error();
+
+    (void)state;
+    builder_header(&b, 0, 3);
+    builder_kv_str(&b, "general.architecture", "llama");
+    builder_kv_u32(&b, "llama.num_layers", 80);
+    builder_kv_u32(&b, "llama.attention.num_heads", 64);
+    gufo_model *file = gufo_open_memory(b.data, b.len, NULL, &error);
+    check(file != NULL, "%s", error.message);
+    gufo_recipe_model_read(file, &facts);
+    check_u64(facts.layers, 80, "layers");
+    check_u64(facts.heads, 64, "heads");
+    check_u64(facts.key_value_heads, 64, "as many as heads");
+    gufo_close(file);
+    builder_free(&b);
+}
+
 /* A file without metadata, and one whose architecture is longer than any. */
 static void test_model_read_nothing(void **state)
 {
@@ -860,6 +882,7 @@ int main(void)
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_model_read),
+        cmocka_unit_test(test_model_read_draft),
         cmocka_unit_test(test_model_read_nothing),
         cmocka_unit_test(test_token_embedding),
     };
