@@ -39,7 +39,7 @@ static gufo_status render(const gufo_model *model, const char *message, gufo_tex
 {
     gufo_str source;
     gufo_template *parsed = NULL;
-    gufo_template_values *values = gufo_template_values_new(NULL, error);
+    gufo_template_values *values = gufo_template_values_new(NULL, 0, error);
     gufo_status status =
         values == NULL ? error->code : gufo_chat_template(model, NULL, &source, error);
 

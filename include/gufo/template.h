@@ -50,21 +50,24 @@ GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *a
                                         gufo_error *error);
 
 /* The variables of a rendering: what the template sees, and nothing else.  One thread at a time may
- * set them; between these calls, any number of threads may render with them. */
+ * set them; between these calls, any number of threads may render with them.  They take memory of
+ * each rendering, too: gufo_template_options.memory counts theirs. */
 typedef struct gufo_template_values gufo_template_values;
 
-/* Makes a set without variables, freed with gufo_template_values_free.  `allocator` is copied; NULL:
- * malloc.  NULL on failure: GUFO_E_MEMORY. */
+/* Makes a set without variables, freed with gufo_template_values_free.  All its memory comes from
+ * `allocator`, which is copied (NULL: malloc), and is at most `memory` bytes (0: 512 MiB); that of a
+ * value which another replaces is given back at the end.  NULL on failure: GUFO_E_MEMORY. */
 GUFO_MUST_USE GUFO_API gufo_template_values *gufo_template_values_new(
-    const gufo_allocator *allocator, gufo_error *error);
+    const gufo_allocator *allocator, uint64_t memory, gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_template_values_free(gufo_template_values *values);
-/* Sets a variable to a JSON value; name and value are copied.  On failure it is as it was:
+/* Sets a variable to a JSON value (RFC 8259; integers of up to 4300 digits, 1000 arrays and objects
+ * within each other); name and value are copied.  On failure all is as it was:
  * GUFO_E_MALFORMED with the byte of `json`, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name,
                                               gufo_str json, gufo_error *error);
 /* Sets a variable to a text, such as bos_token to that of a vocabulary (gufo_vocab_token).
- * GUFO_E_MALFORMED with the byte that is not UTF-8, GUFO_E_MEMORY. */
+ * GUFO_E_MALFORMED with the byte that is not UTF-8, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_template_values_set_text(gufo_template_values *values, gufo_str name,
                                                    gufo_str text, gufo_error *error);
 /* Sets a variable for each member of a JSON object.  Fails as gufo_template_values_set. */
@@ -77,10 +80,11 @@ typedef struct gufo_template_options {
     int64_t now;                     /* seconds since 1970 (UTC): what strftime_now formats */
     uint64_t steps;                  /* at most; 0: 10 million */
     uint64_t output;                 /* bytes of output, and of each text, at most; 0: 64 MiB */
-    uint64_t memory;                 /* bytes of values at most; 0: 512 MiB */
+    uint64_t memory;                 /* bytes of values, with the caller's, at most; 0: 512 MiB */
     uint32_t recursion;              /* macros and blocks within each other at most; 0: 200 */
     const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
+    uint64_t seed;        /* of the filter `random`: what it picks is the same everywhere */
+    uint64_t reserved[4]; /* must be zero */
 } gufo_template_options;
 
 /* Renders a template: appends to `out`.  `values` may be NULL: no variables; `options` may be NULL.

@@ -98,7 +98,7 @@ messages='[{"role":"user","content":"Hello"}]'
     printf 'x' >t.jinja
     printf '[1,\n2' >bad.json
     run -3 --separate-stderr gufo template t.jinja --messages bad.json
-    [[ $stderr == "gufo: bad.json: line 2, column 1: not JSON: "* ]]
+    [[ $stderr == "gufo: bad.json: line 2, column 2: not JSON: it ends too early"* ]]
     run -3 --separate-stderr gufo template t.jinja --context bad.json
     run -3 --separate-stderr gufo template t.jinja --messages missing.json
     run -2 --separate-stderr gufo template t.jinja --set x
@@ -128,4 +128,29 @@ t.jinja:2:21: danger: "include" reads another template'
     make_model m.gguf $'a\n{{ messages | nothing }}'
     run gufo validate m.gguf
     [[ $output == *'S302 template-syntax: "tokenizer.chat_template", line 2, column 15: no filter is called "nothing"'* ]]
+}
+
+@test "template: control characters do not reach a terminal" {
+    need_terminal
+    printf 'a\033[31m{{ x }}\u202e\n\tb' >t.jinja
+    run -0 on_terminal "$GUFO" template t.jinja --set 'x="\u001b]0;title\u0007\u009b"'
+    clean='a\u{1b}[31m\u{1b}]0;title\u{7}\u{9b}\u{202e}'
+    same "$clean"$'\r\n\tb'
+    # A pipe gets the bytes.
+    gufo template t.jinja --set 'x="\u001b"' >out
+    same_list "$(od -An -c out | tr -d ' \n')" 'a033[31m033342200256\n\tb'
+}
+
+@test "template: integers of any size, and a seed for what is picked" {
+    printf '{{ x * 10 }} {{ 2 ** 100 }}' >t.jinja
+    run -0 gufo template t.jinja --set 'x=-9223372036854775809'
+    same '-92233720368547758090 1267650600228229401496703205376'
+    printf '{%% for i in range(5) %%}{{ range(10)|random }}{%% endfor %%}' >t.jinja
+    run -0 gufo template t.jinja
+    first=$output
+    run -0 gufo template t.jinja --seed 0
+    same "$first"
+    run -0 gufo template t.jinja --seed 7
+    [ "$output" != "$first" ]
+    run -2 gufo template t.jinja --lint --seed 7
 }

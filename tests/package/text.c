@@ -8,7 +8,7 @@ int main(void)
     gufo_text text = {0};
     gufo_str source = gufo_str_of("Hello, {{ name }}");
     gufo_template *parsed = gufo_template_parse(source, NULL, NULL, &error);
-    gufo_template_values *values = gufo_template_values_new(NULL, &error);
+    gufo_template_values *values = gufo_template_values_new(NULL, 0, &error);
 
     if (parsed == NULL || values == NULL)
         return 1;

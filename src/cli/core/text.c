@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
@@ -115,6 +116,14 @@ void text_put(FILE *out, gufo_str text, text_style style)
         next_piece(text, style, &p);
         fwrite(p.text, 1, p.len, out);
     }
+}
+
+void text_put_result(gufo_str text, text_style style)
+{
+    if (isatty(STDOUT_FILENO))
+        text_put(stdout, text, style);
+    else if (text.len > 0)
+        fwrite(text.data, 1, text.len, stdout);
 }
 
 void text_print(const char *format, ...)

@@ -19,6 +19,9 @@ typedef enum text_style {
 /* Whether plain text goes through unchanged. */
 bool text_is_clean(gufo_str text);
 void text_put(FILE *out, gufo_str text, text_style style);
+/* Writes text that a file holds to standard output: byte by byte, but a terminal, which must not act on
+ * it, gets it in a style. */
+void text_put_result(gufo_str text, text_style style);
 enum { TEXT_LINE = 1 << 14 }; /* room for two of the longest paths that systems know, and words */
 
 /* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as

@@ -15,8 +15,6 @@
 #include "cli/core/value.h"
 #include "gufo/schema.h"
 
-#include <unistd.h>
-
 typedef struct get_options {
     command_input base;
     input_options input;
@@ -82,10 +80,8 @@ static bool print_plain(const gufo_value *value, text_style style)
         value_write_json(&j, NULL, value, VALUE_ALL);
     else if (value->type != GUFO_VALUE_STRING)
         value_put_number(stdout, value);
-    else if (isatty(STDOUT_FILENO))
-        text_put(stdout, value->as.str, style);
     else
-        fwrite(value->as.str.data, 1, value->as.str.len, stdout);
+        text_put_result(value->as.str, style);
     putc('\n', stdout);
     return !j.changed;
 }

@@ -50,15 +50,9 @@ static int check_arguments(const detokenize_options *o)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* A terminal must not act on what a text contains. */
 static void write_text(gufo_text *text)
 {
-    gufo_str bytes = {text->data, text->len};
-
-    if (isatty(STDOUT_FILENO))
-        text_put(stdout, bytes, TEXT_LINES);
-    else if (bytes.len > 0)
-        fwrite(bytes.data, 1, bytes.len, stdout);
+    text_put_result((gufo_str){text->data, text->len}, TEXT_LINES);
     text->len = 0;
 }
 

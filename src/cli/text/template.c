@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/core/json.h"
+#include "cli/core/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ static const command_option template_table[] = {
     {"name", "NAME", "Take tokenizer.chat_template.NAME", OPTION_TEXT(template_options, name)},
     {"now", "TIME", "What strftime_now gives, such as 2026-01-02T00:00:00 (UTC; default: now)",
      OPTION_TEXT(template_options, now)},
+    {"seed", "N", "Where the filter 'random' begins: the same N picks the same (default: 0)",
+     OPTION_NUMBER(template_options, seed, 0, UINT64_MAX)},
     {"lint", NULL, "Check the template, and do not render it", OPTION_FLAG(template_options, lint)},
     {0},
 };
@@ -86,7 +89,7 @@ static int check_arguments(templating *t)
     if (streams > 1)
         return report_usage("only one file can be standard input");
     if (o->lint && (o->context != NULL || o->messages != NULL || o->tools != NULL ||
-                    o->variables.count > 0 || o->no_prompt || o->now != NULL))
+                    o->variables.count > 0 || o->no_prompt || o->now != NULL || o->seed != 0))
         return report_usage("--lint does not render: it excludes variables");
     if (o->now == NULL)
         t->now = (int64_t)time(NULL);
@@ -110,7 +113,7 @@ static int parse(templating *t)
 
 static int render(templating *t)
 {
-    const gufo_template_options options = {.now = t->now};
+    const gufo_template_options options = {.now = t->now, .seed = t->options->seed};
     gufo_error error;
 
     switch (gufo_template_render(t->parsed, t->values, &options, &t->out, NULL, &error)) {
@@ -128,8 +131,7 @@ static int write_result(templating *t)
     json_writer j;
 
     if (!t->options->base.shared->json) {
-        if (t->out.len > 0)
-            (void)fwrite(t->out.data, 1, t->out.len, stdout);
+        text_put_result((gufo_str){t->out.data, t->out.len}, TEXT_LINES);
         return CODE_OK;
     }
     j = json_begin_document(t->path);

@@ -10,6 +10,7 @@ typedef struct template_options {
     command_input base;
     const char *context, *messages, *tools, *name, *now;
     option_texts variables; /* VAR=JSON */
+    uint64_t seed;
     bool no_prompt, lint;
 } template_options;
 

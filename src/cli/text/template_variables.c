@@ -136,7 +136,7 @@ int template_set_variables(templating *t)
     gufo_error error;
     int code;
 
-    t->values = gufo_template_values_new(NULL, &error);
+    t->values = gufo_template_values_new(NULL, 0, &error);
     if (t->values == NULL)
         return report_memory(NULL);
     code = o->context != NULL ? set_from_file(t, NULL, o->context) : set_defaults(t);

@@ -1,6 +1,7 @@
 /* gufo vocab --export: the vocabulary in the form of another program. */
 #include "base/memory.h"
 #include "cli/core/save.h"
+#include "cli/core/text.h"
 #include "cli/text/vocab.h"
 #include "text/formats/vocab_export.h"
 
@@ -11,7 +12,7 @@ static int save(const vocab_input *v, const char *path, const buffer *bytes, boo
     int code;
 
     if (save_is_stdout(path)) {
-        fwrite(text.data, 1, text.len, stdout);
+        text_put_result(text, TEXT_LINES);
         return CODE_OK;
     }
     if (!input_guard(&v->in, &guard))

@@ -15,6 +15,11 @@ enum { LARGEST_TEMPLATE = 16 << 20 };
 static const uint64_t default_steps = 10000000, default_output = 64u << 20,
                       default_memory = 512u << 20, parse_memory = 1u << 30;
 
+static uint64_t limit_of(uint64_t given, uint64_t preset)
+{
+    return given == 0 ? preset : given;
+}
+
 /* ==== Parsing ================================================================================ */
 
 gufo_template_place tree_place(const gufo_template *tree, uint32_t at)
@@ -150,12 +155,13 @@ struct gufo_template_values {
     dict *names;
 };
 
-gufo_template_values *gufo_template_values_new(const gufo_allocator *allocator, gufo_error *error)
+gufo_template_values *gufo_template_values_new(const gufo_allocator *allocator, uint64_t memory,
+                                               gufo_error *error)
 {
     gufo_template_values *values = mem_zero(mem_allocator(allocator), sizeof(*values));
 
     if (values != NULL) {
-        heap_init(&values->memory, allocator, UINT64_MAX, NULL);
+        heap_init(&values->memory, allocator, limit_of(memory, default_memory), NULL);
         values->key = hash_key_new();
         values->names = dict_new(&values->memory);
     }
@@ -178,61 +184,74 @@ void gufo_template_values_free(gufo_template_values *values)
     mem_free(&allocator, values);
 }
 
-/* What a call that changes the values leaves behind. */
-static gufo_status end_setting(gufo_template_values *values, bool done)
+/* What a call that sets variables leaves behind: all of them, or what was there at `mark`. */
+static gufo_status end_setting(gufo_template_values *values, const heap *mark, bool done)
 {
     gufo_status status = values->memory.status;
 
+    if (!done)
+        heap_return(&values->memory, mark);
     values->memory.error = NULL;
     values->memory.status = GUFO_OK;
     return done ? GUFO_OK : status != GUFO_OK ? status : GUFO_E_MEMORY;
 }
 
 /* `v` is FAILED if it could not be made. */
-static gufo_status set_value(gufo_template_values *values, gufo_str name, value v)
+static bool set_value(gufo_template_values *values, gufo_str name, value v)
 {
     value key = is_failed(v) ? v : string_new(&values->memory, name);
 
-    return end_setting(values, !is_failed(key) &&
-                                   dict_set(&values->memory, values->names, values->key, key, v));
+    return !is_failed(key) && dict_set(&values->memory, values->names, values->key, key, v);
 }
 
 gufo_status gufo_template_values_set(gufo_template_values *values, gufo_str name, gufo_str json,
                                      gufo_error *error)
 {
+    heap mark = values->memory;
+
     values->memory.error = error;
-    return set_value(values, name, json_read(&values->memory, values->key, json));
+    return end_setting(values, &mark,
+                       set_value(values, name, json_read(&values->memory, values->key, json)));
 }
 
 gufo_status gufo_template_values_set_text(gufo_template_values *values, gufo_str name,
                                           gufo_str text, gufo_error *error)
 {
     size_t valid = gufo_utf8_valid_prefix(text);
+    heap mark = values->memory;
 
     if (valid != text.len)
         return fail_with(error, GUFO_E_MALFORMED, valid, "the text is not UTF-8");
     values->memory.error = error;
-    return set_value(values, name, string_new(&values->memory, text));
+    return end_setting(values, &mark, set_value(values, name, string_new(&values->memory, text)));
+}
+
+/* All keys of a dict: nothing fails once there is room for them. */
+static bool set_members(gufo_template_values *values, const dict *members)
+{
+    size_t together = (size_t)values->names->count + members->count;
+    bool done = dict_reserve(&values->memory, values->names, values->key, together);
+
+    for (uint32_t i = 0; done && i < members->count; i++)
+        (void)dict_set(&values->memory, values->names, values->key, members->entries[i].key,
+                       members->entries[i].value);
+    return done;
 }
 
 gufo_status gufo_template_values_set_all(gufo_template_values *values, gufo_str json,
                                          gufo_error *error)
 {
-    bool done;
+    heap mark = values->memory;
     value v;
 
     values->memory.error = error;
     v = json_read(&values->memory, values->key, json);
-    done = !is_failed(v);
-    if (done && v.kind != VALUE_DICT) {
+    if (!is_failed(v) && v.kind != VALUE_DICT) {
         values->memory.status =
             fail_with(error, GUFO_E_MALFORMED, 0, "the variables are a JSON object");
-        done = false;
+        v = FAILED;
     }
-    for (uint32_t i = 0; done && i < v.as.dict->count; i++)
-        done = dict_set(&values->memory, values->names, values->key, v.as.dict->entries[i].key,
-                        v.as.dict->entries[i].value);
-    return end_setting(values, done);
+    return end_setting(values, &mark, !is_failed(v) && set_members(values, v.as.dict));
 }
 
 bool gufo_template_values_has(const gufo_template_values *values, gufo_str name)
@@ -263,11 +282,6 @@ static gufo_status give_output(machine *m, gufo_text *out, gufo_error *error)
     return GUFO_OK;
 }
 
-static uint64_t limit_of(uint64_t given, uint64_t preset)
-{
-    return given == 0 ? preset : given;
-}
-
 static void machine_init(machine *m, const gufo_template *parsed,
                          const gufo_template_values *values, const gufo_template_options *options,
                          gufo_error *error)
@@ -279,10 +293,12 @@ static void machine_init(machine *m, const gufo_template *parsed,
                    .steps = limit_of(options->steps, default_steps),
                    .out_limit = limit_of(options->output, default_output),
                    .recursion_limit = options->recursion == 0 ? 200 : options->recursion,
-                   .now = options->now};
+                   .now = options->now,
+                   .random = options->seed};
     if (m->out_limit > SIZE_MAX / 4)
         m->out_limit = SIZE_MAX / 4;
     heap_init(&m->memory, options->allocator, limit_of(options->memory, default_memory), error);
+    m->memory.used = values == NULL ? 0 : values->memory.used;
     m->memory.text_limit = m->out_limit;
 }
 

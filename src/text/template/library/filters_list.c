@@ -179,7 +179,7 @@ value filter_batch(machine *m, const value *given, const arguments *all)
     value item;
 
     (void)all;
-    if (!take_integer(m, given[1], 1, &size) || !iterate(m, given[0], &it))
+    if (!take_index(m, given[1], 1, &size) || !iterate(m, given[0], &it))
         return FAILED;
     while (iterate_next(m, &it, &item)) {
         if ((int64_t)row.count == size) {
@@ -228,6 +228,31 @@ value filter_slice(machine *m, const value *given, const arguments *all)
             return FAILED;
     }
     return generator(m, &rows);
+}
+
+/* SplitMix64 (Steele, Lea and Flood 2014): the next number of a rendering. */
+static uint64_t next_random(machine *m)
+{
+    uint64_t z = m->random += 0x9E3779B97F4A7C15;
+
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+}
+
+value filter_random(machine *m, const value *given, const arguments *all)
+{
+    value length = value_length(m, given[0]);
+
+    (void)all;
+    if (is_failed(length))
+        return length;
+    if (length.as.integer == 0)
+        return undefined_because(m, "a random item of no items");
+    if (given[0].kind == VALUE_DICT || given[0].kind == VALUE_VIEW || given[0].kind == VALUE_LOOP)
+        return fail_type(m, "'%s' has no places to take a random item from", value_type(given[0]));
+    return get_item(m, given[0],
+                    value_int((int64_t)(next_random(m) % (uint64_t)length.as.integer)));
 }
 
 /* ==== map, select and their relatives ======================================================== */

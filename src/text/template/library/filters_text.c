@@ -207,8 +207,8 @@ value filter_truncate(machine *m, const value *given, const arguments *all)
     gufo_str kept;
 
     (void)all;
-    if (is_failed(chars) || end == NULL || !take_integer(m, given[1], 255, &length) ||
-        !take_integer(m, given[4].kind == VALUE_NONE ? value_int(5) : given[4], 5, &leeway))
+    if (is_failed(chars) || end == NULL || !take_index(m, given[1], 255, &length) ||
+        !take_index(m, given[4].kind == VALUE_NONE ? value_int(5) : given[4], 5, &leeway))
         return FAILED;
     if (length < (int64_t)end->chars || leeway < 0)
         return fail_type(m, "a length of at least %" PRIu64 " is expected", (uint64_t)end->chars);
@@ -245,7 +245,7 @@ value filter_wordcount(machine *m, const value *given, const arguments *all)
         return FAILED;
     for (size_t at = 0, len; at < text.as.string->len; at += len) {
         uint32_t point = point_at(str_from(bytes_of(text.as.string), at), &len);
-        bool word = point == '_' || is_alphabetic(point) || is_numeric(point);
+        bool word = is_word_point(point);
 
         words += word && !inside;
         inside = word;

@@ -24,8 +24,8 @@ typedef struct field {
 
 enum { FIELD_LARGEST = 1000 }; /* precision of a number, at most */
 
-/* Write a value as its field says: an integer, a float, a text. */
-bool field_integer(machine *m, const field *f, int64_t integer);
+/* Write a value as its field says: an integer of any size, a float, a text. */
+bool field_integer(machine *m, const field *f, value integer);
 bool field_real(machine *m, const field *f, double real);
 bool field_text(machine *m, const field *f, gufo_str text);
 

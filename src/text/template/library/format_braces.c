@@ -139,18 +139,19 @@ static bool write_number(braces *b, field *f, value v)
 {
     int64_t integer;
     char bytes[4];
+    double real;
 
     if (v.kind == VALUE_FLOAT || (f->type != 0 && strchr("eEfFgG%", f->type) != NULL)) {
         if (f->type != 0 && strchr("eEfFgGn%", f->type) == NULL)
             return fail_field(b, f, v);
-        return field_real(b->m, f, value_real(v));
+        return value_as_real(b->m, v, &real) && field_real(b->m, f, real);
     }
-    (void)value_integer(v, &integer);
     if (f->precision >= 0 || (f->type != 0 && strchr("bcdnoxX", f->type) == NULL))
         return fail_field(b, f, v);
     if (f->type != 'c')
-        return field_integer(b->m, f, integer);
-    if (integer < 0 || integer > 0x10FFFF || (integer >= 0xD800 && integer < 0xE000))
+        return field_integer(b->m, f, v);
+    if (!value_integer(v, &integer) || integer < 0 || integer > 0x10FFFF ||
+        (integer >= 0xD800 && integer < 0xE000))
         return fail_field(b, f, v);
     return field_text(b->m, f, (gufo_str){bytes, point_write((uint32_t)integer, bytes)});
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "text/template/library/format.h"
 #include "text/template/library/natives.h"
+#include "text/template/values/integer.h"
 #include "text/template/values/number.h"
 
 bool field_number(machine *m, gufo_str format, size_t *at, int64_t *out)
@@ -38,14 +39,21 @@ bool field_text(machine *m, const field *f, gufo_str text)
                         fill);
 }
 
-/* Digits up to the point with a mark between each group of them. */
-static bool write_grouped(machine *m, gufo_str digits, char mark, size_t each)
+/* Digits before the point, or before what is not a number. */
+static size_t whole_digits(const field *f, gufo_str digits)
 {
+    bool hexadecimal = (f->type | 32) == 'x';
     size_t whole = 0;
 
-    while (whole < digits.len && (is_digit(digits.data[whole]) || is_letter(digits.data[whole])) &&
-           digits.data[whole] != 'e')
+    while (whole < digits.len &&
+           (hexadecimal ? is_hex(to_lower(digits.data[whole])) : is_digit(digits.data[whole])))
         whole++;
+    return whole;
+}
+
+/* Digits with a mark between each group of the first `whole`. */
+static bool write_grouped(machine *m, gufo_str digits, size_t whole, char mark, size_t each)
+{
     for (size_t i = 0; i < whole; i++)
         if ((i != 0 && (whole - i) % each == 0 && !out_write(m, (gufo_str){&mark, 1})) ||
             !out_write(m, (gufo_str){digits.data + i, 1}))
@@ -57,18 +65,19 @@ static bool write_grouped(machine *m, gufo_str digits, char mark, size_t each)
 static bool write_groups(machine *m, const field *f, gufo_str digits, int64_t width)
 {
     size_t each = f->type == 0 || strchr("boxX", f->type) == NULL ? 3 : 4;
-    size_t whole = 0, want = digits.len;
-    char padded[FIELD_LARGEST + 500];
+    size_t whole = whole_digits(f, digits), want = digits.len;
+    char *padded;
 
     if (width > FIELD_LARGEST)
         return !is_failed(fail_limit(m, "a width that is too large"));
-    while (whole < digits.len && digits.data[whole] != '.' && digits.data[whole] != 'e')
-        whole++;
-    while ((int64_t)(want + (want - digits.len + whole - 1) / each) < width)
+    while (whole != 0 && (int64_t)(want + (want - digits.len + whole - 1) / each) < width)
         want++;
+    padded = heap_take(&m->memory, want);
+    if (padded == NULL)
+        return false;
     memset(padded, '0', want - digits.len);
     memcpy(padded + (want - digits.len), digits.data, digits.len);
-    return write_grouped(m, (gufo_str){padded, want}, f->group, each);
+    return write_grouped(m, (gufo_str){padded, want}, whole + want - digits.len, f->group, each);
 }
 
 /* Writes sign, prefix and digits into the width. */
@@ -104,24 +113,27 @@ static bool write_number(machine *m, const field *f, bool negative, const char *
            write_padded(m, bytes_of(body.as.string), body.as.string->len, align, width, fill);
 }
 
-bool field_integer(machine *m, const field *f, int64_t integer)
+bool field_integer(machine *m, const field *f, value integer)
 {
-    uint64_t size = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
     unsigned base = f->type == 'b' ? 2 : f->type == 'o' ? 8 : (f->type | 32) == 'x' ? 16 : 10;
-    char digits[64], prefix[3] = {'0', f->type, 0}, longer[FIELD_LARGEST + 64];
-    size_t len = number_digits(size, base, f->type == 'X', digits);
-    gufo_str text = {digits, len};
+    value digits = print_digits(m, integer, base, f->type == 'X');
+    char prefix[3] = {'0', f->type, 0}, longer[FIELD_LARGEST];
+    gufo_str text;
 
+    if (is_failed(digits))
+        return false;
     if (f->precision > FIELD_LARGEST)
         return !is_failed(fail_limit(m, "a precision of more than %d", FIELD_LARGEST));
-    if (f->precision > (int64_t)len) { /* of printf: zeros in front */
-        size_t zeros = (size_t)f->precision - len;
+    text = bytes_of(digits.as.string);
+    if (f->precision > (int64_t)text.len) { /* of printf: zeros in front */
+        size_t zeros = (size_t)f->precision - text.len;
 
         memset(longer, '0', zeros);
-        memcpy(longer + zeros, digits, len);
-        text = (gufo_str){longer, zeros + len};
+        memcpy(longer + zeros, text.data, text.len);
+        text = (gufo_str){longer, zeros + text.len};
     }
-    return write_number(m, f, integer < 0, f->alternate && base != 10 ? prefix : "", text);
+    return write_number(m, f, integer_sign(integer) < 0, f->alternate && base != 10 ? prefix : "",
+                        text);
 }
 
 /* The digits of a float without a type: as repr, or with a precision as g, and always a point. */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "text/template/values/characters.h"
 #include "text/template/library/format.h"
+#include "text/template/values/integer.h"
 
 typedef struct percent {
     machine *m;
@@ -109,7 +110,7 @@ static bool take_field(percent *p, field *f)
 
 static bool write_number(percent *p, field *f, value v)
 {
-    int64_t integer;
+    double real;
 
     if (f->align == '<')
         f->zero = false;
@@ -117,17 +118,19 @@ static bool write_number(percent *p, field *f, value v)
         if (!value_is_number(v))
             return !is_failed(
                 fail_type(p->m, "%%%c takes a number, not '%s'", f->type, value_type(v)));
-        return field_real(p->m, f, value_real(v));
+        return value_as_real(p->m, v, &real) && field_real(p->m, f, real);
     }
     if (v.kind == VALUE_FLOAT && memchr("diu", f->type, 3) != NULL) {
-        if (!isfinite(v.as.real) || fabs(v.as.real) >= 9.2e18)
-            return !is_failed(fail_limit(p->m, "an integer beyond 64 bits"));
-        v = value_int((int64_t)v.as.real);
+        if (!isfinite(v.as.real))
+            return !is_failed(fail_type(p->m, "%%%c takes a finite number", f->type));
+        v = integer_of_real(&p->m->memory, v.as.real);
+        if (is_failed(v))
+            return false;
     }
-    if (!value_integer(v, &integer))
+    if (!value_is_integer(v))
         return !is_failed(
             fail_type(p->m, "%%%c takes an integer, not '%s'", f->type, value_type(v)));
-    return field_integer(p->m, f, integer);
+    return field_integer(p->m, f, v);
 }
 
 static bool write_text(percent *p, field *f, value v)

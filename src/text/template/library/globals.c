@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "text/template/library/natives.h"
 #include "text/template/library/strftime.h"
+#include "text/template/values/integer.h"
 
 enum { LONGEST_RANGE = 100000 };
 
@@ -19,34 +20,50 @@ value global_raise_exception(machine *m, const value *given, const arguments *al
                         text.as.string->data);
 }
 
+static bool is_whole(machine *m, value v)
+{
+    int64_t index;
+
+    return take_index(m, v, 0, &index);
+}
+
+/* The distance in steps, rounded up: 0 or less where the range has no numbers. */
+static value range_length(machine *m, const range *r)
+{
+    value distance, rest;
+
+    if (!machine_spend(m, integer_work(r->stop, r->step) + integer_work(r->start, r->step)))
+        return FAILED;
+    distance = integer_subtract(&m->memory, r->start, r->stop);
+    if (is_failed(distance))
+        return FAILED;
+    distance = integer_divide(&m->memory, distance, r->step, &rest);
+    return is_failed(distance) ? FAILED : integer_subtract(&m->memory, value_int(0), distance);
+}
+
 value global_range(machine *m, const value *given, const arguments *all)
 {
-    int64_t first = 0, end, step;
-    uint64_t count = 0, distance;
-    range *made;
+    bool two = is_given(given[2]);
+    range r = {.start = two ? given[1] : value_int(0),
+               .stop = two ? given[2] : given[1],
+               .step = is_given(given[3]) ? given[3] : value_int(1)};
+    range *made = HEAP_NEW(&m->memory, range);
+    int64_t count;
+    value length;
 
     (void)all;
-    if (!take_integer(m, given[1], 0, &end) || !take_integer(m, given[3], 1, &step))
+    if (!is_whole(m, r.start) || !is_whole(m, r.stop) || !is_whole(m, r.step) || made == NULL)
         return FAILED;
-    if (is_given(given[2])) {
-        first = end;
-        if (!take_integer(m, given[2], 0, &end))
-            return FAILED;
-    }
-    if (step == 0)
+    if (integer_sign(r.step) == 0)
         return fail_type(m, "the step of a range is 0");
-    if (step > 0 ? first < end : first > end) {
-        uint64_t width = step > 0 ? (uint64_t)step : 0 - (uint64_t)step; /* not 0 */
-
-        distance = step > 0 ? (uint64_t)end - (uint64_t)first : (uint64_t)first - (uint64_t)end;
-        count = (distance - 1) / width + 1;
-    }
+    length = range_length(m, &r);
+    if (is_failed(length))
+        return FAILED;
+    (void)value_as_index(length, &count);
     if (count > LONGEST_RANGE)
         return fail_limit(m, "a range of more than %d numbers", LONGEST_RANGE);
-    made = HEAP_NEW(&m->memory, range);
-    if (made == NULL)
-        return FAILED;
-    *made = (range){first, step, (size_t)count};
+    r.count = count < 0 ? 0 : (size_t)count;
+    *made = r;
     return (value){.kind = VALUE_RANGE, .as.range = made};
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "text/template/library/natives.h"
+#include "text/template/values/integer.h"
 
 /* Whether all characters, and at least one, are of a class. */
 static value all_are(machine *m, const value *given, bool (*is_in)(uint32_t))
@@ -126,7 +127,7 @@ value list_index(machine *m, const value *given, const arguments *all)
     int64_t count = (int64_t)l->count, from, end;
 
     (void)all;
-    if (!take_integer(m, given[2], 0, &from) || !take_integer(m, given[3], count, &end))
+    if (!take_index(m, given[2], 0, &from) || !take_index(m, given[3], count, &end))
         return FAILED;
     from = from < -count ? 0 : from < 0 ? from + count : from;
     end = end < -count ? 0 : end < 0 ? end + count : end;
@@ -203,14 +204,9 @@ value float_is_integer(machine *m, const value *given, const arguments *all)
 
 value int_bit_length(machine *m, const value *given, const arguments *all)
 {
-    int64_t integer = given[0].as.integer, bits = 0;
-    uint64_t size = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
-
     (void)m;
     (void)all;
-    for (; size != 0; size >>= 1)
-        bits++;
-    return value_int(bits);
+    return value_int((int64_t)integer_bits(given[0]));
 }
 
 value cycler_next(machine *m, const value *given, const arguments *all)

@@ -140,7 +140,7 @@ static bool window(machine *m, const value *given, gufo_str *out, int64_t *from)
     for (int i = 0; i < 2; i++) {
         if (given[i + 2].kind == VALUE_NONE)
             continue;
-        if (!take_integer(m, given[i + 2], bounds[i], &bounds[i]))
+        if (!take_index(m, given[i + 2], bounds[i], &bounds[i]))
             return false;
         if (bounds[i] < 0)
             bounds[i] = bounds[i] < -chars ? 0 : bounds[i] + chars;
@@ -397,7 +397,7 @@ value str_zfill(machine *m, const value *given, const arguments *all)
     (void)all;
     if (!take_integer(m, given[1], 0, &width) || !out_write(m, (gufo_str){text.data, sign}) ||
         !write_padded(m, str_from(text, sign), self_of(given)->chars - sign, '>',
-                      width - (int64_t)sign, (gufo_str){"0", 1}))
+                      width > 0 ? width - (int64_t)sign : 0, (gufo_str){"0", 1}))
         return FAILED;
     return cut_like(m, mark, self_of(given));
 }
@@ -411,6 +411,8 @@ value str_expandtabs(machine *m, const value *given, const arguments *all)
     (void)all;
     if (!take_integer(m, given[1], 8, &size) || !machine_spend_bytes(m, text->len * 8))
         return FAILED;
+    if (size > INT32_MAX || size < -INT32_MAX)
+        return fail_limit(m, "a tab that is too wide");
     for (size_t at = 0, len; at < text->len; at += len) {
         char c = text->data[at];
         int64_t blanks = size > 0 ? size - column % size : 0;

@@ -14,10 +14,12 @@ native_call filter_capitalize, filter_center, filter_escape, filter_force_escape
 native_call filter_abs, filter_filesizeformat, filter_float, filter_int, filter_round;
 /* filters_list.c */
 native_call filter_attr, filter_batch, filter_default, filter_first, filter_items, filter_join,
-    filter_last, filter_length, filter_list, filter_map, filter_reject, filter_rejectattr,
-    filter_reverse, filter_select, filter_selectattr, filter_slice, filter_sum;
+    filter_last, filter_length, filter_list, filter_map, filter_random, filter_reject,
+    filter_rejectattr, filter_reverse, filter_select, filter_selectattr, filter_slice, filter_sum;
 /* filters_order.c */
 native_call filter_dictsort, filter_groupby, filter_max, filter_min, filter_sort, filter_unique;
+/* filters_wrap.c, filters_urlize.c, pprint.c */
+native_call filter_wordwrap, filter_urlize, filter_pprint;
 /* json_write.c */
 native_call filter_tojson;
 /* refused.c: what Jinja has and chat templates do not need */
@@ -52,6 +54,8 @@ native_call global_cycler, global_dict, global_joiner, global_namespace, global_
 const string *take_string(machine *m, value v, const char *what);
 /* An integer argument; `preset` where it is absent. */
 bool take_integer(machine *m, value v, int64_t preset, int64_t *out);
+/* The same for a bound of what is looked at: larger ones are as good as the largest. */
+bool take_index(machine *m, value v, int64_t preset, int64_t *out);
 /* A string that a function in C wrote since `mark`, safe if `like` is. */
 value cut_like(machine *m, size_t mark, const string *like);
 /* Writes a text in another case. */

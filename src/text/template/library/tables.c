@@ -34,8 +34,8 @@ static const native filters[] = {
     {"map", filter_map, NULL, 0, NATIVE_ANY},
     {"max", filter_max, "case_sensitive attribute", 0, 0},
     {"min", filter_min, "case_sensitive attribute", 0, 0},
-    {"pprint", filter_refused, NULL, 0, NATIVE_ANY},
-    {"random", filter_refused, NULL, 0, NATIVE_ANY},
+    {"pprint", filter_pprint, "", 0, 0},
+    {"random", filter_random, "", 0, 0},
     {"reject", filter_reject, NULL, 0, NATIVE_ANY},
     {"rejectattr", filter_rejectattr, NULL, 0, NATIVE_ANY},
     {"replace", filter_replace, "old new count", 2, 0},
@@ -56,9 +56,9 @@ static const native filters[] = {
     {"unique", filter_unique, "case_sensitive attribute", 0, 0},
     {"upper", filter_upper, "", 0, 0},
     {"urlencode", filter_urlencode, "", 0, 0},
-    {"urlize", filter_refused, NULL, 0, NATIVE_ANY},
+    {"urlize", filter_urlize, "trim_url_limit nofollow target rel extra_schemes", 0, 0},
     {"wordcount", filter_wordcount, "", 0, 0},
-    {"wordwrap", filter_refused, NULL, 0, NATIVE_ANY},
+    {"wordwrap", filter_wordwrap, "width break_long_words wrapstring break_on_hyphens", 0, 0},
     {"xmlattr", filter_xmlattr, "autospace", 0, 0},
 };
 
@@ -222,7 +222,9 @@ const table *method_table(value_kind kind)
         [VALUE_TUPLE] = {"method", tuple_methods, COUNT(tuple_methods)},
         [VALUE_DICT] = {"method", dict_methods, COUNT(dict_methods)},
         [VALUE_FLOAT] = {"method", float_methods, COUNT(float_methods)},
+        [VALUE_BOOL] = {"method", int_methods, COUNT(int_methods)},
         [VALUE_INT] = {"method", int_methods, COUNT(int_methods)},
+        [VALUE_BIG] = {"method", int_methods, COUNT(int_methods)},
         [VALUE_CYCLER] = {"method", cycler_methods, COUNT(cycler_methods)},
     };
 

@@ -22,7 +22,7 @@ KIND_TEST(test_integer, v.kind == VALUE_INT || v.kind == VALUE_BIG)
 KIND_TEST(test_iterable, value_is_iterable(v))
 KIND_TEST(test_mapping, v.kind == VALUE_DICT)
 KIND_TEST(test_none, v.kind == VALUE_NONE)
-KIND_TEST(test_number, value_is_number(v) || v.kind == VALUE_BIG)
+KIND_TEST(test_number, value_is_number(v))
 KIND_TEST(test_sequence, value_has_length(v) && v.kind != VALUE_VIEW && v.kind != VALUE_LOOP)
 KIND_TEST(test_string, v.kind == VALUE_STRING)
 KIND_TEST(test_true, v.kind == VALUE_BOOL && v.as.truth)
@@ -121,6 +121,7 @@ value test_sameas(machine *m, const value *given, const arguments *all)
         return value_bool(true);
     case VALUE_BOOL:
     case VALUE_INT:
+    case VALUE_BIG:
     case VALUE_FLOAT:
     case VALUE_STRING:
         return value_bool(value_same_key(a, b));

@@ -23,9 +23,16 @@ bool take_integer(machine *m, value v, int64_t preset, int64_t *out)
         return true;
     if (v.kind == VALUE_UNDEFINED)
         (void)fail_undefined(m, v);
+    else if (v.kind == VALUE_BIG)
+        (void)fail_limit(m, "an integer that 64 bits do not hold");
     else
         (void)fail_type(m, "an integer is expected, not '%s'", value_type(v));
     return false;
+}
+
+bool take_index(machine *m, value v, int64_t preset, int64_t *out)
+{
+    return (is_given(v) && value_as_index(v, out)) || take_integer(m, v, preset, out);
 }
 
 value cut_like(machine *m, size_t mark, const string *like)

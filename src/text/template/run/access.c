@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "text/template/values/characters.h"
 #include "text/template/run/machine.h"
+#include "text/template/values/integer.h"
 #include "text/template/values/number.h"
 
 static value make_undefined(machine *m, undefined u)
@@ -80,9 +81,7 @@ static value plain_attribute(machine *m, value object, gufo_str name)
                    ? object.as.list->items[1]
                    : value_of(VALUE_ABSENT);
     case VALUE_MACRO:
-        if (gufo_str_equal(name, gufo_str_of("name")))
-            return object.as.macro->name;
-        return value_of(VALUE_ABSENT);
+        return m->language->macro_attribute(m, object.as.macro, name);
     default:
         return value_of(VALUE_ABSENT);
     }
@@ -178,7 +177,7 @@ static value item_only(machine *m, value object, value key)
                    : value_of(VALUE_ABSENT);
     case VALUE_RANGE:
         return find_index(key, object.as.range->count, &index)
-                   ? value_int(object.as.range->start + (int64_t)index * object.as.range->step)
+                   ? range_item(m, object.as.range, index)
                    : value_of(VALUE_ABSENT);
     default:
         return value_of(VALUE_ABSENT);
@@ -236,14 +235,13 @@ value get_path(machine *m, value object, value path)
     for (;;) {
         const char *dot = rest.len == 0 ? NULL : memchr(rest.data, '.', rest.len);
         gufo_str part = {rest.data, dot == NULL ? rest.len : (size_t)(dot - rest.data)};
-        int64_t index;
-        value key;
+        value key = value_of(VALUE_ABSENT);
 
         if (!machine_spend_bytes(m, part.len))
             return FAILED;
-        if (part.len != 0 && str_digits(part, 0) == part.len && number_parse(part, 10, &index))
-            key = value_int(index);
-        else
+        if (part.len != 0 && str_digits(part, 0) == part.len)
+            key = integer_read(&m->memory, part, 10);
+        if (!is_given(key))
             key = string_view(&m->memory, part);
         object = get_item(m, object, key);
         if (dot == NULL || is_failed(object))
@@ -259,7 +257,7 @@ static bool slice_bound(value given, int64_t count, int64_t low, int64_t high, i
     *out = absent;
     if (given.kind == VALUE_ABSENT || given.kind == VALUE_NONE)
         return true;
-    if (!value_integer(given, out))
+    if (!value_as_index(given, out))
         return false;
     if (*out < 0)
         *out = *out < -count ? low : *out + count;
@@ -305,30 +303,42 @@ static value slice_list(machine *m, value object, int64_t first, int64_t step, i
     return list_take(&m->memory, object.kind, items, (size_t)count);
 }
 
-static value slice_range(machine *m, const struct range *whole, int64_t first, int64_t step,
+/* The number that would be at a place of a range, which may be one before the first. */
+static value range_place(machine *m, const range *r, int64_t place)
+{
+    value way = integer_multiply(&m->memory, r->step, value_int(place));
+
+    return is_failed(way) ? way : integer_add(&m->memory, r->start, way);
+}
+
+static value slice_range(machine *m, const range *whole, int64_t first, int64_t last, value step,
                          int64_t count)
 {
-    struct range *made = HEAP_NEW(&m->memory, struct range);
+    range *made = HEAP_NEW(&m->memory, range);
 
-    if (made == NULL)
+    if (made == NULL || !machine_spend(m, integer_work(whole->step, step)))
         return FAILED;
-    *made = (struct range){whole->start + (count > 0 ? first * whole->step : 0),
-                           whole->step * (count > 1 ? step : 1), (size_t)count};
+    *made = (range){range_place(m, whole, first), range_place(m, whole, last),
+                    integer_multiply(&m->memory, whole->step, step), (size_t)count};
+    if (is_failed(made->start) || is_failed(made->stop) || is_failed(made->step))
+        return FAILED;
     return (value){.kind = VALUE_RANGE, .as.range = made};
 }
 
 value get_slice(machine *m, value object, value from, value to, value step)
 {
-    int64_t by = 1, first = 0, last = 0, length, count;
+    int64_t by, first = 0, last = 0, length, count;
     bool bounded;
 
     if (object.kind == VALUE_UNDEFINED)
         return fail_undefined(m, object);
     if (object.kind != VALUE_STRING && object.kind != VALUE_LIST && object.kind != VALUE_TUPLE &&
         object.kind != VALUE_RANGE)
-        return fail_type(m, "'%s' has no slices", value_type(object));
-    if (step.kind != VALUE_ABSENT && step.kind != VALUE_NONE && !value_integer(step, &by))
-        return fail_type(m, "a slice takes integers");
+        return undefined_because(m, "only texts, lists, tuples and ranges have slices");
+    if (step.kind == VALUE_ABSENT || step.kind == VALUE_NONE)
+        step = value_int(1);
+    if (!value_as_index(step, &by))
+        return undefined_because(m, "a slice takes integers");
     length = value_length(m, object).as.integer;
     if (by > length) /* no second item */
         by = length + 1;
@@ -341,11 +351,11 @@ value get_slice(machine *m, value object, value from, value to, value step)
               slice_bound(to, length, by < 0 ? -1 : 0, by < 0 ? length - 1 : length,
                           by < 0 ? -1 : length, &last);
     if (!bounded)
-        return fail_type(m, "a slice takes integers");
+        return undefined_because(m, "a slice takes integers");
     count = by > 0 ? (last > first ? (last - first - 1) / by + 1 : 0)
                    : (first > last ? (first - last - 1) / -by + 1 : 0);
     if (object.kind == VALUE_STRING)
         return slice_string(m, object.as.string, first, by, count);
-    return object.kind == VALUE_RANGE ? slice_range(m, object.as.range, first, by, count)
+    return object.kind == VALUE_RANGE ? slice_range(m, object.as.range, first, last, step, count)
                                       : slice_list(m, object, first, by, count);
 }

@@ -220,6 +220,11 @@ static bool bind_name(machine *m, const string *name, value v)
     return !is_failed(v) && assign_name(m, name_of(name), v);
 }
 
+static gufo_str name_in_messages(const macro *called)
+{
+    return bytes_of(called->name.kind == VALUE_NONE ? &caller_name : called->name.as.string);
+}
+
 /* `caller`, varargs and kwargs, for a macro that uses them; else what is left is a failure. */
 static bool bind_rest(machine *m, const macro *called, const arguments *in, uint32_t positions,
                       uint64_t taken)
@@ -238,7 +243,7 @@ static bool bind_rest(machine *m, const macro *called, const arguments *in, uint
     }
     if ((uses & USES_KWARGS) == 0 && taken != in->keywords)
         return !is_failed(fail_type(m, "macro %s does not take one of its arguments by name",
-                                    QUOTED(bytes_of(called->name.as.string))));
+                                    QUOTED(name_in_messages(called))));
     if ((uses & USES_KWARGS) != 0 && !bind_name(m, &kwargs_name, rest_keywords(m, in)))
         return false;
     if ((uses & USES_VARARGS) != 0)
@@ -246,7 +251,7 @@ static bool bind_rest(machine *m, const macro *called, const arguments *in, uint
                          list_new(&m->memory, VALUE_TUPLE, in->items + given - extra, extra));
     return extra == 0 ||
            !is_failed(fail_type(m, "macro %s takes at most %u arguments",
-                                QUOTED(bytes_of(called->name.as.string)), (unsigned)positions));
+                                QUOTED(name_in_messages(called)), (unsigned)positions));
 }
 
 static value run_macro(machine *m, const macro *called, const arguments *in)
@@ -278,4 +283,60 @@ value call_macro(machine *m, const macro *called, const arguments *in)
     m->recursion--;
     m->frame = outer;
     return result;
+}
+
+/* ==== What a macro says of itself ============================================================ */
+
+static value macro_name(machine *m, const macro *called)
+{
+    (void)m;
+    return called->name;
+}
+
+static value macro_arguments(machine *m, const macro *called)
+{
+    item_list names = {0};
+
+    for (uint32_t at = called->node->b; at != 0; at = tree_node(m, at)->next)
+        if (!machine_spend(m, 1) ||
+            !items_push(&m->memory, &names, tree_constant(m, tree_node(m, at)->a)))
+            return FAILED;
+    return list_take(&m->memory, VALUE_TUPLE, names.items, names.count);
+}
+
+static value macro_uses_caller(machine *m, const macro *called)
+{
+    (void)m;
+    return value_bool((called->node->op & USES_CALLER) != 0);
+}
+
+static value macro_uses_varargs(machine *m, const macro *called)
+{
+    (void)m;
+    return value_bool((called->node->op & USES_VARARGS) != 0);
+}
+
+static value macro_uses_kwargs(machine *m, const macro *called)
+{
+    (void)m;
+    return value_bool((called->node->op & USES_KWARGS) != 0);
+}
+
+value macro_attribute(machine *m, const macro *called, gufo_str name)
+{
+    static const struct {
+        const char *name;
+        value (*get)(machine *m, const macro *called);
+    } rows[] = {
+        {"arguments", macro_arguments},
+        {"caller", macro_uses_caller},
+        {"catch_kwargs", macro_uses_kwargs},
+        {"catch_varargs", macro_uses_varargs},
+        {"name", macro_name},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (gufo_str_equal(name, gufo_str_of(rows[i].name)))
+            return rows[i].get(m, called);
+    return value_of(VALUE_ABSENT);
 }

@@ -252,7 +252,7 @@ static flow execute_macro(machine *m, const node *n)
 
 static flow execute_call_block(machine *m, const node *n)
 {
-    value caller = macro_value(m, n, string_view(&m->memory, gufo_str_of("caller"))), text;
+    value caller = macro_value(m, n, NONE), text;
 
     if (is_failed(caller))
         return FLOW_FAILED;

@@ -87,8 +87,8 @@ bool iterate_next(machine *m, iteration *it, value *out)
         *out = entry_part(m, &source.as.view->dict->entries[it->at++], source.as.view->kind);
         return !is_failed(*out);
     case VALUE_RANGE:
-        *out = value_int(source.as.range->start + (int64_t)it->at++ * source.as.range->step);
-        return true;
+        *out = range_item(m, source.as.range, it->at++);
+        return !is_failed(*out);
     default:
         *out = source.as.list->items[it->at++];
         return true;

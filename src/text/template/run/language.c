@@ -12,4 +12,5 @@ const language jinja = {
     .run_loop = execute_loop,
     .loop_length = loop_length,
     .loop_attribute = loop_attribute,
+    .macro_attribute = macro_attribute,
 };

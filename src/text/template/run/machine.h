@@ -13,6 +13,7 @@ typedef struct frame {
 
 struct machine;
 struct loop;
+struct macro;
 
 typedef enum flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_FAILED } flow;
 
@@ -29,6 +30,7 @@ typedef struct language {
     flow (*run_loop)(struct machine *m, const node *n, value source, uint64_t depth);
     value (*loop_length)(struct machine *m, struct loop *l);
     value (*loop_attribute)(struct machine *m, struct loop *l, gufo_str name);
+    value (*macro_attribute)(struct machine *m, const struct macro *called, gufo_str name);
 } language;
 
 extern const language jinja;
@@ -49,8 +51,9 @@ typedef struct machine {
     bool escape;                         /* {% autoescape true %} */
     bool raised;                         /* by raise_exception */
     int64_t now;
-    value filtered; /* the text of a block that is being filtered */
-    value cursor;   /* see string_offset */
+    uint64_t random; /* the state of the filter of that name */
+    value filtered;  /* the text of a block that is being filtered */
+    value cursor;    /* see string_offset */
     size_t cursor_char, cursor_byte;
 } machine;
 
@@ -74,8 +77,12 @@ static inline bool machine_spend_bytes(machine *m, uint64_t bytes)
 {
     return machine_spend(m, bytes / 256 + 1);
 }
-/* Before a value is looked up as a key. */
+/* Before a value is looked up as a key, and before a number is compared. */
 bool machine_spend_key(machine *m, value key);
+static inline bool machine_spend_number(machine *m, value number)
+{
+    return number.kind != VALUE_BIG || machine_spend_key(m, number);
+}
 bool machine_enter(machine *m);
 static inline void machine_leave(machine *m)
 {
@@ -96,6 +103,8 @@ value out_cut(machine *m, size_t mark);
 /* Writes a value as str() or as repr() gives it. */
 bool print_str(machine *m, value v);
 bool print_repr(machine *m, value v);
+/* The digits of the size of an integer in a base, as a string. */
+value print_digits(machine *m, value integer, unsigned base, bool upper);
 /* With &, <, >, ' and " as entities, unless the value is safe. */
 bool print_escaped(machine *m, value v);
 bool escape_text(machine *m, gufo_str text);
@@ -110,6 +119,12 @@ bool value_truth(value v);
 /* The length of what has one; FAILED for others. */
 value value_length(machine *m, value v);
 bool value_has_length(value v);
+/* A number as a float; false for an integer that is too large. */
+bool value_as_real(machine *m, value v, double *out);
+/* An integer as the index that it comes closest to, as slices take it; false for what is none. */
+bool value_as_index(value v, int64_t *out);
+/* The number at a place of a range. */
+value range_item(machine *m, const range *r, size_t index);
 
 /* ==== operate.c ============================================================================== */
 
@@ -168,7 +183,7 @@ bool value_is_callable(value v);
 typedef struct macro {
     const node *node;
     frame *frame;
-    value name;
+    value name; /* NONE: what a {% call %} gives as `caller` */
 } macro;
 
 typedef struct method {
@@ -177,6 +192,8 @@ typedef struct method {
 } method;
 
 value call_macro(machine *m, const macro *called, const arguments *in);
+/* name, arguments ...; ABSENT for others. */
+value macro_attribute(machine *m, const macro *called, gufo_str name);
 
 /* ==== loop.c ================================================================================= */
 

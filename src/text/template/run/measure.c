@@ -1,5 +1,8 @@
-/* Truth and length of values. */
+/* Truth, length and size of values. */
+#include <math.h>
+
 #include "text/template/run/machine.h"
+#include "text/template/values/integer.h"
 
 bool value_truth(value v)
 {
@@ -64,4 +67,31 @@ value value_length(machine *m, value v)
     default:
         return fail_type(m, "a value of type '%s' has no length", value_type(v));
     }
+}
+
+bool value_as_real(machine *m, value v, double *out)
+{
+    if (v.kind == VALUE_FLOAT) {
+        *out = v.as.real;
+        return true;
+    }
+    *out = integer_real(v);
+    return !isinf(*out) || !is_failed(fail_limit(m, "an integer that no float holds"));
+}
+
+bool value_as_index(value v, int64_t *out)
+{
+    if (v.kind == VALUE_BIG)
+        *out = integer_sign(v) < 0 ? INT64_MIN : INT64_MAX;
+    return v.kind == VALUE_BIG || value_integer(v, out);
+}
+
+value range_item(machine *m, const range *r, size_t index)
+{
+    value way;
+
+    if (!machine_spend(m, integer_work(r->step, r->start)))
+        return FAILED;
+    way = integer_multiply(&m->memory, r->step, value_int((int64_t)index));
+    return is_failed(way) ? way : integer_add(&m->memory, r->start, way);
 }

@@ -7,6 +7,7 @@
 #include "text/template/library/format.h"
 #include "text/template/syntax/lexer.h"
 #include "text/template/run/machine.h"
+#include "text/template/values/integer.h"
 
 static value fail_operands(machine *m, uint8_t op, value a, value b)
 {
@@ -18,70 +19,9 @@ static value fail_operands(machine *m, uint8_t op, value a, value b)
                      value_type(b));
 }
 
-static value fail_big(machine *m)
-{
-    return fail_limit(m, "an integer beyond 64 bits");
-}
-
 static value fail_zero(machine *m)
 {
     return fail_type(m, "division by zero");
-}
-
-/* Rounds down, as Python does; b is not 0. */
-static int64_t floor_divide(int64_t a, int64_t b)
-{
-    int64_t quotient = a / b;
-
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-static value power(machine *m, int64_t a, int64_t b)
-{
-    int64_t result = 1, square = a;
-
-    if (b < 0)
-        return a == 0 ? fail_zero(m) : value_float(pow((double)a, (double)b));
-    for (; b > 0; b >>= 1) {
-        if ((b & 1) != 0 && __builtin_mul_overflow(result, square, &result))
-            return fail_big(m);
-        if (b > 1 && __builtin_mul_overflow(square, square, &square))
-            return fail_big(m);
-    }
-    return value_int(result);
-}
-
-static value operate_integers(machine *m, uint8_t op, int64_t a, int64_t b)
-{
-    int64_t result = 0;
-    bool overflow = false;
-
-    switch (op) {
-    case TOKEN_ADD:
-        overflow = __builtin_add_overflow(a, b, &result);
-        break;
-    case TOKEN_SUBTRACT:
-        overflow = __builtin_sub_overflow(a, b, &result);
-        break;
-    case TOKEN_MULTIPLY:
-        overflow = __builtin_mul_overflow(a, b, &result);
-        break;
-    case TOKEN_POWER:
-        return power(m, a, b);
-    case TOKEN_DIVIDE:
-        return b == 0 ? fail_zero(m) : value_float((double)a / (double)b);
-    default:
-        if (b == 0)
-            return fail_zero(m);
-        if (b == -1) { /* INT64_MIN / -1 does not fit */
-            overflow = op == TOKEN_FLOOR_DIVIDE && __builtin_sub_overflow((int64_t)0, a, &result);
-            break;
-        }
-        result = floor_divide(a, b);
-        if (op == TOKEN_REMAINDER)
-            result = a - result * b;
-    }
-    return overflow ? fail_big(m) : value_int(result);
 }
 
 static double float_remainder(double a, double b)
@@ -118,8 +58,82 @@ static value float_power(machine *m, double a, double b)
     return value_float(result);
 }
 
-static value operate_floats(machine *m, uint8_t op, double a, double b)
+/* The power of an integer, by squares. */
+static value integer_power(machine *m, value a, int64_t exponent)
 {
+    value result = value_int(1);
+
+    for (; exponent > 0; exponent >>= 1) {
+        if (!machine_spend(m, integer_work(a, a)))
+            return FAILED;
+        if ((exponent & 1) != 0)
+            result = integer_multiply(&m->memory, result, a);
+        if (exponent > 1)
+            a = integer_multiply(&m->memory, a, a);
+        if (is_failed(result) || is_failed(a))
+            return FAILED;
+    }
+    return result;
+}
+
+static value power(machine *m, value a, value b)
+{
+    bool unit = integer_bits(a) <= 1; /* -1, 0 or 1 */
+    int64_t exponent;
+    value odd;
+    double x, y;
+
+    if (integer_sign(b) < 0)
+        return value_as_real(m, a, &x) && value_as_real(m, b, &y) ? float_power(m, x, y) : FAILED;
+    if (value_integer(b, &exponent))
+        return integer_power(m, a, exponent);
+    if (!unit)
+        return fail_limit(m, "a power that is too large");
+    return is_failed(integer_divide(&m->memory, b, value_int(2), &odd))
+               ? FAILED
+               : integer_power(m, a, integer_sign(odd) == 0 ? 2 : 1);
+}
+
+static value ratio(machine *m, value a, value b)
+{
+    double result;
+
+    if (!integer_ratio(&m->memory, a, b, &result))
+        return FAILED;
+    return isinf(result) ? fail_limit(m, "a quotient that no float holds") : value_float(result);
+}
+
+static value operate_integers(machine *m, uint8_t op, value a, value b)
+{
+    value quotient, rest;
+
+    if (op == TOKEN_POWER)
+        return power(m, a, b);
+    if (!machine_spend(m, integer_work(a, b)))
+        return FAILED;
+    switch (op) {
+    case TOKEN_ADD:
+        return integer_add(&m->memory, a, b);
+    case TOKEN_SUBTRACT:
+        return integer_subtract(&m->memory, a, b);
+    case TOKEN_MULTIPLY:
+        return integer_multiply(&m->memory, a, b);
+    default:
+        if (integer_sign(b) == 0)
+            return fail_zero(m);
+        if (op == TOKEN_DIVIDE)
+            return ratio(m, a, b);
+        quotient = integer_divide(&m->memory, a, b, &rest);
+        return op == TOKEN_REMAINDER ? rest : quotient;
+    }
+}
+
+static value operate_floats(machine *m, uint8_t op, value left, value right)
+{
+    double a, b;
+
+    if (!value_as_real(m, left, &a) || !value_as_real(m, right, &b))
+        return FAILED;
     switch (op) {
     case TOKEN_ADD:
         return value_float(a + b);
@@ -173,12 +187,15 @@ static value add(machine *m, value a, value b)
     return fail_operands(m, TOKEN_ADD, a, b);
 }
 
-static value repeat(machine *m, value a, int64_t times)
+static value repeat(machine *m, value a, value by)
 {
     size_t mark = m->out_len;
     item_list list = {0};
+    int64_t times;
     value made;
 
+    if (!value_integer(by, &times))
+        return fail_limit(m, "an integer that 64 bits do not hold");
     if (times < 0)
         times = 0;
     if (a.kind == VALUE_STRING) {
@@ -202,20 +219,16 @@ static bool is_sequence(value v)
 
 value operate(machine *m, uint8_t op, value a, value b)
 {
-    int64_t x, y;
-
-    if (a.kind == VALUE_BIG || b.kind == VALUE_BIG)
-        return fail_big(m);
-    if (value_integer(a, &x) && value_integer(b, &y))
-        return operate_integers(m, op, x, y);
+    if (value_is_integer(a) && value_is_integer(b))
+        return operate_integers(m, op, a, b);
     if (value_is_number(a) && value_is_number(b))
-        return operate_floats(m, op, value_real(a), value_real(b));
+        return operate_floats(m, op, a, b);
     if (op == TOKEN_ADD)
         return add(m, a, b);
-    if (op == TOKEN_MULTIPLY && is_sequence(a) && value_integer(b, &y))
-        return repeat(m, a, y);
-    if (op == TOKEN_MULTIPLY && is_sequence(b) && value_integer(a, &x))
-        return repeat(m, b, x);
+    if (op == TOKEN_MULTIPLY && is_sequence(a) && value_is_integer(b))
+        return repeat(m, a, b);
+    if (op == TOKEN_MULTIPLY && is_sequence(b) && value_is_integer(a))
+        return repeat(m, b, a);
     if (op == TOKEN_REMAINDER && a.kind == VALUE_STRING)
         return format_percent(m, a.as.string, b);
     return fail_operands(m, op, a, b);
@@ -223,15 +236,12 @@ value operate(machine *m, uint8_t op, value a, value b)
 
 value operate_sign(machine *m, uint8_t op, value a)
 {
-    int64_t integer;
+    value zero = value_int(0);
 
     if (a.kind == VALUE_FLOAT)
         return value_float(op == TOKEN_SUBTRACT ? -a.as.real : a.as.real);
-    if (value_integer(a, &integer)) {
-        if (op == TOKEN_SUBTRACT && __builtin_sub_overflow((int64_t)0, integer, &integer))
-            return fail_big(m);
-        return value_int(integer);
-    }
+    if (value_is_integer(a))
+        return operate_integers(m, op, zero, a);
     if (a.kind == VALUE_UNDEFINED)
         return fail_undefined(m, a);
     return fail_type(m, "a sign does not work on '%s'", value_type(a));
@@ -265,8 +275,8 @@ static bool equal_dicts(machine *m, const dict *a, const dict *b)
 /* Whether they have the same numbers. */
 static bool equal_ranges(const range *a, const range *b)
 {
-    return a->count == b->count && (a->count == 0 || a->start == b->start) &&
-           (a->count < 2 || a->step == b->step);
+    return a->count == b->count && (a->count == 0 || number_equal(a->start, b->start)) &&
+           (a->count < 2 || number_equal(a->step, b->step));
 }
 
 bool value_equal(machine *m, value a, value b)
@@ -278,11 +288,11 @@ bool value_equal(machine *m, value a, value b)
     if (a.kind == VALUE_STRING && b.kind == VALUE_STRING &&
         !machine_spend_bytes(m, b.as.string->len))
         return false;
+    if (!machine_spend_number(m, b))
+        return false;
     if (a.kind != b.kind || (a.kind != VALUE_LIST && a.kind != VALUE_TUPLE &&
-                             a.kind != VALUE_DICT && a.kind != VALUE_BIG && a.kind != VALUE_RANGE))
+                             a.kind != VALUE_DICT && a.kind != VALUE_RANGE))
         return value_same_key(a, b);
-    if (a.kind == VALUE_BIG)
-        return gufo_str_equal(bytes_of(a.as.string), bytes_of(b.as.string));
     if (a.kind == VALUE_RANGE)
         return equal_ranges(a.as.range, b.as.range);
     if (!machine_enter(m))
@@ -313,15 +323,12 @@ static bool before_strings(machine *m, const string *a, const string *b)
 
 bool value_before(machine *m, value a, value b)
 {
-    int64_t x, y;
     bool before;
 
     if (!machine_spend(m, 1))
         return false;
-    if (value_integer(a, &x) && value_integer(b, &y))
-        return x < y;
     if (value_is_number(a) && value_is_number(b))
-        return value_real(a) < value_real(b);
+        return machine_spend_number(m, b) && number_before(a, b);
     if (a.kind == VALUE_STRING && b.kind == VALUE_STRING)
         return before_strings(m, a.as.string, b.as.string);
     if (a.kind != b.kind || (a.kind != VALUE_LIST && a.kind != VALUE_TUPLE)) {
@@ -386,6 +393,11 @@ bool value_contains(machine *m, value container, value item)
     return false;
 }
 
+static bool is_nan(value v)
+{
+    return v.kind == VALUE_FLOAT && isnan(v.as.real);
+}
+
 bool value_compares(machine *m, uint8_t op, value a, value b)
 {
     if (op == COMPARE_IN)
@@ -396,8 +408,7 @@ bool value_compares(machine *m, uint8_t op, value a, value b)
         return value_equal(m, a, b);
     if (op == TOKEN_NOT_EQUAL)
         return !value_equal(m, a, b) && !machine_failed(m);
-    if ((value_is_number(a) && isnan(value_real(a))) ||
-        (value_is_number(b) && isnan(value_real(b))))
+    if (value_is_number(a) && value_is_number(b) && (is_nan(a) || is_nan(b)))
         return false;
     if (op == TOKEN_LESS)
         return value_before(m, a, b);

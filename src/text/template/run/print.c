@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "text/template/values/characters.h"
 #include "text/template/run/machine.h"
+#include "text/template/values/integer.h"
 #include "text/template/values/number.h"
 
 static bool print_string_repr(machine *m, const string *text)
@@ -91,30 +92,36 @@ static bool print_view(machine *m, value v)
     return done && out_text(m, "])");
 }
 
-static bool print_range(machine *m, const range *r)
+value print_digits(machine *m, value integer, unsigned base, bool upper)
 {
-    char line[100];
-    /* Where it ends was not kept: the first number that is not in it will do. */
-    int64_t end;
-
-    if (__builtin_mul_overflow((int64_t)r->count, r->step, &end) ||
-        __builtin_add_overflow(r->start, end, &end))
-        end = r->step > 0 ? INT64_MAX : INT64_MIN;
-    (void)snprintf(line, sizeof(line),
-                   r->step == 1 ? "range(%" PRId64 ", %" PRId64 ")"
-                                : "range(%" PRId64 ", %" PRId64 ", %" PRId64 ")",
-                   r->start, end, r->step);
-    return out_text(m, line);
+    return machine_spend(m, integer_work(integer, integer))
+               ? integer_digits(&m->memory, integer, base, upper)
+               : FAILED;
 }
 
 static bool print_number(machine *m, value v)
 {
     char text[NUMBER_ROOM];
+    value digits;
 
     if (v.kind == VALUE_FLOAT)
         return out_write(m, (gufo_str){text, number_write_real(v.as.real, text)});
+    if (v.kind == VALUE_BIG) {
+        digits = print_digits(m, v, 10, false);
+        return !is_failed(digits) && out_text(m, integer_sign(v) < 0 ? "-" : "") &&
+               out_write(m, bytes_of(digits.as.string));
+    }
     (void)snprintf(text, sizeof(text), "%" PRId64, v.as.integer);
     return out_text(m, text);
+}
+
+static bool print_range(machine *m, const range *r)
+{
+    bool unit = number_equal(r->step, value_int(1));
+
+    return out_text(m, "range(") && print_number(m, r->start) && out_text(m, ", ") &&
+           print_number(m, r->stop) && (unit || (out_text(m, ", ") && print_number(m, r->step))) &&
+           out_text(m, ")");
 }
 
 /* What has no text that a template could want; Python prints an address there. */
@@ -130,7 +137,10 @@ static bool print_object(machine *m, value v)
     case VALUE_FUNCTION:
         return print_formatted(m, "<function %s>", v.as.function->name);
     case VALUE_MACRO:
-        return out_text(m, "<Macro ") && print_repr(m, v.as.macro->name) && out_text(m, ">");
+        return out_text(m, "<Macro ") &&
+               (v.as.macro->name.kind == VALUE_NONE ? out_text(m, "anonymous")
+                                                    : print_repr(m, v.as.macro->name)) &&
+               out_text(m, ">");
     default:
         return print_formatted(m, "<%s>", value_type(v));
     }
@@ -168,10 +178,9 @@ bool print_repr(machine *m, value v)
     case VALUE_BOOL:
         return out_text(m, v.as.truth ? "True" : "False");
     case VALUE_INT:
+    case VALUE_BIG:
     case VALUE_FLOAT:
         return print_number(m, v);
-    case VALUE_BIG:
-        return out_write(m, bytes_of(v.as.string));
     case VALUE_STRING:
         if (!v.as.string->markup)
             return print_string_repr(m, v.as.string);

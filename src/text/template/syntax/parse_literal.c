@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "text/template/values/characters.h"
+#include "text/template/values/integer.h"
 #include "text/template/values/number.h"
 #include "text/template/syntax/parser.h"
 
@@ -14,39 +15,17 @@ static value fail_literal(parser *p, const token *literal, const char *what)
     return FAILED;
 }
 
-static value big_number(parser *p, const token *literal, const char *digits)
-{
-    value text;
-
-    if (literal->len > 1 && *digits == '0')
-        return fail_literal(p, literal, "a number that 64 bits do not hold");
-    text = string_new(&p->tree->memory, gufo_str_of(digits));
-    if (!is_failed(text))
-        text.kind = VALUE_BIG;
-    return text;
-}
-
 value literal_number(parser *p, const token *literal)
 {
     gufo_str text = token_text(p, literal);
-    char *digits = heap_take(&p->tree->memory, (uint64_t)text.len + 1);
-    size_t len = 0;
-    int64_t whole;
     double real;
+    value whole;
 
-    if (digits == NULL)
-        return FAILED;
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] != '_')
-            digits[len++] = text.data[i];
-    digits[len] = 0;
     if (literal->kind == TOKEN_FLOAT)
-        return number_read_real((gufo_str){digits, len}, &real)
-                   ? value_float(real)
-                   : fail_literal(p, literal, "not a number");
-    if (number_parse((gufo_str){digits, len}, 0, &whole))
-        return value_int(whole);
-    return big_number(p, literal, digits);
+        return number_read_real(text, &real) ? value_float(real)
+                                             : fail_literal(p, literal, "not a number");
+    whole = integer_read(&p->tree->memory, text, 0);
+    return is_given(whole) ? whole : fail_literal(p, literal, "a number with too many digits");
 }
 
 /* Reads `count` hexadecimal digits. */

@@ -150,6 +150,11 @@ bool is_numeric(uint32_t point)
     return category_in(point, CATEGORY(ND) | CATEGORY(NL) | CATEGORY(NO)) || is_digit_point(point);
 }
 
+bool is_word_point(uint32_t point)
+{
+    return point == '_' || is_alphabetic(point) || is_numeric(point);
+}
+
 bool is_lower_point(uint32_t point)
 {
     static const point_range others[] = {

@@ -11,6 +11,8 @@ bool is_space(uint32_t point);
 
 /* Whether a character can be in a name. */
 bool is_name_point(uint32_t point);
+/* Whether \w of Python's patterns has it. */
+bool is_word_point(uint32_t point);
 /* Whether a text is a name (str.isidentifier). */
 bool is_identifier(gufo_str text);
 /* Whether repr shows a character as it is. */

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "text/template/values/integer.h"
 #include "text/template/values/value.h"
 
 enum { SMALL = 8, KEY_DEPTH = 50 };
@@ -16,21 +17,6 @@ static uint64_t mix(hash_key key, uint64_t first, uint64_t second)
     return hash_text(key, (gufo_str){(const char *)both, sizeof(both)});
 }
 
-/* Numbers that are equal hash equal: 1, 1.0 and true are one key. */
-static uint64_t hash_number(hash_key key, value v)
-{
-    double real = value_real(v);
-    uint64_t bits;
-    int64_t integer;
-
-    if (v.kind == VALUE_FLOAT && real >= -9.2e18 && real <= 9.2e18 && real == (double)(int64_t)real)
-        return mix(key, VALUE_INT, (uint64_t)(int64_t)real);
-    if (value_integer(v, &integer))
-        return mix(key, VALUE_INT, (uint64_t)integer);
-    memcpy(&bits, &real, sizeof(bits));
-    return mix(key, VALUE_FLOAT, bits);
-}
-
 static bool hash_at(hash_key key, value v, uint64_t *hash, int depth)
 {
     uint64_t part;
@@ -41,8 +27,9 @@ static bool hash_at(hash_key key, value v, uint64_t *hash, int depth)
         return true;
     case VALUE_BOOL:
     case VALUE_INT:
+    case VALUE_BIG:
     case VALUE_FLOAT:
-        *hash = hash_number(key, v);
+        *hash = number_hash(key, v);
         return true;
     case VALUE_TUPLE:
         *hash = VALUE_TUPLE;
@@ -54,7 +41,6 @@ static bool hash_at(hash_key key, value v, uint64_t *hash, int depth)
         return true;
     case VALUE_LIST:
     case VALUE_DICT:
-    case VALUE_BIG:
         return false;
     case VALUE_NONE:
     case VALUE_UNDEFINED:
@@ -70,6 +56,8 @@ static void count_cost(value v, uint64_t most, uint64_t *cost, int depth)
 {
     if (v.kind == VALUE_STRING)
         *cost += v.as.string->len / 256;
+    if (v.kind == VALUE_BIG)
+        *cost += integer_bits(v) / 2048;
     if (v.kind != VALUE_TUPLE || depth == 0)
         return;
     for (size_t i = 0; i < v.as.list->count && *cost < most; i++) {
@@ -98,13 +86,8 @@ static bool same_text(const string *a, const string *b)
 
 bool value_same_key(value a, value b)
 {
-    if (value_is_integer(a) && value_is_integer(b)) {
-        int64_t x, y;
-
-        return value_integer(a, &x) && value_integer(b, &y) && x == y;
-    }
     if (value_is_number(a) && value_is_number(b))
-        return value_real(a) == value_real(b);
+        return number_equal(a, b);
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
@@ -181,12 +164,36 @@ const dict_entry *dict_find_text(const dict *d, hash_key key, gufo_str name)
     return dict_find(d, key, (value){.kind = VALUE_STRING, .as.string = &text});
 }
 
-static bool grow(heap *memory, dict *d, hash_key key)
+/* Slots for `room` keys, of which there are `count`. */
+static uint32_t *make_slots(heap *memory, hash_key key, dict_entry *entries, uint32_t count,
+                            uint32_t slot_count)
 {
-    uint32_t room = d->room == 0 ? 4 : d->room * 2;
-    dict_entry *entries;
+    dict made = {.slots = heap_array(memory, slot_count, sizeof(uint32_t)),
+                 .slot_count = slot_count};
 
-    if (d->room > UINT32_MAX / 8) {
+    if (made.slots == NULL)
+        return NULL;
+    memset(made.slots, 0, slot_count * sizeof(*made.slots));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *slot;
+
+        (void)value_hash(key, entries[i].key, &entries[i].hash);
+        slot = slot_of(&made, entries[i].hash);
+        while (*slot != 0)
+            slot = next_slot(&made, slot);
+        *slot = i + 1;
+    }
+    return made.slots;
+}
+
+bool dict_reserve(heap *memory, dict *d, hash_key key, size_t room)
+{
+    dict_entry *entries;
+    uint32_t *slots = NULL, slot_count = 16;
+
+    if (room <= d->room)
+        return true;
+    if (room > UINT32_MAX / 4) {
         memory->status = refuse(memory->error, GUFO_E_LIMIT, "a dict with too many keys");
         return false;
     }
@@ -195,26 +202,13 @@ static bool grow(heap *memory, dict *d, hash_key key)
         return false;
     if (d->count != 0)
         memcpy(entries, d->entries, d->count * sizeof(dict_entry));
-    d->entries = entries;
-    d->room = room;
-    if (room <= SMALL)
-        return true;
-    d->slot_count = 16;
-    while (d->slot_count < 2 * room)
-        d->slot_count *= 2;
-    d->slots = heap_array(memory, d->slot_count, sizeof(*d->slots));
-    if (d->slots == NULL)
+    while (slot_count < 2 * room)
+        slot_count *= 2;
+    if (room > SMALL)
+        slots = make_slots(memory, key, entries, d->count, slot_count);
+    if (room > SMALL && slots == NULL)
         return false;
-    memset(d->slots, 0, d->slot_count * sizeof(*d->slots));
-    for (uint32_t i = 0; i < d->count; i++) {
-        uint32_t *slot;
-
-        (void)value_hash(key, entries[i].key, &entries[i].hash);
-        slot = slot_of(d, entries[i].hash);
-        while (*slot != 0)
-            slot = next_slot(d, slot);
-        *slot = i + 1;
-    }
+    *d = (dict){entries, slots, d->count, (uint32_t)room, slots == NULL ? 0 : slot_count};
     return true;
 }
 
@@ -228,7 +222,8 @@ bool dict_set(heap *memory, dict *d, hash_key key, value name, value v)
         d->entries[known - d->entries].value = v;
         return true;
     }
-    if (d->count == d->room && !grow(memory, d, key))
+    if (d->count == d->room &&
+        !dict_reserve(memory, d, key, d->room == 0 ? 4 : (size_t)d->room * 2))
         return false;
     entry = &d->entries[d->count++];
     *entry = (dict_entry){name, v, 0};

@@ -24,16 +24,22 @@ void heap_init(heap *memory, const gufo_allocator *allocator, uint64_t limit, gu
                      .error = error};
 }
 
-void heap_free(heap *memory)
+void heap_return(heap *memory, const heap *mark)
 {
-    while (memory->chunks != NULL) {
+    while (memory->chunks != mark->chunks) {
         heap_chunk *next = memory->chunks->next;
 
         mem_free(&memory->allocator, memory->chunks);
         memory->chunks = next;
     }
-    memory->free = NULL;
-    memory->left = 0;
+    memory->free = mark->free;
+    memory->left = mark->left;
+    memory->used = mark->used;
+}
+
+void heap_free(heap *memory)
+{
+    heap_return(memory, &(heap){0});
 }
 
 static void *fail(heap *memory, gufo_status status)

@@ -19,6 +19,9 @@ typedef struct heap {
 void heap_init(heap *memory, const gufo_allocator *allocator, uint64_t limit, gufo_error *error);
 void heap_free(heap *memory);
 
+/* Gives back what was taken since `mark`, a copy of *memory of that moment. */
+void heap_return(heap *memory, const heap *mark);
+
 /* Bytes that are not cleared; NULL on failure, which *error and `status` have. */
 void *heap_take(heap *memory, uint64_t size);
 /* The same for `count` elements of `size` bytes. */

@@ -8,20 +8,10 @@
 
 #include "base/text.h"
 
-size_t number_digits(uint64_t number, unsigned base, bool upper, char out[64])
+char number_letter(unsigned digit, bool upper)
 {
-    const char *letters =
-        upper ? "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" : "0123456789abcdefghijklmnopqrstuvwxyz";
-    char reversed[64];
-    size_t len = 0;
-
-    do {
-        reversed[len++] = letters[number % base];
-        number /= base;
-    } while (number != 0);
-    for (size_t i = 0; i < len; i++)
-        out[i] = reversed[len - 1 - i];
-    return len;
+    return (upper ? "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                  : "0123456789abcdefghijklmnopqrstuvwxyz")[digit];
 }
 
 /* The base that a prefix such as 0x tells; 10 without one. */
@@ -41,41 +31,53 @@ static int prefix_base(gufo_str text, size_t at)
     }
 }
 
-static unsigned digit_value(char c)
+unsigned number_digit(char c)
 {
     return is_digit(c)    ? (unsigned)(c - '0')
            : is_letter(c) ? (unsigned)(to_lower(c) - 'a') + 10
                           : 99;
 }
 
-bool number_parse(gufo_str text, int base, int64_t *out)
+bool number_scan(gufo_str text, int base, number_text *out)
 {
     size_t at = text.len != 0 && (*text.data == '-' || *text.data == '+');
-    bool negative = at == 1 && *text.data == '-';
     int prefix = prefix_base(text, at);
+    bool prefixed = prefix != 10 && (base == 0 || base == prefix);
+    bool after_digit = prefixed; /* a _ may follow a prefix, too */
+
+    *out = (number_text){.negative = at == 1 && *text.data == '-',
+                         .base = prefixed    ? (unsigned)prefix
+                                 : base == 0 ? 10
+                                             : (unsigned)base,
+                         .digits = str_from(text, at + (prefixed ? 2 : 0))};
+    for (size_t i = 0; i < out->digits.len; i++) {
+        bool digit = number_digit(out->digits.data[i]) < out->base;
+
+        if (!digit && !(out->digits.data[i] == '_' && after_digit))
+            return false;
+        out->count += digit;
+        after_digit = digit;
+    }
+    return out->count != 0 && after_digit;
+}
+
+bool number_parse(gufo_str text, int base, int64_t *out)
+{
+    number_text scanned;
     uint64_t number = 0;
 
-    if (prefix != 10 && (base == 0 || base == prefix)) {
-        base = prefix;
-        at += 2;
-    }
-    if (base == 0)
-        base = 10;
-    if (at == text.len)
+    if (!number_scan(text, base, &scanned))
         return false;
-    for (; at < text.len; at++) {
-        unsigned digit = digit_value(text.data[at]);
-
-        if (text.data[at] == '_' && at > 0 && digit_value(text.data[at - 1]) < (unsigned)base &&
-            at + 1 < text.len && digit_value(text.data[at + 1]) < (unsigned)base)
+    for (size_t i = 0; i < scanned.digits.len; i++) {
+        if (scanned.digits.data[i] == '_')
             continue;
-        if (digit >= (unsigned)base || __builtin_mul_overflow(number, (unsigned)base, &number) ||
-            __builtin_add_overflow(number, digit, &number))
+        if (__builtin_mul_overflow(number, scanned.base, &number) ||
+            __builtin_add_overflow(number, number_digit(scanned.digits.data[i]), &number))
             return false;
     }
-    if (number > (uint64_t)INT64_MAX + negative)
+    if (number > (uint64_t)INT64_MAX + scanned.negative)
         return false;
-    *out = negative ? (int64_t)(0 - number) : (int64_t)number;
+    *out = scanned.negative ? (int64_t)(0 - number) : (int64_t)number;
     return true;
 }
 

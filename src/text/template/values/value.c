@@ -229,7 +229,7 @@ const char *value_type(value v)
 
 bool value_is_number(value v)
 {
-    return v.kind == VALUE_INT || v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
+    return v.kind == VALUE_FLOAT || value_is_integer(v);
 }
 
 bool value_is_string(value v)
@@ -237,20 +237,13 @@ bool value_is_string(value v)
     return v.kind == VALUE_STRING;
 }
 
-double value_real(value v)
-{
-    if (v.kind == VALUE_FLOAT)
-        return v.as.real;
-    return v.kind == VALUE_INT ? (double)v.as.integer : (double)v.as.truth;
-}
-
 bool value_integer(value v, int64_t *out)
 {
     *out = v.kind == VALUE_BOOL ? v.as.truth : v.kind == VALUE_INT ? v.as.integer : 0;
-    return value_is_integer(v);
+    return v.kind == VALUE_BOOL || v.kind == VALUE_INT;
 }
 
 bool value_is_integer(value v)
 {
-    return v.kind == VALUE_BOOL || v.kind == VALUE_INT;
+    return v.kind == VALUE_BOOL || v.kind == VALUE_INT || v.kind == VALUE_BIG;
 }

@@ -17,7 +17,7 @@ typedef enum value_kind {
     VALUE_NONE,
     VALUE_BOOL,
     VALUE_INT,
-    VALUE_BIG, /* an integer that 64 bits do not hold: its digits; it can be written, not used */
+    VALUE_BIG, /* an integer that 64 bits do not hold: see integer.h */
     VALUE_FLOAT,
     VALUE_STRING,
     VALUE_LIST,
@@ -45,8 +45,9 @@ typedef struct value {
         bool truth;
         int64_t integer;
         double real;
-        const string *string; /* VALUE_STRING, VALUE_BIG */
-        const array *list;    /* VALUE_LIST, VALUE_TUPLE */
+        const string *string;
+        const struct big *big;
+        const array *list; /* VALUE_LIST, VALUE_TUPLE */
         const dict *dict;
         const struct undefined *undefined;
         const struct range *range;
@@ -106,7 +107,7 @@ typedef struct undefined {
 } undefined;
 
 typedef struct range {
-    int64_t start, step;
+    value start, stop, step; /* integers */
     size_t count;
 } range;
 
@@ -200,13 +201,11 @@ bool items_push(heap *memory, item_list *list, value v);
 
 /* Python's name of the type of a value: "str" ... */
 const char *value_type(value v);
-bool value_is_number(value v); /* int, float, bool */
+bool value_is_number(value v); /* an integer or a float */
 bool value_is_string(value v);
-/* A number as a float. */
-double value_real(value v);
-/* A bool or int as an integer; false for others. */
+/* An integer that 64 bits hold; false for others. */
 bool value_integer(value v, int64_t *out);
-/* Whether it is an int, or a bool, which counts as one. */
+/* Whether it is an int of any size, or a bool, which counts as one. */
 bool value_is_integer(value v);
 
 /* ==== Dicts ================================================================================== */
@@ -215,6 +214,8 @@ dict *dict_new(heap *memory);
 /* Keys are hashable values: see value_hash. */
 const dict_entry *dict_find(const dict *d, hash_key key, value name);
 const dict_entry *dict_find_text(const dict *d, hash_key key, gufo_str name);
+/* Makes room for as many keys; false on failure, which leaves the dict as it was. */
+bool dict_reserve(heap *memory, dict *d, hash_key key, size_t room);
 /* Adds or replaces; false on failure. */
 bool dict_set(heap *memory, dict *d, hash_key key, value name, value v);
 dict *dict_copy(heap *memory, const dict *d);
