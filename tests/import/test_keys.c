@@ -591,7 +591,8 @@ static void test_readers(void **state)
 /* Puts a vocabulary into the document, as a reader does. */
 static gufo_status read_tokens(void *context, const char *readers, gufo_error *error)
 {
-    static const char *const texts[] = {"a", "<|user|>", "<|endoftext|>"};
+    static const char *const texts[] = {"a", "<|user|>", "<|endoftext|>", "[gMASK]",
+                                        "<|observation|>"};
     written *w = context;
     gufo_str tokens[COUNT_OF(texts)];
     const gufo_items items = {GUFO_VALUE_STRING, COUNT_OF(texts), tokens};
@@ -606,6 +607,12 @@ static gufo_status read_tokens(void *context, const char *readers, gufo_error *e
     return gufo_document_set_array(w->import.document, "tokenizer.ggml.tokens", &items, error);
 }
 
+/* From GLM-4.5 on: a call of tools ends with <|observation|>. */
+#define GLM                                                        \
+    "tokenizer.ggml.bos_token_id 3;tokenizer.ggml.eos_token_id 7;" \
+    "tokenizer.ggml.eot_token_id 1;tokenizer.ggml.eom_token_id 4;" \
+    "tokenizer.ggml.unknown_token_id 2"
+
 /* Rows behind the vocabulary see what it has. */
 static void test_after_vocabulary(void **state)
 {
@@ -616,6 +623,15 @@ static void test_after_vocabulary(void **state)
          {{NULL, NULL}},
          "tokenizer.ggml.eos_token_id 7;tokenizer.ggml.eot_token_id 1;"
          "tokenizer.ggml.unknown_token_id 2;tokenizer.ggml.bos_token_id 2"},
+        {"glm4moe", "Glm4MoeForCausalLM", LLAMA, {{NULL, NULL}}, GLM},
+        {"glm4moe with images", "Glm4vMoeForConditionalGeneration", LLAMA, {{NULL, NULL}}, GLM},
+        {"glm-dsa", "GlmMoeDsaForCausalLM", LLAMA, {{NULL, NULL}}, GLM},
+        {"glm lite", "Glm4MoeLiteForCausalLM", LLAMA, {{NULL, NULL}}, GLM},
+        {"deepseek2",
+         "DeepseekV3ForCausalLM",
+         LLAMA,
+         {{NULL, NULL}},
+         "tokenizer.ggml.bos_token_id -;tokenizer.ggml.eom_token_id -"},
         {"mpt",
          "MPTForCausalLM",
          "",
