@@ -126,9 +126,11 @@ static void collect_settings(settings *s, const gufo_quantizer *q,
                              const layer_list *pruned)
 {
     const gufo_quantize_options *options = &q->options;
+    bool has_types = q->tensor_count > 0; /* a vocabulary alone has none */
 
-    set_u32(s, "general.quantization_version", GUFO_QUANTIZATION_VERSION);
-    if (target->file_type != NULL && !is_adapter(q->input))
+    if (has_types)
+        set_u32(s, "general.quantization_version", GUFO_QUANTIZATION_VERSION);
+    if (has_types && target->file_type != NULL && !is_adapter(q->input))
         set_u32(s, "general.file_type", target->file_type->id);
     if (options->importance != NULL)
         set_importance(s, options);

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154
 
 load common
+load vocabularies
 
 # make_model FILE [TYPE]: a model with a tokenizer.
 make_model() {
@@ -22,6 +23,21 @@ make_model() {
         gufo diff a.gguf b.gguf
         rm -r source back a.gguf b.gguf
     done
+}
+
+# A vocabulary has no tensors, and so no types: a conversion adds no key that says which.
+@test "export: a vocabulary, there and back" {
+    local kind
+    for kind in spm bpe wpm; do
+        "make_$kind" "$kind.gguf"
+        gufo export -q "$kind.gguf" "$kind"
+        gufo convert -q --vocab-only "$kind" back.gguf --force
+        run -0 --separate-stderr gufo diff "$kind.gguf" back.gguf
+    done
+    make_model a.gguf
+    gufo convert -q --vocab-only source b.gguf
+    run -0 gufo get b.gguf general.quantization_version
+    same 2
 }
 
 @test "export: the same bytes whatever the threads and the memory" {
