@@ -5,6 +5,8 @@
 #include "../support/shared.h"
 #include "made_vocabulary.h"
 
+#include <math.h>
+
 #include "base/buffer.h"
 #include "import/json_file.h"
 #include "text/formats/source.h"
@@ -70,6 +72,7 @@ static void test_scores(void **state)
     check_text(&m, "tokenizer.ggml.model", "llama");
     check_text(&m, "tokenizer.ggml.pre", "default");
     check_tokens(&m, expected, COUNT_OF(expected));
+    check(!signbit(element(&m, "tokenizer.ggml.scores", 6).as.f), "zero, not minus zero");
     check_flag(&m, "tokenizer.ggml.add_space_prefix", true);
     check(!has_key(&m, "tokenizer.ggml.merges"), "no merges");
     check_u64(m.read.import.warning_count, 1, "a token far away");

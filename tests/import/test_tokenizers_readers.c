@@ -184,6 +184,36 @@ static void test_plain_bpe(void **state)
     remove_folder(&m);
 }
 
+/* By the specification a vocabulary may have no merges. */
+static void test_atomic(void **state)
+{
+    static const made_file list[] = {
+        {"tokenizer.json", "{" BYTES ",\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"ab\":1},"
+                           "\"merges\":[]}}"},
+        {NULL, NULL}};
+    static const made_file none[] = {{"vocab.json", "{\"a\":0,\"ab\":1}"}, {NULL, NULL}};
+    static const made_file other[] = {
+        {"vocab.json", "{\"a\":0}"}, {"vocab.txt", "[PAD]\n[UNK]\n"}, {NULL, NULL}};
+    const made_file *const folders[] = {list, none};
+    made_folder m;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(folders); i++) {
+        make_folder(&m, "gpt2", folders[i]);
+        must_read(&m, "bpe");
+        check_text(&m, "tokenizer.ggml.model", "gpt2");
+        check_u64(value_of(&m, "tokenizer.ggml.tokens").as.array.count, 2, "tokens");
+        check(!has_key(&m, "tokenizer.ggml.merges"), "no merges");
+        check(strstr(m.read.import.warnings[m.read.import.warning_count - 1], "atomic") != NULL,
+              "a warning");
+        remove_folder(&m);
+    }
+    make_folder(&m, "gpt2", other);
+    must_read(&m, "bpe");
+    check_text(&m, "tokenizer.ggml.model", "bert");
+    remove_folder(&m);
+}
+
 static void test_wordpiece(void **state)
 {
     static const made_token expected[] = {
@@ -634,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_unigram),
         cmocka_unit_test(test_bpe),
         cmocka_unit_test(test_plain_bpe),
+        cmocka_unit_test(test_atomic),
         cmocka_unit_test(test_wordpiece),
         cmocka_unit_test(test_qwen),
         cmocka_unit_test(test_tekken),

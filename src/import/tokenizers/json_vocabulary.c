@@ -171,11 +171,21 @@ static gufo_status read_plain_bpe(tokenizer_reading *r)
     gufo_status status = reading_json(r, "vocab.json", &vocab);
 
     if (status == GUFO_OK)
-        status = vocab == NULL || !reading_has(r, "merges.txt")
-                     ? reading_pass(r, "vocab.json", NULL)
-                     : read_bpe_of(r, "vocab.json", vocab);
+        status = vocab != NULL ? read_bpe_of(r, "vocab.json", vocab)
+                               : reading_pass(r, "vocab.json", NULL);
     json_decref(vocab);
     return status;
+}
+
+static gufo_status read_merged_bpe(tokenizer_reading *r)
+{
+    return reading_has(r, "merges.txt") ? read_plain_bpe(r) : reading_pass(r, "merges.txt", NULL);
+}
+
+/* Other tokenizers have a vocab.json, too: that it is one of tokens without merges is the last guess. */
+gufo_status read_atomic(tokenizer_reading *r)
+{
+    return r->json == NULL ? read_plain_bpe(r) : reading_pass(r, "tokenizer.json", NULL);
 }
 
 /* Files of old versions do not say the type; this member does. */
@@ -190,7 +200,7 @@ static bool is_model(const json_t *model, const char *type, const char *member)
 gufo_status read_bpe(tokenizer_reading *r)
 {
     if (r->json == NULL)
-        return read_plain_bpe(r);
+        return read_merged_bpe(r);
     if (!is_model(r->model, "BPE", "merges"))
         return reading_pass(r, "tokenizer.json", "its model is not BPE");
     if (json_has_pieces(r))
@@ -302,7 +312,7 @@ gufo_status read_wpm(tokenizer_reading *r)
     if (r->json == NULL)
         return reading_has(r, "vocab.txt")                 ? read_lines(r)
                : reading_has(r, "sentencepiece.bpe.model") ? reading_pass_to(r, "xlmr")
-                                                           : read_plain_bpe(r);
+                                                           : read_merged_bpe(r);
     if (is_model(r->model, "WordPiece", "max_input_chars_per_word"))
         return read_words_of(r, "tokenizer.json", json_member(r->model, "vocab"));
     if (is_model(r->model, "Unigram", "unk_id"))

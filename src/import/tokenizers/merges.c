@@ -60,6 +60,21 @@ static gufo_status read_file(tokenizer_reading *r, json_t **list)
     return status;
 }
 
+static gufo_status set_merges(json_reading *reading)
+{
+    gufo_status status = json_check_merges(reading);
+
+    return status == GUFO_OK ? json_read_merges(reading) : status;
+}
+
+/* By the specification it may have none. */
+static gufo_status warn_of_atoms(tokenizer_reading *r)
+{
+    return import_warn(r->import, r->error,
+                       "the vocabulary has no merges: its tokens are atomic, and some readers "
+                       "refuse it");
+}
+
 gufo_status merges_write(tokenizer_reading *r, const json_t *vocab)
 {
     json_t *said = json_object_get(r->model, "merges"), *own = NULL, *model = json_pack("{}");
@@ -76,11 +91,9 @@ gufo_status merges_write(tokenizer_reading *r, const json_t *vocab)
     if (status == GUFO_OK &&
         (model == NULL || json_object_set(model, "merges", own != NULL ? own : said) != 0))
         status = fail_memory(r->error);
-    if (status == GUFO_OK && json_array_size(json_object_get(model, "merges")) > 0) {
-        status = json_check_merges(&reading);
-        if (status == GUFO_OK)
-            status = json_read_merges(&reading);
-    }
+    if (status == GUFO_OK)
+        status = json_array_size(json_object_get(model, "merges")) > 0 ? set_merges(&reading)
+                                                                       : warn_of_atoms(r);
     json_decref(model);
     json_decref(own);
     return status;

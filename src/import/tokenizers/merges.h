@@ -5,7 +5,7 @@
 #include "import/tokenizers/reading.h"
 
 /* Sets tokenizer.ggml.merges from tokenizer.json, or from merges.txt where that has none.  Both parts
- * and what they make must be in `vocab` (text: id). */
+ * and what they make must be in `vocab` (text: id).  Without any, tokens are atomic: a warning. */
 gufo_status merges_write(tokenizer_reading *r, const json_t *vocab);
 
 #endif

@@ -10,7 +10,7 @@
 typedef gufo_status read_vocabulary(tokenizer_reading *r);
 
 read_vocabulary read_spm, read_phi3, read_internlm2, read_arctic, read_chatglm3; /* pieces.c */
-read_vocabulary read_bpe, read_wpm;              /* json_vocabulary.c */
+read_vocabulary read_bpe, read_atomic, read_wpm; /* json_vocabulary.c */
 read_vocabulary read_hf, read_gemma4;            /* json_pieces.c */
 read_vocabulary read_ugm, read_xlmr, read_nomic; /* unigram.c */
 read_vocabulary read_rwkv;                       /* world.c */

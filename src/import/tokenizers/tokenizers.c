@@ -17,14 +17,15 @@ static const struct {
     read_vocabulary *read;
     bool is_specific; /* only on request: its files are those of another reader, too */
 } readers[] = {
-    {"ugm", read_ugm, false},      {"spm", read_spm, false},
-    {"phi3", read_phi3, true},     {"internlm2", read_internlm2, true},
-    {"arctic", read_arctic, true}, {"chatglm3", read_chatglm3, true},
-    {"gemma4", read_gemma4, true}, {"hf", read_hf, false},
-    {"bpe", read_bpe, false},      {"xlmr", read_xlmr, false},
-    {"nomic", read_nomic, true},   {"wpm", read_wpm, false},
-    {"rwkv", read_rwkv, false},    {"mistral", read_mistral, false},
-    {"qwen", read_qwen, false},    {"tiktoken", read_tiktoken, false},
+    {"ugm", read_ugm, false},       {"spm", read_spm, false},
+    {"phi3", read_phi3, true},      {"internlm2", read_internlm2, true},
+    {"arctic", read_arctic, true},  {"chatglm3", read_chatglm3, true},
+    {"gemma4", read_gemma4, true},  {"hf", read_hf, false},
+    {"bpe", read_bpe, false},       {"xlmr", read_xlmr, false},
+    {"nomic", read_nomic, true},    {"wpm", read_wpm, false},
+    {"rwkv", read_rwkv, false},     {"mistral", read_mistral, false},
+    {"qwen", read_qwen, false},     {"tiktoken", read_tiktoken, false},
+    {"atomic", read_atomic, false},
 };
 
 enum { READERS = sizeof readers / sizeof *readers };

@@ -122,6 +122,11 @@ gufo_status json_check_merges(json_reading *r)
 
 /* ---- scores --------------------------------------------------------------------------------- */
 
+static float score_of(uint64_t rank)
+{
+    return (float)-(int64_t)rank;
+}
+
 gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count)
 {
     const json_t *list = json_member(r->model, "merges"), *made;
@@ -131,11 +136,16 @@ gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count)
     if (!json_is_array(list))
         return json_wrong(r, "the model has no \"merges\"");
     for (uint32_t id = 0; id < count; id++)
-        scores[id] = 0 - (float)merges - (float)id;
+        scores[id] = score_of((uint64_t)merges + id);
     for (size_t rank = 0; status == GUFO_OK && rank < merges; rank++) {
+        float *score;
+
         status = find_made(r, json_array_get(list, rank), rank, &made);
-        if (status == GUFO_OK && scores[json_integer_value(made)] < 0 - (float)rank)
-            scores[json_integer_value(made)] = 0 - (float)rank;
+        if (status != GUFO_OK)
+            break;
+        score = &scores[json_integer_value(made)];
+        if (*score < score_of(rank))
+            *score = score_of(rank);
     }
     return status;
 }
