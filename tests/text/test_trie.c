@@ -48,7 +48,7 @@ static uint32_t find(const trie *t, const void *text, size_t len)
 {
     uint64_t node = trie_walk(t, t->root, text, len);
 
-    return node == TRIE_NONE ? TRIE_NO_ID : trie_value(t, node);
+    return node == TRIE_NONE ? TRIE_NO_ID : trie_value(node);
 }
 
 /* The last text that is equal; and whether any text begins so. */

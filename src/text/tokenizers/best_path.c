@@ -60,7 +60,7 @@ static void find(const gufo_vocab *v, const path_rules *rules, gufo_str text, pa
             node = trie_step(tokens, node, (uint8_t)text.data[end++]);
             if (node == TRIE_NONE)
                 break;
-            uint32_t id = trie_value(tokens, node);
+            uint32_t id = trie_value(node);
             if (id == TRIE_NO_ID)
                 continue;
             single |= end == next;
@@ -109,7 +109,7 @@ static void find_original(const gufo_vocab *v, const path_rules *rules, gufo_str
             node = trie_step(tokens, node, (uint8_t)text.data[end++]);
             if (node == TRIE_NONE)
                 break;
-            uint32_t id = trie_value(tokens, node);
+            uint32_t id = trie_value(node);
             if (id == TRIE_NO_ID || vocab_type(v, id) == 5)
                 continue;
             single |= end == next;

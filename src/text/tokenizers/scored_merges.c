@@ -33,11 +33,6 @@ static float score_of(const merging *m, uint32_t id)
     return isnan(score) ? -INFINITY : score;
 }
 
-static inline uint32_t id_at(const trie *tokens, uint64_t node)
-{
-    return node != TRIE_NONE ? trie_value(tokens, node) : TRIE_NO_ID;
-}
-
 /* Looks up what a symbol and the next one would become. */
 static void look_up(merging *m, merge_symbol *s)
 {
@@ -46,7 +41,7 @@ static void look_up(merging *m, merge_symbol *s)
         return;
     const merge_symbol *right = &m->symbols[s->next];
     s->joined_node = trie_walk(m->tokens, s->node, m->piece.data + right->start, right->len);
-    s->joined_id = id_at(m->tokens, s->joined_node);
+    s->joined_id = trie_value(s->joined_node);
     if (s->joined_id != TRIE_NO_ID)
         s->score = score_of(m, s->joined_id);
 }
@@ -70,7 +65,7 @@ static gufo_status split(merging *m, uint32_t *count, gufo_error *error)
                                   .previous = n - 1,
                                   .next = at + size < m->piece.len ? n + 1 : NO_SYMBOL};
         grown[n].node = trie_walk(m->tokens, m->tokens->root, m->piece.data + at, size);
-        grown[n].id = id_at(m->tokens, grown[n].node);
+        grown[n].id = trie_value(grown[n].node);
         at += size;
     }
     m->symbols = m->room->symbols;

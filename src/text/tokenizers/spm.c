@@ -60,7 +60,7 @@ static gufo_status spm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     s->tokens = trie_new(&vocab->allocator, &(trie_texts){vocab->bytes, vocab->starts}, NULL,
                          vocab->size, error);
     if (s->tokens == NULL)
-        return GUFO_E_MEMORY;
+        return trie_status(error);
     for (uint32_t id = 0; id < vocab->size; id++)
         byte_pairs_add(&s->pairs, vocab_text(vocab, id));
     return GUFO_OK;

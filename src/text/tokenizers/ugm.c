@@ -154,7 +154,7 @@ static bool spaces_are_known(const gufo_vocab *v, const trie *tokens)
     uint32_t unknown = v->special[GUFO_SPECIAL_UNKNOWN];
     uint64_t space = trie_walk(tokens, tokens->root, ESCAPED_SPACE, sizeof ESCAPED_SPACE - 1);
 
-    return space != TRIE_NONE && trie_value(tokens, space) != TRIE_NO_ID &&
+    return space != TRIE_NONE && trie_value(space) != TRIE_NO_ID &&
            (unknown >= v->size || !is_matched(vocab_type(v, unknown)));
 }
 
@@ -200,7 +200,7 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     u->normalizer.user_defined = make_trie(vocab, is_user_defined, error);
     u->rules.tokens = make_trie(vocab, is_matched, error);
     if (u->normalizer.user_defined == NULL || u->rules.tokens == NULL)
-        return GUFO_E_MEMORY;
+        return trie_status(error);
     u->normalizer.whole_tokens = vocab->original;
     u->normalizer.extra_spaces = !vocab->remove_extra_spaces;
     u->normalizer.space_prefix = vocab->space_prefix;

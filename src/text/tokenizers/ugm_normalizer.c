@@ -57,7 +57,7 @@ static size_t user_defined(const ugm_normalizer *n, gufo_str text)
         if (node == TRIE_NONE)
             break;
         len++;
-        if (trie_value(n->user_defined, node) != TRIE_NO_ID)
+        if (trie_value(node) != TRIE_NO_ID)
             whole = len;
     }
     return n->whole_tokens ? whole : len;

@@ -54,7 +54,7 @@ static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     vocab->differs =
         "the tokenizer of BERT keeps all letters of Hangul, drops controls and characters "
         "that are not assigned, and takes words of more than 100 characters as unknown";
-    return w->tokens != NULL ? GUFO_OK : GUFO_E_MEMORY;
+    return w->tokens != NULL ? GUFO_OK : trie_status(error);
 }
 
 static void wpm_close(gufo_vocab *vocab)

@@ -11,9 +11,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "gufo/schema.h"
+#include "text/vocabulary/trie.h"
 
-/* Ids and places of texts have 32 bits, and tables of twice as many slots are made of them. */
-enum { MOST_TOKENS = 1 << 27 };
+/* Many times what the largest vocabularies have. */
+enum { MOST_TOKENS = TRIE_MOST_TEXTS };
 
 /* Many times what the longest tokens have.  Encoding looks as far ahead as tokens reach: a longer one
  * would make the time quadratic, of a text that repeats its begin. */

@@ -16,6 +16,9 @@
 typedef struct special_finder {
     trie *texts;
     bool strips;          /* some token takes white space before it away */
+    unsigned first_count; /* different bytes that tokens begin with */
+    bool firsts[256];     /* those bytes */
+    uint8_t first;        /* one of them */
     uint8_t begins[8192]; /* bits: the two bytes may begin a token */
 } special_finder;
 
@@ -30,6 +33,9 @@ static void mark_begin(special_finder *f, gufo_str text)
 {
     unsigned first = (uint8_t)text.data[0];
 
+    f->first_count += !f->firsts[first];
+    f->firsts[first] = true;
+    f->first = (uint8_t)first;
     if (text.len == 1) {
         memset(f->begins + first * 32, 0xff, 32);
     } else {
@@ -75,7 +81,7 @@ static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted
             mark_begin(f, vocab_text(v, id));
         }
     f->texts = trie_new(&v->allocator, &texts, ids, count, error);
-    return f->texts != NULL ? GUFO_OK : GUFO_E_MEMORY;
+    return f->texts != NULL ? GUFO_OK : trie_status(error);
 }
 
 gufo_status special_list_make(gufo_vocab *v, gufo_error *error)
@@ -193,7 +199,7 @@ static gufo_status look_at(special_scan *s, token_group *group, size_t at, gufo_
 
         i += trie_skip(texts, &node, s->text.data + i, s->text.len - i);
         node = trie_step(texts, node, (uint8_t)s->text.data[i++]);
-        id = node != TRIE_NONE ? trie_value(texts, node) : TRIE_NO_ID;
+        id = node != TRIE_NONE ? trie_value(node) : TRIE_NO_ID;
         if (id != TRIE_NO_ID)
             status = add_occurrence(s, group, at, i, id, error);
     }
@@ -213,15 +219,30 @@ static bool goes_on(special_scan *s, const token_group *group)
     return s->finder->strips && s->at <= spaces_around(s, group->end).end;
 }
 
+/* The next byte that a token begins with; the end of the text if there is none. */
+static size_t next_first(const special_finder *f, gufo_str text, size_t at)
+{
+    const char *found;
+
+    if (f->first_count == 0 || at == text.len)
+        return text.len;
+    if (f->first_count == 1) {
+        found = memchr(text.data + at, f->first, text.len - at);
+        return found != NULL ? (size_t)(found - text.data) : text.len;
+    }
+    while (at < text.len && !f->firsts[(uint8_t)text.data[at]])
+        at++;
+    return at;
+}
+
 /* Moves to the next place where a token may begin. */
 static void skip_text(special_scan *s)
 {
-    const special_finder *finder = s->finder;
-    const char *text = s->text.data;
-    size_t at = s->at;
+    gufo_str text = s->text;
+    size_t at = next_first(s->finder, text, s->at);
 
-    while (at < s->text.len && !may_begin(finder, text + at, s->text.len - at))
-        at++;
+    while (at < text.len && !may_begin(s->finder, text.data + at, text.len - at))
+        at = next_first(s->finder, text, at + 1);
     s->at = at;
 }
 

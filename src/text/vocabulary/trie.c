@@ -21,11 +21,13 @@ enum {
     OPEN_BLOCKS = 4,
     QUICK_TRIES = 3,     /* bases that are tried in a block that is not the newest */
     SHORTEST_CHAIN = 16, /* bytes, of a chain that does not end in a leaf */
+    SHORTEST_REST = 3,   /* bytes, of one that does: units for less are not larger */
     WINDOW = 7,          /* bytes of a text that are sorted by at once */
     SMALL_GROUP = 48,    /* texts: sorted by insertion, others by digits */
 };
 
 #define MOST_CHAINS (1u << 20)
+#define MOST_UNITS (1u << 24)
 
 /* Bits for the 256 places of a block. */
 typedef struct bits256 {
@@ -63,6 +65,7 @@ typedef struct builder {
     uint64_t group_count, unit_room, chain_room;
     open_block open[OPEN_BLOCKS]; /* the newest last */
     unsigned open_count;
+    bool too_many;
 } builder;
 
 /* The children of a node: for each, its byte and its texts. */
@@ -116,28 +119,42 @@ static unsigned find_base(const open_block *o, const children *c, unsigned tries
     return BLOCK;
 }
 
+/* Room for another block of units; false without memory, or if there are too many. */
+static bool make_units(builder *b)
+{
+    trie *t = b->t;
+    uint64_t room = b->unit_room + b->unit_room / 2 + 16 * BLOCK;
+    uint64_t *units;
+
+    b->too_many = t->unit_count + BLOCK > MOST_UNITS;
+    if (b->too_many)
+        return false;
+    if (t->unit_count + BLOCK <= b->unit_room)
+        return true;
+    if (room > SIZE_MAX / sizeof *units ||
+        (units = mem_resize(&t->allocator, t->units, (size_t)room * sizeof *units)) == NULL)
+        return false;
+    t->units = units;
+    b->unit_room = room;
+    return true;
+}
+
+static bool add_units(builder *b)
+{
+    if (!make_units(b))
+        return false;
+    memset(b->t->units + b->t->unit_count, 0, BLOCK * sizeof *b->t->units);
+    b->t->unit_count += BLOCK;
+    return true;
+}
+
 /* One more block, all of it free; the fullest of the open ones is closed if there are too many. */
 static bool open_another(builder *b)
 {
-    trie *t = b->t;
     open_block *o;
 
-    if (t->unit_count + BLOCK > b->unit_room) {
-        uint64_t room = b->unit_room * 2 + 16 * BLOCK;
-        uint64_t *units;
-        uint32_t *ids;
-
-        if (room > UINT32_MAX || room > SIZE_MAX / sizeof *units)
-            return false;
-        if ((units = mem_resize(&t->allocator, t->units, (size_t)room * sizeof *units)) == NULL)
-            return false;
-        t->units = units;
-        if ((ids = mem_resize(&t->allocator, t->ids, (size_t)room * sizeof *ids)) == NULL)
-            return false;
-        t->ids = ids;
-        b->unit_room = room;
-    }
-    memset(t->units + t->unit_count, 0, BLOCK * sizeof *t->units);
+    if (!add_units(b))
+        return false;
     if (b->open_count == OPEN_BLOCKS) {
         unsigned fullest = 0;
 
@@ -149,11 +166,10 @@ static bool open_another(builder *b)
                 (b->open_count - fullest) * sizeof *b->open);
     }
     o = &b->open[b->open_count++];
-    o->number = (uint32_t)(t->unit_count / BLOCK);
+    o->number = (uint32_t)(b->t->unit_count / BLOCK - 1);
     o->free_count = BLOCK;
     memset(&o->free, 0xff, sizeof o->free);
     memset(&o->bases, 0xff, sizeof o->bases);
-    t->unit_count += BLOCK;
     return true;
 }
 
@@ -194,8 +210,16 @@ static void store(builder *b, const group *g, uint64_t node)
         b->t->units[g->target] = node;
 }
 
-/* A chain from `place` on; false without memory. */
-static bool add_chain(builder *b, uint32_t place, uint32_t end, uint32_t id, uint64_t *node)
+/* The node of a text that ends; other nodes have no id. */
+static uint64_t node_of_text(const builder *b, uint32_t id)
+{
+    uint64_t len = text_length(b, id);
+
+    return ((uint64_t)id + 1) << 16 | (len < TRIE_LONG ? len : TRIE_LONG) << 9;
+}
+
+/* A chain from `place` on, up to the node `next`; false without memory. */
+static bool add_chain(builder *b, uint32_t place, uint32_t end, uint64_t next, uint64_t *node)
 {
     trie *t = b->t;
     trie_chain *grown =
@@ -204,8 +228,8 @@ static bool add_chain(builder *b, uint32_t place, uint32_t end, uint32_t id, uin
     if (grown == NULL)
         return false;
     t->chains = grown;
-    *node = (uint64_t)place << 32 | t->chain_count << 12 | TRIE_CHAIN;
-    grown[t->chain_count++] = (trie_chain){TRIE_NONE, end, id};
+    *node = (uint64_t)TRIE_CHAINED << 40 | t->chain_count << 20;
+    grown[t->chain_count++] = (trie_chain){next, place, end};
     return true;
 }
 
@@ -332,13 +356,14 @@ static bool finish_text(builder *b, const group *g)
     unsigned offset = g->depth - g->window, known = text->key & 0xff;
     uint32_t place = text->start + g->depth;
     uint32_t end = known < WINDOW ? place + known - offset : b->t->texts.starts[text->id + 1];
-    uint64_t node = (uint64_t)text->id << 32 | TRIE_LEAF;
+    uint64_t node = node_of_text(b, text->id);
 
-    if (end > place && b->t->chain_count == MOST_CHAINS) {
+    if (end > place &&
+        (end - place < SHORTEST_REST || b->t->chain_count == MOST_CHAINS || g->depth < TRIE_HEAD)) {
         b->groups[b->group_count++] = *g;
         return true;
     }
-    if (end > place && !add_chain(b, place, end, text->id, &node))
+    if (end > place && !add_chain(b, place, end, node | TRIE_USED, &node))
         return false;
     store(b, g, node);
     return true;
@@ -355,7 +380,7 @@ static bool add_common_chain(builder *b, group *g)
     if (g->last - g->first < 2 || first->key != last->key || (first->key & 0xff) < WINDOW ||
         b->t->chain_count == MOST_CHAINS || (common = common_length(b, g)) < SHORTEST_CHAIN)
         return true;
-    if (!add_chain(b, place, place + common, first->id, &node))
+    if (!add_chain(b, place, place + common, TRIE_NONE, &node))
         return false;
     store(b, g, node);
     g->depth += common;
@@ -370,16 +395,17 @@ static bool build_node(builder *b, const group *g)
 {
     children c;
     uint32_t id, base;
+    uint64_t node;
 
     split(b, g, &c, &id);
+    node = id != TRIE_NO_ID ? node_of_text(b, id) : 0;
     if (c.count == 0) { /* equal texts */
-        store(b, g, (uint64_t)id << 32 | TRIE_LEAF);
+        store(b, g, node);
         return true;
     }
     if (!place_children(b, &c, &base))
         return false;
-    b->t->ids[base] = id;
-    store(b, g, (uint64_t)base << 32 | (id != TRIE_NO_ID ? TRIE_VALUE : 0));
+    store(b, g, (uint64_t)base << 40 | node);
     for (unsigned i = c.count; i-- > 0;) {
         group child = {.first = c.firsts[i],
                        .last = c.firsts[i + 1],
@@ -434,6 +460,35 @@ static void *make_room(const gufo_allocator *a, uint64_t count, size_t size)
     return count <= SIZE_MAX / size ? mem_alloc(a, (size_t)count * size) : NULL;
 }
 
+/* The first block stays empty: its bases are those of leaves and chains. */
+static bool build_all(builder *b, uint32_t count)
+{
+    if (!add_units(b))
+        return false;
+    b->t->root = TRIE_USED;
+    return count == 0 || build(b, count);
+}
+
+/* Gives back room that no unit needs. */
+static void trim(builder *b)
+{
+    trie *t = b->t;
+    uint64_t *units = mem_resize(&t->allocator, t->units, (size_t)t->unit_count * sizeof *units);
+
+    t->units = units != NULL ? units : t->units;
+}
+
+static void report(const builder *b, gufo_error *error)
+{
+    if (b->too_many)
+        (void)refuse(error, GUFO_E_LIMIT,
+                     "the vocabulary is too large: its tokens have more than %u "
+                     "different begins",
+                     MOST_UNITS);
+    else
+        (void)fail_memory(error);
+}
+
 trie *trie_new(const gufo_allocator *allocator, const trie_texts *texts, const uint32_t *ids,
                uint32_t count, gufo_error *error)
 {
@@ -448,20 +503,17 @@ trie *trie_new(const gufo_allocator *allocator, const trie_texts *texts, const u
     b.items = make_room(a, room, sizeof *b.items);
     b.spare = make_room(a, room, sizeof *b.spare);
     b.groups = make_room(a, room, sizeof *b.groups);
-    if (b.items != NULL && b.spare != NULL && b.groups != NULL) {
-        count = take_texts(&b, ids, count);
-        if (count > 0)
-            ok = build(&b, count);
-        else if ((ok = open_another(&b)))
-            b.t->root = TRIE_USED;
-    }
+    if (b.items != NULL && b.spare != NULL && b.groups != NULL)
+        ok = build_all(&b, take_texts(&b, ids, count));
     mem_free(a, b.groups);
     mem_free(a, b.spare);
     mem_free(a, b.items);
-    if (ok)
+    if (ok) {
+        trim(&b);
         return b.t;
+    }
     trie_free(b.t);
-    (void)fail_memory(error);
+    report(&b, error);
     return NULL;
 }
 
@@ -471,7 +523,6 @@ void trie_free(trie *t)
         return;
     const gufo_allocator allocator = t->allocator;
     mem_free(&allocator, t->units);
-    mem_free(&allocator, t->ids);
     mem_free(&allocator, t->chains);
     mem_free(&allocator, t);
 }
