@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "text/tokenizers/escaped.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/wpm_words.h"
 #include "text/vocabulary/characters.h"
@@ -22,6 +23,9 @@ enum { LONGEST_ORIGINAL = 100 }; /* characters of a word that the original token
 typedef struct wpm_tables {
     trie *tokens;
     uint8_t kinds[256]; /* of wpm_byte */
+    /* Behind U+2581, with which each word begins: the node, and the longest token in it. */
+    uint64_t begun, begun_best;
+    uint32_t punctuation[128]; /* the token of a word of this one byte; GUFO_NO_TOKEN */
 } wpm_tables;
 
 struct algorithm_scratch {
@@ -38,6 +42,25 @@ static wpm_byte original_kind(uint8_t byte)
     return byte == '\t' || byte == '\n' || byte == '\r' || byte == ' ' ? WPM_SPACE : WPM_WORD;
 }
 
+/* Begins the look-up that all words have in common, and ends that of the shortest. */
+static void begin_words(wpm_tables *w)
+{
+    gufo_str mark = gufo_str_of(ESCAPED_SPACE);
+    char word[sizeof ESCAPED_SPACE] = ESCAPED_SPACE;
+
+    w->begun = trie_walk(w->tokens, w->tokens->root, mark.data, mark.len);
+    w->begun_best = trie_last(w->tokens, w->tokens->root, mark, 0, TRIE_NONE);
+    for (unsigned byte = 0; byte < 128; byte++) {
+        uint32_t id = GUFO_NO_TOKEN;
+
+        word[mark.len] = (char)byte;
+        w->punctuation[byte] =
+            trie_longest(w->tokens, (gufo_str){word, sizeof word}, &id) == sizeof word
+                ? id
+                : GUFO_NO_TOKEN;
+    }
+}
+
 static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_error *error)
 {
     wpm_tables *w = mem_zero(&vocab->allocator, sizeof *w);
@@ -51,6 +74,8 @@ static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
                                                    : wpm_byte_kind((uint8_t)byte));
     w->tokens = trie_new(&vocab->allocator, &(trie_texts){vocab->bytes, vocab->starts}, NULL,
                          vocab->size, error);
+    if (w->tokens != NULL)
+        begin_words(w);
     vocab->differs =
         "the tokenizer of BERT keeps all letters of Hangul, drops controls and characters "
         "that are not assigned, and takes words of more than 100 characters as unknown";
@@ -136,6 +161,16 @@ static bool add_unknown(word_output *o, gufo_str word)
     return add_id(o, word, id);
 }
 
+/* The longest token at a place of a word: its node, or TRIE_NONE. */
+static inline uint64_t longest_at(const wpm_tables *w, gufo_str word, size_t at)
+{
+    const size_t mark = sizeof ESCAPED_SPACE - 1;
+
+    if (at == 0 && w->begun != TRIE_NONE)
+        return trie_last(w->tokens, w->begun, word, mark, w->begun_best);
+    return trie_last(w->tokens, w->tokens->root, str_from(word, at), 0, TRIE_NONE);
+}
+
 /* Appends the tokens of a word; they are shown once it is certain that they make the whole word. */
 static bool take_word(void *context, gufo_str word)
 {
@@ -147,10 +182,12 @@ static bool take_word(void *context, gufo_str word)
 
     show(o->t, GUFO_TOKENIZE_PIECE, word, GUFO_NO_TOKEN);
     for (; at < word.len && !unknown; at += len) {
-        len = trie_longest(w->tokens, (gufo_str){word.data + at, word.len - at}, &id);
-        if (len == 0)
+        uint64_t node = longest_at(w, word, at);
+
+        len = trie_length(w->tokens, node);
+        if (node == TRIE_NONE)
             unknown = true;
-        else if (!ids_add(o->out, id)) {
+        else if (!ids_add(o->out, trie_value(node))) {
             o->status = fail_memory(o->error);
             return false;
         }
@@ -190,7 +227,8 @@ static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
 
 static gufo_status wpm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
 {
-    const uint8_t *kinds = ((const wpm_tables *)t->vocab->tables)->kinds;
+    const wpm_tables *w = t->vocab->tables;
+    const uint8_t *kinds = w->kinds;
     const uint8_t *text = (const uint8_t *)part.text.data;
     size_t at = 0;
     gufo_status status = GUFO_OK;
@@ -200,6 +238,12 @@ static gufo_status wpm_encode(tokenizing *t, fragment_part part, gufo_ids *out, 
 
         if (kinds[text[begin]] == WPM_SPACE)
             continue;
+        if (kinds[text[begin]] == WPM_PUNCTUATION && t->watch == NULL &&
+            w->punctuation[text[begin]] != GUFO_NO_TOKEN) {
+            if (!ids_add(out, w->punctuation[text[begin]]))
+                return fail_memory(error);
+            continue;
+        }
         if (kinds[text[begin]] == WPM_WORD)
             while (at < part.text.len && kinds[text[at]] == WPM_WORD)
                 at++;

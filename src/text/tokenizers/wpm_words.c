@@ -5,6 +5,7 @@
  * utf8proc. */
 #include "text/tokenizers/wpm_words.h"
 
+#include <string.h>
 #include <utf8proc.h>
 
 #include "text/tokenizers/escaped.h"
@@ -61,12 +62,20 @@ void wpm_words_free(wpm_words *w)
 
 bool wpm_add(wpm_words *w, uint32_t code_point)
 {
-    const size_t size = sizeof ESCAPED_SPACE - 1;
-    char bytes[4];
+    enum { MARK = sizeof ESCAPED_SPACE - 1, ROOM = MARK + 4 };
+    gufo_text *word = &w->word;
 
-    if (w->word.len == 0 && !text_add(&w->word, ESCAPED_SPACE, size))
+    if (word->room - word->len < ROOM && !text_reserve(word, ROOM))
         return false;
-    return text_add(&w->word, bytes, lenient_encode(code_point, bytes));
+    if (word->len == 0) {
+        memcpy(word->data, ESCAPED_SPACE, MARK);
+        word->len = MARK;
+    }
+    if (code_point < 0x80)
+        text_put_byte(word, (char)code_point);
+    else
+        word->len += lenient_encode(code_point, word->data + word->len);
+    return true;
 }
 
 bool wpm_end_word(wpm_words *w)
@@ -98,30 +107,69 @@ uint32_t wpm_lower_case(uint32_t c)
     return class_of(c) == CLASS_OTHER ? c : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
 }
 
-static bool add_character(wpm_words *w, uint32_t c)
+typedef enum character_fate { FATE_DROPPED, FATE_SPACE, FATE_LETTER, FATE_WORD } character_fate;
+
+/* What becomes of a character; *written is what it becomes. */
+static character_fate fate_of(const wpm_words *w, uint32_t c, uint32_t *written)
 {
     character_class class;
-    uint32_t written;
 
+    *written = 0;
     if (c > LAST_CHARACTER || c == NOT_A_CHARACTER || c == 0)
-        return true;
+        return FATE_DROPPED;
     if (w->strip_accents)
         c = wpm_first_of_decomposition(c);
     class = class_of(c);
     if (class == CLASS_W)
-        return wpm_end_word(w);
+        return FATE_SPACE;
     if (class == CLASS_C || (class == CLASS_M && w->strip_accents))
-        return true;
-    written = w->lowercase ? wpm_lower_case(c) : c;
-    if (!wpm_is_own_word(c))
+        return FATE_DROPPED;
+    *written = w->lowercase ? wpm_lower_case(c) : c;
+    return wpm_is_own_word(c) ? FATE_WORD : FATE_LETTER;
+}
+
+/* The fate of a character, mostly remembered: bits 63..32 are the character and 1, 25..24 the fate,
+ * 23..0 what is written. */
+static uint64_t remembered_fate(wpm_words *w, uint32_t c)
+{
+    uint64_t *place = &w->remembered[(c ^ c >> 11) % WPM_REMEMBERED];
+    uint32_t written;
+
+    if (*place >> 32 != (uint64_t)c + 1) {
+        uint64_t fate = fate_of(w, c, &written);
+
+        *place = ((uint64_t)c + 1) << 32 | fate << 24 | written;
+    }
+    return *place;
+}
+
+static bool add_character(wpm_words *w, uint32_t c)
+{
+    uint64_t fate = remembered_fate(w, c);
+    uint32_t written = (uint32_t)fate & 0xffffff;
+
+    switch ((character_fate)(fate >> 24 & 3)) {
+    case FATE_LETTER:
         return wpm_add(w, written);
-    return wpm_end_word(w) && wpm_add(w, written) && wpm_end_word(w);
+    case FATE_SPACE:
+        return wpm_end_word(w);
+    case FATE_WORD:
+        return wpm_end_word(w) && wpm_add(w, written) && wpm_end_word(w);
+    default:
+        return true;
+    }
 }
 
 bool wpm_split(wpm_words *w, gufo_str text)
 {
-    for (size_t at = 0, size; at < text.len; at += size)
-        if (!add_character(w, lenient_decode(text.data + at, text.len - at, &size)))
+    for (size_t at = 0, size = 1; at < text.len; at += size) {
+        uint32_t c = (uint8_t)text.data[at];
+
+        size = 1;
+        if (c >= 0x80)
+            c = lenient_decode(text.data + at, text.len - at, &size);
+        if (!add_character(w, c))
             return false;
+    }
     return wpm_end_word(w);
 }

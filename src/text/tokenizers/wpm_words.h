@@ -7,8 +7,11 @@
 /* A word, behind U+2581.  False: enough. */
 typedef bool wpm_take_word(void *context, gufo_str word);
 
+enum { WPM_REMEMBERED = 2048 };
+
 typedef struct wpm_words {
     bool lowercase, strip_accents;
+    uint64_t remembered[WPM_REMEMBERED]; /* what characters become (wpm_words.c) */
     wpm_take_word *take;
     void *context;
     gufo_text word;         /* the one that is read */
