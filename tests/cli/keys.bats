@@ -336,7 +336,10 @@ with_default() {
 @test "keys: the separator under both names" {
     for name in separator seperator; do
         rm -rf out
-        make_gguf m.gguf kv general.architecture string bert kv tokenizer.ggml.model string bert \
+        make_gguf m.gguf kv general.architecture string bert kv bert.context_length uint32 64 \
+            kv bert.embedding_length uint32 32 kv bert.block_count uint32 1 kv bert.feed_forward_length uint32 64 \
+            kv bert.attention.head_count uint32 4 kv bert.attention.layer_norm_epsilon float32 1e-12 \
+            kv tokenizer.ggml.model string bert \
             arr tokenizer.ggml.tokens string 5 '[UNK]' '[CLS]' '[END]' '▁hello' '[SEP]' \
             arr tokenizer.ggml.token_type int32 5 2 3 3 1 3 kv tokenizer.ggml.bos_token_id uint32 1 \
             kv tokenizer.ggml.unknown_token_id uint32 0 kv "tokenizer.ggml.${name}_token_id" uint32 2 \
@@ -348,6 +351,7 @@ with_default() {
         gufo export -q m.gguf out
         output=$(tr -d ' \n' <out/tokenizer_config.json)
         has '"sep_token":"[END]"'
+        grep -q '"sep_token_id": 2' out/config.json
     done
 }
 

@@ -82,6 +82,42 @@ static void test_keys(void **state)
         }
 }
 
+/* Whether an expression about keys has a key by a name that is not that of today, which it would not
+ * find. */
+static void check_names(const rule *row, const char *expression)
+{
+    static const char marks[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+
+    for (const char *at = expression; *at != '\0'; at += strcspn(at, marks)) {
+        gufo_str name = {at, strspn(at, marks)};
+        char key[GUFO_KEY_NAME_SIZE];
+        const gufo_key_info *info;
+
+        at += name.len;
+        (void)snprintf(key, sizeof key, "x.%.*s", (int)name.len, name.data);
+        info = gufo_key_find(name, gufo_str_of("x"));
+        if (info == NULL)
+            info = gufo_key_find(gufo_str_of(key), gufo_str_of("x"));
+        check(info == NULL || gufo_key_replacement(info, NULL) == NULL, "%s %s: %.*s", row->group,
+              row->key, (int)name.len, name.data);
+    }
+}
+
+static void test_names_of_today(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rules_at(i) != NULL; i++) {
+        const rule *row = rules_at(i);
+
+        if (strcmp(row->phase, "export") == 0) {
+            check_names(row, row->value);
+            check_names(row, row->condition);
+        } else if (strcmp(row->phase, "params") == 0 || strcmp(row->phase, "tensors") == 0) {
+            check_names(row, row->key);
+        }
+    }
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static void check_inclusions(const char *group, const char *phase, unsigned depth)
@@ -181,8 +217,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions),    cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_groups),         cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_export_classes),
+        cmocka_unit_test(test_names_of_today), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_classes),        cmocka_unit_test(test_export_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
