@@ -171,6 +171,29 @@ GUFO_API gufo_status gufo_import_file_name(const gufo_import *import, const char
  * either; F16 without one, and for an import that gufo_import_checkpoint did not open.  Static. */
 GUFO_API const gufo_element_type *gufo_import_main_type(const gufo_import *import);
 
+/* Makes a target what `gufo convert` makes of a TYPE for this import.  {0} is "auto": F16 or BF16, whichever
+ * most of the checkpoint is meant to have, F32 for an adapter; of a quantized checkpoint, what most of its
+ * weights are, whose blocks stay as they are; COPY for an import that gufo_import_checkpoint did not open.
+ * The target of a plain type gets the file type of MXFP4 or NVFP4 where most of the checkpoint has such
+ * blocks, which all plain types keep.  Other targets stay as they are.  Any thread. */
+GUFO_API void gufo_import_target(const gufo_import *import, gufo_quantize_target *target);
+/* Makes options of a quantizer for gufo_import_model those of `gufo convert`: each target gives tensors the
+ * types that gufo_import_type says, with "auto" blocks stay, and what a checkpoint has quantized may be
+ * quantized again, since nothing else of it exists.  Sets recipe.model_type, .model_context and
+ * .allow_requantize; the targets are those of gufo_import_target.  The import must outlive what is made
+ * with the options. */
+GUFO_API void gufo_import_prepare(gufo_import *import, gufo_quantize_options *options);
+/* Plans the GGUF file of a type as `gufo convert` makes it, for gufo_quantizer_job: a checkpoint of GPTQ
+ * whose numbers blocks of Q4_0 hold becomes a file of Q4_0 without loss.  `type`: as for
+ * gufo_quantize_target_by_name, with `pure` as recipe.target has it, or "auto"; NULL: "auto".  `options` are
+ * those of gufo_quantizer_new without a target, model_type and more_targets; NULL: none.  The import, and
+ * what the options point to, must outlive the quantizer, which gufo_quantizer_free frees.  NULL on failure:
+ *   GUFO_E_ARGUMENT   no such type; options that this function sets
+ *   and what gufo_quantizer_new says */
+GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_import_quantize(gufo_import *import, const char *type,
+                                                            const gufo_quantize_options *options,
+                                                            gufo_error *error);
+
 /* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
 GUFO_API void gufo_import_close(gufo_import *import);
 

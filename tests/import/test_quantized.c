@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "codec/half.h"
 #include "gufo/import.h"
+#include "gufo/quant.h"
 
 enum { MOST_PARTS = 28 };
 
@@ -464,17 +465,14 @@ static void test_ternary(void **state)
 
 /* GPTQ of 64 x 8 whose zeros are all 8: Q4_0, with permuted rows; the settings are in the file of the
  * tool. */
-static void test_gptq(void **state)
+static folder gptq_folder(float expected[8 * 64])
 {
     uint8_t words[8 * 8 * 4], zeros[2 * 4], scales[2 * 8 * 2];
-    float expected[8 * 64];
     const safetensor tensors[MOST_PARTS] = {{QUERY ".qweight", "I32", 2, {8, 8}, words},
                                             {QUERY ".qzeros", "I32", 2, {2, 1}, zeros},
                                             {QUERY ".scales", "F16", 2, {2, 8}, scales}};
     folder f;
-    gufo_import *import;
 
-    (void)state;
     fill_bytes(words, sizeof words, 7);
     memset(zeros, 0x77, sizeof zeros);
     for (unsigned i = 0; i < 16; i++)
@@ -488,8 +486,89 @@ static void test_gptq(void **state)
         }
     f = new_folder("LlamaForCausalLM", "", tensors);
     write_text(&f, "quantize_config.json", "{\"bits\": 4, \"group_size\": 32, \"sym\": true}");
-    import = open_model(&f);
+    return f;
+}
+
+static void test_gptq(void **state)
+{
+    float expected[8 * 64];
+    folder f = gptq_folder(expected);
+    gufo_import *import = open_model(&f);
+
+    (void)state;
     check_tensor(import, "blk.0.attn_q.weight", "Q4_0", expected, 8 * 64);
+    close_model(import, &f);
+}
+
+/* Checks the file that a program makes of an import: the type of the weight, general.file_type, and its
+ * numbers, which differ by at most `off`. */
+static void check_written(gufo_import *import, const folder *f, const char *type,
+                          const char *written, uint64_t file_type, const float *expected, float off)
+{
+    path_text path = folder_path(f, "out.gguf");
+    const gufo_job_options options = {.path = path.text, .flags = GUFO_JOB_REPLACE};
+    gufo_error error = no_error();
+    gufo_quantizer *q = gufo_import_quantize(import, type, NULL, &error);
+    gufo_model *model;
+    gufo_tensor t;
+    float got[8 * 64];
+    uint64_t id;
+
+    check(q != NULL, "%s: %s", type, error.message);
+    check_ok(gufo_job_run(gufo_quantizer_job(q), &options, NULL, &error), &error, "%s", type);
+    gufo_quantizer_free(q);
+    model = gufo_open(path.text, NULL, &error);
+    check(model != NULL && gufo_tensor_find(model, "blk.0.attn_q.weight", &t), "%s: %s", type,
+          error.message);
+    assert_string_equal(gufo_element_type_by_id(t.type)->name, written);
+    check_ok(gufo_get_u64(model, "general.file_type", &id, &error), &error, "%s", type);
+    check_u64(id, file_type, "%s", type);
+    check_ok(gufo_tensor_decode(model, &t, 0, 8, got, NULL, &error), &error, "%s", type);
+    for (size_t i = 0; i < 8 * 64; i++)
+        check(fabsf(got[i] - expected[i]) <= off, "%s, number %zu: %g, not %g", type, i,
+              (double)got[i], (double)expected[i]);
+    gufo_close(model);
+}
+
+/* What the command makes of a packed model, a program gets by one call: see cli.convert, too. */
+static void test_written(void **state)
+{
+    const gufo_quantize_options wrong = {.recipe.target.name = "F16"};
+    float expected[8 * 64];
+    folder f = gptq_folder(expected);
+    gufo_import *import = open_model(&f);
+    gufo_error error = no_error();
+
+    (void)state;
+    check_written(import, &f, NULL, "Q4_0", 2, expected, 0);
+    check_written(import, &f, "auto", "Q4_0", 2, expected, 0);
+    check_written(import, &f, "F32", "F32", 0, expected, 0);
+    check_written(import, &f, "F16", "F16", 1, expected, 0.001f);
+    check_written(import, &f, "Q8_0", "Q8_0", 7, expected, 0.02f);
+    check_written(import, &f, "q4_0", "Q4_0", 2, expected, 0.5f);
+    check(gufo_import_quantize(import, "F17", NULL, &error) == NULL &&
+              error.code == GUFO_E_ARGUMENT,
+          "a type that does not exist");
+    check(gufo_import_quantize(import, NULL, &wrong, &error) == NULL &&
+              error.code == GUFO_E_ARGUMENT,
+          "a target besides");
+    close_model(import, &f);
+}
+
+/* A model that is not packed has the type that it is meant to have; old files stay as they are. */
+static void test_targets(void **state)
+{
+    static const safetensor tensors[MOST_PARTS] = {{QUERY ".weight", "BF16", 2, {8, 64}, NULL}};
+    folder f = new_folder("LlamaForCausalLM", "", tensors);
+    gufo_import *import = open_model(&f);
+    gufo_quantize_target target = {.name = NULL};
+
+    (void)state;
+    gufo_import_target(import, &target);
+    assert_string_equal(target.name, "BF16");
+    assert_true(gufo_quantize_target_by_name("Q4_K_M", false, &target));
+    gufo_import_target(import, &target);
+    assert_string_equal(target.name, "Q4_K_M");
     close_model(import, &f);
 }
 
@@ -888,6 +967,7 @@ int main(void)
         cmocka_unit_test(test_nvfp4),     cmocka_unit_test(test_nvfp4_joined),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory),    cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_written),   cmocka_unit_test(test_targets),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

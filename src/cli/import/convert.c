@@ -26,7 +26,6 @@ typedef struct convert_options {
     gufo_document *given;                                  /* what --set says: owned */
     gufo_model *other;                                     /* --vocab-from: owned */
     const gufo_import *import;                             /* closed with its model */
-    const char *auto_name; /* of the target that "auto" is; NULL: none */
 } convert_options;
 
 static const command_option convert_table[] = {
@@ -96,65 +95,18 @@ static int report_refused(const convert_options *o, const gufo_error *error)
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
-/* What a plain type means for a tensor.  With "auto", blocks that hold the numbers of a quantized source
- * stay. */
-static const gufo_element_type *type_of(void *context, const gufo_quantize_target *target,
-                                        gufo_str name)
-{
-    const convert_options *o = context;
-    const gufo_element_type *type;
-    gufo_tensor tensor;
-
-    if (target->name != o->auto_name ||
-        !gufo_tensor_find_str(gufo_import_model(o->import), name, &tensor))
-        return gufo_import_type((void *)o->import, target, name);
-    type = gufo_element_type_by_id(tensor.type);
-    return (type->flags & GUFO_ELEMENT_QUANTIZED) != 0
-               ? type
-               : gufo_import_type((void *)o->import, target, name);
-}
-
-/* Whether floats of 4 bits make a file that is called after them, although all else is of a plain
- * type. */
-static bool is_renamed(const gufo_quantize_target *target, const gufo_file_type *most)
-{
-    return target->base_type != NULL && target->base_type->block_elements == 1 && most != NULL &&
-           (most->id == GUFO_FILE_TYPE_MXFP4_MOE || most->id == GUFO_FILE_TYPE_NVFP4);
-}
-
-/* The target of "auto": what most of the model is, and for the rest its plain type. */
-static void set_auto(convert_options *o, gufo_quantize_target *target, const gufo_file_type *most)
-{
-    (void)gufo_quantize_target_by_name(gufo_import_main_type(o->import)->name, false, target);
-    if (most != NULL) {
-        target->file_type = most;
-        target->name = most->name;
-    }
-    o->auto_name = target->name;
-}
-
-/* TYPE "auto" is known now, and what each plain type means. */
-static void take_types(convert_options *o, const gufo_import *import)
+/* TYPE "auto" is known now, and what each type means. */
+static void take_types(convert_options *o, gufo_import *import)
 {
     quantize_options *q = &o->quantize;
-    const gufo_file_type *most;
-    uint64_t file_type = UINT64_MAX;
 
     o->import = import;
-    (void)gufo_get_u64(gufo_import_model(import), "general.file_type", &file_type, NULL);
-    most = gufo_file_type_by_id(file_type);
     for (size_t i = 0; i < q->output_count; i++) {
-        gufo_quantize_target *target = &q->targets[i];
-
-        if (target->name == q->auto_type)
-            set_auto(o, target, gufo_import_describe(import).packed > 0 ? most : NULL);
-        else if (is_renamed(target, most))
-            target->file_type = most;
+        if (q->targets[i].name == q->auto_type)
+            q->targets[i] = (gufo_quantize_target){.name = NULL};
+        gufo_import_target(import, &q->targets[i]);
     }
-    q->plan.recipe.model_type = type_of;
-    q->plan.recipe.model_context = o;
-    /* What a source has packed is all that exists of it. */
-    q->plan.recipe.allow_requantize = true;
+    gufo_import_prepare(import, &q->plan);
 }
 
 static void report_more(const quantize_options *q, const gufo_quantizer *quantizer, size_t index,

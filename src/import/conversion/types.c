@@ -2,7 +2,9 @@
  * type, as converters do.  Recipes, which decide about all other targets, keep more tensors as they
  * are. */
 #include <string.h>
+#include <strings.h>
 
+#include "base/error.h"
 #include "import/conversion/conversion.h"
 #include "import/general/file_name.h"
 #include "schema/name/suggest.h"
@@ -76,4 +78,92 @@ const gufo_element_type *gufo_import_main_type(const gufo_import *import)
         return gufo_element_type_by_id(GUFO_TYPE_F32);
     return c != NULL && c->plan.first_type != NULL ? c->plan.first_type
                                                    : gufo_element_type_by_id(GUFO_TYPE_F16);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool is_plain(const gufo_element_type *type)
+{
+    return type != NULL && type->block_elements == 1;
+}
+
+/* The file type of a model with packed weights: what most of them are. */
+static const gufo_file_type *main_file_type(const gufo_import *import)
+{
+    uint64_t id;
+
+    return gufo_get_u64(gufo_import_model(import), "general.file_type", &id, NULL) == GUFO_OK
+               ? gufo_file_type_by_id(id)
+               : NULL;
+}
+
+/* The target of "auto": what most of the model is, and for the rest its plain type. */
+static void set_auto(const gufo_import *import, gufo_quantize_target *target)
+{
+    const gufo_file_type *most = import->facts.packed > 0 ? main_file_type(import) : NULL;
+    const char *name = conversion_of(import) != NULL ? gufo_import_main_type(import)->name : "COPY";
+
+    (void)gufo_quantize_target_by_name(name, false, target);
+    target->keeps_blocks = true;
+    if (most != NULL) {
+        target->file_type = most;
+        target->name = most->name;
+    }
+}
+
+void gufo_import_target(const gufo_import *import, gufo_quantize_target *target)
+{
+    const gufo_file_type *most = main_file_type(import);
+
+    if (target->name == NULL)
+        set_auto(import, target);
+    else if (is_plain(target->base_type) && conversion_of(import) != NULL && most != NULL &&
+             (most->id == GUFO_FILE_TYPE_MXFP4_MOE || most->id == GUFO_FILE_TYPE_NVFP4))
+        target->file_type = most;
+}
+
+/* For gufo_recipe_options: what a target means for a tensor. */
+static const gufo_element_type *type_of(void *context, const gufo_quantize_target *target,
+                                        gufo_str name)
+{
+    const gufo_import *import = context;
+    const gufo_element_type *type;
+    gufo_tensor tensor;
+
+    if (target->keeps_blocks && gufo_tensor_find_str(gufo_import_model(import), name, &tensor)) {
+        type = gufo_element_type_by_id(tensor.type);
+        if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED) != 0)
+            return type;
+    }
+    return gufo_import_type(context, target, name);
+}
+
+void gufo_import_prepare(gufo_import *import, gufo_quantize_options *options)
+{
+    options->recipe.model_type = type_of;
+    options->recipe.model_context = import;
+    options->recipe.allow_requantize = true;
+}
+
+gufo_quantizer *gufo_import_quantize(gufo_import *import, const char *type,
+                                     const gufo_quantize_options *options, gufo_error *error)
+{
+    gufo_quantize_options all = options != NULL ? *options : (gufo_quantize_options){0};
+    gufo_quantize_target *target = &all.recipe.target;
+    bool pure = target->pure;
+
+    if (target->name != NULL || all.recipe.model_type != NULL || all.more_count > 0) {
+        (void)refuse(error, GUFO_E_ARGUMENT,
+                     "gufo_import_quantize sets targets and model_type itself");
+        return NULL;
+    }
+    *target = (gufo_quantize_target){.name = NULL};
+    if (type != NULL && strcasecmp(type, "auto") != 0 &&
+        !gufo_quantize_target_by_name(type, pure, target)) {
+        (void)refuse(error, GUFO_E_ARGUMENT, "unknown type %s", QUOTED(gufo_str_of(type)));
+        return NULL;
+    }
+    gufo_import_target(import, target);
+    gufo_import_prepare(import, &all);
+    return gufo_quantizer_new(gufo_import_model(import), &all, error);
 }
