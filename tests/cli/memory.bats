@@ -119,3 +119,22 @@ sparse() {
     refused 'old.bin: byte 524332: more than 65536 tokens have no text' migrate old.bin --dry-run
     refused 'old.bin: byte 524332: more than 65536 tokens have no text' show old.bin
 }
+
+# ---- names --------------------------------------------------------------------------------------
+
+@test "memory: a name that is too long for any file is shortened before it is escaped" {
+    local name
+    name=$(head -c 200000 /dev/zero | tr '\0' a)
+    {
+        printf 'GGUF\3\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\100\15\3\0\0\0\0\0%s' "$name"
+        printf '\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+        head -c 100 /dev/zero
+    } >m.gguf
+    gufo show --lenient m.gguf >shown 2>warned || [ $? -eq 1 ]
+    [ "$(wc -c <shown)" -lt 70000 ]
+    grep -q 'aaa\.\.\.  F32' shown
+    [ "$(wc -c <warned)" -lt 2000 ]
+    # JSON has all of it.
+    gufo show --lenient --json m.gguf >shown 2>warned || [ $? -eq 1 ]
+    [ "$(wc -c <shown)" -gt 200000 ]
+}

@@ -39,6 +39,52 @@ static void middle(void **state)
     check_middle("a\x1b[31m and some text that ends\x1b[0m", 20, "a\\u{1b}[3...[0m");
 }
 
+/* Marks without width have no end of their own: a column takes some of them. */
+static void marks(void **state)
+{
+    enum { MARKS = 100000 };
+    static char text[2 * MARKS];
+    char *written = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&written, &size);
+
+    (void)state;
+    assert_non_null(out);
+    for (size_t i = 0; i < MARKS; i++)
+        memcpy(text + 2 * i, "\xcc\x81", 2);
+    assert_true(text_fit((gufo_str){text, sizeof text}, TEXT_PLAIN, 80).len < 4096);
+    (void)text_put_middle(out, (gufo_str){text, sizeof text}, TEXT_PLAIN, 80);
+    assert_int_equal(fclose(out), 0);
+    assert_true(size < 4096);
+    free(written);
+    assert_int_equal(text_fit((gufo_str){text, sizeof text}, TEXT_PLAIN, SIZE_MAX / 2).len,
+                     sizeof text);
+}
+
+static void check_escapes(const char *text, text_style style, const char *expected)
+{
+    char *written = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&written, &size);
+
+    assert_non_null(out);
+    text_put(out, gufo_str_of(text), style);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(written, expected);
+    assert_int_equal(text_columns(gufo_str_of(text), style), size);
+    free(written);
+}
+
+static void escapes(void **state)
+{
+    (void)state;
+    check_escapes("plain", TEXT_PLAIN, "plain");
+    check_escapes("a\x01\x1b\x7fz\xc2\x9f", TEXT_PLAIN, "a\\u{1}\\u{1b}\\u{7f}z\\u{9f}");
+    check_escapes("\xe2\x80\xae\xff\x80", TEXT_PLAIN, "\\u{202e}\\xff\\x80");
+    check_escapes("\n\r\t\"\\", TEXT_PLAIN, "\\n\\r\\t\"\\");
+    check_escapes("\n\"\\", TEXT_QUOTED, "\\n\\\"\\\\");
+}
+
 static void check_wrapped(const char *text, size_t used, size_t indent, size_t width,
                           const char *expected)
 {
@@ -74,7 +120,8 @@ static void wrapped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(middle), cmocka_unit_test(wrapped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(middle), cmocka_unit_test(marks),
+                                       cmocka_unit_test(escapes), cmocka_unit_test(wrapped)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,7 +171,15 @@ static void write_escape(json_writer *j, uint32_t code_point)
         putc('\\', j->out);
         putc(short_escapes[code_point], j->out);
     } else {
-        fprintf(j->out, "\\u%04x", (unsigned)code_point); /* all controls are below U+10000 */
+        const char *hex = "0123456789abcdef"; /* all controls are below U+10000 */
+        const char text[] = {'\\',
+                             'u',
+                             hex[code_point >> 12 & 0xf],
+                             hex[code_point >> 8 & 0xf],
+                             hex[code_point >> 4 & 0xf],
+                             hex[code_point & 0xf]};
+
+        fwrite(text, 1, sizeof text, j->out);
     }
 }
 

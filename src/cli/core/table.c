@@ -15,7 +15,8 @@ enum {
     SHORT_NAME = 12, /* where no more can be */
     SHORT_CELL = 24,
     LEAST_CELL = 4,
-    BELOW = 4, /* spaces before what is below the line that it belongs to */
+    LONGEST_NAME = 1 << 16, /* elsewhere: no name is longer but in a damaged file */
+    BELOW = 4,              /* spaces before what is below the line that it belongs to */
 };
 
 void row_str(table_row *row, gufo_str text)
@@ -181,12 +182,10 @@ static void put_name(gufo_str name, size_t width, bool ends)
 {
     size_t used;
 
-    if (stdout_columns() > 0) {
+    if (stdout_columns() > 0)
         used = text_put_middle(stdout, name, TEXT_PLAIN, width);
-    } else {
-        text_put(stdout, name, TEXT_PLAIN);
-        used = text_columns(name, TEXT_PLAIN);
-    }
+    else
+        used = text_put_cut(stdout, name, TEXT_PLAIN, LONGEST_NAME);
     text_pad(stdout, used < width && !ends ? width - used : 0);
 }
 
@@ -282,10 +281,13 @@ static void put_long_name(const table *t, table_row *row)
 
     for (size_t i = 1; i < t->count; i++)
         others += t->gap + (size_t)abs(t->columns[i].width);
-    if (others + text_columns(row->cells[0], TEXT_PLAIN) <= stdout_columns())
+    size_t room = stdout_columns() > others ? stdout_columns() - others : 0;
+
+    if (text_fit(row->cells[0], TEXT_PLAIN, room).len == row->cells[0].len)
         return;
     text_pad(stdout, t->indent);
-    text_put_wrapped(stdout, row->cells[0], t->indent, t->indent + 2, stdout_columns());
+    text_put_wrapped(stdout, text_fit(row->cells[0], TEXT_PLAIN, LONGEST_NAME), t->indent,
+                     t->indent + 2, stdout_columns());
     putchar('\n');
     row->cells[0] = (gufo_str){"", 0};
 }

@@ -46,11 +46,29 @@ static size_t code_point_columns(uint32_t code_point)
     return 1;
 }
 
-static void piece_escape(piece *p, size_t taken, const char *format, uint32_t number)
+/* START, the number in at least `digits` hexadecimal digits, END: by hand, because a text may be escapes
+ * alone. */
+static void piece_escape(piece *p, size_t taken, const char *start, uint32_t number,
+                         unsigned digits, const char *end)
 {
-    p->len = (size_t)snprintf(p->text, sizeof p->text, format, (unsigned)number);
+    size_t len = strlen(start), end_len = strlen(end);
+
+    while (digits < 8 && number >> (4 * digits) != 0)
+        digits++;
+    memcpy(p->text, start, len);
+    while (digits-- > 0)
+        p->text[len++] = "0123456789abcdef"[number >> (4 * digits) & 0xf];
+    memcpy(p->text + len, end, end_len);
+    p->len = p->columns = len + end_len;
     p->taken = taken;
-    p->columns = p->len;
+}
+
+static void piece_letter(piece *p, char letter)
+{
+    p->text[0] = '\\';
+    p->text[1] = letter;
+    p->len = p->columns = 2;
+    p->taken = 1;
 }
 
 static void piece_copy(piece *p, const char *from, size_t len, size_t columns)
@@ -67,9 +85,9 @@ static void piece_control(piece *p, size_t taken, uint32_t code_point, text_styl
     if (style == TEXT_LINES && (code_point == '\n' || code_point == '\t'))
         piece_copy(p, code_point == '\n' ? "\n" : "\t", 1, 1);
     else if (code_point < sizeof names && names[code_point] != 0)
-        piece_escape(p, taken, "\\%c", (uint32_t)names[code_point]);
+        piece_letter(p, names[code_point]);
     else
-        piece_escape(p, taken, "\\u{%x}", code_point);
+        piece_escape(p, taken, "\\u{", code_point, 1, "}");
 }
 
 /* The piece at the start of `rest`, which is not empty. */
@@ -80,11 +98,11 @@ static void next_piece(gufo_str rest, text_style style, piece *p)
     size_t len = utf8_decode(rest, &code_point);
 
     if (len == 0)
-        piece_escape(p, 1, "\\x%02x", first);
+        piece_escape(p, 1, "\\x", first, 2, "");
     else if (utf8_is_control(code_point))
         piece_control(p, len, code_point, style);
     else if (style == TEXT_QUOTED && (first == '"' || first == '\\'))
-        piece_escape(p, 1, "\\%c", first);
+        piece_letter(p, (char)first);
     else
         piece_copy(p, rest.data, len, code_point_columns(code_point));
 }
@@ -92,6 +110,19 @@ static void next_piece(gufo_str rest, text_style style, piece *p)
 static gufo_str skip(gufo_str text, size_t len)
 {
     return (gufo_str){text.data + len, text.len - len};
+}
+
+/* How many of the first bytes, at most `most`, are characters of one column as they are: nearly all of
+ * nearly every text. */
+static size_t plain_run(gufo_str text, text_style style, size_t most)
+{
+    size_t len = 0;
+
+    most = text.len < most ? text.len : most;
+    while (len < most && text.data[len] >= ' ' && text.data[len] < 0x7f &&
+           (style != TEXT_QUOTED || (text.data[len] != '"' && text.data[len] != '\\')))
+        len++;
+    return len;
 }
 
 /* ---- writing and measuring ------------------------------------------------------------------ */
@@ -112,9 +143,16 @@ void text_put(FILE *out, gufo_str text, text_style style)
 {
     piece p;
 
-    for (; text.len > 0; text = skip(text, p.taken)) {
+    while (text.len > 0) {
+        size_t plain = plain_run(text, style, text.len);
+
+        fwrite(text.data, 1, plain, out);
+        text = skip(text, plain);
+        if (text.len == 0)
+            break;
         next_piece(text, style, &p);
         fwrite(p.text, 1, p.len, out);
+        text = skip(text, p.taken);
     }
 }
 
@@ -145,23 +183,46 @@ size_t text_columns(gufo_str text, text_style style)
     size_t columns = 0;
     piece p;
 
-    for (; text.len > 0; text = skip(text, p.taken)) {
+    while (text.len > 0) {
+        size_t plain = plain_run(text, style, text.len);
+
+        columns += plain;
+        text = skip(text, plain);
+        if (text.len == 0)
+            break;
         next_piece(text, style, &p);
         columns += p.columns;
+        text = skip(text, p.taken);
     }
     return columns;
 }
 
+/* The most bytes that so many columns are made of.  More are marks without width, one upon the other. */
+static size_t most_bytes(size_t columns)
+{
+    enum { EACH = 16, FIRST = 64 };
+
+    return columns < (SIZE_MAX - FIRST) / EACH ? EACH * columns + FIRST : SIZE_MAX;
+}
+
 gufo_str text_fit(gufo_str text, text_style style, size_t columns)
 {
+    const size_t most = most_bytes(columns);
     gufo_str rest = text;
     piece p;
 
-    for (; rest.len > 0; rest = skip(rest, p.taken)) {
+    while (rest.len > 0 && text.len - rest.len < most) {
+        size_t plain = plain_run(rest, style, columns);
+
+        columns -= plain;
+        rest = skip(rest, plain);
+        if (rest.len == 0)
+            break;
         next_piece(rest, style, &p);
         if (p.columns > columns)
             break;
         columns -= p.columns;
+        rest = skip(rest, p.taken);
     }
     return (gufo_str){text.data, text.len - rest.len};
 }
@@ -185,9 +246,16 @@ size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns)
 /* The longest end that fills at most `columns` columns. */
 static gufo_str fit_end(gufo_str text, text_style style, size_t columns)
 {
-    size_t all = text_columns(text, style);
+    const size_t most = most_bytes(columns);
+    size_t all;
     piece p;
 
+    if (text.len > most) {
+        text = skip(text, text.len - most);
+        while (text.len > 0 && ((unsigned char)text.data[0] & 0xc0) == 0x80)
+            text = skip(text, 1);
+    }
+    all = text_columns(text, style);
     for (; all > columns; text = skip(text, p.taken)) {
         next_piece(text, style, &p);
         all -= p.columns;

@@ -29,7 +29,8 @@ enum { TEXT_LINE = 1 << 14 }; /* room for two of the longest paths that systems 
 void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The columns that text_put fills. */
 size_t text_columns(gufo_str text, text_style style);
-/* The longest prefix that fills at most `columns` columns. */
+/* The longest prefix that fills at most `columns` columns, in time that follows them, not the text: of
+ * marks without width a column has some bytes. */
 gufo_str text_fit(gufo_str text, text_style style, size_t columns);
 /* Writes at most `columns` columns: all of it, or a prefix and "...".  Returns the columns. */
 size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
