@@ -17,7 +17,8 @@ typedef struct settings {
     uint32_t flags;
 } settings;
 
-static const map_row replaced[] = {{"\xef\xac\x81", "fi"}, {"A", "a"}, {"\t", " "}, {"\x01", ""}};
+static const map_row replaced[] = {
+    {"\xef\xac\x81", "fi"}, {"A", "a"}, {"\t", " "}, {"\x01", ""}, {"c\xcc\x81", "\xc3\xa9"}};
 
 static void put_settings(vocab_maker *m, settings s)
 {
@@ -87,6 +88,14 @@ static void test_map(void **state)
                "a",
                "a|a");
     check_text(v, "\xc3\xa9\xc3", "\xc3\xa9|" BAD);
+    /* A key that begins with what otherwise stays as it is. */
+    check_text(v, "bc\xcc\x81", "b|\xc3\xa9");
+    check_text(v,
+               "acc\xcc\x81"
+               "c",
+               "a|c|\xc3\xa9|c");
+    check_text(v, "bc", "bc");
+    check_text(v, "c\xcc", "c|" BAD);
     check_text(v, "\x80\xff", BAD "|" BAD);
     gufo_vocab_close(v);
 }

@@ -29,6 +29,8 @@ typedef struct token_algorithm {
     const char *name; /* "BPE" */
     /* Builds vocab->tables; the texts, scores, types and text look-up are there. */
     gufo_status (*open)(gufo_vocab *vocab, const gufo_model *model, gufo_error *error);
+    /* Called when the attributes of tokens are final, as known texts make them; may be NULL. */
+    void (*settle)(gufo_vocab *vocab);
     void (*close)(gufo_vocab *vocab);
     /* May be NULL: the algorithm needs none. */
     algorithm_scratch *(*scratch_new)(const gufo_vocab *vocab, const gufo_allocator *allocator,

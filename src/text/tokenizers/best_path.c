@@ -10,7 +10,7 @@
 
 static gufo_status make_places(tokenizing *t, uint32_t count, path_room *room, gufo_error *error)
 {
-    path_place unreached = {.score = -DBL_MAX, .id = t->vocab->special[GUFO_SPECIAL_UNKNOWN]};
+    path_place unreached = {-DBL_MAX, t->vocab->special[GUFO_SPECIAL_UNKNOWN]};
 
     if (count > room->room) {
         uint64_t wanted = (uint64_t)count + count / 2;
@@ -28,47 +28,67 @@ static gufo_status make_places(tokenizing *t, uint32_t count, path_room *room, g
     return GUFO_OK;
 }
 
-static inline bool is_user_defined(const gufo_vocab *v, uint32_t id)
+static inline uint64_t token_of(uint32_t id, uint32_t start)
 {
-    return (v->attributes[id] & GUFO_TOKEN_USER_DEFINED) != 0;
+    return (uint64_t)start << 32 | id;
 }
 
 /* ---- as llama.cpp finds it: sums are doubles ------------------------------------------------ */
 
-static inline void reach(path_place *place, double score, uint32_t id, uint32_t start)
+/* Without a branch: which way is better cannot be foreseen. */
+static inline void reach(path_place *place, double score, uint64_t token)
 {
-    if (score > place->score) {
-        place->score = score;
-        place->id = id;
-        place->start = start;
+    uint64_t better = 0 - (uint64_t)(score > place->score);
+
+    place->token ^= (place->token ^ token) & better;
+    place->score = score > place->score ? score : place->score;
+}
+
+/* Goes on where a chain of nodes begins, behind the first character. */
+static void reach_longer(const path_rules *rules, uint64_t node, gufo_str text, uint32_t end,
+                         uint32_t at, path_place *places)
+{
+    const char *to = text.data + end, *const last = text.data + text.len;
+    double score = places[at].score;
+
+    while ((node = trie_next(rules->tokens, node, &to, last)) != TRIE_NONE) {
+        uint32_t id = trie_value(node);
+
+        reach(&places[to - text.data], score + rules->scores[id], token_of(id, at));
     }
 }
 
 static void find(const gufo_vocab *v, const path_rules *rules, gufo_str text, path_place *places)
 {
-    const trie *tokens = rules->tokens;
+    const uint64_t *units = rules->tokens->units;
+    const float *scores = rules->scores;
+    const uint8_t *const bytes = (const uint8_t *)text.data;
     const uint32_t len = (uint32_t)text.len;
 
     for (uint32_t at = 0, next; at < len; at = next) {
         double score = places[at].score;
-        uint64_t node = tokens->root;
+        uint64_t node = rules->tokens->root, child;
+        uint32_t end = at;
         bool single = false;
 
         next = at + (uint32_t)length_by_first_byte(text.data + at, len - at);
-        for (uint32_t end = at; end < len;) {
-            end += (uint32_t)trie_skip(tokens, &node, text.data + end, len - end);
-            node = trie_step(tokens, node, (uint8_t)text.data[end++]);
-            if (node == TRIE_NONE)
+        for (; end < len; node = child) {
+            child = units[trie_base(node) ^ bytes[end]];
+            if ((child & (TRIE_USED | 0xff)) != (TRIE_USED | (uint64_t)bytes[end]))
                 break;
-            uint32_t id = trie_value(node);
-            if (id == TRIE_NO_ID)
-                continue;
-            single |= end == next;
-            reach(&places[end], score + (is_user_defined(v, id) ? 0.0f : vocab_score(v, id)), id,
-                  at);
+            end++;
+            if ((child & TRIE_LENGTH) != 0) {
+                uint32_t id = trie_value(child);
+
+                single |= end == next;
+                reach(&places[end], score + scores[id], token_of(id, at));
+            }
         }
+        if (trie_base(node) == TRIE_CHAINED)
+            reach_longer(rules, node, text, end, at, places);
         if (!single)
-            reach(&places[next], score + rules->unknown, v->special[GUFO_SPECIAL_UNKNOWN], at);
+            reach(&places[next], score + rules->unknown,
+                  token_of(v->special[GUFO_SPECIAL_UNKNOWN], at));
     }
 }
 
@@ -85,40 +105,53 @@ static double original_score(const gufo_vocab *v, const path_rules *rules, uint3
 
 static inline void reach_float(path_place *place, double score, uint32_t id, uint32_t start)
 {
-    if (place->score != -DBL_MAX && !(score > place->score))
-        return;
-    place->score = (float)score;
-    place->id = id;
-    place->start = start;
+    if (place->score == -DBL_MAX || score > place->score)
+        *place = (path_place){(float)score, token_of(id, start)};
 }
 
 static void find_original(const gufo_vocab *v, const path_rules *rules, gufo_str text,
                           path_place *places)
 {
     const trie *tokens = rules->tokens;
+    const char *const last = text.data + text.len;
     const uint32_t len = (uint32_t)text.len;
 
     for (uint32_t at = 0, next; at < len; at = next) {
         float score = (float)places[at].score;
         uint64_t node = tokens->root;
+        const char *end = text.data + at;
         bool single = false;
 
         next = at + (uint32_t)length_by_first_byte(text.data + at, len - at);
-        for (uint32_t end = at; end < len;) {
-            end += (uint32_t)trie_skip(tokens, &node, text.data + end, len - end);
-            node = trie_step(tokens, node, (uint8_t)text.data[end++]);
-            if (node == TRIE_NONE)
-                break;
-            uint32_t id = trie_value(node);
-            if (id == TRIE_NO_ID || vocab_type(v, id) == 5)
+        while ((node = trie_next(tokens, node, &end, last)) != TRIE_NONE) {
+            uint32_t id = trie_value(node), place = (uint32_t)(end - text.data);
+
+            if (vocab_type(v, id) == 5)
                 continue;
-            single |= end == next;
-            reach_float(&places[end], score + original_score(v, rules, id, end - at), id, at);
+            single |= place == next;
+            reach_float(&places[place], score + original_score(v, rules, id, place - at), id, at);
         }
         if (!single)
             reach_float(&places[next], score + rules->unknown, v->special[GUFO_SPECIAL_UNKNOWN],
                         at);
     }
+}
+
+/* ---- the path ------------------------------------------------------------------------------- */
+
+/* Makes the places of the best path, which say where their tokens begin, say where they end. */
+static void turn_round(path_place *places, uint32_t len)
+{
+    uint32_t place = len, end = len;
+
+    while (place > 0) {
+        uint32_t start = path_other(&places[place]);
+
+        places[place].token = token_of(path_id(&places[place]), end);
+        end = place;
+        place = start;
+    }
+    places[0].token = token_of(path_id(&places[0]), end);
 }
 
 gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, path_room *room,
@@ -136,7 +169,6 @@ gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, pat
         find_original(t->vocab, rules, text, room->places);
     else
         find(t->vocab, rules, text, room->places);
-    for (uint32_t end = (uint32_t)text.len; end > 0; end = room->places[end].start)
-        room->places[room->places[end].start].end = end;
+    turn_round(room->places, (uint32_t)text.len);
     return GUFO_OK;
 }

@@ -5,12 +5,23 @@
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 
-/* The best way to a place, and from there on. */
+/* The best way to a place: the token that ends here, by its id (bits 31..0) and where it begins
+ * (63..32).  Of places on the best path, once it is known, the latter is where the token ends that
+ * begins here. */
 typedef struct path_place {
     double score;
-    uint32_t id, start; /* of the token that ends here */
-    uint32_t end;       /* of the token that begins here, on the best path */
+    uint64_t token;
 } path_place;
+
+static inline uint32_t path_id(const path_place *place)
+{
+    return (uint32_t)place->token;
+}
+
+static inline uint32_t path_other(const path_place *place)
+{
+    return (uint32_t)(place->token >> 32);
+}
 
 /* Room for the places of a text; {0} is empty. */
 typedef struct path_room {
@@ -20,11 +31,12 @@ typedef struct path_room {
 
 typedef struct path_rules {
     trie *tokens;
+    float *scores; /* by id; user-defined tokens have 0 */
     float unknown; /* the score of a character without a token */
     float highest; /* the highest score of a normal token */
 } path_rules;
 
-/* Finds the best path through a text, not empty: it goes from room->places[0] to places[0].end, and
+/* Finds the best path through a text, not empty: it goes from room->places[0] to its path_other, and
  * so on up to text.len; the id of a step is that of the place where it ends.  GUFO_E_MEMORY,
  * GUFO_E_LIMIT. */
 gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, path_room *room,

@@ -33,27 +33,45 @@ typedef struct piece_cache {
 bool piece_cache_start(piece_cache *cache, size_t len);
 void piece_cache_free(piece_cache *cache);
 
+/* Spells a piece of 1 to CACHED_BYTES bytes as a key; returns the number of its place. */
+static inline size_t piece_cache_key(gufo_str piece, uint64_t key[CACHED_BYTES / 8])
+{
+    size_t len = piece.len;
+    uint64_t hash;
+
+    key[0] = load_start(piece.data, len);
+    key[1] = len > 8 ? load_start(piece.data + 8, len - 8) : 0;
+    key[2] = len > 16 ? load_start(piece.data + 16, len - 16) : 0;
+    hash = (key[0] ^ len) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 29 ^ key[1]) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 32 ^ key[2]) * UINT64_C(0x94d049bb133111eb);
+    return hash >> 40 & (CACHED_PIECES - 1);
+}
+
+/* Begins to fetch the place of a piece that is to be asked for soon. */
+static inline void piece_cache_fetch(const piece_cache *cache, gufo_str piece)
+{
+    uint64_t key[CACHED_BYTES / 8];
+
+    if (cache->pieces != NULL && piece.len > 0 && piece.len <= CACHED_BYTES)
+        __builtin_prefetch(&cache->pieces[piece_cache_key(piece, key)]);
+}
+
 /* The place of a piece of 1 to CACHED_BYTES bytes.  *found says whether its ids are there; else the
  * place has its key.  NULL: none yet. */
 static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, bool *found)
 {
-    size_t len = piece.len;
-
-    *found = false;
-    if (cache->pieces == NULL && !piece_cache_start(cache, len))
-        return NULL;
-    uint64_t a = load_start(piece.data, len);
-    uint64_t b = len > 8 ? load_start(piece.data + 8, len - 8) : 0;
-    uint64_t c = len > 16 ? load_start(piece.data + 16, len - 16) : 0;
-    uint64_t hash = (a ^ len) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key[CACHED_BYTES / 8];
     cached_piece *place;
 
-    hash = (hash ^ hash >> 29 ^ b) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ hash >> 32 ^ c) * UINT64_C(0x94d049bb133111eb);
-    place = &cache->pieces[hash >> 40 & (CACHED_PIECES - 1)];
-    *found = place->len == len && place->key[0] == a && place->key[1] == b && place->key[2] == c;
+    *found = false;
+    if (cache->pieces == NULL && !piece_cache_start(cache, piece.len))
+        return NULL;
+    place = &cache->pieces[piece_cache_key(piece, key)];
+    *found = place->len == piece.len && place->key[0] == key[0] && place->key[1] == key[1] &&
+             place->key[2] == key[2];
     if (!*found) {
-        memcpy(place->key, (const uint64_t[]){a, b, c}, sizeof place->key);
+        memcpy(place->key, key, sizeof place->key);
         place->len = 0;
     }
     return place;

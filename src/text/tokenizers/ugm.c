@@ -202,6 +202,10 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     if (u->normalizer.user_defined == NULL || u->rules.tokens == NULL)
         return trie_status(error);
     u->normalizer.whole_tokens = vocab->original;
+    ugm_normalizer_prepare(&u->normalizer);
+    u->rules.scores = mem_array(&vocab->allocator, vocab->size, sizeof *u->rules.scores);
+    if (u->rules.scores == NULL)
+        return fail_memory(error);
     u->normalizer.extra_spaces = !vocab->remove_extra_spaces;
     u->normalizer.space_prefix = vocab->space_prefix;
     find_range(vocab, &u->rules);
@@ -212,6 +216,17 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     return GUFO_OK;
 }
 
+static void ugm_settle(gufo_vocab *vocab)
+{
+    const ugm_tables *u = vocab->tables;
+
+    for (uint32_t id = 0; id < vocab->size; id++) {
+        bool user_defined = (vocab->attributes[id] & GUFO_TOKEN_USER_DEFINED) != 0;
+
+        u->rules.scores[id] = user_defined ? 0.0f : vocab_score(vocab, id);
+    }
+}
+
 static void ugm_close(gufo_vocab *vocab)
 {
     ugm_tables *u = vocab->tables;
@@ -219,6 +234,7 @@ static void ugm_close(gufo_vocab *vocab)
     charsmap_free(&u->normalizer.map, &vocab->allocator);
     trie_free(u->normalizer.user_defined);
     trie_free(u->rules.tokens);
+    mem_free(&vocab->allocator, u->rules.scores);
     mem_free(&vocab->allocator, u);
 }
 
@@ -265,10 +281,11 @@ static gufo_status add_path(const tokenizing *t, gufo_str text, gufo_ids *out, g
     uint32_t unknown = t->vocab->special[GUFO_SPECIAL_UNKNOWN], at = 0;
 
     while (at < text.len) {
-        uint32_t end = places[at].end, id = places[end].id;
+        uint32_t end = path_other(&places[at]), id = path_id(&places[end]);
 
-        while (id == unknown && end < text.len && places[places[end].end].id == unknown)
-            end = places[end].end;
+        while (id == unknown && end < text.len &&
+               path_id(&places[path_other(&places[end])]) == unknown)
+            end = path_other(&places[end]);
         if (id == GUFO_NO_TOKEN)
             return refuse(error, GUFO_E_MALFORMED,
                           "the vocabulary has no token for a character, and no unknown token");
@@ -323,28 +340,37 @@ static inline bool is_cut(const ugm_tables *u, const char *at)
 /* Up to the next place to cut, or to the end. */
 static size_t piece_length(const ugm_tables *u, gufo_str text)
 {
-    size_t at = 1;
+    const char *space;
 
-    if (!u->can_cut)
+    if (!u->can_cut || text.len == 0)
         return text.len;
-    while (at < text.len && !is_cut(u, text.data + at))
-        at++;
-    return at;
+    for (size_t at = 1; at < text.len; at++) {
+        space = memchr(text.data + at, ' ', text.len - at);
+        if (space == NULL)
+            break;
+        at = (size_t)(space - text.data);
+        if (is_cut(u, space))
+            return at;
+    }
+    return text.len;
 }
 
 static gufo_status ugm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
 {
-    gufo_str text = part.text;
-    size_t len;
+    const ugm_tables *u = t->vocab->tables;
+    gufo_str rest = part.text, piece = {rest.data, piece_length(u, rest)};
     gufo_status status = GUFO_OK;
 
     /* A later part begins with a space, behind a word. */
     t->scratch->state = (ugm_state){.prefixed = !part.first};
-    for (size_t at = 0; status == GUFO_OK && at < text.len; at += len) {
-        gufo_str rest = {text.data + at, text.len - at};
+    while (status == GUFO_OK && piece.len > 0) {
+        gufo_str next;
 
-        len = piece_length(t->vocab->tables, rest);
-        status = encode_piece(t, (gufo_str){rest.data, len}, out, error);
+        rest = str_from(rest, piece.len);
+        next = (gufo_str){rest.data, piece_length(u, rest)};
+        piece_cache_fetch(&t->scratch->cache, next);
+        status = encode_piece(t, piece, out, error);
+        piece = next;
     }
     return status;
 }
@@ -362,6 +388,7 @@ static size_t ugm_cut(const gufo_vocab *vocab, gufo_str text)
 const token_algorithm algorithm_ugm = {
     .name = "UGM",
     .open = ugm_open,
+    .settle = ugm_settle,
     .close = ugm_close,
     .scratch_new = ugm_scratch_new,
     .scratch_free = ugm_scratch_free,

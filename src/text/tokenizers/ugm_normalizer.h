@@ -9,6 +9,7 @@
 typedef struct ugm_normalizer {
     charsmap map;
     trie *user_defined; /* tokens that are not normalized */
+    uint8_t kinds[256]; /* of bytes (ugm_normalizer.c) */
     bool whole_tokens;  /* only whole user-defined tokens, as SentencePiece does; else parts too */
     bool extra_spaces;  /* spaces are kept as they are */
     bool space_prefix;
@@ -19,6 +20,9 @@ typedef struct ugm_state {
     bool in_word;
     bool prefixed; /* a word has begun */
 } ugm_state;
+
+/* Finds out which bytes stay as they are; map and user-defined tokens are there. */
+void ugm_normalizer_prepare(ugm_normalizer *n);
 
 /* Appends a stretch of a fragment, normalized.  False without memory. */
 bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out);

@@ -28,6 +28,8 @@ static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre,
         status = v->algorithm->open(v, model, error);
     if (status == GUFO_OK)
         status = known_texts_apply(v, model, error);
+    if (status == GUFO_OK && v->algorithm->settle != NULL)
+        v->algorithm->settle(v);
     if (status == GUFO_OK)
         status = special_list_make(v, error);
     return status;
