@@ -96,6 +96,7 @@ typedef enum gufo_checkpoint_flags {
     GUFO_CHECKPOINT_NO_VOCABULARY = 2,   /* no tokenizer.* keys, nor the files for them */
     GUFO_CHECKPOINT_VOCABULARY_ONLY = 4, /* no tensors, nor the files for them */
     GUFO_CHECKPOINT_KEEP_TOKENIZER = 8,  /* tokenizer.json becomes tokenizer.huggingface.json */
+    GUFO_CHECKPOINT_KEEP_WORLD = 16,     /* rwkv_vocab_v20230424.txt becomes tokenizer.rwkv.world */
     /* Reads what the symlinks in a model's folder lead to, wherever that is.  Without it a file of the
      * folder is in the folder; what the caches of Hugging Face's tools have in the place of a file
      * (models--ORG--NAME/blobs) is known, and read. */

@@ -326,6 +326,25 @@ b'
     run -1 gufo get b.gguf tokenizer.huggingface.json
 }
 
+@test "convert: the vocabulary of RWKV World is kept where it is wanted" {
+    local file=m/rwkv_vocab_v20230424.txt
+    mkdir m
+    printf '%s\n' "1 'a' 1" "2 b'\\xff' 1" >"$file"
+    echo '{"architectures":["Rwkv6ForCausalLM"],"hidden_size":64,"num_hidden_layers":1,"vocab_size":8,
+        "head_size":32,"layer_norm_epsilon":1e-5,"rescale_every":6}' >m/config.json
+    gufo convert -q --vocab-only m a.gguf --keep-rwkv-world
+    is_valid a.gguf
+    gufo get --raw -q a.gguf tokenizer.rwkv.world -o kept.txt
+    cmp kept.txt "$file"
+    gufo convert -q --vocab-only m b.gguf
+    run -1 gufo get b.gguf tokenizer.rwkv.world
+    gufo export -q a.gguf back
+    gufo convert -q --vocab-only back c.gguf
+    gufo diff a.gguf c.gguf
+    echo "1 'b' 1" >>"$file"
+    refused 3 "$file: RWKV World vocabulary: line 3, at byte 20, has id 1, as line 1 has" m d.gguf --vocab-only
+}
+
 @test "convert: an unknown pre-tokenizer needs --pre" {
     make_folder m
     sed -i 's/"Regex": "[^"]*"/"Regex": "[a-c]+|[d-z]|."/' m/tokenizer.json

@@ -419,6 +419,8 @@ static void test_template_files(void **state)
     remove_folder(&m);
 }
 
+#define WORLD "rwkv_vocab_v20230424.txt"
+
 static void test_keep_json(void **state)
 {
     static const char text[] = "{ " BYTES "," SMALL_MODEL " }\n";
@@ -432,6 +434,40 @@ static void test_keep_json(void **state)
     check_ok(tokenizers_write(&m.read.import, &request, &m.read.error), &m.read.error, "kept");
     check_text(&m, "tokenizer.huggingface.json", text);
     check_text(&m, "tokenizer.ggml.pre", "qwen2");
+    remove_folder(&m);
+}
+
+static void test_keep_world(void **state)
+{
+    static const char text[] = "1 'a' 1\n2 b'\\xff' 1\n";
+    static const made_file files[] = {{WORLD, text}, {NULL, NULL}};
+    static const made_file twice[] = {{WORLD, "7 'a' 1\n2 'b' 1\n7 'c' 1\n"}, {NULL, NULL}};
+    static const made_file none[] = {{"tokenizer.json", "{" BYTES "," SMALL_MODEL "}"},
+                                     {NULL, NULL}};
+    tokenizer_request request = {.keep_world = true};
+    made_folder m;
+
+    (void)state;
+    make_folder(&m, "rwkv6", files);
+    must_read(&m, "rwkv");
+    check_text(&m, "tokenizer.ggml.model", "rwkv");
+    check(!has_key(&m, "tokenizer.rwkv.world"), "not asked for");
+    request.config = &m.read.config;
+    check_ok(tokenizers_write(&m.read.import, &request, &m.read.error), &m.read.error, "kept");
+    check_text(&m, "tokenizer.rwkv.world", text);
+    remove_folder(&m);
+
+    make_folder(&m, "rwkv6", twice);
+    check_status(read_vocabulary_folder(&m.read, "rwkv"), GUFO_E_MALFORMED, &m.read.error, "twice");
+    check(strstr(m.read.error.message, "line 3, at byte 16, has id 7, as line 1 has") != NULL, "%s",
+          m.read.error.message);
+    check(strstr(m.read.error.file, WORLD) != NULL, "%s", m.read.error.file);
+    remove_folder(&m);
+
+    make_folder(&m, "rwkv6", none);
+    request.config = &m.read.config;
+    check_ok(tokenizers_write(&m.read.import, &request, &m.read.error), &m.read.error, "no file");
+    check(!has_key(&m, "tokenizer.rwkv.world"), "no such file");
     remove_folder(&m);
 }
 
@@ -664,6 +700,7 @@ int main(void)
         cmocka_unit_test(test_unigram),
         cmocka_unit_test(test_bpe),
         cmocka_unit_test(test_plain_bpe),
+        cmocka_unit_test(test_keep_world),
         cmocka_unit_test(test_atomic),
         cmocka_unit_test(test_wordpiece),
         cmocka_unit_test(test_qwen),

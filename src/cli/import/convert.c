@@ -58,6 +58,8 @@ static const command_option convert_table[] = {
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_NO_VOCABULARY)},
     {"keep-tokenizer-json", NULL, "Keep tokenizer.json, too, as tokenizer.huggingface.json",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_TOKENIZER)},
+    {"keep-rwkv-world", NULL, "Keep the vocabulary of RWKV World, too, as tokenizer.rwkv.world",
+     OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_WORLD)},
     {"force-config", NULL,
      "Convert although config.json contradicts the tensors, the vocabulary or itself",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_FORCE_CONFIG)},

@@ -223,8 +223,8 @@ static gufo_status check_options(const char *path, const gufo_checkpoint_options
 {
     const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY,
                    known = both | GUFO_CHECKPOINT_GENERIC | GUFO_CHECKPOINT_KEEP_TOKENIZER |
-                           GUFO_CHECKPOINT_FOLLOW | GUFO_CHECKPOINT_FORCE_CONFIG |
-                           GUFO_CHECKPOINT_NO_CHECK;
+                           GUFO_CHECKPOINT_KEEP_WORLD | GUFO_CHECKPOINT_FOLLOW |
+                           GUFO_CHECKPOINT_FORCE_CONFIG | GUFO_CHECKPOINT_NO_CHECK;
 
     if (path == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "the path is missing");

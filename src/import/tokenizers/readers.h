@@ -7,6 +7,8 @@
 
 #include "import/tokenizers/reading.h"
 
+#define WORLD_FILE "rwkv_vocab_v20230424.txt"
+
 typedef gufo_status read_vocabulary(tokenizer_reading *r);
 
 read_vocabulary read_spm, read_phi3, read_internlm2, read_arctic, read_chatglm3; /* pieces.c */

@@ -152,14 +152,15 @@ static gufo_status set_prefix(tokenizer_reading *r)
                : gufo_document_set_bool(r->document, key, false, r->error);
 }
 
-static gufo_status keep_file(tokenizer_reading *r)
+/* A file of the folder as it is, if there is one. */
+static gufo_status keep_file(tokenizer_reading *r, const char *name, const char *key)
 {
     buffer bytes = {.allocator = r->allocator};
     bool found;
-    gufo_status status = reading_file(r, "tokenizer.json", &bytes, &found);
+    gufo_status status = reading_file(r, name, &bytes, &found);
 
     if (status == GUFO_OK && found)
-        status = gufo_document_set_str(r->document, "tokenizer.huggingface.json",
+        status = gufo_document_set_str(r->document, key,
                                        (gufo_str){(const char *)bytes.data, bytes.len}, r->error);
     buffer_free(&bytes);
     return status;
@@ -200,7 +201,9 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
     if (status == GUFO_OK)
         status = set_prefix(&r);
     if (status == GUFO_OK && request->keep_json)
-        status = keep_file(&r);
+        status = keep_file(&r, "tokenizer.json", "tokenizer.huggingface.json");
+    if (status == GUFO_OK && request->keep_world)
+        status = keep_file(&r, WORLD_FILE, "tokenizer.rwkv.world");
     /* Sentences without a file of their own name it. */
     if (status != GUFO_OK && status != GUFO_E_NOT_FOUND && error != NULL && error->file[0] == '\0')
         fail_in(error, GUFO_FILE_INPUT, 0, r.config->folder);

@@ -10,6 +10,7 @@ typedef struct tokenizer_request {
     const char *readers; /* to try in order: "spm, hf, bpe"; NULL: any that fits what is there */
     const char *pre;     /* tokenizer.ggml.pre where it cannot be recognised; NULL: none is given */
     bool keep_json;      /* tokenizer.huggingface.json */
+    bool keep_world;     /* tokenizer.rwkv.world */
 } tokenizer_request;
 
 /* Sets tokenizer.* of the import's document: model, pre, tokens, scores, types, merges, special ids,
