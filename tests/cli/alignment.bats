@@ -67,5 +67,40 @@ is_small() {
     run -0 gufo get m.gguf general.name
     same x
     run -2 --separate-stderr gufo edit m.gguf --set general.alignment=33554432
-    [[ "$stderr" == *"general.alignment is 33554432; it must be a power of two, from 8 to 16777216" ]]
+    [[ "$stderr" == *"general.alignment is 33554432; it must be a multiple of 8, up to 16777216" ]]
+}
+
+# is_aligned FILE ALIGNMENT: each tensor is at a multiple of it, and the numbers are those of m.gguf.
+is_aligned() {
+    run -0 gufo validate --level structure -q "$1"
+    run -0 gufo show --json "$1"
+    has "\"alignment\":$2,"
+    for offset in $(grep -o '"offset":[0-9]*' <<<"$output" | cut -d: -f2); do
+        [ $((offset % $2)) -eq 0 ]
+    done
+    run -1 gufo diff m.gguf "$1"
+    has "tensors: 21 same, 0 added, 0 removed, 0 changed"
+}
+
+# bats test_tags=plain
+@test "alignment: every multiple of 8, and back" {
+    "$GUFO_EXAMPLES/make_sample" m.gguf
+    cp m.gguf e.gguf
+    for alignment in 24 40 8 1000; do
+        run -0 --separate-stderr gufo edit e.gguf --set general.alignment=$alignment
+        [ $alignment -eq 8 ] || same_error "gufo: e.gguf: warning: general.alignment $alignment is not a power of two: programs that use ggml refuse the file"
+        is_aligned e.gguf "$alignment"
+        # Over the old metadata, with more room in front of the data, and in a new file.
+        for edit in yes:1 auto:9000 no:20; do
+            gufo edit -q --in-place="${edit%:*}" e.gguf --set-string a.note="$(head -c "${edit#*:}" /dev/zero | tr '\0' x)"
+            is_aligned e.gguf "$alignment"
+        done
+    done
+    gufo edit -q e.gguf --remove general.alignment --remove a.note
+    gufo edit -q e.gguf --no-padding
+    run -0 gufo diff m.gguf e.gguf
+    for alignment in 0 4 12 20 31 33; do
+        run -2 --separate-stderr gufo edit m.gguf --set general.alignment=$alignment
+        [[ "$stderr" == *"general.alignment is $alignment; it must be a multiple of 8, up to 16777216" ]]
+    done
 }

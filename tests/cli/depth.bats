@@ -20,6 +20,13 @@ make_deep() {
     same_error 'gufo: m.gguf: byte 273: arrays of key "deep" are nested more than 16 deep (--max-depth sets the limit, up to 1024)'
     run -0 gufo get --max-depth=17 m.gguf deep
     has '"value":[true]}'
+    run -1 gufo validate --level structure m.gguf
+    has 'byte 273: error G208 array-depth: arrays of key "deep" are nested more than 16 deep'
+    has '    hint: --max-depth sets the limit, up to 1024'
+    run -1 gufo validate --json --level structure m.gguf
+    has '"hint":"--max-depth sets the limit, up to 1024"'
+    run -0 gufo validate --max-depth=17 --level structure m.gguf
+    lacks hint
     run -2 --separate-stderr gufo show --max-depth=1025 m.gguf
     same_error "gufo: --max-depth needs a whole number from 1 to 1024, not '1025' (see gufo help show)"
 }

@@ -310,7 +310,7 @@ static void test_there_and_back(void **state)
 
 static void test_alignment(void **state)
 {
-    static const uint32_t alignments[] = {8, 64, 4096, 32};
+    static const uint32_t alignments[] = {8, 64, 24, 4096, 40, 1000, 32};
     folder f = folder_new();
     gufo_error error = no_error();
 

@@ -438,7 +438,7 @@ static void test_foreign_padding(void **state)
 /* An alignment that no reader takes is refused before anything is written. */
 static void test_bad_alignment(void **state)
 {
-    static const uint32_t bad[] = {0, 1, 24, 1u << 25};
+    static const uint32_t bad[] = {0, 1, 12, 1u << 25};
     folder f = folder_new();
     path_text path = folder_path(&f, name);
     uint8_t *before;

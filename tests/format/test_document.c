@@ -315,7 +315,7 @@ static void test_alignment(void **state)
         bool good[3]; /* strict, as read, as ggml */
     } rows[] = {{0, {false, false, false}},      {1, {false, true, true}},
                 {7, {false, false, false}},      {8, {true, true, true}},
-                {24, {false, true, true}},       {32, {true, true, true}},
+                {24, {true, true, true}},        {32, {true, true, true}},
                 {1 << 24, {true, true, true}},   {1 << 25, {false, true, true}},
                 {1u << 31, {false, true, true}}, {UINT32_MAX, {false, false, false}}};
     static const uint32_t flags[] = {0, GUFO_DOCUMENT_AS_READ, GUFO_DOCUMENT_AS_GGML};

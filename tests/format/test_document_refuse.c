@@ -174,8 +174,8 @@ static void test_alignment(void **state)
         bool strict, as_read;
     } rows[] = {{0, false, false},      {1, false, true},        {2, false, true},
                 {4, false, true},       {7, false, false},       {8, true, true},
-                {12, false, false},     {16, true, true},        {24, false, true},
-                {32, true, true},       {33, false, false},      {40, false, true},
+                {12, false, false},     {16, true, true},        {24, true, true},
+                {32, true, true},       {33, false, false},      {40, true, true},
                 {64, true, true},       {1 << 24, true, true},   {(1 << 24) + 8, false, true},
                 {1 << 25, false, true}, {1u << 31, false, true}, {UINT32_MAX, false, false}};
 

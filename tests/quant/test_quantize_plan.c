@@ -240,7 +240,7 @@ static void test_overrides_are_strict(void **state)
     } cases[] = {
         {{{"bad key", 7}, {.type = GUFO_VALUE_BOOL}}, "bad key"},
         {{{"", 0}, {.type = GUFO_VALUE_BOOL}}, "key"},
-        {{{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 24}}, "24"},
+        {{{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 12}}, "12"},
         {{{"a.text", 6}, {.type = GUFO_VALUE_STRING, .as.str = {"\xff", 1}}}, "UTF-8"},
         {{{"a.number", 8}, {.type = GUFO_VALUE_UINT8, .as.u = 256}}, "does not fit"},
         {{{"a.number", 8}, {.type = (gufo_value_type)99}}, "99"},

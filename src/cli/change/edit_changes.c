@@ -7,6 +7,7 @@
 #include "format/document/document.h"
 
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,18 @@ static void warn_of_losses(gufo_edit *edit, const char *path)
             report_warning(path, "without key '%s' programs will not load the model", needed[i]);
 }
 
+/* The specification allows it, programs in use do not. */
+static void warn_of_alignment(gufo_edit *edit, const char *path)
+{
+    uint32_t alignment = gufo_document_alignment(gufo_edit_document(edit));
+
+    if ((alignment & (alignment - 1)) != 0)
+        report_warning(path,
+                       "general.alignment %" PRIu32
+                       " is not a power of two: programs that use ggml refuse the file",
+                       alignment);
+}
+
 /* The number of shards of the set that the file belongs to; 1 for a single file. */
 static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *number)
 {
@@ -224,6 +237,8 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options)
     if (shards > 1)
         report_warning(options->path, "this is shard %u of %ju; only its own metadata is changed",
                        (unsigned)number, (uintmax_t)shards);
+    if (t.alignment)
+        warn_of_alignment(edit, options->path);
     warn_of_losses(edit, options->path);
     return CODE_OK;
 }

@@ -58,11 +58,16 @@ int report_error_with(const char *path, const gufo_error *error, const char *hin
     return CODE_FAILED;
 }
 
+const char *report_limit(const gufo_rule *rule)
+{
+    bool deep = rule != NULL && strcmp(rule->name, "array-depth") == 0;
+
+    return deep ? "--max-depth sets the limit, up to 1024" : NULL;
+}
+
 int report_error(const char *path, const gufo_error *error)
 {
-    bool deep = error->rule != NULL && strcmp(error->rule->name, "array-depth") == 0;
-
-    return report_error_with(path, error, deep ? "--max-depth sets the limit, up to 1024" : NULL);
+    return report_error_with(path, error, report_limit(error->rule));
 }
 
 int report_refusal(const char *path, const gufo_error *error)

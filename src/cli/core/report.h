@@ -5,6 +5,7 @@
 #define CLI_CORE_REPORT_H
 
 #include "gufo/base.h"
+#include "gufo/format.h"
 
 /* With several files, the highest one wins. */
 typedef enum exit_code {
@@ -22,6 +23,9 @@ static inline int worst_code(int a, int b)
 
 /* Warnings are dropped from now on (-q). */
 void report_quiet(void);
+
+/* Where a rule is a limit that an option sets: which; NULL for other rules.  Static. */
+const char *report_limit(const gufo_rule *rule);
 
 /* An error about the file that it names, or else about `path`; about none if that is NULL.  Returns
  * CODE_FAILED. */

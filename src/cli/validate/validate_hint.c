@@ -172,6 +172,8 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
 
     if (finding->hint != NULL)
         fputs(finding->hint, out);
+    else if (report_limit(finding->rule) != NULL)
+        fputs(report_limit(finding->rule), out);
     else if (is_foreign(r, finding, &kind))
         fprintf(out, "this is a %s%s; 'gufo %s' makes a GGUF file of it", kind.name, kind.noun,
                 kind.command);

@@ -41,10 +41,10 @@ static gufo_status check_alignment(const gufo_value *value, content_rules rules,
         return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
                             gufo_value_type_name(value->type));
     if (rules == CONTENT_NEW &&
-        (alignment < 8 || alignment > GUFO_MAX_ALIGNMENT || (alignment & (alignment - 1)) != 0))
+        (alignment == 0 || alignment > GUFO_MAX_ALIGNMENT || alignment % 8 != 0))
         return rule_failure(error, RULE_ALIGNMENT_VALUE,
                             "general.alignment is %" PRIu64
-                            "; it must be a power of two, from 8 to %u",
+                            "; it must be a multiple of 8, up to %u",
                             alignment, GUFO_MAX_ALIGNMENT);
     if (!alignment_acceptable(alignment))
         return rule_failure(error, RULE_ALIGNMENT_VALUE,
