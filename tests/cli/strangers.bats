@@ -267,3 +267,96 @@ refused() {
     run -2 gufo edit --force -o words --set-file general.name=words m.gguf
     [ "$(cat words)" = text ]
 }
+
+# shared LINK TARGET: a symlink of another user in a folder where everybody may create files.
+shared() {
+    mkdir -p shared
+    chmod 1777 shared
+    chown 65533 shared
+    ln -s "$2" "shared/$1"
+    chown -h 65534 "shared/$1"
+}
+
+# bats test_tags=plain
+@test "an output folder that is another user's symlink is refused as a file is" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can make links of another user"
+    local planted="a folder of the target is another user's symlink in a folder where everybody may create files"
+    make_model model.gguf
+    mkdir victim
+    echo mine >victim/old.gguf
+    shared link ../victim
+    refused "$planted" quantize model.gguf shared/link/out.gguf Q8_0
+    refused "$planted" quantize --force model.gguf shared/link/old.gguf Q8_0
+    refused "$planted" quantize --to shared/link model.gguf Q8_0
+    refused "$planted" quantize --to shared/link/new model.gguf Q8_0
+    refused "$planted" strip model.gguf -o shared/link/out.gguf --no-tensors
+    refused "$planted" edit model.gguf -o shared/link/out.gguf --set a.b=1
+    refused "$planted" split model.gguf shared/link/set --max-tensors 1
+    refused "$planted" get -o shared/link/name model.gguf general.name
+    refused "$planted" quantize --report shared/link/r.csv model.gguf out.gguf Q8_0
+    refused "$planted" endian --to=big model.gguf shared/../shared/link/out.gguf
+    mkdir m
+    "$GUFO_TEST_BIN/make_checkpoint" m
+    refused "$planted" convert m shared/link
+    refused "$planted" convert m shared/link/out.gguf
+    gufo convert -q m c.gguf
+    refused "$planted" export c.gguf shared/link
+    same_list old.gguf "$(ls victim)"
+    [ "$(cat victim/old.gguf)" = mine ]
+    [ ! -e out.gguf ]
+    # Our own links are followed, and what the folder's owner has made.
+    ln -s ../victim shared/own
+    gufo quantize -q model.gguf shared/own/a.gguf Q8_0
+    chown -h 65533 shared/link
+    gufo quantize -q model.gguf shared/link/b.gguf Q8_0
+    cmp victim/a.gguf victim/b.gguf
+}
+
+# bats test_tags=plain
+@test "a symlink in the place of measurements is a warning" {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+    echo mine >mine
+    gufo quantize -q --no-cache sample.gguf expected.gguf --target-size 90K
+    for target in mine nowhere sample.gguf.losses; do
+        ln -s "$target" sample.gguf.losses
+        run -0 --separate-stderr gufo quantize sample.gguf out.gguf --target-size 90K
+        same_error 'gufo: sample.gguf.losses: warning: measurements are neither read nor kept: it is a symlink'
+        cmp out.gguf expected.gguf
+        files mine sample.gguf expected.gguf out.gguf sample.gguf.losses
+        [ "$(cat mine)" = mine ]
+        rm out.gguf sample.gguf.losses
+    done
+    [ "$(id -u)" -eq 0 ] || return 0
+    mkdir -p shared
+    shared sample.gguf.losses ../mine
+    run -0 --separate-stderr gufo quantize sample.gguf shared/out.gguf --target-size 90K
+    same_error 'gufo: shared/sample.gguf.losses: warning: measurements are neither read nor kept: it is a symlink'
+    cmp shared/out.gguf expected.gguf
+    [ "$(cat mine)" = mine ]
+}
+
+# is_harmless NAME: one line without control characters of any kind that does not begin as an option or a hidden file.
+is_harmless() {
+    [[ "$1" == *.gguf && "$1" != [-.]* ]] &&
+        ! LC_ALL=C grep -qa $'[\x01-\x09\x0b-\x1f\x7f]\\|\xc2[\x80-\x9f]\\|\xe2\x80[\x8e\x8f\xa8-\xae]\\|\xe2\x81[\xa6-\xa9]\\|\xd8\x9c' <<<"$1"
+}
+
+# bats test_tags=plain
+@test "names of outputs have nothing of a model's name that a terminal obeys, and no option or hidden file" {
+    mkdir m
+    "$GUFO_TEST_BIN/make_checkpoint" m
+    for name in $'-rf \u202egpj\u2066x\u009b31mC\u200f\u061c' '../../.hidden' $'.\u2028--\x1b[31mred' $'\u202e' '--' '.'; do
+        printf -- '---\nmodel_name: "%s"\nbase_model: x\n---\n' "$name" >m/README.md
+        mkdir out
+        gufo convert -q m out 2>/dev/null
+        run -0 ls -A out
+        is_harmless "$output" || { printf '%q: %q\n' "$name" "$output"; return 1; }
+        rm -r out
+        gufo convert -q m c.gguf 2>/dev/null
+        mkdir out
+        gufo quantize -q --to out c.gguf Q8_0
+        run -0 ls -A out
+        is_harmless "$output" || { printf '%q: %q\n' "$name" "$output"; return 1; }
+        rm -r out c.gguf
+    done
+}

@@ -16,6 +16,7 @@
 #include "base/files/folder.h"
 #include "base/files/pending.h"
 #include "base/files/trust.h"
+#include "base/files/way.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -52,6 +53,17 @@ static gufo_status check_link(const output *o, const struct stat *link, gufo_err
                   "target is another user's symlink in a folder where everybody may create files");
 }
 
+/* The same for the folders that lead to it. */
+static gufo_status check_folders(const output *o, gufo_error *error)
+{
+    if (!way_is_planted(o->target))
+        return GUFO_OK;
+    return refuse(
+        error, GUFO_E_ARGUMENT,
+        "a folder of the target is another user's symlink in a folder where everybody may "
+        "create files");
+}
+
 /* The text of a link in /proc is not always a path: that of a removed file ends in " (deleted)". */
 static gufo_status check_way(const output *o, const char *path, const struct stat *found,
                              gufo_error *error)
@@ -74,8 +86,10 @@ static gufo_status find_target(output *o, const char *path, struct stat *info, g
     if (o->target == NULL)
         return fail_memory(error);
     for (int links = 0; links <= LINKS_FOLLOWED; links++) {
-        gufo_status status;
+        gufo_status status = check_folders(o, error);
 
+        if (status != GUFO_OK)
+            return status;
         o->exists = lstat(o->target, info) == 0;
         if (!o->exists && errno != ENOENT)
             return fail_io(error, errno, "cannot examine the target");
@@ -107,6 +121,21 @@ static mode_t first_mode(const output *o)
     return o->exists || o->old != NULL ? 0600 : 0666;
 }
 
+/* A folder of the target may have become a symlink since it was found: the file that was made for it is
+ * where its name leads, along a way that nobody has planted, or it does not get a byte. */
+static gufo_status check_made(const output *o, const char *path, gufo_error *error)
+{
+    struct stat made, named;
+
+    bool there = lstat(path, &named) == 0;
+
+    if ((!there && errno != ENOENT) || fstat(o->fd, &made) != 0)
+        return fail_io(error, errno, "cannot examine the file that was made");
+    if (!there || made.st_dev != named.st_dev || made.st_ino != named.st_ino)
+        return refuse(error, GUFO_E_CHANGED, "the folder of the target was exchanged");
+    return check_folders(o, error);
+}
+
 /* Opens a file with a new name in the target's folder.  The name is short, because the target's may
  * be as long as a name can be. */
 static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
@@ -123,7 +152,7 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
                        hash_key_new().k0);
         o->fd = disk_open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (o->fd >= 0)
-            return GUFO_OK;
+            return check_made(o, o->temporary, error);
         failure = errno;
     }
     mem_free(o->allocator, o->temporary);
@@ -278,7 +307,9 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, bool reserved
         mem_free(o->allocator, path);
         return fail_io(error, failure, "cannot create a file in the folder of the target");
     }
-    status = again ? check_part(o, error) : GUFO_OK;
+    status = check_made(o, path, error);
+    if (status == GUFO_OK && again)
+        status = check_part(o, error);
     if (status != GUFO_OK) { /* not ours, and not to be removed */
         mem_free(o->allocator, path);
         (void)close(o->fd);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files/output.h"
 #include "base/files/trust.h"
+#include "base/files/way.h"
 #include "base/memory.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
@@ -49,6 +50,11 @@ int save_open_stream(const char *path, gufo_error *error)
         (void)fail_io(error, errno, "cannot examine");
     else if (S_ISREG(opened.st_mode))
         (void)refuse(error, GUFO_E_CHANGED, "became a file meanwhile");
+    else if (way_is_planted(path))
+        (void)refuse(
+            error, GUFO_E_ARGUMENT,
+            "a folder of it is another user's symlink in a folder where everybody may create "
+            "files");
     else if (S_ISFIFO(opened.st_mode) && trust_is_planted(path, opened.st_uid))
         (void)refuse(error, GUFO_E_ARGUMENT,
                      "is a pipe of another user in a folder that everybody may write to");

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
@@ -233,10 +234,29 @@ static int measure(quantize_options *o, const char *path, gufo_cpu cpu)
     return code;
 }
 
+/* The place of the measurements.  Anybody can guess it: a symlink there is no reason to fail. */
+static int find_kept(const quantize_options *o, char **kept)
+{
+    struct stat info;
+
+    *kept = is_kept(o) ? kept_path(o) : NULL;
+    if (is_kept(o) && *kept == NULL)
+        return CODE_FAILED;
+    if (*kept != NULL && lstat(*kept, &info) == 0 && S_ISLNK(info.st_mode)) {
+        report_warning(*kept, "measurements are neither read nor kept: it is a symlink");
+        free(*kept);
+        *kept = NULL;
+    }
+    return CODE_OK;
+}
+
 static int measure_beside(quantize_options *o, gufo_cpu cpu)
 {
-    char *kept = is_kept(o) ? kept_path(o) : NULL;
-    int code = kept == NULL && is_kept(o) ? CODE_FAILED : check_places(o, kept);
+    char *kept;
+    int code = find_kept(o, &kept);
+
+    if (code == CODE_OK)
+        code = check_places(o, kept);
 
     if (code == CODE_OK)
         code = measure(o, kept, cpu);
