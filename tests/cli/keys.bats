@@ -11,7 +11,8 @@ load vocabularies
 
 # ---- models ----------------------------------------------------------------------------------------------------------
 
-# A model that every reader takes, as words of make_gguf, for the architecture $1.
+# model_words ARCHITECTURE LENGTH: a model that every reader takes, with this length of the feed-forward part, as words of
+# make_gguf.
 model_words() {
     local bytes=('<0x'{{0..9},{A..F}}{{0..9},{A..F}}'>')
     local tokens=('<unk>' '<s>' '</s>' "${bytes[@]}" '▁' h e l o he el ll hell '▁he' '<sep>' '<pre>')
@@ -21,7 +22,7 @@ model_words() {
         kv general.source.repo_url string https://huggingface.co/nest/egg
         kv general.source.url string https://example.org
         kv "$1.block_count" uint32 1 kv "$1.context_length" uint32 64 kv "$1.embedding_length" uint32 32
-        kv "$1.feed_forward_length" uint32 64 kv "$1.attention.head_count" uint32 4
+        kv "$1.feed_forward_length" uint32 "$2" kv "$1.attention.head_count" uint32 4
         kv "$1.attention.layer_norm_rms_epsilon" float32 1e-5 kv "$1.attention.layer_norm_epsilon" float32 1e-5
         kv "$1.rope.dimension_count" uint32 8 kv "$1.rope.scaling.factor" float32 4
         kv "$1.attention.max_alibi_bias" float32 8 kv "$1.attention.clamp_kqv" float32 6
@@ -47,12 +48,14 @@ tensors_of_mpt=(tensor token_embd.weight 0 32x271 34688 tensor output_norm.weigh
     tensor blk.0.attn_qkv.weight 0 32x96 12288 tensor blk.0.attn_output.weight 0 32x32 4096
     tensor blk.0.ffn_up.weight 0 32x128 16384 tensor blk.0.ffn_down.weight 0 128x32 16384)
 
+declare -gA feed_forward=([llama]=64 [mpt]=128)
+
 # make ARCHITECTURE FOLDER KEY NAME [VALUE]: the model in FOLDER/m.gguf, with the key under another name, or with
 # another value; without it where NAME is empty.
 make() {
     local words i at
     local -n tensors=tensors_of_$1
-    model_words "$1"
+    model_words "$1" "${feed_forward[$1]}"
     for ((i = 0; i < ${#words[@]}; i++)); do
         [ "${words[i]}" != "$3" ] || at=$i
     done
