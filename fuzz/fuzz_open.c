@@ -47,8 +47,8 @@ static void look(const input *in, bool from_source, bool lenient, gufo_error *er
         uint64_t items = gufo_metadata_count(file) + gufo_tensor_count(file);
         const gufo_error *damage = gufo_model_damage(file);
 
-        /* What cannot be mapped is kept in memory. */
-        must(count.held <= 4096 + 200 * items + (from_source ? in->size : 0),
+        /* What cannot be mapped is kept in memory; the rest is the model and the first room of its lists. */
+        must(count.held <= 4224 + 200 * items + (from_source ? in->size : 0),
              "an open file holds no more than 200 bytes per item");
         *error = damage ? *damage : (gufo_error){0};
         walk_file(file, !lenient);

@@ -304,7 +304,9 @@ static gufo_str keep_language(gufo_str text)
 /* What has none, such as "code" and "multilingual", is a word to search for. */
 static gufo_str keep_other_language(gufo_str text)
 {
-    return language_code(text).len > 0 ? (gufo_str){0} : text;
+    const gufo_str none = {.data = NULL};
+
+    return language_code(text).len > 0 ? none : text;
 }
 
 static gufo_status write_languages(general_sources *s, const general_field *field,

@@ -74,10 +74,10 @@ void longest_tokens_close(longest_tokens *l)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* All bits of the first number if the second one is 0 (it is below 2^63), else none. */
+/* All bits of the first number if the second one is 0, else none. */
 static inline uint64_t if_zero(uint64_t number, uint64_t zero)
 {
-    return number & (uint64_t)((int64_t)(zero - 1) >> 63);
+    return number & (0 - (uint64_t)(zero == 0));
 }
 
 /* The child of a node, or TRIE_NONE, without a branch.  No chain begins so early, and TRIE_NONE has

@@ -676,13 +676,15 @@ value integer_digits(heap *memory, value v, unsigned base, bool upper)
         return FAILED;
     memcpy(left->words, x.words, x.count * sizeof(uint32_t));
     do {
-        uint32_t part = divide_by_word(left->words, left->count, word_scale(base));
+        uint32_t scale = word_scale(base);
+        uint32_t part = divide_by_word(left->words, left->count, scale);
 
         left->count = used_words(left->words, left->count);
-        for (uint32_t scale = word_scale(base); left->count != 0 ? scale > 1 : part != 0;
-             scale /= base) {
+        /* The digits of a part: all but before the first of the number. */
+        while (scale > 1 && (left->count != 0 || part != 0)) {
             digits[--at] = number_letter(part % base, upper);
             part /= base;
+            scale /= base;
         }
     } while (left->count != 0);
     if (at == room)
