@@ -319,6 +319,7 @@ typedef struct gufo_quantize_override {
 typedef enum gufo_quantize_flags {
     GUFO_QUANTIZE_KEEP_SPLIT = 1,     /* one output per shard of the input */
     GUFO_QUANTIZE_KEEP_NONFINITE = 2, /* infinite and NaN values are not errors */
+    GUFO_QUANTIZE_ANY_BASE = 4,       /* adapters may have been made for another model (M417) */
 } gufo_quantize_flags;
 
 /* Bytes of memory that writing uses where gufo_run does not say. */

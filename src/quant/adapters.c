@@ -23,10 +23,10 @@
 /* ---- whether an adapter fits ---------------------------------------------------------------- */
 
 /* Whether a finding keeps an adapter from being merged.  One that is activated is a good file all the same. */
-static bool is_refused(const gufo_finding *finding)
+static bool is_refused(const gufo_finding *finding, bool any_base)
 {
-    for (unsigned i = RULE_ADAPTER_TYPE; i <= RULE_ADAPTER_ACTIVATED; i++)
-        if (finding->rule == gufo_rule_at(i))
+    for (unsigned i = RULE_ADAPTER_TYPE; i <= RULE_ADAPTER_OTHER_BASE; i++)
+        if (finding->rule == gufo_rule_at(i) && !(any_base && i == RULE_ADAPTER_OTHER_BASE))
             return finding->rule->severity == GUFO_ERROR || i == RULE_ADAPTER_ACTIVATED;
     return false;
 }
@@ -34,14 +34,14 @@ static bool is_refused(const gufo_finding *finding)
 /* The first fault. */
 typedef struct fault {
     gufo_error *error;
-    bool found;
+    bool found, any_base;
 } fault;
 
 static void take_finding(void *context, const gufo_finding *finding)
 {
     fault *f = context;
 
-    if (f->found || !is_refused(finding))
+    if (f->found || !is_refused(finding, f->any_base))
         return;
     f->found = true;
     (void)fail_with(f->error, GUFO_E_MALFORMED, finding->offset, "%s", finding->message);
@@ -54,7 +54,7 @@ static gufo_status check_adapter(const gufo_quantizer *q, const gufo_quantize_ad
 {
     const gufo_check_options options = {
         .level = GUFO_LEVEL_MODEL, .allocator = &q->allocator, .base = q->input};
-    fault f = {.error = error};
+    fault f = {.error = error, .any_base = (q->options.flags & GUFO_QUANTIZE_ANY_BASE) != 0};
     gufo_error reason;
     gufo_status status = gufo_check(adapter->model, &options, take_finding, &f, &reason);
 

@@ -351,7 +351,8 @@ static gufo_status plan(planning *p, gufo_error *error)
 /* Options that this version does not know. */
 static gufo_status check_options(const gufo_quantize_options *options, gufo_error *error)
 {
-    const uint32_t known = GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_KEEP_NONFINITE;
+    const uint32_t known =
+        GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_KEEP_NONFINITE | GUFO_QUANTIZE_ANY_BASE;
 
     if (flags_check(options->flags, known, "gufo_quantize_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;

@@ -6,6 +6,7 @@
  *     weights.c      importance: the entry for each tensor
  *     shards.c       which tensors share an output, where outputs have a largest size
  *     settings.c     the documents of the outputs
+ *     merged.c       what the metadata says of a model with merged adapters
  *     pieces.c       the job: one piece for each tensor, and its measurements
  *     loss.c         the loss of encoding
  *     losses/        the loss of all types that tensors may get, before one is chosen
@@ -159,6 +160,9 @@ gufo_status weights_read(const gufo_quantizer *q, const quant_tensor *tensor, ui
 gufo_status weights_hash(const gufo_quantizer *q, uint64_t *hash, gufo_error *error);
 
 /* ---- settings.c ----------------------------------------------------------------------------- */
+
+/* Sets what a model with merged adapters says of itself; nothing without adapters. */
+gufo_status merged_set_keys(const gufo_quantizer *q, gufo_document *document, gufo_error *error);
 
 /* Makes the document of output `index` of a target: metadata, tensors, layout, header. */
 gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t index,

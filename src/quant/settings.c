@@ -280,6 +280,8 @@ static gufo_status set_metadata(const gufo_quantizer *q, size_t target, size_t i
     collect_settings(&s, q, &q->targets[target], index, pruned);
     gufo_document_remove(document, drop, &d, NULL);
     status = model_fail(file, prune_arrays(document, file, &s, pruned, error), error);
+    if (status == GUFO_OK && index == 0)
+        status = merged_set_keys(q, document, error);
     if (status == GUFO_OK)
         status = apply_settings(q, document, index, &s, error);
     mem_free(&q->allocator, s.list);

@@ -596,8 +596,14 @@ make_adapter() {
     gufo convert -q lora --base base lora.gguf
     gufo convert -q base base.gguf
     is_valid lora.gguf
+    # A base that is a file is named, and by its weights.
     gufo convert -q lora --base base.gguf other.gguf
-    cmp lora.gguf other.gguf
+    run -1 gufo get lora.gguf gufo.base_model.weights
+    run -0 gufo get other.gguf gufo.base_model.weights
+    [ ${#output} -eq 16 ]
+    [ "$(gufo get other.gguf general.base_model.0.name)" = "$(gufo get base.gguf general.name)" ]
+    run -0 gufo validate -q other.gguf --base base.gguf
+    [ "$(gufo hash --no-tensors lora.gguf | cut -d' ' -f1)" = "$(gufo hash --no-tensors other.gguf | cut -d' ' -f1)" ]
     run -2 --separate-stderr gufo convert --force lora --base base.gguf base.gguf
     same_error 'gufo: base.gguf: the output is the input; it would be lost'
     run -0 gufo validate -q lora.gguf --base base.gguf

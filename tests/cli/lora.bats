@@ -168,3 +168,54 @@ refused() {
     [[ $stderr == 'gufo: /dev/fd/'*': the data of a pipe cannot be merged; give a file' ]]
     [ ! -e out.gguf ]
 }
+
+@test "lora: an adapter knows its base, and a merge says what it is made of" {
+    make_base
+    gufo edit -q base.gguf --set general.name='Tiny Llama' \
+        --set general.uuid=11111111-2222-4333-8444-555555555555
+    make_adapter a.gguf
+    gufo edit -q a.gguf --set general.name=Poet
+    run -0 gufo lora merge -q base.gguf a.gguf -o out.gguf
+    uuid=$(gufo get out.gguf general.uuid)
+    [[ $uuid == ????????-????-8???-[89ab]???-???????????? ]]
+    run -0 gufo get out.gguf general.base_model.0.name
+    same 'Tiny Llama'
+    run -0 gufo get out.gguf general.base_model.0.uuid
+    same 11111111-2222-4333-8444-555555555555
+    run -0 gufo get out.gguf general.base_model.1.name
+    same Poet
+    run -0 gufo get out.gguf general.base_model.count
+    same 2
+    run gufo validate out.gguf
+    [[ $output != *general.uuid* && $output != *base_model* ]]
+    # The same merge has the same UUID, whatever its type; another scale is another model.
+    gufo lora merge -q base.gguf a.gguf --type F16 -o half.gguf
+    [ "$(gufo get half.gguf general.uuid)" = "$uuid" ]
+    gufo lora merge -q base.gguf a.gguf --scale 2 -o twice.gguf
+    [ "$(gufo get twice.gguf general.uuid)" != "$uuid" ]
+    gufo lora merge -q base.gguf a.gguf --override-kv general.uuid=str:x -o named.gguf
+    [ "$(gufo get named.gguf general.uuid)" = x ]
+
+    # Another base, by its UUID and by its weights.
+    gufo edit -q a.gguf --set general.base_model.0.uuid=99999999-2222-4333-8444-555555555555
+    run -1 gufo validate a.gguf --base base.gguf
+    has 'M417 adapter-other-base: the base is not the model that the adapter was made for: '
+    run -3 gufo lora merge base.gguf a.gguf -o x.gguf
+    has 'general.base_model.0.uuid is "99999999-2222-4333-8444-555555555555", the base'
+    run -0 gufo lora merge -q --any-base base.gguf a.gguf -o x.gguf
+    gufo edit -q a.gguf --remove general.base_model.0.uuid --set gufo.base_model.weights=0123456789abcdef
+    run -3 gufo lora merge base.gguf a.gguf -o y.gguf
+    weights=$(sed -n 's/.*own is "\([0-9a-f]*\)".*/\1/p' <<<"$output")
+    [ ${#weights} -eq 16 ]
+    gufo edit -q a.gguf --set gufo.base_model.weights="$weights"
+    run -0 gufo lora merge -q base.gguf a.gguf -o y.gguf
+    run -0 gufo validate a.gguf --base base.gguf
+    # A base of another type and another name is the same one; one with other vectors is not.
+    gufo quantize -q base.gguf half-base.gguf F16
+    gufo edit -q half-base.gguf --set general.name=Half
+    run -0 gufo validate a.gguf --base half-base.gguf
+    cp base.gguf other.gguf
+    printf '\x01' | dd of=other.gguf bs=1 seek=$(($(stat -c %s other.gguf) - 1)) conv=notrunc status=none
+    run -1 gufo validate a.gguf --base other.gguf
+    has 'M417 adapter-other-base'
+}

@@ -295,7 +295,7 @@ static void test_bad_options(void **state)
     (void)state;
     write_model(in.text, &model);
     input = gufo_open(in.text, NULL, NULL);
-    flags.flags = 4;
+    flags.flags = 8;
     reserved.reserved[1] = 1;
     assert_null(gufo_quantizer_new(input, &flags, &error));
     check_status(error.code, GUFO_E_ARGUMENT, &error, "flags");

@@ -54,6 +54,8 @@ static const command_option lora_table[] = {
      OPTION_TEXT(lora_options, type)},
     {"allow-requantize", NULL, "Accept a quantized BASE for another quantized TYPE",
      OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
+    {"any-base", NULL, "Merge an ADAPTER that was made for another model than BASE",
+     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_ANY_BASE)},
     {"keep-split", NULL, "Write one file per shard of BASE",
      OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_SPLIT)},
     {"override-kv", "KEY=TYPE:VALUE",

@@ -111,6 +111,29 @@ static gufo_status make_config(conversion *c, const gufo_model *model, gufo_erro
                                  error);
 }
 
+static gufo_status take_text(const gufo_model *model, const char *key, char **out,
+                             gufo_error *error)
+{
+    gufo_str text;
+
+    if (gufo_get_str(model, key, &text, NULL) != GUFO_OK || text.len == 0)
+        return GUFO_OK;
+    *out = strndup(text.data, text.len);
+    return *out == NULL ? fail_memory(error) : GUFO_OK;
+}
+
+/* By what the adapter will name its base. */
+static gufo_status take_identity(conversion *c, const gufo_model *model, gufo_error *error)
+{
+    gufo_status status = take_text(model, "general.name", &c->base_name, error);
+
+    if (status == GUFO_OK)
+        status = take_text(model, "general.uuid", &c->base_uuid, error);
+    if (status == GUFO_OK && gufo_tensor_count(model) > 0 && gufo_model_has_data(model))
+        status = identity_of_weights(model, &c->base.allocator, c->base_weights, error);
+    return status;
+}
+
 static gufo_status open_model(conversion *c, const char *path, gufo_error *error)
 {
     const gufo_open_options options = {.allocator = &c->base.allocator};
@@ -121,6 +144,8 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
     if (model == NULL)
         return fail_as(error, &reason);
     status = make_config(c, model, error);
+    if (status == GUFO_OK)
+        status = take_identity(c, model, error);
     gufo_close(model);
     return status;
 }
@@ -225,6 +250,30 @@ static gufo_status warn_of_start(conversion *c, gufo_error *error)
                        QUOTED(start));
 }
 
+/* Sets a key that the card has not set. */
+static gufo_status set_absent(conversion *c, const char *key, const char *text, gufo_error *error)
+{
+    if (text == NULL || *text == 0 || gufo_document_find(c->base.document, key, NULL))
+        return GUFO_OK;
+    return gufo_document_set_text(c->base.document, key, text, error);
+}
+
+/* general.base_model.* and the hash of the base, of a base that is a GGUF file. */
+static gufo_status set_base(conversion *c, gufo_error *error)
+{
+    static const char count[] = "general.base_model.count";
+    bool named = c->base_name != NULL || c->base_uuid != NULL;
+    gufo_status status = GUFO_OK;
+
+    if (named && !gufo_document_find(c->base.document, count, NULL))
+        status = gufo_document_set_u32(c->base.document, count, 1, error);
+    if (status == GUFO_OK)
+        status = set_absent(c, "general.base_model.0.name", c->base_name, error);
+    if (status == GUFO_OK)
+        status = set_absent(c, "general.base_model.0.uuid", c->base_uuid, error);
+    return status == GUFO_OK ? set_absent(c, IDENTITY_BASE_KEY, c->base_weights, error) : status;
+}
+
 gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error)
 {
     gufo_status status = gufo_document_set_text(c->base.document, "adapter.type", "lora", error);
@@ -232,6 +281,8 @@ gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error)
     if (status == GUFO_OK)
         status = gufo_document_set_f32(c->base.document, "adapter.lora.alpha",
                                        (float)c->adapter.stored, error);
+    if (status == GUFO_OK)
+        status = set_base(c, error);
     if (status == GUFO_OK)
         status = set_invocation(c, error);
     return status == GUFO_OK ? warn_of_start(c, error) : status;

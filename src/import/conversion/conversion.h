@@ -15,6 +15,7 @@
 #include "import/architectures/tensors.h"
 #include "import/conversion/stored.h"
 #include "import/quantized/find.h"
+#include "schema/check/identity.h"
 
 typedef struct conversion {
     gufo_import base;
@@ -32,7 +33,9 @@ typedef struct conversion {
     bool has_tensors;
     bool is_adapter; /* whose base the configuration is of */
     adapter adapter;
-    /* Of a base that is a GGUF file: its configuration, as a file. */
+    /* Of a base that is a GGUF file: what it says of itself, and its configuration, as a file. */
+    char *base_name, *base_uuid; /* of malloc; NULL: nothing */
+    char base_weights[IDENTITY_DIGITS + 1];
     char *base_config; /* of malloc */
     memory_file base_file;
     memory_folder base_folder;

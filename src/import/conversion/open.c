@@ -47,6 +47,8 @@ static void close_conversion(gufo_import *base)
     adapter_close(&c->adapter);
     config_close(&c->config);
     free(c->base_config);
+    free(c->base_name);
+    free(c->base_uuid);
     packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->vocabulary);

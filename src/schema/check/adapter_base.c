@@ -12,6 +12,7 @@
 
 #include "schema/check/adapter.h"
 #include "schema/check/checks.h"
+#include "schema/check/identity.h"
 #include "schema/check/pairs.h"
 
 static const char lora_a[] = ".lora_a", lora_b[] = ".lora_b";
@@ -71,6 +72,39 @@ static bool check_architectures(check_context *c)
                   "the adapter is for models of architecture %s, its base is %s%s",
                   QUOTED(c->architecture), QUOTED(base), made_for(c));
     return false;
+}
+
+/* ---- the same model ------------------------------------------------------------------------- */
+
+static void report_other(check_context *c, const char *key, gufo_str wanted, gufo_str found)
+{
+    gufo_entry entry;
+
+    if (gufo_str_equal(wanted, found) || !gufo_metadata_find(c->model, key, &entry))
+        return;
+    schema_report(
+        c, RULE_ADAPTER_OTHER_BASE, at_entry(&entry),
+        "the base is not the model that the adapter was made for: %s is %s, the base's own "
+        "is %s%s",
+        key, QUOTED(wanted), QUOTED(found), made_for(c));
+}
+
+/* The weights say it where the adapter knows those of its base; else the name that nobody else has. */
+static void check_same(check_context *c)
+{
+    static const char uuid_key[] = "general.base_model.0.uuid";
+    gufo_str weights = text_of(c->model, IDENTITY_BASE_KEY), uuid = text_of(c->model, uuid_key);
+    gufo_str own = text_of(c->options->base, "general.uuid");
+    char found[IDENTITY_DIGITS + 1];
+
+    if (weights.len == 0 || !gufo_model_has_data(c->options->base)) {
+        if (uuid.len > 0 && own.len > 0)
+            report_other(c, uuid_key, uuid, own);
+        return;
+    }
+    c->status = identity_of_weights(c->options->base, c->allocator, found, c->error);
+    if (c->status == GUFO_OK)
+        report_other(c, IDENTITY_BASE_KEY, weights, gufo_str_of(found));
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -210,6 +244,7 @@ void schema_check_base(check_context *c)
     check_activation(c);
     if (!check_any(c))
         return;
+    check_same(c);
     for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         if (find_base(c, &tensor, &base))
             check_fit(c, &tensor, &base);

@@ -117,6 +117,16 @@ static void activated(model *m)
     model_list(m, "adapter.alora.invocation_tokens", 2, (const uint32_t[]){5, 6});
 }
 
+static void for_another(model *m)
+{
+    model_text(m, "general.base_model.0.uuid", "11111111-2222-4333-8444-555555555555");
+}
+
+static void named(model *m)
+{
+    model_text(m, "general.uuid", "11111111-2222-4333-8444-666666666666");
+}
+
 typedef struct pair_row {
     const char *rule, *label;
     void (*damage)(model *adapter); /* NULL: none */
@@ -147,6 +157,7 @@ static const pair_row pairs[] = {
     {"M415", "norm", NULL, other_norm, "blk.0.attn_norm.weight", 1},
     {"M415", "embedding", NULL, unturned, "token_embd.weight.lora_a", 1},
     {"M415", "whole and pair", whole, NULL, "blk.0.attn_norm.weight", 1},
+    {"M417", "another model", for_another, named, "general.base_model.0.uuid", 1},
     {"M416", "activated", activated, NULL, "adapter.alora.invocation_tokens", 1},
 };
 
