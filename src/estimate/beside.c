@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -23,15 +24,30 @@ static bool has_text(const gufo_model *model, const char *key, const char *text)
            gufo_str_equal(found, gufo_str_of(text));
 }
 
+static gufo_status check_kind(const gufo_model *adapter, gufo_error *error)
+{
+    if (has_text(adapter, "general.type", "adapter") && has_text(adapter, "adapter.type", "lora"))
+        return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT, "the file is not a LoRA adapter");
+}
+
 static gufo_status check_adapter(const gufo_estimator *e, const gufo_model *adapter,
                                  gufo_error *error)
 {
-    if (!has_text(adapter, "general.type", "adapter") || !has_text(adapter, "adapter.type", "lora"))
-        return refuse(error, GUFO_E_ARGUMENT, "the file is not a LoRA adapter");
+    gufo_status status = check_kind(adapter, error);
+
+    if (status != GUFO_OK)
+        return status;
     return has_text(adapter, "general.architecture", e->values.rule->arch)
                ? GUFO_OK
                : refuse(error, GUFO_E_ARGUMENT, "the adapter is not for the architecture %s",
                         e->values.rule->arch);
+}
+
+/* llama.cpp ignores the norms of an adapter. */
+static bool is_ignored(const gufo_tensor *tensor)
+{
+    return str_ends(tensor->name, "_norm.weight");
 }
 
 /* Adds a tensor under the name of the weight that it changes. */
@@ -41,8 +57,8 @@ static gufo_status add_tensor(gufo_estimator *e, const gufo_tensor *tensor, gufo
     gufo_tensor base;
     weight *list;
 
-    if (str_ends(tensor->name, "_norm.weight"))
-        return GUFO_OK; /* llama.cpp ignores them */
+    if (is_ignored(tensor))
+        return GUFO_OK;
     if (!str_ends(tensor->name, ".lora_a") && !str_ends(tensor->name, ".lora_b"))
         return refuse(error, GUFO_E_ARGUMENT, "tensor %s is neither lora_a nor lora_b of a weight",
                       QUOTED(tensor->name));
@@ -76,6 +92,18 @@ gufo_status gufo_estimator_add_adapter(gufo_estimator *e, const gufo_model *adap
         e->beside.count = before;
         fail_in(error, GUFO_FILE_INPUT, 0, gufo_model_name(adapter));
     }
+    return status;
+}
+
+gufo_status gufo_estimate_adapter(const gufo_model *adapter, uint64_t *bytes, gufo_error *error)
+{
+    gufo_status status = check_kind(adapter, error);
+    gufo_tensor tensor;
+
+    *bytes = 0;
+    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(adapter, i, &tensor); i++)
+        if (!is_ignored(&tensor))
+            *bytes = capped_add(*bytes, tensor.size);
     return status;
 }
 

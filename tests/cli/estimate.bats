@@ -255,3 +255,19 @@ field() {
     run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo estimate' <<<"$all"$'\n'"$output"
     same '3 lines agree'
 }
+
+@test "estimate: an adapter alone" {
+    make_gguf lora.gguf kv general.architecture string llama kv general.type string adapter \
+        kv adapter.type string lora kv general.base_model.0.name string 'Tiny Llama' \
+        tensor blk.0.attn_q.weight.lora_a 0 32 128 tensor blk.0.attn_norm.weight 0 8 32
+    run -0 gufo estimate lora.gguf
+    same "lora.gguf: a LoRA adapter of Tiny Llama
+  weights: 128 bytes, on top of what its base needs (gufo estimate BASE --lora lora.gguf)"
+    run -0 gufo estimate --json lora.gguf
+    same '{"path":"lora.gguf","adapter_bytes":128,"tensors":2,"base":"Tiny Llama"}'
+    run -2 gufo estimate --fit 1G --devices 1 lora.gguf
+    has 'an adapter runs with its base'
+    make_gguf odd.gguf kv general.architecture string llama kv general.type string adapter
+    run -3 gufo estimate odd.gguf
+    has 'the file is not a LoRA adapter'
+}

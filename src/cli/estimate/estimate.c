@@ -159,7 +159,9 @@ static int estimate(void *context)
         code = input_open(&in, options->base.shared->args[0], &options->input);
     if (code == CODE_OK) {
         code = estimate_check_overrides(&values, in.model);
-        if (code == CODE_OK)
+        if (code == CODE_OK && estimate_is_adapter(in.model))
+            code = estimate_adapter(&in, options, values.has_limits);
+        else if (code == CODE_OK)
             code = run(&in, options, &values);
         input_close(&in);
     }

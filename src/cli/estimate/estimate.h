@@ -5,6 +5,7 @@
  *     estimate_beside.c    files of adapters, a projector, a draft
  *     estimate_report.c    the result for people
  *     estimate_json.c      the result for machines
+ *     estimate_adapter.c   an adapter without its base
  *     estimate_table.c     --table: contexts and types of the cache
  *     estimate_plot.c      --plot: a drawing of memory over the context */
 #ifndef CLI_ESTIMATE_ESTIMATE_H
@@ -116,5 +117,10 @@ int estimate_plot(const estimate_work *w);
 /* Report that nothing fits, or why the library made no estimate; return the exit code. */
 int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *shortage);
 int estimate_report_failure(const estimate_work *w, const gufo_error *error);
+
+bool estimate_is_adapter(const gufo_model *model);
+/* Writes what an adapter needs; `fits`: limits are given, which it cannot answer.  Returns the exit
+ * code. */
+int estimate_adapter(const input *in, const estimate_options *options, bool fits);
 
 #endif
