@@ -138,3 +138,25 @@ sparse() {
     gufo show --lenient --json m.gguf >shown 2>warned || [ $? -eq 1 ]
     [ "$(wc -c <shown)" -gt 200000 ]
 }
+
+# ---- tensors ------------------------------------------------------------------------------------
+
+# safetensors COUNT: a file of so many tensors of two bytes.
+safetensors() {
+    local header size
+    header=$(seq 0 $(($1 - 1)) | awk '{ printf("%s\"x%d\":{\"dtype\":\"F16\",\"shape\":[1],\"data_offsets\":[%d,%d]}",
+        (NR > 1 ? "," : "{"), $1, 2 * $1, 2 * $1 + 2) } END { printf("}") }')
+    size=${#header}
+    printf "\\x$(printf %02x $((size & 255)))\\x$(printf %02x $((size >> 8 & 255)))"
+    printf "\\x$(printf %02x $((size >> 16 & 255)))\\0\\0\\0\\0\\0%s" "$header"
+    head -c $((2 * $1)) /dev/zero
+}
+
+@test "memory: a checkpoint of many tensors is planned in little memory for each" {
+    needs_limit
+    mkdir m
+    safetensors 50000 >m/model.safetensors
+    printf '{"architectures":["Unknown"]}' >m/config.json
+    run -0 bash -c "ulimit -v $LIMIT; "'exec "$0" convert m out.gguf --arch x --generic --dry-run' "$GUFO"
+    has '50000'
+}
