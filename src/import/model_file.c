@@ -189,7 +189,8 @@ gufo_status model_file_list(const char *folder, const char *name, const import_b
         (void)close(root);
     }
     if (fd < 0)
-        return failure == ENOENT || failure == ENOTDIR ? GUFO_OK : fail_opening(failure, error);
+        return failure == ENOENT && !model_file_exists(folder, name) ? GUFO_OK
+                                                                     : fail_opening(failure, error);
     *listing = fdopendir(fd);
     if (*listing != NULL)
         return GUFO_OK;

@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gufo/check.h"
 #include "gufo/document.h"
@@ -255,6 +257,82 @@ static void test_names(void **state)
     folder_remove(&f);
 }
 
+/* ---- files beside the tensors ---------------------------------------------------------------- */
+
+/* Puts something in the place of a file that cannot be read as one, by root either. */
+static void spoil(const char *path, unsigned how)
+{
+    (void)remove(path);
+    if (how == 0)
+        assert_int_equal(mkdir(path, 0700), 0);
+    else if (how == 1)
+        assert_int_equal(mkfifo(path, 0600), 0);
+    else
+        assert_int_equal(symlink(how == 2 ? strrchr(path, '/') + 1 : "nowhere", path), 0);
+}
+
+enum { WAYS_TO_SPOIL = 4 };
+
+/* A file that cannot be read never passes for one that is not there. */
+static void test_unreadable(void **state)
+{
+    static const char *const names[] = {
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+        "chat_template.json",
+        "chat_template.jinja",
+        "tokenizer.model",
+        "gguf-metadata.json",
+        "quantize_config.json",
+        "model.safetensors.index.json",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        for (unsigned how = 0; how < WAYS_TO_SPOIL; how++) {
+            folder f = new_folder();
+            path_text path = folder_path(&f, names[i]);
+            gufo_error error = no_error();
+
+            spoil(path.text, how);
+            check(gufo_import_checkpoint(f.path, NULL, &error) == NULL, "%s, %u: accepted",
+                  names[i], how);
+            check(strstr(error.file, names[i]) != NULL || strstr(error.message, names[i]) != NULL,
+                  "%s, %u: %s: %s", names[i], how, error.file, error.message);
+            (void)remove(path.text);
+            folder_remove(&f);
+        }
+}
+
+/* A model goes without these, with a warning. */
+static void test_left_out(void **state)
+{
+    static const char *const names[] = {"generation_config.json", "README.md"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        for (unsigned how = 0; how <= WAYS_TO_SPOIL; how++) {
+            folder f = new_folder();
+            path_text path = folder_path(&f, names[i]);
+            gufo_error error = no_error();
+            gufo_import *import;
+
+            if (how < WAYS_TO_SPOIL)
+                spoil(path.text, how);
+            else
+                write_text(&f, names[i], i == 0 ? "{\"top_k\": 4" : "---\nlicense: [mit\n---\n");
+            import = gufo_import_checkpoint(f.path, NULL, &error);
+            check(import != NULL, "%s, %u: %s", names[i], how, error.message);
+            check(gufo_import_warning_at(import, 0) != NULL, "%s, %u: no warning", names[i], how);
+            gufo_import_close(import);
+            (void)remove(path.text);
+            folder_remove(&f);
+        }
+}
+
 /* Those who look see the model as it is. */
 static void test_unchecked(void **state)
 {
@@ -282,7 +360,8 @@ int main(void)
         cmocka_unit_test(test_contradictions), cmocka_unit_test(test_doubts),
         cmocka_unit_test(test_sound),          cmocka_unit_test(test_tensor),
         cmocka_unit_test(test_known),          cmocka_unit_test(test_names),
-        cmocka_unit_test(test_unchecked),
+        cmocka_unit_test(test_unchecked),      cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

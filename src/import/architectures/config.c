@@ -88,19 +88,28 @@ static gufo_status read_raw(model_config *c, gufo_error *error)
     return c->raw != NULL ? GUFO_OK : fail_memory(error);
 }
 
+/* What it says is taken where it can be read; a model goes without it. */
+static gufo_status read_generation(model_config *c, gufo_error *error)
+{
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_status status =
+        read_object(c, "generation_config.json", CONFIG_LIMIT, &c->generation, &reason);
+
+    if (status == GUFO_OK || status == GUFO_E_MEMORY)
+        return status == GUFO_OK ? GUFO_OK : fail_memory(error);
+    json_decref(c->generation);
+    c->generation = NULL;
+    c->unread = mem_text(c->allocator, gufo_str_of(reason.message));
+    return c->unread != NULL ? GUFO_OK : fail_memory(error);
+}
+
 static gufo_status read_files(model_config *c, gufo_error *error)
 {
     gufo_status status = read_raw(c, error);
 
     if (status == GUFO_OK)
         status = read_object(c, "tokenizer_config.json", TOKENIZER_LIMIT, &c->tokenizer, error);
-    /* What it says is taken where it can be read. */
-    if (status == GUFO_OK &&
-        read_object(c, "generation_config.json", CONFIG_LIMIT, &c->generation, NULL) != GUFO_OK) {
-        json_decref(c->generation);
-        c->generation = NULL;
-    }
-    return status;
+    return status == GUFO_OK ? read_generation(c, error) : status;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -192,6 +201,7 @@ void config_close(model_config *config)
         mem_free(config->allocator, config->folder);
         mem_free(config->allocator, config->class_name);
         mem_free(config->allocator, config->architecture);
+        mem_free(config->allocator, config->unread);
     }
     *config = (model_config){.allocator = NULL};
 }

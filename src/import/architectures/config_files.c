@@ -2,6 +2,7 @@
  * the model card. */
 #include "import/architectures/config_files.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -117,9 +118,10 @@ bool config_has_file(const model_config *config, gufo_str name)
 
     if (config->memory != NULL)
         return config_memory_file(config, name, &bytes);
-    /* Where a symlink leads is found when it is opened. */
-    return is_plain_name(name) && path_of(config, name, path) && lstat(path, &info) == 0 &&
-           (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode));
+    /* What it is, and where a symlink leads, is found when it is opened: nothing that has the name may
+     * pass for a file that is not there. */
+    return is_plain_name(name) && path_of(config, name, path) &&
+           (lstat(path, &info) == 0 || (errno != ENOENT && errno != ENOTDIR));
 }
 
 /* ---- pooling --------------------------------------------------------------------------------- */

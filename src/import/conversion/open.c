@@ -200,9 +200,11 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
     uint64_t tokens = 0;
     gufo_status status = open_files(c, path, error);
 
-    if (status == GUFO_OK)
-        if (status == GUFO_OK && !c->is_adapter)
-            status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
+    if (status == GUFO_OK && c->config.unread != NULL)
+        status = import_warn(&c->base, error, "generation_config.json is left out: %s",
+                             c->config.unread);
+    if (status == GUFO_OK && !c->is_adapter)
+        status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
     if (status == GUFO_OK)
         status = conversion_make_documents(c, error);
     if (status == GUFO_OK && !c->is_adapter)
