@@ -228,7 +228,8 @@ static void test_list(void **state)
     assert_int_equal(closedir(listing), 0);
     check_ok(model_file_list(s.model, "none", NULL, &listing, &error), &error, "none");
     assert_null(listing);
-    check_ok(model_file_list(s.model, "file", NULL, &listing, &error), &error, "file");
+    check_status(model_file_list(s.model, "file", NULL, &listing, &error), GUFO_E_IO, &error,
+                 "file");
     assert_null(listing);
     check_status(model_file_list(s.model, "out", NULL, &listing, &error), GUFO_E_MALFORMED, &error,
                  "out");
