@@ -94,7 +94,7 @@ type_of() {
 
 @test "a new key has the type of the registry, whatever the value looks like" {
     make_model model.gguf
-    gufo edit model.gguf --set llama.rope.freq_base=500000 --set llama.expert_count=8 \
+    gufo edit model.gguf --set llama.rope.freq_base=500000 --set llama.expert_count=8 --set llama.expert_used_count=2 \
         --set tokenizer.ggml.add_bos_token=true --set general.name=12 --set general.version=3 \
         --set llama.attention.layer_norm_rms_epsilon=1e-5 --set general.base_model.0.version=2 \
         --set general.file_type=1 --set llama.attention.sliding_window=512
