@@ -658,6 +658,20 @@ static value fail_digits(heap *memory)
     return FAILED;
 }
 
+/* Writes the digits of a part before `at`, and zeros before them while `scale` has more; returns where they
+ * begin. */
+static size_t put_part(char *digits, size_t at, uint32_t part, unsigned base, uint32_t scale,
+                       bool upper)
+{
+    for (; scale > 1 || part != 0; scale /= base) {
+        uint32_t rest = part / base;
+
+        digits[--at] = number_letter(part - rest * base, upper);
+        part = rest;
+    }
+    return at;
+}
+
 value integer_digits(heap *memory, value v, unsigned base, bool upper)
 {
     /* A digit of a base has more bits than its logarithm, rounded down. */
@@ -676,16 +690,10 @@ value integer_digits(heap *memory, value v, unsigned base, bool upper)
         return FAILED;
     memcpy(left->words, x.words, x.count * sizeof(uint32_t));
     do {
-        uint32_t scale = word_scale(base);
-        uint32_t part = divide_by_word(left->words, left->count, scale);
+        uint32_t part = divide_by_word(left->words, left->count, word_scale(base));
 
         left->count = used_words(left->words, left->count);
-        /* The digits of a part: all but before the first of the number. */
-        while (scale > 1 && (left->count != 0 || part != 0)) {
-            digits[--at] = number_letter(part % base, upper);
-            part /= base;
-            scale /= base;
-        }
+        at = put_part(digits, at, part, base, left->count > 0 ? word_scale(base) : 1, upper);
     } while (left->count != 0);
     if (at == room)
         digits[--at] = '0';

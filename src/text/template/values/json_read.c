@@ -280,11 +280,13 @@ static bool read_parts(reader *r, char end)
 static value read_array(reader *r)
 {
     size_t first = r->count;
+    const value *items;
     value made;
 
     if (!read_parts(r, ']'))
         return FAILED;
-    made = list_new(r->memory, VALUE_LIST, r->waiting + first, r->count - first);
+    items = r->count > first ? r->waiting + first : NULL; /* there may be no stack yet */
+    made = list_new(r->memory, VALUE_LIST, items, r->count - first);
     r->count = first;
     return made;
 }
