@@ -35,7 +35,7 @@ static gufo_status add_rows(const gufo_model *model, const gufo_tensor *tensor,
         if (status == GUFO_OK && HOST_IS_BIG_ENDIAN)
             copy_numbers(row, row, columns, sizeof *row, true);
         if (status == GUFO_OK)
-            hash_chain(hash, row, columns * sizeof *row);
+            hash_chain(hash, row, (size_t)columns * sizeof *row);
     }
     mem_free(allocator, row);
     return status;
