@@ -13,7 +13,7 @@ static uint8_t *words;
 /* The code of a number of the file's words. */
 static unsigned code_at(uint64_t word, unsigned k)
 {
-    return words[4 * word + k / 2] >> 4 * (k % 2) & 15u;
+    return (unsigned)words[4 * word + k / 2] >> 4 * (k % 2) & 15u;
 }
 
 static int open_weights(void **state)

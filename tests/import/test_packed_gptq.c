@@ -108,7 +108,7 @@ static void test_large(void **state)
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
         size_t row = i / COLUMNS, column = i % COLUMNS, word = column / 8 * ROWS + row;
         size_t scale = column / 16 * ROWS + row;
-        unsigned code = weight[4 * word + column % 8 / 2] >> 4 * (column % 2) & 15u;
+        unsigned code = (unsigned)weight[4 * word + column % 8 / 2] >> 4 * (column % 2) & 15u;
 
         if (floats[i] != float_of("F16", (uint16_t)(0x2000 | scales[2 * scale])) * (float)code)
             fail_msg("row %u, column %u", (unsigned)row, (unsigned)column);
