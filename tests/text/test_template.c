@@ -145,6 +145,7 @@ static void test_limits(void **state)
         LONG FOREVER "{% if a is sameas 'b' %}{% endif %}" END,
         "{% set a = 'a' * 10**6 %}" FOREVER "{% if a.rfind('a' * 254 ~ 'b') %}{% endif %}" END,
         "{% set p = '0.' * 10**6 ~ '0' %}{{ (['a'] * 10**5)|map(attribute=p)|list }}",
+        "{% set s = ['ab:'] * 10**5 %}{{ ('x ' * 10**4)|urlize(extra_schemes=s) }}",
     };
 
     (void)state;
@@ -169,6 +170,7 @@ static void test_keys_and_scans(void **state)
         {"{{ ('a' * 99999)|list|map(attribute='upper')|unique|list|length }}", "99999"},
         {"{{ ('<!-- > ' * 99999)|striptags|length }}", "0"},
         {"{{ ('' * 10**18)|length }}", "0"},
+        {"{{ ('-' * 10**6)|wordwrap(1)|length }}", "1999999"},
         {"{{ range(5, 9 * 10**18, 9 * 10**18)[1:]|length }}", "0"},
         {"{{ range(3, 4, 2) == range(3, 5, 7) }}", "True"},
     };

@@ -252,6 +252,8 @@ static bool write_link(linking *l, const char *scheme, gufo_str address, gufo_st
 /* What begins with a scheme that the caller names. */
 static bool write_other(linking *l, gufo_str word)
 {
+    if (!machine_spend(l->m, l->schemes.count))
+        return false;
     for (size_t i = 0; i < l->schemes.count; i++) {
         gufo_str scheme = bytes_of(l->schemes.items[i].as.string);
 

@@ -138,10 +138,10 @@ static size_t break_word(const wrapping *w, size_t from, size_t end, int64_t lef
         return room;
     while (hyphen > from && w->text.data[hyphen - 1] != '-')
         hyphen--;
-    while (first < end && w->text.data[first] == '-')
+    while (first + 1 < hyphen && w->text.data[first] == '-')
         first++;
     /* Only hyphens before it: it is not broken there. */
-    return hyphen > from + 1 && first < hyphen - 1 ? hyphen : room;
+    return first + 1 < hyphen ? hyphen : room;
 }
 
 static bool is_white(const wrapping *w, size_t from, size_t end)
