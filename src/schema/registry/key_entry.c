@@ -37,9 +37,10 @@ static bool find_name(const gufo_model *model, gufo_str architecture, const char
  * alone. */
 static bool is_for(const key_alias *alias, gufo_str architecture)
 {
+    const gufo_str name = {alias->name, strcspn(alias->name, ".")};
+
     return !is_of_architecture(alias->today) || is_of_architecture(alias->name) ||
-           (strncmp(alias->name, architecture.data, architecture.len) == 0 &&
-            alias->name[architecture.len] == '.');
+           gufo_str_equal(name, architecture);
 }
 
 /* The entry under another name that counts more than `order`. */

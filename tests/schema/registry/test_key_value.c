@@ -312,12 +312,35 @@ static void test_fallbacks(void **state)
     close_keys(&o);
 }
 
+/* A name that is one architecture's own is not another's that begins like it, with a dot or a NUL. */
+static void test_own_names(void **state)
+{
+    static const gufo_str architectures[] = {
+        {"mpt.attention", 13}, {"mpt.attention.clip_kqv\0AAAAAAAAAAAAAAAAAAAAAAAA", 47}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(architectures); i++) {
+        gufo_error error = no_error();
+        opened o = {.document = gufo_document_new(NULL, &error)};
+
+        check_ok(
+            gufo_document_set_str(o.document, "general.architecture", architectures[i], &error),
+            &error, "%zu", i);
+        check_ok(gufo_document_set_u32(o.document, "mpt.attention.clip_kqv", 6, &error), &error,
+                 "%zu", i);
+        open_document(&o);
+        check(!gufo_key_entry(o.model, "{arch}.attention.clamp_kqv", NULL), "%zu", i);
+        close_keys(&o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries),
         cmocka_unit_test(test_today),
         cmocka_unit_test(test_long_architecture),
+        cmocka_unit_test(test_own_names),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_getters),
