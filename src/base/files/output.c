@@ -126,7 +126,6 @@ static mode_t first_mode(const output *o)
 static gufo_status check_made(const output *o, const char *path, gufo_error *error)
 {
     struct stat made, named;
-
     bool there = lstat(path, &named) == 0;
 
     if ((!there && errno != ENOENT) || fstat(o->fd, &made) != 0)

@@ -277,12 +277,11 @@ uint64_t table_fit_all(table *t, table_maker *make, const void *context)
 /* Gives a name for which the other columns leave no room lines of its own. */
 static void put_long_name(const table *t, table_row *row)
 {
-    size_t others = t->indent;
+    size_t others = t->indent, room;
 
     for (size_t i = 1; i < t->count; i++)
         others += t->gap + (size_t)abs(t->columns[i].width);
-    size_t room = stdout_columns() > others ? stdout_columns() - others : 0;
-
+    room = stdout_columns() > others ? stdout_columns() - others : 0;
     if (text_fit(row->cells[0], TEXT_PLAIN, room).len == row->cells[0].len)
         return;
     text_pad(stdout, t->indent);

@@ -156,7 +156,6 @@ static int check_place(const quantize_options *o, output_guard *guard, const cha
 static int check_all(const quantize_options *o, const char *kept, output_guard *guard)
 {
     int code = CODE_OK;
-
     bool begins = writes_paths(o) && !(o->paths[0] != NULL && resume_is_left(o->paths[0]));
 
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)

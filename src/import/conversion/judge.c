@@ -270,38 +270,32 @@ static gufo_status judge_model(conversion *c, gufo_error *error)
 
 /* ---- what the configuration says ------------------------------------------------------------- */
 
-typedef struct doubts {
-    conversion *c;
-    gufo_error *error;
-} doubts;
-
 /* A row "check": its key is the field, its type whether the sentence is an error. */
 static gufo_status doubt(void *context, const rule *row, gufo_error *error)
 {
-    doubts *d = context;
-    const expression_scope scope = {.config = &d->c->config, .fields = d->c->config.edited};
+    conversion *c = context;
+    const expression_scope scope = {.config = &c->config, .fields = c->config.edited};
     expression_result result = {.made = NULL};
     gufo_status status = expression_evaluate(&scope, row->value, &result, error);
-    char sentence[GUFO_MESSAGE_SIZE];
+    char sentence[GUFO_MESSAGE_SIZE] = "";
 
     if (status == GUFO_OK && result.value.kind == TERM_TEXT)
         copy_text(sentence, sizeof sentence, result.value.text);
     expression_free(&result);
     if (status != GUFO_OK)
         return status;
-    return strcmp(row->type, "error") == 0 && !is_forced(d->c)
-               ? fail_field(d->c, row->key, sentence, error)
-               : import_warn(&d->c->base, error, "%s: %s", row->key, sentence);
+    return strcmp(row->type, "error") == 0 && !is_forced(c)
+               ? fail_field(c, row->key, sentence, error)
+               : import_warn(&c->base, error, "%s: %s", row->key, sentence);
 }
 
 static gufo_status judge_fields(conversion *c, gufo_error *error)
 {
     const expression_scope scope = {
         .config = &c->config, .fields = c->config.edited, .document = c->base.document};
-    doubts d = {c, error};
-    gufo_status status = rules_apply(&scope, c->config.architecture, "check", doubt, &d, error);
+    gufo_status status = rules_apply(&scope, c->config.architecture, "check", doubt, c, error);
 
-    return status == GUFO_OK ? rules_apply(&scope, "@all", "check", doubt, &d, error) : status;
+    return status == GUFO_OK ? rules_apply(&scope, "@all", "check", doubt, c, error) : status;
 }
 
 /* ---- the vocabulary -------------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ static bool judge_dimension(tensor_context *t, uint64_t block, const char **shap
     return known;
 }
 
-/* Tells the caller which keys each dimension comes from, and whether it fits. */
+/* Reports which keys each dimension comes from, and whether it fits. */
 static void judge_dimensions(tensor_context *t, const named_tensor *v, const char *shape)
 {
     judged_dimension d;
