@@ -65,7 +65,8 @@ typedef size_t (*gguf_reader_callback_t)(void *userdata, void *output, uint64_t 
 GGML_API struct gguf_context *gguf_init_empty(void) GGML_SYMBOL(gguf_init_empty);
 /* NULL, with a message to the log, for a file that cannot be read or is not a valid file of version
  * 2 or 3 in this machine's byte order with known element types, names of less than GGML_MAX_NAME
- * bytes and no arrays inside arrays.  *params.ctx is then left alone or NULL. */
+ * bytes and no arrays inside arrays.  *params.ctx is then left alone or NULL.  <gufo_gguf.h> opens
+ * more. */
 GGML_API struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_params params)
     GGML_SYMBOL(gguf_init_from_file);
 /* From the current position of a file that can seek, to its end.  Offsets count from the start of

@@ -9,15 +9,15 @@
 /* ---- one entry ------------------------------------------------------------------------------ */
 
 bool compat_entry_new(entry *e, gufo_str key, enum gguf_type type, bool is_array, size_t count,
-                      uint64_t text)
+                      uint64_t more)
 {
     bool strings = type == GGUF_TYPE_STRING;
     size_t width = strings ? sizeof(gufo_str) : gufo_value_type_size((gufo_value_type)type);
     uint64_t size;
 
     *e = (entry){.type = type, .is_array = is_array, .count = count};
-    if (!checked_mul(count, width, &size) || (strings && !checked_add(size, text, &size)) ||
-        size >= SIZE_MAX || key.len == SIZE_MAX)
+    if (!checked_mul(count, width, &size) || !checked_add(size, more, &size) || size >= SIZE_MAX ||
+        key.len == SIZE_MAX)
         return false;
     e->named.name = (gufo_str){mem_text(&default_allocator, key), key.len};
     e->values = malloc(size > 0 ? (size_t)size : 1);
@@ -57,21 +57,31 @@ size_t compat_entry_size(const entry *e)
     return e->count * gufo_value_type_size((gufo_value_type)e->type);
 }
 
-/* The text of an entry of strings is behind them. */
-static bool copy_entry(entry *to, const entry *from)
+/* Bytes of an entry's values besides `count` of its type: texts, or all of arrays. */
+static uint64_t more_bytes(const entry *e)
 {
-    gufo_str *strings = from->values;
+    const gufo_str *strings = e->values;
     uint64_t text = 0;
 
-    for (size_t i = 0; from->type == GGUF_TYPE_STRING && i < from->count; i++)
-        text += strings[i].len + 1;
-    if (!compat_entry_new(to, from->named.name, from->type, from->is_array, from->count, text))
+    if (e->type == GGUF_TYPE_ARRAY)
+        return compat_nested_size(e->values);
+    for (size_t i = 0; e->type == GGUF_TYPE_STRING && i < e->count; i++)
+        text += (uint64_t)strings[i].len + 1;
+    return text;
+}
+
+static bool copy_entry(entry *to, const entry *from)
+{
+    const gufo_str *strings = from->values;
+
+    if (!compat_entry_new(to, from->named.name, from->type, from->is_array, from->count,
+                          more_bytes(from)))
         return false;
-    if (from->type != GGUF_TYPE_STRING) {
+    if (from->type == GGUF_TYPE_ARRAY)
+        compat_nested_copy(to->values, from->values);
+    else if (from->type != GGUF_TYPE_STRING)
         memcpy(to->values, from->values, compat_entry_size(from));
-        return true;
-    }
-    for (size_t i = 0; i < from->count; i++)
+    for (size_t i = 0; from->type == GGUF_TYPE_STRING && i < from->count; i++)
         compat_entry_add_text(to, i, strings[i]);
     return true;
 }

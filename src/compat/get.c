@@ -93,11 +93,13 @@ const char *gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id)
     return text->data;
 }
 
-/* The values of an entry that holds no strings. */
+/* The values of an entry that holds neither strings nor arrays. */
 static const void *plain_values(const entry *e)
 {
     if (e->type == GGUF_TYPE_STRING)
         GGML_ABORT("key \"%s\" holds strings, which are not plain data", e->named.name.data);
+    if (e->type == GGUF_TYPE_ARRAY)
+        GGML_ABORT("key \"%s\" holds arrays, which are not plain data", e->named.name.data);
     return e->values;
 }
 

@@ -38,7 +38,6 @@ static void put(struct gguf_context *ctx, entry *e)
 static void set_plain(struct gguf_context *ctx, const char *key, enum gguf_type type, bool is_array,
                       const void *values, size_t count)
 {
-    uint8_t *bytes;
     entry e;
 
     check_key(key, type, is_array, values);
@@ -46,11 +45,10 @@ static void set_plain(struct gguf_context *ctx, const char *key, enum gguf_type 
         ctx->incomplete = true;
         return;
     }
-    bytes = e.values;
     if (count > 0)
-        memcpy(bytes, values, compat_entry_size(&e));
-    for (size_t i = 0; type == GGUF_TYPE_BOOL && i < count; i++)
-        bytes[i] = bytes[i] != 0;
+        memcpy(e.values, values, compat_entry_size(&e));
+    if (type == GGUF_TYPE_BOOL)
+        compat_make_bools(e.values, count);
     put(ctx, &e);
 }
 

@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "gufo-compat/gufo_gguf.h"
 
 /* Bytes of metadata that are read into memory at most. */
 #define MAX_METADATA ((uint64_t)1 << 30)
 
 static const gufo_open_options as_ggml = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
+static const gufo_open_options as_specified = {
+    .flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA, .max_depth = GUFO_LARGEST_DEPTH};
 static const struct gguf_init_params only_metadata = {true, NULL};
 
 void compat_report(const char *path, const gufo_error *error)
@@ -49,14 +52,14 @@ void gguf_free(struct gguf_context *ctx)
 }
 
 /* Reads what was opened, and closes it. */
-static struct gguf_context *read_and_close(gufo_model *file, const char *path, uint64_t start,
-                                           struct gguf_init_params params, uint64_t *end,
-                                           gufo_error *error)
+static struct gguf_context *read_and_close(gufo_model *file, compat_rules rules, const char *path,
+                                           uint64_t start, struct gguf_init_params params,
+                                           uint64_t *end, gufo_error *error)
 {
     struct gguf_context *ctx = NULL;
 
     if (file != NULL)
-        ctx = compat_read(file, start, params, end, error);
+        ctx = compat_read(file, rules, start, params, end, error);
     if (ctx == NULL)
         compat_report(path, error);
     gufo_close(file);
@@ -68,7 +71,8 @@ struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_par
     gufo_error error;
     uint64_t end;
 
-    return read_and_close(gufo_open(fname, &as_ggml, &error), fname, 0, params, &end, &error);
+    return read_and_close(gufo_open(fname, &as_ggml, &error), COMPAT_AS_GGML, fname, 0, params,
+                          &end, &error);
 }
 
 struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
@@ -79,8 +83,43 @@ struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
 
     if (data == NULL || size == 0)
         return NULL;
-    return read_and_close(gufo_open_memory(data, size, &as_ggml, &error), NULL, 0, params, &end,
-                          &error);
+    return read_and_close(gufo_open_memory(data, size, &as_ggml, &error), COMPAT_AS_GGML, NULL, 0,
+                          params, &end, &error);
+}
+
+/* ---- by the specification ------------------------------------------------------------------- */
+
+/* Tensors may be anywhere, so their extents must be right before data is loaded. */
+static gufo_open_options options_for(struct gguf_init_params params)
+{
+    gufo_open_options options = as_specified;
+
+    if (params.ctx != NULL && !params.no_alloc)
+        options.flags &= ~(uint32_t)GUFO_OPEN_METADATA_ONLY;
+    return options;
+}
+
+struct gguf_context *gufo_gguf_open_file(const char *fname, struct gguf_init_params params)
+{
+    const gufo_open_options options = options_for(params);
+    gufo_error error;
+    uint64_t end;
+
+    return read_and_close(gufo_open(fname, &options, &error), COMPAT_AS_SPECIFIED, fname, 0, params,
+                          &end, &error);
+}
+
+struct gguf_context *gufo_gguf_open_buffer(const void *data, size_t size,
+                                           struct gguf_init_params params)
+{
+    const gufo_open_options options = options_for(params);
+    gufo_error error;
+    uint64_t end;
+
+    if (data == NULL || size == 0)
+        return NULL;
+    return read_and_close(gufo_open_memory(data, size, &options, &error), COMPAT_AS_SPECIFIED, NULL,
+                          0, params, &end, &error);
 }
 
 /* ---- a FILE --------------------------------------------------------------------------------- */
@@ -129,8 +168,8 @@ struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params
 
     if (file == NULL || !measure(file, &from.start, &source.size))
         return NULL;
-    ctx = read_and_close(gufo_open_source(&source, &as_ggml, &error), NULL, from.start, params,
-                         &end, &error);
+    ctx = read_and_close(gufo_open_source(&source, &as_ggml, &error), COMPAT_AS_GGML, NULL,
+                         from.start, params, &end, &error);
     if (ctx != NULL)
         (void)fseeko(file, (off_t)end, SEEK_SET);
     return ctx;
@@ -173,8 +212,8 @@ struct gguf_context *gguf_init_from_callback(gguf_reader_callback_t callback, vo
 
     if (callback == NULL)
         return NULL;
-    return read_and_close(gufo_open_source(&source, &options, &error), NULL, 0, params, &end,
-                          &error);
+    return read_and_close(gufo_open_source(&source, &options, &error), COMPAT_AS_GGML, NULL, 0,
+                          params, &end, &error);
 }
 
 /* ---- what is about to be written ------------------------------------------------------------ */
@@ -209,7 +248,7 @@ bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *err
     gufo_model *file = gufo_open_source(&source, &as_ggml, &reason);
 
     if (file != NULL)
-        ctx = compat_read(file, 0, only_metadata, &end, &reason);
+        ctx = compat_read(file, COMPAT_AS_GGML, 0, only_metadata, &end, &reason);
     readable = ctx != NULL;
     gufo_close(file);
     gguf_free(ctx);

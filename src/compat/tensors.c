@@ -32,7 +32,7 @@ size_t gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id)
 
 const char *gguf_get_tensor_name(const struct gguf_context *ctx, int64_t tensor_id)
 {
-    return tensor_at(ctx, tensor_id)->tensor.name;
+    return tensor_at(ctx, tensor_id)->named.name.data;
 }
 
 const int64_t *gguf_get_tensor_ne(const struct gguf_context *ctx, int64_t tensor_id)
@@ -47,23 +47,37 @@ enum ggml_type gguf_get_tensor_type(const struct gguf_context *ctx, int64_t tens
 
 size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id)
 {
-    return ggml_nbytes(&tensor_at(ctx, tensor_id)->tensor);
+    return (size_t)compat_tensor_size(tensor_at(ctx, tensor_id));
 }
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-bool compat_tensors_add(struct gguf_context *ctx, const struct ggml_tensor *tensor, uint64_t offset)
+bool compat_tensors_add(struct gguf_context *ctx, gufo_str name, const tensor_info *info)
 {
-    const tensor_info info = {.tensor = *tensor, .offset = offset};
     uint64_t count = ctx->tensors.count;
+    bool cut = name.len >= sizeof info->tensor.name;
     tensor_info *added;
 
-    if (count >= GUFO_MAX_COUNT ||
-        named_list_add(&ctx->tensors, gufo_str_of(tensor->name), false, &info, NULL) != GUFO_OK)
+    if (count >= GUFO_MAX_COUNT || named_list_add(&ctx->tensors, name, cut, info, NULL) != GUFO_OK)
         return false;
     added = compat_tensor(ctx, count);
-    added->named.name.data = added->tensor.name;
+    if (!cut)
+        added->named.name.data = added->tensor.name;
     return true;
+}
+
+uint64_t compat_tensor_size(const tensor_info *info)
+{
+    return info->no_layout ? info->size : ggml_nbytes(&info->tensor);
+}
+
+uint64_t compat_offset_behind(const struct gguf_context *ctx, const tensor_info *info,
+                              uint64_t offset)
+{
+    uint64_t size = compat_tensor_size(info);
+
+    /* A file may have asked for an alignment that is not a power of two. */
+    return offset + size + (ctx->alignment - size % ctx->alignment) % ctx->alignment;
 }
 
 /* What the reader needs to know about a tensor before it can be asked for its size. */
@@ -76,16 +90,17 @@ static void check_tensor(const struct ggml_tensor *tensor)
                    (int)tensor->type);
 }
 
-/* Where the tensor behind this one goes. */
-static uint64_t offset_behind(const struct gguf_context *ctx, const tensor_info *info)
+static void lay_out(struct gguf_context *ctx)
 {
-    return info->offset + GGML_PAD(ggml_nbytes(&info->tensor), ctx->alignment);
-}
+    uint64_t offset = 0;
 
-static void lay_out_behind_first(struct gguf_context *ctx)
-{
-    for (uint64_t i = 1; i < ctx->tensors.count; i++)
-        compat_tensor(ctx, i)->offset = offset_behind(ctx, compat_tensor(ctx, i - 1));
+    for (uint64_t i = 0; i < ctx->tensors.count; i++) {
+        tensor_info *info = compat_tensor(ctx, i);
+
+        info->offset = offset;
+        offset = compat_offset_behind(ctx, info, offset);
+    }
+    ctx->scattered = false;
 }
 
 void compat_lay_out(struct gguf_context *ctx)
@@ -96,19 +111,25 @@ void compat_lay_out(struct gguf_context *ctx)
     if (id >= 0) /* of this type: other entries are neither read nor set */
         memcpy(&alignment, compat_entry_at(ctx, id)->values, sizeof alignment);
     ctx->alignment = alignment;
-    lay_out_behind_first(ctx);
+    lay_out(ctx);
 }
 
 void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
 {
     uint64_t count = ctx->tensors.count;
+    tensor_info info = {.named = {.gone = false}};
 
     GGML_ASSERT(tensor != NULL);
     check_tensor(tensor);
     if (gguf_find_tensor(ctx, tensor->name) >= 0)
         GGML_ABORT("tensor \"%s\" exists already", tensor->name);
-    if (!compat_tensors_add(ctx, tensor,
-                            count > 0 ? offset_behind(ctx, compat_tensor(ctx, count - 1)) : 0))
+    if (ctx->scattered)
+        lay_out(ctx);
+    info.tensor = *tensor;
+    if (count > 0)
+        info.offset = compat_offset_behind(ctx, compat_tensor(ctx, count - 1),
+                                           compat_tensor(ctx, count - 1)->offset);
+    if (!compat_tensors_add(ctx, gufo_str_of(tensor->name), &info))
         ctx->incomplete = true;
 }
 
@@ -131,7 +152,8 @@ void compat_set_strides(struct ggml_tensor *tensor)
 
 void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_type type)
 {
-    struct ggml_tensor *tensor = &named_tensor(ctx, name)->tensor;
+    tensor_info *info = named_tensor(ctx, name);
+    struct ggml_tensor *tensor = &info->tensor;
     int64_t block;
 
     if ((unsigned)type >= GGML_TYPE_COUNT)
@@ -141,8 +163,9 @@ void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_
         GGML_ABORT("rows of tensor \"%s\" have %lld elements, which do not fill blocks of %lld",
                    name, (long long)tensor->ne[0], (long long)block);
     tensor->type = type;
+    info->no_layout = false;
     compat_set_strides(tensor);
-    lay_out_behind_first(ctx);
+    lay_out(ctx);
 }
 
 void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, const void *data)

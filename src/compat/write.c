@@ -49,31 +49,61 @@ static uint32_t written_dims(const struct ggml_tensor *tensor)
     return n;
 }
 
-static bool encode_tensor(encoder *e, const tensor_info *info)
+static bool encode_tensor(encoder *e, const tensor_info *info, uint64_t offset)
 {
     const struct ggml_tensor *tensor = &info->tensor;
 
     return encode_info(e, info->named.name, written_dims(tensor), (const uint64_t *)tensor->ne,
-                       (uint32_t)tensor->type, info->offset);
+                       (uint32_t)tensor->type, offset);
 }
 
+/* Back to back, wherever they were in the file that was read. */
+static bool encode_tensors(const struct gguf_context *ctx, encoder *e)
+{
+    uint64_t offset = 0;
+    bool done = true;
+
+    for (uint64_t i = 0; i < ctx->tensors.count && done; i++) {
+        const tensor_info *info = compat_tensor(ctx, i);
+
+        done = encode_tensor(e, info, offset);
+        offset = compat_offset_behind(ctx, info, offset);
+    }
+    return done;
+}
+
+/* Version 1 has other lengths and is not written. */
 static bool encode_all(const struct gguf_context *ctx, encoder *e)
 {
+    uint32_t version = ctx->version == 1 ? GGUF_VERSION : ctx->version;
     uint64_t slot = 0;
     const entry *item;
     bool done =
-        !ctx->incomplete && encode_header(e, ctx->version, ctx->tensors.count, ctx->entries.count);
+        !ctx->incomplete && encode_header(e, version, ctx->tensors.count, ctx->entries.count);
 
     while (done && (item = named_list_next(&ctx->entries, &slot)) != NULL)
         done = encode_entry(e, item);
-    for (uint64_t i = 0; i < ctx->tensors.count && done; i++)
-        done = encode_tensor(e, compat_tensor(ctx, i));
-    return done;
+    return done && encode_tensors(ctx, e);
 }
 
 static size_t padding_behind(size_t size, size_t alignment)
 {
-    return GGML_PAD(size, alignment) - size;
+    return (alignment - size % alignment) % alignment;
+}
+
+/* Nothing is encoded that the reader would refuse anyway. */
+static bool check_entries(const struct gguf_context *ctx, gufo_error *error)
+{
+    uint64_t slot = 0;
+    const entry *item;
+
+    while ((item = named_list_next(&ctx->entries, &slot)) != NULL)
+        if (item->type == GGUF_TYPE_ARRAY)
+            return refuse(
+                       error, GUFO_E_TYPE,
+                       "not written, as it could not be read: key %s holds arrays inside an array",
+                       QUOTED(item->named.name)) == GUFO_OK;
+    return true;
 }
 
 /* Everything before the data but the padding, which a file may have asked to be huge.  False if
@@ -82,6 +112,8 @@ static bool encode_meta(const struct gguf_context *ctx, encoder *e, gufo_error *
 {
     /* Contexts are written in the byte order of this machine. */
     *e = (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
+    if (!check_entries(ctx, error))
+        return false;
     if (!encode_all(ctx, e))
         return fail_memory(error) == GUFO_OK;
     return compat_check(e->out.data, e->out.len, padding_behind(e->out.len, ctx->alignment), error);
@@ -97,6 +129,8 @@ static void check_data(const struct gguf_context *ctx)
     for (uint64_t i = 0; i < ctx->tensors.count; i++) {
         const struct ggml_tensor *tensor = &compat_tensor(ctx, i)->tensor;
 
+        if (compat_tensor(ctx, i)->no_layout)
+            continue; /* it will be refused */
         if (!ggml_is_contiguous(tensor))
             GGML_ABORT("tensor \"%s\" is not contiguous", tensor->name);
         if (tensor->buffer == NULL && tensor->data == NULL && ggml_nbytes(tensor) > 0)

@@ -1,5 +1,6 @@
-/* A program of somebody else that was written for ggml's <gguf.h>. */
+/* A program of somebody else that was written for ggml's <gguf.h>, and uses gufo's addition. */
 #include <gguf.h>
+#include <gufo_gguf.h>
 #include <stdlib.h>
 
 int main(void)
@@ -13,7 +14,7 @@ int main(void)
     size = gguf_get_meta_size(ctx);
     data = malloc(size);
     gguf_get_meta_data(ctx, data);
-    again = gguf_init_from_buffer(data, size, params);
+    again = gufo_gguf_open_buffer(data, size, params);
     if (again == NULL)
         return 1;
     printf("gguf read %s\n", gguf_get_val_str(again, 0));
