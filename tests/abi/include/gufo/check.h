@@ -41,6 +41,11 @@ typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *a
 
 /* ==== Models ================================================================================== */
 
+/* Called for each dimension of a tensor that keys give: `keys`, whole names, are those that it is
+ * computed from; `fits`: the tensor has it.  Which key is wrong can be told from that: the one whose
+ * dimensions fit nowhere.  The names live as long as the call. */
+typedef void gufo_dimension_fn(void *context, const gufo_str *keys, size_t count, bool fits);
+
 typedef struct gufo_check_options {
     gufo_level level;
     const char *path; /* of the file, or of the first shard, whose name is compared with the
@@ -52,7 +57,8 @@ typedef struct gufo_check_options {
                                         whether {{, {% and {# are closed */
     const gufo_model *base; /* of an adapter: the model that it changes, with which it is compared;
                              * NULL: not known.  Anything but an adapter then breaks a rule */
-    uint64_t reserved[3];   /* zeros; GUFO_E_ARGUMENT for anything else */
+    gufo_dimension_fn *dimension; /* called with the `context` of the findings; NULL: not wanted */
+    uint64_t reserved[2];         /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_check_options;
 
 /* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists

@@ -109,8 +109,8 @@ GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str 
  * last.  Everything is copied.  The call refuses what no reader would accept, with the rule and its
  * status: a key that is empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that
  * is not UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep,
- * and a general.alignment that is not a uint32 or not a power of two from 8 to GUFO_MAX_ALIGNMENT
- * (spec, General).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
+ * and a general.alignment that is not a uint32 or not a multiple of 8 up to GUFO_MAX_ALIGNMENT (spec,
+ * General; ggml reads powers of two alone).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
  * nearest.  GUFO_E_ARGUMENT for a type that does not exist, an array whose elements do not take
  * just its bytes, and for gufo.padding, which layouts add. */
 GUFO_API gufo_status gufo_document_set(gufo_document *document, gufo_str key,

@@ -109,6 +109,12 @@ typedef enum gufo_job_flags {
      * other hard links, is a symlink, is read twice, or is on a file system without sparse files
      * (or without holes, where these are needed). */
     GUFO_JOB_DELETE_INPUT = 8,
+    /* With GUFO_JOB_RESUMABLE: continues what an interrupted run left, as GUFO_JOB_RESUME does,
+     * where nobody need be asked: its journal is a file of this user that others cannot write to,
+     * of the same inputs and options, and no process works on it.  What else an interrupted run
+     * left is in the way (GUFO_E_EXISTS), or replaced (GUFO_JOB_REPLACE: then nothing is
+     * continued). */
+    GUFO_JOB_CONTINUE = 16,
 } gufo_job_flags;
 
 typedef struct gufo_job_options {
@@ -122,6 +128,10 @@ typedef struct gufo_job_options {
      * the paths of the models after the first, each like `path`. */
     const char *const *more_paths;
     size_t more_count;
+    /* Called once, from the thread that calls gufo_job_run, when that continues an interrupted run:
+     * `done` of `total` bytes have been read already.  May be NULL. */
+    void (*on_continue)(void *context, uint64_t done, uint64_t total);
+    void *continue_context;
     uint64_t reserved[2]; /* must be zero */
 } gufo_job_options;
 
@@ -137,7 +147,8 @@ typedef struct gufo_job_options {
  *   GUFO_E_RANGE      a value that is not finite, or becomes so (gufo_quantizer_job)
  *   GUFO_E_CHANGED    an input was changed since it was opened
  *   GUFO_E_STOPPED    progress asked for it
- *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
+ *   GUFO_E_IO         another run, of any process, works on what it left; what the system refuses
+ *   GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options,
                                                 const gufo_run *run, gufo_error *error);
 /* Whether gufo_job_run with these options would refuse: gives its errors about outputs, inputs and

@@ -28,6 +28,9 @@ typedef struct gufo_quantize_target {
     const gufo_file_type *file_type;    /* for general.file_type; NULL: no file type applies */
     const gufo_element_type *base_type; /* NULL: copy */
     bool pure; /* every quantizable tensor gets base_type: no mixture; so without a file_type */
+    /* Tensors that are quantized already stay as they are: for recipe_options.model_type, which
+     * gufo_import_prepare (import.h) sets. */
+    bool keeps_blocks;
     uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_target;
 
@@ -316,6 +319,7 @@ typedef struct gufo_quantize_override {
 typedef enum gufo_quantize_flags {
     GUFO_QUANTIZE_KEEP_SPLIT = 1,     /* one output per shard of the input */
     GUFO_QUANTIZE_KEEP_NONFINITE = 2, /* infinite and NaN values are not errors */
+    GUFO_QUANTIZE_ANY_BASE = 4,       /* adapters may have been made for another model (M417) */
 } gufo_quantize_flags;
 
 /* Bytes of memory that writing uses where gufo_run does not say. */

@@ -60,7 +60,8 @@ typedef struct gufo_key_info {
                              "uint32|array[int32]" */
     const char *specified; /* the type in the specification: "uint64"; "" if it has no such key */
     const char *unit;      /* "tokens", "blocks" ...; "" for none */
-    const char *fallback;  /* what readers assume where the key is missing; "" if not known */
+    const char *fallback;  /* what readers assume where the key is missing (gufo_key_value); "" if
+                             not known */
     const char *since;     /* the year of the first text or program that knows it */
     const char *status;    /* "standard" (the specification has it), "in use" (readers and writers
                              have it), "deprecated", "community", "misspelt" */
@@ -103,6 +104,43 @@ GUFO_API gufo_type_fit gufo_key_fit(const gufo_key_info *info, const gufo_value 
  * the replacement, with the same meaning of the value, so that renaming the key fixes the file;
  * false if none exists.  registry/key_aliases.tsv */
 GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe);
+
+/* ==== Keys of a model ======================================================================== */
+
+/* The row that says what a key of a file means: that of the key of today if the key is another name
+ * of one, else its own.  NULL and `architecture` as in gufo_key_find. */
+GUFO_API const gufo_key_info *gufo_key_today(gufo_str key, gufo_str architecture);
+
+/* What a model says of a key, whatever name it has there.  `key` is the name of today, as in the
+ * table: "{arch}." at its front is the architecture of the model.  The entry is that of this key or
+ * of one of its other names (registry/key_aliases.tsv); of several the one that its column `order`
+ * puts first: that of today, except where readers in use prefer the other.  False if the model has
+ * none of them.  `out` may be NULL; out->key is the name that the model has.  Constant time; views
+ * live as long as the model.  Any thread. */
+GUFO_API bool gufo_key_entry(const gufo_model *model, const char *key, gufo_entry *out);
+
+/* The value of that entry; else what readers take where it is missing, the fallback of its row: a
+ * value, or that of another key.  False if neither exists. */
+GUFO_API bool gufo_key_value(const gufo_model *model, const char *key, gufo_value *out);
+
+/* That value, converted as gufo_value_* does.  Errors as gufo_get_u64. */
+GUFO_API gufo_status gufo_key_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_key_f64(const gufo_model *model, const char *key, double *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_key_bool(const gufo_model *model, const char *key, bool *out,
+                                   gufo_error *error);
+GUFO_API gufo_status gufo_key_str(const gufo_model *model, const char *key, gufo_str *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_key_array(const gufo_model *model, const char *key,
+                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+
+/* The text of an entry, also of one whose other name leaves out the beginning, which the functions
+ * above pass over: general.source.huggingface.repository has "OWNER/NAME" of the address in
+ * general.source.repo_url.  *out is a view of the model, or the text put together in `room`, which
+ * has `size` bytes.  False if the model has no such text, or `room` is too small. */
+GUFO_API bool gufo_key_text(const gufo_model *model, const char *key, char *room, size_t size,
+                            gufo_str *out);
 
 /* ==== Architectures ========================================================================== */
 
