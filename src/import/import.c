@@ -114,14 +114,14 @@ static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint
                              void *out, gufo_error *error)
 {
     const gufo_import *im = context;
-    const piece *p = &im->peeked->pieces[index];
+    plain_piece room;
     gufo_document_tensor tensor;
     gufo_status status;
     uint64_t each;
 
     if (!gufo_document_tensor_at(im->document, index, &tensor))
         return refuse(error, GUFO_E_ARGUMENT, "no such tensor");
-    each = tensor.dims[0] / p->columns;
+    each = tensor.dims[0] / job_piece_at(im->peeked, index, &room)->columns;
     status = job_peek(im->peeked, index, first * each, count * each, out, error);
     /* Who reads the model does not see its files. */
     return status == GUFO_OK ? job_check_inputs(im->peeked, error) : status;

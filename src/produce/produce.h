@@ -65,6 +65,7 @@ enum { ROWS_SIDES = 3, OP_SIDES = 2 };
  * finds them. */
 typedef struct rows {
     uint32_t input; /* number in the job's list: whom errors are about */
+    bool swapped;   /* numbers are big-endian */
     const source *source;
     uint64_t offset;
     /* Without a source: rows [first, first + count) into `out`. */
@@ -77,7 +78,6 @@ typedef struct rows {
     const gufo_element_type *type; /* NULL: only moved, or `unpack` knows */
     const unpacker *unpack;
     const struct rows *side[ROWS_SIDES]; /* scales, zeros, an order */
-    bool swapped;                        /* numbers are big-endian */
 } rows;
 
 /* Some rows of a source, in some order:
@@ -152,14 +152,14 @@ typedef struct row_op {
 /* One result of reading a piece; several of them are several types from one reading. */
 typedef struct made {
     uint32_t target;               /* of the job, or NO_TARGET */
+    bool encode : 1;               /* else blocks pass as they are, or repacked without loss */
+    bool weighs : 1;               /* the encoder gets importance */
+    bool swap : 1;                 /* numbers become big-endian */
+    bool measure : 1;              /* what encoding loses */
+    bool weighted : 1;             /* measuring gets importance, too */
     uint64_t place;                /* of its first row in the target */
     uint64_t row_bytes;            /* of one row there */
     const gufo_element_type *type; /* that it has there; NULL where it is only moved */
-    bool encode;                   /* else blocks pass as they are, or repacked without loss */
-    bool weighs;                   /* the encoder gets importance */
-    bool swap;                     /* numbers become big-endian */
-    bool measure;                  /* what encoding loses */
-    bool weighted;                 /* measuring gets importance, too */
 } made;
 
 typedef enum piece_how {
@@ -170,23 +170,31 @@ typedef enum piece_how {
 
 typedef struct piece {
     piece_how how;
-    gufo_str name; /* for errors */
+    bool transpose;       /* every slice: its columns become rows */
+    bool encodes, weighs; /* any result; the latter: or its measuring; set by job_add_piece */
+    gufo_str name;        /* for errors */
     rows *sources;
     segment *segments;
     row_op *ops;
     made *made;
     uint32_t n_sources, n_segments, n_ops, n_made;
-    bool transpose;   /* every slice: its columns become rows */
     uint64_t columns; /* numbers in a row of the result */
     uint64_t slices;  /* matrices with an importance each; no unit crosses from one into the next */
     uint64_t slice_rows;
 
     /* Set by job_add_piece, from what is above. */
-    bool encodes, weighs; /* any result; the latter: or its measuring */
     uint64_t unit_rows, step_rows, slice_units;
     uint64_t first_unit, units;
     uint64_t bytes; /* that are read for it in all */
 } piece;
+
+/* A piece of whole rows of one source in their order, with one result; its lists are here. */
+typedef struct plain_piece {
+    piece piece;
+    rows source;
+    segment all;
+    made result;
+} plain_piece;
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
@@ -277,6 +285,11 @@ struct gufo_job {
     const char *volatile *temporaries; /* of all targets, while it is written */
     struct given *given;               /* between gufo_job_open and _finish */
     bool used;
+
+    /* Of a job that is only asked: piece `index`, which is made in *room where it is not kept.  NULL: all
+     * pieces are kept. */
+    const piece *(*piece_at)(const gufo_job *job, uint64_t index, plain_piece *room);
+    const void *asked; /* for piece_at */
 };
 
 gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error);
@@ -289,6 +302,13 @@ gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *nu
  * inside its sources, and cuts it.  Pieces of one target come in the order of their places.
  * GUFO_E_ARGUMENT for a piece that makes no sense, GUFO_E_LIMIT for rows that are too long. */
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
+/* The same checks and counts without taking the piece: what job_add_piece sets is set in *p. */
+gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error);
+/* Piece `index` of a job; what is not kept is made in *room. */
+static inline const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room)
+{
+    return job->piece_at != NULL ? job->piece_at(job, index, room) : &job->pieces[index];
+}
 /* Makes room for `count` more pieces, which stay where they are then. */
 gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error);
 /* All rows of one source, in their order, in `slices` slices, and what becomes of them. */

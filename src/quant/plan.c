@@ -307,6 +307,18 @@ static gufo_status make_documents(planning *p, gufo_error *error)
     return status;
 }
 
+/* Types are chosen: a model may have a million tensors, and documents and pieces are to come. */
+static void forget_choices(planning *p)
+{
+    const gufo_allocator *allocator = &p->q->allocator;
+
+    mem_free(allocator, p->infos);
+    mem_free(allocator, p->choices);
+    name_index_free(&p->index, allocator);
+    p->infos = NULL;
+    p->choices = NULL;
+}
+
 /* What becomes of each tensor. */
 static gufo_status plan_tensors(planning *p, gufo_error *error)
 {
@@ -333,6 +345,7 @@ static gufo_status plan(planning *p, gufo_error *error)
 
     q->output_count = keep_split ? gufo_model_shard_count(q->input) : 1;
     status = plan_tensors(p, error);
+    forget_choices(p);
     (void)model_fail(q->input, status, error);
     if (status != GUFO_OK || q->only_measures)
         return status;
@@ -425,9 +438,7 @@ gufo_quantizer *quantizer_plan(const gufo_model *input, const gufo_quantize_opti
     if (status == GUFO_OK)
         status = plan(&p, error);
     mem_free(&q->allocator, p.layers);
-    mem_free(&q->allocator, p.infos);
-    mem_free(&q->allocator, p.choices);
-    name_index_free(&p.index, &q->allocator);
+    forget_choices(&p);
     if (status == GUFO_OK)
         return q;
     gufo_quantizer_free(q);

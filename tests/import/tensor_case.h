@@ -105,7 +105,8 @@ static inline uint64_t planned_place(const tensor_case *c, const planned_tensor 
 static inline gufo_status add_planned(gufo_job *job, const planned_tensor *t, uint64_t place,
                                       gufo_error *error)
 {
-    piece p = *t->piece;
+    plain_piece room;
+    piece p = *planned_piece(t, &room);
     made result = {.type = t->type, .place = place};
 
     result.row_bytes = p.columns * t->type->block_bytes;

@@ -1,4 +1,5 @@
 /* All tensors under their own names, for an architecture without rules. */
+#include "../support/allocator.h"
 #include "tensor_case.h"
 
 /* As case_open, for the architecture "thing", which has no rules. */
@@ -179,13 +180,47 @@ static void test_names_that_are_refused(void **state)
     }
 }
 
+/* ---- memory --------------------------------------------------------------------------------- */
+
+enum { MANY = 4088, MOST_BYTES = 700 }; /* so many fill lists that double */
+
+/* Tensors that become one as they are keep no pieces: those of a header are as many as it says. */
+static void test_many_tensors(void **state)
+{
+    static const uint8_t bytes[2];
+    static safetensor tensors[MANY];
+    static char names[MANY][16];
+    const gufo_checkpoint_options plain = {.arch = "thing", .flags = GUFO_CHECKPOINT_GENERIC};
+    gufo_checkpoint_options options = plain;
+    folder root = folder_new();
+    gufo_error error = no_error();
+    gufo_allocator allocator;
+    gufo_import *import;
+    counter count;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        (void)snprintf(names[i], sizeof names[i], "x%zu", i);
+        tensors[i] = (safetensor){names[i], "F16", 1, {1}, bytes};
+    }
+    safetensors_write(folder_path(&root, "model.safetensors").text, tensors, MANY);
+    counter_init(&count);
+    allocator = counter_allocator(&count);
+    options.allocator = &allocator;
+    import = gufo_import_checkpoint(root.path, &options, &error);
+    check(import != NULL, "%s", error.message);
+    check(count.in_use / MANY < MOST_BYTES, "%zu bytes per tensor", count.in_use / MANY);
+    gufo_import_close(import);
+    check_u64(count.in_use, 0, "bytes that are left");
+    folder_remove(&root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes_and_types),
-        cmocka_unit_test(test_integers_become_floats),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_names_that_are_refused),
+        cmocka_unit_test(test_shapes_and_types), cmocka_unit_test(test_integers_become_floats),
+        cmocka_unit_test(test_long_names),       cmocka_unit_test(test_names_that_are_refused),
+        cmocka_unit_test(test_many_tensors),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -38,6 +38,20 @@ static void set_number(rows *r, const number_type *number, bool swapped)
     r->swapped = swapped && number->bits > 8;
 }
 
+/* Rows of numbers that lie in a file. */
+static rows rows_in(const source *from, uint32_t file, uint64_t offset, const number_type *number,
+                    bool swapped, uint64_t columns)
+{
+    rows r = {.input = file,
+              .source = from,
+              .offset = offset,
+              .row_bytes = columns * (number->bits / 8),
+              .columns = columns};
+
+    set_number(&r, number, swapped);
+    return r;
+}
+
 /* What reading a view keeps. */
 static uint64_t kept_memory(const view *v)
 {
@@ -67,19 +81,15 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
                              uint64_t *first, gufo_error *error)
 {
     piece *p = m->piece;
-    rows r = {.input = c->file,
-              .source = c->source,
-              .offset = c->offset,
-              .read = c->packed != NULL   ? unpacked_read
-                      : chunk_is_zeros(c) ? gather_zeros
-                                          : NULL,
-              .context = c->packed,
-              .memory = unpacked_memory(c->packed),
-              .row_bytes = m->columns * (c->number->bits / 8),
-              .count = reach + 1,
-              .columns = m->columns};
+    rows r = rows_in(c->source, c->file, c->offset, c->number, c->swapped, m->columns);
 
-    set_number(&r, c->number, c->swapped);
+    if (c->packed != NULL)
+        r.read = unpacked_read;
+    else if (chunk_is_zeros(c))
+        r.read = gather_zeros;
+    r.context = c->packed;
+    r.memory = unpacked_memory(c->packed);
+    r.count = reach + 1;
     for (uint32_t i = p->n_sources; i > 0 && i + 2 > p->n_sources; i--) {
         rows *last = &p->sources[i - 1];
 
@@ -395,10 +405,8 @@ static const gufo_element_type *type_of(const view *v)
 }
 
 /* Whether the bytes of all sources are those of the tensor. */
-static bool is_moved(const planned_tensor *t)
+static bool is_moved(const planned_tensor *t, const piece *p)
 {
-    const piece *p = t->piece;
-
     if (p->n_ops > 0 || p->transpose)
         return false;
     for (uint32_t i = 0; i < p->n_sources; i++)
@@ -421,10 +429,8 @@ static gufo_status set_ops(planned_tensor *t, const view *v, const gufo_allocato
 }
 
 /* Matrices, each with an importance of its own. */
-static void set_slices(planned_tensor *t)
+static void set_slices(const planned_tensor *t, piece *p)
 {
-    piece *p = t->piece;
-
     p->columns = t->dims[0];
     p->slices = t->dims[2] * t->dims[3];
     p->slice_rows = t->dims[1];
@@ -461,7 +467,7 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
         return status;
     if (t->type == NULL)
         t->type = type_of(v);
-    set_slices(t);
+    set_slices(t, t->piece);
     m.columns = t->dims[0];
     if (v->numbers > 0) {
         if (has_packed_rows(v, t->dims[0])) {
@@ -479,8 +485,62 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
     trim_lists(&m);
     if (status == GUFO_OK)
         status = set_ops(t, v, plan->allocator, error);
-    t->piece->how = is_moved(t) ? PIECE_MOVE : PIECE_MAKE;
+    t->piece->how = is_moved(t, t->piece) ? PIECE_MOVE : PIECE_MAKE;
     return status;
+}
+
+/* ---- pieces that are not kept --------------------------------------------------------------- */
+
+static uint64_t rows_of(const planned_tensor *t)
+{
+    return t->dims[1] * t->dims[2] * t->dims[3];
+}
+
+/* Whether a piece is all rows of a source, one after the other. */
+static bool is_whole(const planned_tensor *t)
+{
+    const piece *p = t->piece;
+    const segment *s = p->segments;
+
+    return p->n_ops == 0 && !p->transpose && p->n_sources == 1 && p->n_segments == 1 &&
+           p->sources->source != NULL && p->sources->count == rows_of(t) && s->first == 0 &&
+           s->count[0] == rows_of(t) && (s->count[0] == 1 || s->stride[0] == 1);
+}
+
+void piece_forget_plain(planned_tensor *t, const view *v, const checkpoint *c,
+                        const checkpoint_tensor *from, const gufo_allocator *a)
+{
+    const chunk *all = v->chunks;
+
+    if (from == NULL || from < c->tensors || from >= c->tensors + c->tensor_count ||
+        v->count != 1 || all->source == NULL || all->source != &c->files[from->file].source ||
+        all->file != from->file || all->offset != from->offset || all->number != from->number ||
+        all->swapped != from->swapped || !is_whole(t))
+        return;
+    piece_release(t, a);
+    t->piece = NULL;
+    t->plain = from;
+    t->from = all->source;
+}
+
+const piece *planned_piece(const planned_tensor *t, plain_piece *room)
+{
+    const checkpoint_tensor *plain = t->plain;
+
+    if (t->piece != NULL)
+        return t->piece;
+    room->source =
+        rows_in(t->from, plain->file, plain->offset, plain->number, plain->swapped, t->dims[0]);
+    room->source.count = rows_of(t);
+    room->all = (segment){.count = {rows_of(t), 1, 1}, .stride = {1, 0, 0}};
+    room->piece = (piece){.name = t->source,
+                          .sources = &room->source,
+                          .segments = &room->all,
+                          .n_sources = 1,
+                          .n_segments = 1};
+    set_slices(t, &room->piece);
+    room->piece.how = is_moved(t, &room->piece) ? PIECE_MOVE : PIECE_MAKE;
+    return &room->piece;
 }
 
 void piece_release(planned_tensor *t, const gufo_allocator *a)

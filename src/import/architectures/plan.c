@@ -155,8 +155,10 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
         return fail_memory(error);
     status = piece_of_view(t, v, plan, g->checkpoint, error);
     t->piece->name = t->source;
-    if (status == GUFO_OK)
+    if (status == GUFO_OK) {
         choose_type(t);
+        piece_forget_plain(t, v, g->checkpoint, from, plan->allocator);
+    }
     return from != NULL ? plan_fail(g->checkpoint, from, status, error) : status;
 }
 

@@ -18,10 +18,12 @@ typedef struct planned_tensor {
     bool keeps_type;                    /* whatever type is asked for */
     const struct packed_weight *packed; /* the first one that it is made of; NULL: none is */
     bool comes_first;                   /* in the file: floats of 4 bits, with their factors */
+    bool is_lent;                       /* `piece` is that of a job, in place of the plan's own */
     /* Sources (whose input is the number of the file in the checkpoint), segments, operations and
      * shape.  What becomes of the rows (`made`) is for others to say. */
-    piece *piece;
-    bool is_lent; /* the piece is that of a job, which has taken the place of the plan's own */
+    piece *piece; /* NULL: the numbers are those of `plain`, as planned_piece says */
+    const checkpoint_tensor *plain;
+    const source *from; /* of `plain` */
 } planned_tensor;
 
 struct products;
@@ -37,6 +39,9 @@ typedef struct tensor_plan {
     uint64_t block_count, block_room;
     uint64_t segments; /* of all pieces */
 } tensor_plan;
+
+/* The piece of a tensor; what is not kept is made in *room. */
+const piece *planned_piece(const planned_tensor *t, plain_piece *room);
 
 /* Plans all tensors.  `tokens`: length of the vocabulary; 0: none was read.  Warnings go to the
  * import. */

@@ -2,7 +2,8 @@
  * from the files of the checkpoint.  What only moves keeps its bytes.
  *
  * The first job, which the model reads rows by, lives as long as the import: its pieces take the place of
- * those of the plan. */
+ * those of the plan.  Most are not kept at all: a checkpoint may have a million tensors, of which each
+ * becomes one as it is. */
 #include "base/error.h"
 #include "import/architectures/pieces.h"
 #include "import/conversion/conversion.h"
@@ -21,38 +22,81 @@ gufo_status conversion_add_tensors(conversion *c, gufo_error *error)
 }
 
 /* Whether numbers change, or their type does. */
-static bool is_encoded(const planned_tensor *t)
+static bool is_encoded(const planned_tensor *t, const piece *p)
 {
-    for (uint32_t i = 0; i < t->piece->n_sources; i++)
-        if (t->piece->sources[i].type != t->type || t->piece->sources[i].unpack != NULL)
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].type != t->type || p->sources[i].unpack != NULL)
             return true;
-    return t->piece->n_ops > 0;
+    return p->n_ops > 0;
 }
 
-static gufo_status add_piece(gufo_job *job, const planned_tensor *t, uint64_t place,
+/* The piece of a tensor with its only result, in *room. */
+static gufo_status fill_piece(const planned_tensor *t, uint64_t place, plain_piece *room,
+                              gufo_error *error)
+{
+    const piece *planned = planned_piece(t, room);
+    const bool encode = is_encoded(t, planned);
+    const piece p = {.how = encode ? PIECE_MAKE : planned->how,
+                     .name = gufo_str_of(t->name),
+                     .sources = planned->sources,
+                     .segments = planned->segments,
+                     .ops = planned->ops,
+                     .made = &room->result,
+                     .n_sources = planned->n_sources,
+                     .n_segments = planned->n_segments,
+                     .n_ops = planned->n_ops,
+                     .n_made = 1,
+                     .transpose = planned->transpose,
+                     .columns = planned->columns,
+                     .slices = planned->slices,
+                     .slice_rows = planned->slice_rows};
+
+    room->piece = p;
+    room->result = (made){.place = place, .type = t->type, .encode = encode};
+    return gufo_element_row_size(t->type, p.columns, &room->result.row_bytes, error);
+}
+
+/* Nothing fails: opening has made the same piece. */
+static const piece *piece_at(const gufo_job *job, uint64_t index, plain_piece *room)
+{
+    const conversion *c = job->asked;
+    const planned_tensor *t = &c->plan.tensors[index];
+    gufo_document_tensor tensor;
+    gufo_job counted = *job;
+
+    if (t->piece != NULL)
+        return t->piece;
+    counted.unit_count = counted.total = 0;
+    (void)gufo_document_tensor_at(c->base.document, index, &tensor);
+    (void)fill_piece(t, tensor.offset, room, NULL);
+    (void)job_count_piece(&counted, &room->piece, NULL);
+    return &room->piece;
+}
+
+/* The first job is only asked: it keeps no pieces that can be made at any time. */
+static gufo_status add_piece(const conversion *c, gufo_job *job, planned_tensor *t, uint64_t place,
                              gufo_error *error)
 {
-    const piece *planned = t->piece;
-    piece p = {.how = planned->how,
-               .name = gufo_str_of(t->name),
-               .sources = planned->sources,
-               .segments = planned->segments,
-               .ops = planned->ops,
-               .n_sources = planned->n_sources,
-               .n_segments = planned->n_segments,
-               .n_ops = planned->n_ops,
-               .transpose = planned->transpose,
-               .columns = planned->columns,
-               .slices = planned->slices,
-               .slice_rows = planned->slice_rows};
-    made result = {.place = place, .type = t->type, .encode = is_encoded(t)};
-    gufo_status status = gufo_element_row_size(t->type, p.columns, &result.row_bytes, error);
+    const bool is_first = job->piece_at != NULL;
+    plain_piece room;
+    gufo_status status = fill_piece(t, place, &room, error);
 
-    if (result.encode)
-        p.how = PIECE_MAKE;
-    p.made = &result;
-    p.n_made = 1;
-    return status == GUFO_OK ? job_add_piece(job, &p, error) : status;
+    if (status == GUFO_OK && is_first && t->piece == NULL)
+        return job_count_piece(job, &room.piece, error);
+    if (status == GUFO_OK)
+        status = job_add_piece(job, &room.piece, error);
+    if (status == GUFO_OK && is_first)
+        piece_lend(t, &job->pieces[job->piece_count - 1], c->plan.allocator);
+    return status;
+}
+
+static uint64_t count_kept(const tensor_plan *plan)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < plan->count; i++)
+        count += plan->tensors[i].piece != NULL;
+    return count;
 }
 
 const conversion *conversion_of(const gufo_import *import)
@@ -79,15 +123,16 @@ gufo_status conversion_plan(gufo_import *base, gufo_job *job, gufo_error *error)
     }
     if (status == GUFO_OK)
         status = job_add_document_target(job, base->document, &number, error);
+    if (base->peeked == NULL) {
+        job->piece_at = piece_at;
+        job->asked = c;
+    }
     if (status == GUFO_OK)
-        status = job_reserve_pieces(job, c->plan.count, error);
+        status = job_reserve_pieces(
+            job, job->piece_at != NULL ? count_kept(&c->plan) : c->plan.count, error);
     for (uint64_t i = 0; i < c->plan.count && status == GUFO_OK; i++) {
-        planned_tensor *t = &c->plan.tensors[i];
-
         (void)gufo_document_tensor_at(base->document, i, &tensor);
-        status = add_piece(job, t, tensor.offset, error);
-        if (status == GUFO_OK && !t->is_lent)
-            piece_lend(t, &job->pieces[i], c->plan.allocator);
+        status = add_piece(c, job, &c->plan.tensors[i], tensor.offset, error);
     }
     return status;
 }

@@ -358,6 +358,22 @@ gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error)
     return GUFO_OK;
 }
 
+gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (!makes_sense(job, p))
+        status = refuse(error, GUFO_E_ARGUMENT, "the plan for tensor %s does not fit its sources",
+                        QUOTED(p->name));
+    if (status == GUFO_OK)
+        status = cut_piece(p, job->unit_count, error);
+    if (status == GUFO_OK)
+        status = count_piece(job, p, error);
+    if (status != GUFO_OK && p->n_sources > 0 && p->sources[0].input < job->input_count)
+        (void)rows_fail(job, &p->sources[0], status, error);
+    return status;
+}
+
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
 {
     piece own = *p;
@@ -369,16 +385,9 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
         return fail_memory(error);
     job->pieces = list;
     status = own_piece(job, &own, error);
-    if (status == GUFO_OK && !makes_sense(job, &own))
-        status = refuse(error, GUFO_E_ARGUMENT, "the plan for tensor %s does not fit its sources",
-                        QUOTED(p->name));
     if (status == GUFO_OK)
-        status = cut_piece(&own, job->unit_count, error);
-    if (status == GUFO_OK)
-        status = count_piece(job, &own, error);
+        status = job_count_piece(job, &own, error);
     if (status != GUFO_OK) {
-        if (p->n_sources > 0 && p->sources[0].input < job->input_count)
-            (void)rows_fail(job, &p->sources[0], status, error);
         free_piece(&job->allocator, &own);
         return status;
     }

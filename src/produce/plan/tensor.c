@@ -65,11 +65,11 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
 
 /* ---- pieces of a made model ------------------------------------------------------------------ */
 
-static const piece *piece_of(const gufo_job *job, uint32_t input, uint64_t index)
+static const piece *piece_of(const gufo_job *job, uint32_t input, uint64_t index, plain_piece *room)
 {
     const gufo_job *maker = model_maker(job->inputs[input].model);
 
-    return maker != NULL ? &maker->pieces[index] : NULL;
+    return maker != NULL ? job_piece_at(maker, index, room) : NULL;
 }
 
 /* Whether all results have the type of the tensor. */
@@ -143,7 +143,8 @@ static gufo_status add_made_piece(gufo_job *job, uint32_t input, const piece *fr
 gufo_status job_add_tensor(gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index,
                            made *results, uint32_t count, uint64_t slices, gufo_error *error)
 {
-    const piece *p = piece_of(job, input, index);
+    plain_piece room;
+    const piece *p = piece_of(job, input, index, &room);
     bool moves = p != NULL && p->how == PIECE_MOVE && all_pass(tensor, results, count);
     rows from;
     gufo_status status = GUFO_OK;

@@ -50,11 +50,13 @@ gufo_status job_peek(const gufo_job *job, uint64_t index, uint64_t row, uint64_t
     const gufo_run run = {.threads = 1, .memory = PEEK_MEMORY};
     gufo_job one = *job;
     gufo_status status;
+    plain_piece room;
+    const piece *p = job_piece_at(job, index, &room);
     work w;
 
-    if (job->pieces[index].how == PIECE_MOVE)
-        return rows_gather(job, &job->pieces[index], row, count, out, error);
-    one.pieces = &job->pieces[index];
+    if (p->how == PIECE_MOVE)
+        return rows_gather(job, p, row, count, out, error);
+    one.pieces = (piece *)p; /* which is only read */
     one.piece_count = 1;
     one.other_memory = 0;
     status = work_begin(&w, &one, &run, false, error);
