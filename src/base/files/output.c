@@ -309,7 +309,8 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, bool reserved
     status = check_made(o, path, error);
     if (status == GUFO_OK && again)
         status = check_part(o, error);
-    if (status != GUFO_OK) { /* not ours, and not to be removed */
+    if (status !=
+        GUFO_OK) { /* another user's, or no longer where its name leads: not to be removed */
         mem_free(o->allocator, path);
         (void)close(o->fd);
         o->fd = -1;

@@ -157,10 +157,10 @@ static gufo_status find_generation(walk *w, gufo_error *error)
     default:
         w->generation = 0;
     }
-    if (w->generation > 2)
-        return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
-                         "ftype is %" PRId32 ": blocks of generation %u were never made", ftype,
-                         w->generation);
+    if (ftype < 0 || w->generation > 2)
+        return fail_with(
+            error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
+            "ftype is %" PRId32 ": the generations of blocks, its thousands, are 0 to 2", ftype);
     if (factor != 0 && factor != w->generation)
         return fail_with(error, GUFO_E_MALFORMED, field_place(w, FIELD_FTYPE),
                          "ftype is %" PRId32 ", of generation %u, but the version of the file is "
