@@ -207,7 +207,6 @@ static void test_taken(void **state)
     folder_remove(&f);
 }
 
-/* Layers without a tensor. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -207,6 +207,53 @@ static void test_architectures(void **state)
     folder_remove(&root);
 }
 
+/* Biases of all matrices and norms of a fixture whose names are the same but for the end. */
+static void add_biases(json_t *tensors)
+{
+    const size_t count = json_array_size(tensors);
+
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(tensors, i);
+        const char *weight = json_string_value(json_array_get(row, 0));
+        const int stem = (int)(strlen(weight) - strlen("weight"));
+
+        if (strstr(weight, "wte") == NULL)
+            assert_int_equal(
+                json_array_append_new(
+                    tensors, json_pack("[o, s, [O]]", json_sprintf("%.*sbias", stem, weight),
+                                       json_string_value(json_array_get(row, 1)),
+                                       json_array_get(json_array_get(row, 2), 0))),
+                0);
+    }
+}
+
+static void go_round_with_biases(subject *s)
+{
+    const size_t before = json_array_size(json_object_get(s->fixture, "tensors"));
+    path_text config;
+    json_t *fields;
+
+    add_biases(json_object_get(s->fixture, "tensors"));
+    check_u64(json_array_size(json_object_get(s->fixture, "tensors")), 2 * before - 1, "tensors");
+    go_round_fixture(s);
+    config = path_join(folder_path(s->root, "mpt in F32-F32").text, "config.json");
+    fields = json_load_file(config.text, 0, NULL);
+    check(json_is_false(json_object_get(fields, "no_bias")), "no_bias of %s", config.text);
+    json_decref(fields);
+}
+
+static void test_biases(void **state)
+{
+    const char *source = getenv("GUFO_SOURCE");
+    path_text directory = path_join(source != NULL ? source : ".", "tests/import/architectures");
+    folder root = folder_new();
+
+    (void)state;
+    check_u64(try_fixture(&root, directory.text, "mpt.json", go_round_with_biases), 0,
+              "differences");
+    folder_remove(&root);
+}
+
 static void test_delivered(void **state)
 {
     path_text all = need_shared("data/convert/hf");
@@ -233,6 +280,7 @@ static void test_delivered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_architectures),
+                                       cmocka_unit_test(test_biases),
                                        cmocka_unit_test(test_delivered)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

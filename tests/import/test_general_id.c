@@ -230,9 +230,43 @@ static void test_counted_parameters(void **state)
     case_tensor(&c, "blk.0.ffn_gate_inp.weight", 2, (const uint64_t[]){10, 4});
     count = count_parameters(c.import.document);
     check_u64(count.total, 70 + 800 + 800 + 600 + 80 + 4 + 40, "total");
-    check_u64(count.shared, 70 + 4 + 40, "shared");
-    check_u64(count.expert, 200 + 200 + 200 + 20, "expert");
-    check_u64(count.experts, (4 + 4 + 3 + 4) / 4, "experts");
+    check_u64(count.shared, 70 + 80 + 4 + 40, "shared");
+    check_u64(count.expert, 200 + 200 + 200, "expert");
+    check_u64(count.experts, (4 + 4 + 3) / 3, "experts");
+    case_end(&c);
+}
+
+/* Layers of gpt-oss: biases of experts are matrices, and count as shared; as cubes they do not. */
+static void test_expert_biases(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t dims[3];
+        uint32_t n_dims;
+    } parts[] = {
+        {"ffn_up_exps.weight", {64, 96, 32}, 3},   {"ffn_gate_exps.weight", {64, 96, 32}, 3},
+        {"ffn_down_exps.weight", {96, 64, 32}, 3}, {"ffn_up_exps.bias", {96, 32}, 2},
+        {"ffn_gate_exps.bias", {96, 32}, 2},       {"ffn_down_exps.bias", {64, 32}, 2},
+        {"ffn_gate_inp.weight", {64, 32}, 2},      {"ffn_gate_inp.bias", {32}, 1}};
+    char names[COUNT_OF(parts)][64];
+    general_case c;
+    parameter_count count;
+
+    (void)state;
+    case_begin(&c, ".");
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        (void)snprintf(names[i], sizeof names[i], "blk.0.%s", parts[i].name);
+        case_tensor(&c, names[i], parts[i].n_dims, parts[i].dims);
+    }
+    count = count_parameters(c.import.document);
+    check_u64(count.total, 3 * 64 * 96 * 32 + (96 + 96 + 64) * 32 + 65 * 32, "total");
+    check_u64(count.shared, (96 + 96 + 64) * 32 + 65 * 32, "shared");
+    check_u64(count.expert, 3 * 64 * 96, "expert");
+    check_u64(count.experts, 32, "experts");
+    case_tensor(&c, "blk.1.ffn_up_exps.bias", 3, (const uint64_t[]){96, 32, 1});
+    count = count_parameters(c.import.document);
+    check_u64(count.expert, 3 * 64 * 96 + 96, "expert, with a bias of three dimensions");
+    check_u64(count.experts, 32, "experts, with a bias of three dimensions");
     case_end(&c);
 }
 
@@ -314,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_titles),
         cmocka_unit_test(test_size_labels),
         cmocka_unit_test(test_counted_parameters),
+        cmocka_unit_test(test_expert_biases),
         cmocka_unit_test(test_folder_names),
         cmocka_unit_test(test_placeholders),
     };

@@ -113,10 +113,10 @@ static gufo_status evaluate_row(writing *w, const rule *row, gufo_error *error)
                                    : fail_memory(error);
     if (status == GUFO_OK)
         status = write_value(w, row, &result.value, error);
-    if (status == GUFO_OK && term_has_value(&result.value))
-        status = note_origins(w, row, error);
     else
         status = about_key(status, row->key, error);
+    if (status == GUFO_OK && term_has_value(&result.value))
+        status = note_origins(w, row, error);
     json_decref(w->scope.read);
     w->scope.read = NULL;
     expression_free(&result);

@@ -394,9 +394,12 @@ static bool spell_tensor(gufo_str name, uint64_t block, char out[NAME_SIZE], con
     (void)snprintf(out, NAME_SIZE, "%.*s", (int)name.len, name.data);
     (void)snprintf(number, sizeof number, ".%" PRIu64 ".", block);
     at = strstr(out, number);
-    if (block != UINT64_MAX && at != NULL)
-        (void)snprintf(out, NAME_SIZE, "%.*s.{bid}.%s", (int)((size_t)(at - out)), name.data,
-                       name.data + ((size_t)(at - out) + strlen(number)));
+    if (block != UINT64_MAX && at != NULL) {
+        size_t begin = (size_t)(at - out), end = begin + strlen(number);
+
+        (void)snprintf(out, NAME_SIZE, "%.*s.{bid}.%.*s", (int)begin, name.data,
+                       (int)(name.len - end), name.data + end);
+    }
     return true;
 }
 
@@ -405,6 +408,17 @@ bool names_is_generated(gufo_str name)
 {
     return str_begins(name, "rope_freqs.") || str_begins(name, "rope_factors_") ||
            str_begins(name, "mel_filters");
+}
+
+/* Whether the checkpoint has a tensor whose name begins so: classes differ in the names of their blocks. */
+static bool has_beginning(const naming *n, const char *beginning)
+{
+    const checkpoint *c = &n->made->checkpoint;
+
+    for (uint64_t i = 0; i < c->tensor_count; i++)
+        if (str_begins(c->tensors[i].name, beginning))
+            return true;
+    return false;
 }
 
 static gufo_status try_names(naming *n, uint64_t index, gufo_error *error)
@@ -420,14 +434,17 @@ static gufo_status try_names(naming *n, uint64_t index, gufo_error *error)
     for (size_t i = 0; names_row_at(i, &name_there, &tensor) && status == GUFO_OK; i++) {
         const char *place = strstr(name_there, "{bid}");
         const export_row row = {.name = filled, .with = "", .shape = ""};
+        size_t begin = place == NULL ? 0 : (size_t)(place - name_there);
         int len;
 
         if (strcmp(tensor, wanted) != 0 || (place != NULL && block == UINT64_MAX))
             continue;
-        len = place == NULL
-                  ? snprintf(filled, sizeof filled, "%s%s", name_there, suffix)
-                  : snprintf(filled, sizeof filled, "%.*s{b}%s%s", (int)(place - name_there),
-                             name_there, place + strlen("{bid}"), suffix);
+        (void)snprintf(filled, sizeof filled, "%.*s", (int)begin, name_there);
+        if (!has_beginning(n, filled))
+            continue;
+        len = place == NULL ? snprintf(filled, sizeof filled, "%s%s", name_there, suffix)
+                            : snprintf(filled, sizeof filled, "%.*s{b}%s%s", (int)begin, name_there,
+                                       place + strlen("{bid}"), suffix);
         if (len > 0 && (size_t)len < sizeof filled)
             status = try_row(n, &row, block, error);
         if (n->coverage[index].found > 0)

@@ -27,15 +27,14 @@ static uint64_t elements_of(const gufo_document_tensor *tensor)
     return product;
 }
 
-/* How many experts a tensor holds; 0: it is shared by all. */
+/* How many experts a tensor holds; 0: it counts as shared by all, as matrices do, those of biases too. */
 static uint64_t experts_of(const gufo_document_tensor *tensor)
 {
     bool bias = str_search(tensor->name, gufo_str_of(".bias")) != NULL;
-    uint32_t dimension = bias ? 1 : 2;
 
-    if (str_search(tensor->name, gufo_str_of("_exps.")) == NULL || tensor->n_dims <= dimension)
+    if (str_search(tensor->name, gufo_str_of("_exps.")) == NULL || tensor->n_dims < 3)
         return 0;
-    return tensor->dims[dimension];
+    return tensor->dims[bias ? 1 : 2];
 }
 
 parameter_count count_parameters(const gufo_document *document)
