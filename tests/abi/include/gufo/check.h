@@ -43,7 +43,7 @@ typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *a
 
 /* Called for each dimension of a tensor that keys give: `keys`, whole names, are those that it is
  * computed from; `fits`: the tensor has it.  Which key is wrong can be told from that: the one whose
- * dimensions fit nowhere.  The names live as long as the call. */
+ * dimensions fit nowhere.  The names are views that live as long as the model. */
 typedef void gufo_dimension_fn(void *context, const gufo_str *keys, size_t count, bool fits);
 
 typedef struct gufo_check_options {
