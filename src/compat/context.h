@@ -127,8 +127,8 @@ static inline tensor_info *compat_tensor(const struct gguf_context *ctx, uint64_
     return (tensor_info *)named_list_slot(&ctx->tensors, index);
 }
 
-/* Appends a copy of a tensor with a name that is not there yet, of which the tensor itself may have
- * only the beginning; false without memory. */
+/* Appends a copy of a tensor under a new name; the ggml_tensor may hold only its beginning.  False without
+ * memory. */
 bool compat_tensors_add(struct gguf_context *ctx, gufo_str name, const tensor_info *info);
 /* Bytes of its data. */
 uint64_t compat_tensor_size(const tensor_info *info);

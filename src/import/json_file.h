@@ -7,7 +7,7 @@
 #include "import/model_file.h"
 
 /* Takes some of the memory.  GUFO_E_LIMIT, with GUFO_ADVICE_MEMORY, if not so much is left.  `bounds` may be
- * NULL, in all of these: there is no end of it, but for each text what is allowed by default. */
+ * NULL in all of these: then only the default limit of each text applies. */
 gufo_status import_bounds_take(import_bounds *bounds, uint64_t bytes, gufo_error *error);
 
 /* Reads FOLDER/NAME, or NAME where `folder` is NULL: at most `limit` bytes, whose values take no more

@@ -233,7 +233,7 @@ static int measure(quantize_options *o, const char *path, gufo_cpu cpu)
     return code;
 }
 
-/* The place of the measurements.  Anybody can guess it: a symlink there is no reason to fail. */
+/* The place of the measurements.  Anybody can plant a symlink there, so one is skipped with a warning. */
 static int find_kept(const quantize_options *o, char **kept)
 {
     struct stat info;

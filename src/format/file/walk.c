@@ -492,8 +492,8 @@ static bool read_info(walker *w, uint64_t index)
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-/* Whether names are added to their index when so many were read: seldom, because each time the index is
- * made anew, but before names that are all alike take much memory. */
+/* Whether names are added to their index when so many were read: seldom, because the index is rebuilt
+ * each time, but early enough to find repeated names before they take much memory. */
 static bool is_time_to_index(uint64_t count)
 {
     enum { FIRST = 1 << 10 };

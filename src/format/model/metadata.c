@@ -112,33 +112,9 @@ gufo_status model_fail_value(const gufo_model *model, gufo_status status, const 
                       error);
 }
 
-#define DEFINE_GETTER(name, type)                                                           \
-    gufo_status gufo_get_##name(const gufo_model *model, const char *key, type *out,        \
-                                gufo_error *error)                                          \
-    {                                                                                       \
-        gufo_entry entry;                                                                   \
-        gufo_status status = model_find_entry(model, key, &entry, error);                   \
-                                                                                            \
-        if (status != GUFO_OK)                                                              \
-            return status;                                                                  \
-        return model_fail_value(model, gufo_value_##name(&entry.value, out, error), &entry, \
-                                error);                                                     \
-    }
-
-DEFINE_GETTER(u64, uint64_t)
-DEFINE_GETTER(i64, int64_t)
-DEFINE_GETTER(f64, double)
-DEFINE_GETTER(bool, bool)
-DEFINE_GETTER(str, gufo_str)
-
-gufo_status gufo_get_array(const gufo_model *model, const char *key, gufo_value_type elements,
-                           gufo_array *out, gufo_error *error)
-{
-    gufo_entry entry;
-    gufo_status status = model_find_entry(model, key, &entry, error);
-
-    if (status != GUFO_OK)
-        return status;
-    return model_fail_value(model, gufo_value_array(&entry.value, elements, out, error), &entry,
-                            error);
-}
+MODEL_GETTER(gufo_get, model_find_entry, u64, uint64_t)
+MODEL_GETTER(gufo_get, model_find_entry, i64, int64_t)
+MODEL_GETTER(gufo_get, model_find_entry, f64, double)
+MODEL_GETTER(gufo_get, model_find_entry, bool, bool)
+MODEL_GETTER(gufo_get, model_find_entry, str, gufo_str)
+MODEL_ARRAY_GETTER(gufo_get, model_find_entry)

@@ -97,6 +97,34 @@ gufo_status model_find_entry(const gufo_model *model, const char *key, gufo_entr
 /* Adds to a failed conversion of a value what it could not know: which key, and where. */
 gufo_status model_fail_value(const gufo_model *model, gufo_status status, const gufo_entry *entry,
                              gufo_error *error);
+
+/* Defines a public function that finds an entry and converts its value as gufo_value_NAME does.  `find`
+ * has the parameters of model_find_entry. */
+#define MODEL_GETTER(function, find, name, type)                                            \
+    gufo_status function##_##name(const gufo_model *model, const char *key, type *out,      \
+                                  gufo_error *error)                                        \
+    {                                                                                       \
+        gufo_entry entry;                                                                   \
+        gufo_status status = find(model, key, &entry, error);                               \
+                                                                                            \
+        if (status != GUFO_OK)                                                              \
+            return status;                                                                  \
+        return model_fail_value(model, gufo_value_##name(&entry.value, out, error), &entry, \
+                                error);                                                     \
+    }
+#define MODEL_ARRAY_GETTER(function, find)                                                     \
+    gufo_status function##_array(const gufo_model *model, const char *key,                     \
+                                 gufo_value_type elements, gufo_array *out, gufo_error *error) \
+    {                                                                                          \
+        gufo_entry entry;                                                                      \
+        gufo_status status = find(model, key, &entry, error);                                  \
+                                                                                               \
+        if (status != GUFO_OK)                                                                 \
+            return status;                                                                     \
+        return model_fail_value(model, gufo_value_array(&entry.value, elements, out, error),   \
+                                &entry, error);                                                \
+    }
+
 /* Entry or tensor `index` of those that the model has.  A provider may fail to describe one again,
  * or change it: GUFO_E_CHANGED. */
 gufo_status model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *out,

@@ -38,7 +38,7 @@ static void set_number(rows *r, const number_type *number, bool swapped)
     r->swapped = swapped && number->bits > 8;
 }
 
-/* Rows of numbers that lie in a file. */
+/* Rows of numbers in a file. */
 static rows rows_in(const source *from, uint32_t file, uint64_t offset, const number_type *number,
                     bool swapped, uint64_t columns)
 {

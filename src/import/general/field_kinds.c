@@ -69,7 +69,7 @@ static bool is_license(const json_t *value)
     return is_text(value) || is_texts(value);
 }
 
-/* The text, or what else stands in its place; NULL: nothing does, and *done: nothing shall. */
+/* The text, or another value given for it; NULL if there is neither; *done: the field stays empty. */
 static const json_t *find_text(general_sources *s, const general_field *field, bool *done)
 {
     const json_t *value = find_given(s, field, done);

@@ -1,5 +1,5 @@
 /* The size label that a converter writes: two digits at least, in thousands, millions, billions or
- * trillions.  That of a file's name (schema/name/size.c) is counted likewise, and written otherwise:
+ * trillions.  That of a file's name (schema/name/size.c) counts experts' biases as experts, and is written otherwise:
  * here 1,000,000,000 is "1000M", there "1B". */
 #include "import/general/size_label.h"
 

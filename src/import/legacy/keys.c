@@ -233,8 +233,8 @@ static gufo_status set_silero(const filling *f, gufo_error *error)
 
 enum { TYPES = 64 }; /* more than there are */
 
-/* How many weights have each element type: those of matrices that are no embedding, of any where
- * there are none. */
+/* How many weights have each element type: those of matrices other than the embedding, or of all
+ * tensors where there are none. */
 typedef struct weight_counts {
     uint64_t of[TYPES], total;
 } weight_counts;

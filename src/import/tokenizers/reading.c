@@ -56,8 +56,8 @@ static bool spell_nul(gufo_str text, char *out)
     return found;
 }
 
-/* Names of JSON cannot have a NUL in memory, which is a token of some vocabularies: there it is U+FFFF,
- * which is no character. */
+/* Names of JSON cannot have a NUL in memory, which is a token of some vocabularies: U+FFFF, a
+ * noncharacter, replaces it. */
 static gufo_status read_with_nul(tokenizer_reading *r, const char *name, json_t **json,
                                  gufo_error *reason)
 {

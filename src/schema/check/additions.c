@@ -1,5 +1,5 @@
 /* Values that programs know and the specification does not list (spec, General metadata, Scaling,
- * Tokenizer, ggml_type).  Those that nobody knows break rules of their own. */
+ * Tokenizer, ggml_type).  Unknown values break rules of their own. */
 #include <inttypes.h>
 
 #include "schema/check/checks.h"

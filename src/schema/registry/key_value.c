@@ -145,32 +145,8 @@ static gufo_status need_value(const gufo_model *model, const char *key, gufo_ent
                                                   : model_find_entry(model, key, entry, error);
 }
 
-#define DEFINE_GETTER(name, type)                                                           \
-    gufo_status gufo_key_##name(const gufo_model *model, const char *key, type *out,        \
-                                gufo_error *error)                                          \
-    {                                                                                       \
-        gufo_entry entry;                                                                   \
-        gufo_status status = need_value(model, key, &entry, error);                         \
-                                                                                            \
-        if (status != GUFO_OK)                                                              \
-            return status;                                                                  \
-        return model_fail_value(model, gufo_value_##name(&entry.value, out, error), &entry, \
-                                error);                                                     \
-    }
-
-DEFINE_GETTER(u64, uint64_t)
-DEFINE_GETTER(f64, double)
-DEFINE_GETTER(bool, bool)
-DEFINE_GETTER(str, gufo_str)
-
-gufo_status gufo_key_array(const gufo_model *model, const char *key, gufo_value_type elements,
-                           gufo_array *out, gufo_error *error)
-{
-    gufo_entry entry;
-    gufo_status status = need_value(model, key, &entry, error);
-
-    if (status != GUFO_OK)
-        return status;
-    return model_fail_value(model, gufo_value_array(&entry.value, elements, out, error), &entry,
-                            error);
-}
+MODEL_GETTER(gufo_key, need_value, u64, uint64_t)
+MODEL_GETTER(gufo_key, need_value, f64, double)
+MODEL_GETTER(gufo_key, need_value, bool, bool)
+MODEL_GETTER(gufo_key, need_value, str, gufo_str)
+MODEL_ARRAY_GETTER(gufo_key, need_value)
