@@ -1,0 +1,76 @@
+/* What a tokenizer.json says, before anybody draws conclusions from it.
+ *
+ * The long parts, vocabulary, merges and added tokens, are read from front to back into tables, whose
+ * texts are views of the file's own bytes: any bytes, U+0000 too.  The short parts (normalizer,
+ * pre-tokenizer, post-processor, decoder, the flags of the model) are JSON values. */
+#ifndef TEXT_FORMATS_TOKENIZER_FILE_H
+#define TEXT_FORMATS_TOKENIZER_FILE_H
+
+#include <jansson.h>
+
+#include "base/hash.h"
+#include "gufo/base.h"
+
+/* A view of tokenizer_file.text. */
+typedef struct file_text {
+    uint32_t at, len;
+} file_text;
+
+/* An entry of the model's vocabulary, in the order of the file. */
+typedef struct file_entry {
+    file_text text;
+    uint32_t id; /* of a list (Unigram): its position */
+} file_entry;
+
+typedef struct file_merge {
+    file_text left, right;
+} file_merge;
+
+/* An element of "added_tokens". */
+typedef struct file_added {
+    file_text content;
+    uint32_t id; /* as the element says */
+    bool special, normalized, single_word, lstrip, rstrip;
+    bool complete; /* it has all seven members */
+} file_added;
+
+typedef struct tokenizer_file {
+    gufo_allocator allocator;
+    char *text; /* the file; escapes of strings are decoded where they are */
+    size_t len;
+    json_t *root; /* all members but "added_tokens", "vocab" and "merges" of "model" */
+
+    bool has_vocab, vocab_is_list; /* a list of [text, score], or an object of ids */
+    file_entry *vocab;
+    double *scores; /* of a list; NULL */
+    uint32_t vocab_count;
+    bool has_merges;
+    file_merge *merges;
+    uint32_t merge_count;
+    file_added *added;
+    uint32_t added_count;
+
+    uint32_t *slots; /* of entries by text: 1 + the last one with it; 0: empty */
+    uint32_t slot_mask;
+    hash_key slot_key;
+} tokenizer_file;
+
+/* Reads a file, whose text is copied; freed with tokenizer_file_free.  NULL on failure:
+ * GUFO_E_MALFORMED with the place, GUFO_E_LIMIT, GUFO_E_MEMORY. */
+tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocator,
+                                    gufo_error *error);
+void tokenizer_file_free(tokenizer_file *f); /* NULL is allowed */
+
+static inline gufo_str file_str(const tokenizer_file *f, file_text text)
+{
+    return (gufo_str){f->text + text.at, text.len};
+}
+
+/* The last entry of the vocabulary with this text; NULL. */
+const file_entry *tokenizer_file_find(const tokenizer_file *f, gufo_str text);
+
+/* A member of root ("normalizer", ...) or of the model; NULL if it is missing or null. */
+const json_t *tokenizer_file_part(const tokenizer_file *f, const char *name);
+const json_t *tokenizer_file_flag(const tokenizer_file *f, const char *member_of_model);
+
+#endif

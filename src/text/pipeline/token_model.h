@@ -1,0 +1,45 @@
+/* The model of a tokenizer.json: the ids of a piece. */
+#ifndef TEXT_PIPELINE_TOKEN_MODEL_H
+#define TEXT_PIPELINE_TOKEN_MODEL_H
+
+#include "gufo/vocab.h"
+#include "text/formats/tokenizer_file.h"
+
+typedef struct model_token {
+    uint32_t id;
+    uint32_t begin, end; /* bytes of the piece that it stands for; not always whole characters */
+} model_token;
+
+/* A list that is emptied by count = 0. */
+typedef struct model_tokens {
+    const gufo_allocator *allocator;
+    model_token *list;
+    uint64_t count, room;
+} model_tokens;
+
+void model_tokens_free(model_tokens *t);
+
+typedef struct token_model token_model;
+
+/* BPE, WordPiece, Unigram or WordLevel, with the vocabulary of `f`, which may be freed afterwards.  NULL
+ * on failure: GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
+token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allocator,
+                             gufo_error *error);
+void token_model_free(token_model *m);              /* NULL is allowed */
+const char *token_model_name(const token_model *m); /* "BPE", "WordPiece", "Unigram", "WordLevel" */
+
+/* What one thread needs: room, and the pieces that it has encoded before. */
+typedef struct model_scratch model_scratch;
+model_scratch *model_scratch_new(const token_model *m, const gufo_allocator *allocator,
+                                 gufo_error *error);
+void model_scratch_free(model_scratch *s); /* NULL is allowed */
+
+/* Appends the tokens of a piece, which is not empty; the fast way for ids alone, and the way for
+ * who needs to know what they stand for.  Both give the same ids.  GUFO_E_MALFORMED: the model has no
+ * token for a character, and none for unknown ones; GUFO_E_LIMIT; GUFO_E_MEMORY. */
+gufo_status token_model_ids(const token_model *m, model_scratch *s, gufo_str piece, gufo_ids *out,
+                            gufo_error *error);
+gufo_status token_model_encode(const token_model *m, model_scratch *s, gufo_str piece,
+                               model_tokens *out, gufo_error *error);
+
+#endif

@@ -1,0 +1,96 @@
+/* A text on its way, and the origins of its bytes: both grow in step. */
+#include "text/pipeline/work_text.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { LEAST_ROOM = 256 };
+
+void work_text_free(work_text *t)
+{
+    mem_free(t->allocator, t->data);
+    mem_free(t->allocator, t->origins);
+    *t = (work_text){.allocator = t->allocator, .keeps_origins = t->keeps_origins};
+}
+
+void work_text_clear(work_text *out, const work_text *in)
+{
+    out->len = 0;
+    out->begins = false;
+    out->keeps_origins = in->keeps_origins;
+}
+
+/* Room for `more` bytes, and for one at least. */
+static bool reserve(work_text *t, size_t more)
+{
+    size_t room = t->room < LEAST_ROOM ? LEAST_ROOM : t->room;
+    bool ready = t->data != NULL && (t->origins != NULL || !t->keeps_origins);
+    char *data;
+
+    if (more > UINT32_MAX - t->len)
+        return false;
+    while (room - t->len < more)
+        room *= 2;
+    if (room == t->room && ready)
+        return true;
+    data = mem_resize(t->allocator, t->data, room);
+    if (data == NULL)
+        return false;
+    t->data = data;
+    if (t->keeps_origins) {
+        text_origin *origins = room <= SIZE_MAX / sizeof *origins
+                                   ? mem_resize(t->allocator, t->origins, room * sizeof *origins)
+                                   : NULL;
+
+        if (origins == NULL)
+            return false;
+        t->origins = origins;
+    }
+    t->room = room;
+    return true;
+}
+
+bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t end)
+{
+    size_t len = end - begin;
+
+    if (len == 0)
+        return true;
+    if (!reserve(out, len))
+        return false;
+    if (out->len == 0)
+        out->begins = work_text_begins(in, begin);
+    memcpy(out->data + out->len, in->data + begin, len);
+    if (out->keeps_origins)
+        memcpy(out->origins + out->len, in->origins + begin, len * sizeof *out->origins);
+    out->len += len;
+    return true;
+}
+
+static text_origin origin_of(const work_text *in, size_t begin, size_t end)
+{
+    if (begin < end)
+        return work_text_origin(in, begin, end);
+    return begin == 0 ? (text_origin){0, 0}
+                      : (text_origin){in->origins[begin - 1].end, in->origins[begin - 1].end};
+}
+
+bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text)
+{
+    if (text.len == 0)
+        return true;
+    if (!reserve(out, text.len))
+        return false;
+    if (out->len == 0)
+        out->begins = work_text_begins(in, begin);
+    memcpy(out->data + out->len, text.data, text.len);
+    if (out->keeps_origins) {
+        text_origin origin = origin_of(in, begin, end);
+
+        for (size_t i = 0; i < text.len; i++)
+            out->origins[out->len + i] = origin;
+    }
+    out->len += text.len;
+    return true;
+}
