@@ -37,8 +37,7 @@ static void make(made_vocab *m, const token_algorithm *algorithm)
 {
     memset(m, 0, sizeof *m);
     m->vocab = (gufo_vocab){.allocator = {.resize = resize},
-                            .bytes = m->bytes,
-                            .starts = m->starts,
+                            .texts = {.bytes = m->bytes, .starts = m->starts},
                             .attributes = m->attributes,
                             .algorithm = algorithm,
                             .escape_spaces = algorithm != &algorithm_bpe};

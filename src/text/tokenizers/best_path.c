@@ -8,29 +8,31 @@
 #include "base/memory.h"
 #include "text/vocabulary/characters.h"
 
+bool path_room_make(path_room *room, uint32_t count, const gufo_allocator *allocator)
+{
+    uint64_t wanted = (uint64_t)count + count / 2;
+
+    if (count <= room->room)
+        return true;
+    mem_free(allocator, room->places);
+    room->room = 0;
+    room->places = mem_array(allocator, wanted, sizeof *room->places);
+    if (room->places == NULL)
+        return false;
+    room->room = wanted;
+    return true;
+}
+
 static gufo_status make_places(tokenizing *t, uint32_t count, path_room *room, gufo_error *error)
 {
     path_place unreached = {-DBL_MAX, t->vocab->special[GUFO_SPECIAL_UNKNOWN]};
 
-    if (count > room->room) {
-        uint64_t wanted = (uint64_t)count + count / 2;
-
-        mem_free(t->allocator, room->places);
-        room->room = 0;
-        room->places = mem_array(t->allocator, wanted, sizeof *room->places);
-        if (room->places == NULL)
-            return fail_memory(error);
-        room->room = wanted;
-    }
+    if (!path_room_make(room, count, t->allocator))
+        return fail_memory(error);
     for (uint32_t i = 0; i < count; i++)
         room->places[i] = unreached;
     room->places[0].score = 0;
     return GUFO_OK;
-}
-
-static inline uint64_t token_of(uint32_t id, uint32_t start)
-{
-    return (uint64_t)start << 32 | id;
 }
 
 /* ---- as llama.cpp finds it: sums are doubles ------------------------------------------------ */
@@ -54,7 +56,7 @@ static void reach_longer(const path_rules *rules, uint64_t node, gufo_str text, 
     while ((node = trie_next(rules->tokens, node, &to, last)) != TRIE_NONE) {
         uint32_t id = trie_value(node);
 
-        reach(&places[to - text.data], score + rules->scores[id], token_of(id, at));
+        reach(&places[to - text.data], score + rules->scores[id], path_token(id, at));
     }
 }
 
@@ -81,14 +83,14 @@ static void find(const gufo_vocab *v, const path_rules *rules, gufo_str text, pa
                 uint32_t id = trie_value(child);
 
                 single |= end == next;
-                reach(&places[end], score + scores[id], token_of(id, at));
+                reach(&places[end], score + scores[id], path_token(id, at));
             }
         }
         if (trie_base(node) == TRIE_CHAINED)
             reach_longer(rules, node, text, end, at, places);
         if (!single)
             reach(&places[next], score + rules->unknown,
-                  token_of(v->special[GUFO_SPECIAL_UNKNOWN], at));
+                  path_token(v->special[GUFO_SPECIAL_UNKNOWN], at));
     }
 }
 
@@ -106,7 +108,7 @@ static double original_score(const gufo_vocab *v, const path_rules *rules, uint3
 static inline void reach_float(path_place *place, double score, uint32_t id, uint32_t start)
 {
     if (place->score == -DBL_MAX || score > place->score)
-        *place = (path_place){(float)score, token_of(id, start)};
+        *place = (path_place){(float)score, path_token(id, start)};
 }
 
 static void find_original(const gufo_vocab *v, const path_rules *rules, gufo_str text,
@@ -139,19 +141,18 @@ static void find_original(const gufo_vocab *v, const path_rules *rules, gufo_str
 
 /* ---- the path ------------------------------------------------------------------------------- */
 
-/* Makes the places of the best path, which say where their tokens begin, say where they end. */
-static void turn_round(path_place *places, uint32_t len)
+void path_turn_round(path_place *places, uint32_t len)
 {
     uint32_t place = len, end = len;
 
     while (place > 0) {
         uint32_t start = path_other(&places[place]);
 
-        places[place].token = token_of(path_id(&places[place]), end);
+        places[place].token = path_token(path_id(&places[place]), end);
         end = place;
         place = start;
     }
-    places[0].token = token_of(path_id(&places[0]), end);
+    places[0].token = path_token(path_id(&places[0]), end);
 }
 
 gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, path_room *room,
@@ -169,6 +170,6 @@ gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, pat
         find_original(t->vocab, rules, text, room->places);
     else
         find(t->vocab, rules, text, room->places);
-    turn_round(room->places, (uint32_t)text.len);
+    path_turn_round(room->places, (uint32_t)text.len);
     return GUFO_OK;
 }

@@ -23,11 +23,22 @@ static inline uint32_t path_other(const path_place *place)
     return (uint32_t)(place->token >> 32);
 }
 
+static inline uint64_t path_token(uint32_t id, uint32_t other)
+{
+    return (uint64_t)other << 32 | id;
+}
+
+/* Makes the places of the best path, which say where their tokens begin, say where they end. */
+void path_turn_round(path_place *places, uint32_t len);
+
 /* Room for the places of a text; {0} is empty. */
 typedef struct path_room {
     path_place *places;
     uint64_t room;
 } path_room;
+
+/* Makes room for `count` places, which lose what they hold; false without memory. */
+bool path_room_make(path_room *room, uint32_t count, const gufo_allocator *allocator);
 
 typedef struct path_rules {
     trie *tokens;

@@ -27,8 +27,8 @@ static gufo_status fill_bytes(bpe_tables *t, const gufo_vocab *v, gufo_error *er
         gufo_str one = {(const char *)&(uint8_t){(uint8_t)byte}, 1};
         gufo_str shown = {t->alphabet.text[byte], t->alphabet.len[byte]};
 
-        t->fallback[byte] =
-            v->byte_alphabet ? vocab_find(v, one.data, 1) : vocab_find_byte(v, (uint8_t)byte);
+        t->fallback[byte] = v->byte_alphabet ? vocab_find(v, one.data, 1)
+                                             : text_table_find_byte(&v->texts, (uint8_t)byte);
         t->symbols[byte] = v->byte_alphabet ? merge_table_add(&t->merges, v, shown)
                            : byte < 0x80    ? merge_table_find(&t->merges, v, one)
                                             : NO_SYMBOL;
@@ -45,7 +45,8 @@ static gufo_status fill_ranks(bpe_tables *t, const gufo_vocab *v, gufo_error *er
     if (t->ranks == NULL)
         return fail_memory(error);
     for (unsigned pair = 0; pair < 256 * 256; pair++)
-        t->ranks[pair] = merge_rank(&t->merges, t->symbols[pair >> 8], t->symbols[pair & 255]);
+        t->ranks[pair] =
+            merge_rank(&t->merges.pairs, t->symbols[pair >> 8], t->symbols[pair & 255]);
     return GUFO_OK;
 }
 
@@ -96,8 +97,8 @@ static gufo_status open_bpe(gufo_vocab *v, const gufo_model *model, gufo_error *
         status = fill_bytes(t, v, error);
     if (status == GUFO_OK && v->byte_alphabet)
         status = fill_ranks(t, v, error);
-    for (uint32_t i = 0; status == GUFO_OK && !v->byte_alphabet && i < t->merges.count; i++)
-        byte_pairs_add(&t->pairs, merge_table_text(&t->merges, v, t->merges.results[i]));
+    for (uint32_t i = 0; status == GUFO_OK && !v->byte_alphabet && i < t->merges.pairs.count; i++)
+        byte_pairs_add(&t->pairs, merge_table_text(&t->merges, v, t->merges.pairs.results[i]));
     return status;
 }
 
@@ -136,7 +137,7 @@ static algorithm_scratch *new_scratch(const gufo_vocab *v, const gufo_allocator 
     }
     s->vocab = v;
     s->cache.allocator = allocator;
-    s->merging.table = &t->merges;
+    s->merging.table = &t->merges.pairs;
     s->merging.links.allocator = s->merging.heap.allocator = allocator;
     s->parts.allocator = s->escaped.allocator = s->composed.allocator = allocator;
     s->shown.allocator = s->offsets.allocator = allocator;

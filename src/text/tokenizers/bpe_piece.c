@@ -134,7 +134,7 @@ static void make_character_parts(merging *m, const bpe_tables *t, const gufo_voc
             symbol = merge_table_find(&t->merges, v, (gufo_str){piece.data + at, size});
         parts[count] = (merge_part){symbol, (uint32_t)at, NO_RANK};
         if (count > 0)
-            parts[count - 1].rank = rank_of_pair(&t->merges, parts[count - 1].symbol, symbol);
+            parts[count - 1].rank = rank_of_pair(&t->merges.pairs, parts[count - 1].symbol, symbol);
     }
     m->count = count;
 }
@@ -187,7 +187,7 @@ static gufo_status find_whole(algorithm_scratch *s, gufo_str piece, uint32_t *id
     const gufo_vocab *v = s->vocab;
 
     *id = GUFO_NO_TOKEN;
-    if (piece.len > v->longest ||
+    if (piece.len > v->texts.longest ||
         (!v->ignore_merges && !(v->pre->newline_tokens && is_newlines(piece))))
         return GUFO_OK;
     piece = spell(s, piece);

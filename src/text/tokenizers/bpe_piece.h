@@ -5,6 +5,7 @@
 #include "text/tokenizers/algorithm.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/escaped.h"
+#include "text/tokenizers/merge_table.h"
 #include "text/tokenizers/merging.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/pretokenizer.h"

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static void add(byte_pairs *pairs, char left, char right)
-{
-    unsigned pair = (unsigned)(uint8_t)left << 8 | (uint8_t)right;
-
-    pairs->bits[pair >> 6] |= UINT64_C(1) << (pair & 63);
-}
-
 /* After a space comes what follows byte 81 in a token: of the three bytes of U+2581, the last may
  * begin a token if the text around it is not UTF-8. */
 void byte_pairs_add(byte_pairs *pairs, gufo_str token)
@@ -18,13 +11,13 @@ void byte_pairs_add(byte_pairs *pairs, gufo_str token)
         const char *at = token.data + i;
         bool after_space = at[-1] == '\x81';
 
-        add(pairs, at[-1], *at);
+        byte_pairs_join(pairs, at[-1], *at);
         if (after_space)
-            add(pairs, ' ', *at);
+            byte_pairs_join(pairs, ' ', *at);
         if (*at == '\xe2' && token.len - i >= 3 && at[1] == '\x96' && at[2] == '\x81') {
-            add(pairs, at[-1], ' ');
+            byte_pairs_join(pairs, at[-1], ' ');
             if (after_space)
-                add(pairs, ' ', ' ');
+                byte_pairs_join(pairs, ' ', ' ');
         }
     }
 }

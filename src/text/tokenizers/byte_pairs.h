@@ -15,6 +15,13 @@ typedef struct byte_pairs {
  * U+2581: the space of a pair means that character, whole. */
 void byte_pairs_add(byte_pairs *pairs, gufo_str token);
 
+static inline void byte_pairs_join(byte_pairs *pairs, char left, char right)
+{
+    unsigned pair = (unsigned)(uint8_t)left << 8 | (uint8_t)right;
+
+    pairs->bits[pair >> 6] |= UINT64_C(1) << (pair & 63);
+}
+
 static inline bool byte_pairs_has(const byte_pairs *pairs, char left, char right)
 {
     unsigned pair = (unsigned)(uint8_t)left << 8 | (uint8_t)right;

@@ -34,7 +34,7 @@ gufo_str merge_table_text(const merge_table *t, const gufo_vocab *v, uint32_t sy
 /* The slot of a text: the one that has it, or the empty one where it belongs. */
 static uint32_t *extra_slot(const merge_table *t, const gufo_vocab *v, gufo_str text)
 {
-    uint32_t at = (uint32_t)hash_text(v->slot_key, text) & t->slot_mask;
+    uint32_t at = (uint32_t)hash_text(v->texts.slot_key, text) & t->slot_mask;
 
     while (t->slots[at] != 0 && !gufo_str_equal(extra_text(t, t->slots[at] - 1), text))
         at = (at + 1) & t->slot_mask;
@@ -144,7 +144,7 @@ static gufo_status next_batch(merge_walk *w, gufo_error *error)
             return fail_merge(w, w->first + w->count, error,
                               "is not two parts with a space between:", value.as.str);
     }
-    if (w->iter.changed || (w->count < BATCH && w->first + w->count != w->table->count))
+    if (w->iter.changed || (w->count < BATCH && w->first + w->count != w->table->pairs.count))
         return fail_with(error, GUFO_E_CHANGED, w->entry.value_offset,
                          "\"tokenizer.ggml.merges\" changed while it was read");
     return GUFO_OK;
@@ -187,7 +187,7 @@ static bool guess_result(const merge_walk *w, const gufo_str parts[2], uint32_t 
 {
     const gufo_vocab *v = w->vocab;
 
-    if (v->texts_repeat)
+    if (v->texts.repeats)
         return false;
     if (*guess < v->size && is_joined(vocab_text(v, *guess), parts)) {
         (*guess)++;
@@ -208,7 +208,7 @@ static uint32_t add_result(merge_walk *w, gufo_str text)
 /* Results that are not where they are expected are looked up. */
 static gufo_status find_results(merge_walk *w, uint32_t *guess, gufo_error *error)
 {
-    uint32_t *results = w->table->results + w->first;
+    uint32_t *results = w->table->pairs.results + w->first;
     gufo_str texts[BATCH];
     uint32_t ids[BATCH], places[BATCH], count = 0;
     size_t at = 0;
@@ -225,7 +225,7 @@ static gufo_status find_results(merge_walk *w, uint32_t *guess, gufo_error *erro
         places[count] = i;
         texts[count++] = join(w, parts, &at);
     }
-    vocab_find_batch(w->vocab, texts, count, ids);
+    text_table_find_batch(&w->vocab->texts, texts, count, ids);
     for (uint32_t i = 0; i < count; i++) {
         if (ids[i] == GUFO_NO_TOKEN)
             ids[i] = add_result(w, texts[i]);
@@ -251,7 +251,7 @@ static bool is_character(const gufo_vocab *v, gufo_str text)
 
 static gufo_status find_parts(merge_walk *w, gufo_error *error)
 {
-    vocab_find_batch(w->vocab, w->parts, 2 * (size_t)w->count, w->symbols);
+    text_table_find_batch(&w->vocab->texts, w->parts, 2 * (size_t)w->count, w->symbols);
     for (uint32_t i = 0; i < 2 * w->count; i++) {
         bool is_made = w->symbols[i] != GUFO_NO_TOKEN || is_character(w->vocab, w->parts[i]);
 
@@ -277,49 +277,16 @@ static gufo_status check_parts(const merge_walk *w, gufo_error *error)
 }
 
 /* Of equal pairs the first one counts. */
-static void put_pair(merge_table *t, merge_pair pair)
-{
-    uint64_t hash = merge_hash(t, pair.left, pair.right);
-    uint32_t place = merge_place(t, hash);
-
-    t->filter[(uint32_t)hash >> 5 & t->filter_mask] |= (uint32_t)1 << (hash & 31);
-    while (t->pairs[place].rank != NO_RANK) {
-        if (t->pairs[place].left == pair.left && t->pairs[place].right == pair.right)
-            return;
-        if (++place == t->places)
-            place = 0;
-    }
-    t->pairs[place] = pair;
-}
-
 static void put_pairs(merge_walk *w)
 {
-    merge_table *t = w->table;
+    merge_pairs *t = &w->table->pairs;
     const uint32_t *symbols = w->symbols;
 
     for (size_t i = 0; i < w->count; i++)
         __builtin_prefetch(
             &t->pairs[merge_place(t, merge_hash(t, symbols[2 * i], symbols[2 * i + 1]))]);
     for (uint32_t i = 0; i < w->count; i++)
-        put_pair(t, (merge_pair){symbols[2 * i], symbols[2 * i + 1], w->first + i});
-}
-
-/* A third of the places stays empty.  The filter has eight bits or more for a pair. */
-static gufo_status make_pairs(merge_table *t, const gufo_vocab *v, gufo_error *error)
-{
-    uint32_t words = 64;
-
-    while (words < t->count / 4)
-        words *= 2;
-    t->filter_mask = words - 1;
-    t->filter = mem_array(&v->allocator, words, sizeof *t->filter);
-    t->key = hash_key_new();
-    t->places = t->count + t->count / 2 + 1;
-    t->pairs = mem_alloc(&v->allocator, (size_t)t->places * sizeof *t->pairs);
-    if (t->pairs == NULL || t->filter == NULL)
-        return fail_memory(error);
-    memset(t->pairs, 0xFF, (size_t)t->places * sizeof *t->pairs);
-    return GUFO_OK;
+        (void)merge_pairs_put(t, (merge_pair){symbols[2 * i], symbols[2 * i + 1], w->first + i});
 }
 
 static gufo_status read_batches(merge_walk *w, gufo_error *error)
@@ -343,7 +310,7 @@ static gufo_status read_batches(merge_walk *w, gufo_error *error)
 
 static gufo_status read_list(merge_walk *w, gufo_error *error)
 {
-    merge_table *t = w->table;
+    merge_pairs *t = &w->table->pairs;
     gufo_array list;
     gufo_status status = gufo_value_array(&w->entry.value, GUFO_VALUE_STRING, &list, error);
 
@@ -353,12 +320,8 @@ static gufo_status read_list(merge_walk *w, gufo_error *error)
     if (list.count > UINT32_MAX / 4 / sizeof *t->pairs)
         return fail_with(error, GUFO_E_LIMIT, w->entry.value_offset, "%" PRIu64 " merges: too many",
                          list.count);
-    t->count = (uint32_t)list.count;
-    t->results = mem_array(&w->vocab->allocator, list.count, sizeof *t->results);
-    if (t->results == NULL)
-        return fail_memory(error);
     w->iter = gufo_array_start(&list);
-    status = make_pairs(t, w->vocab, error);
+    status = merge_pairs_open(t, (uint32_t)list.count, &w->vocab->allocator, error);
     return status == GUFO_OK ? read_batches(w, error) : status;
 }
 
@@ -370,16 +333,14 @@ gufo_status merge_table_open(merge_table *t, const gufo_vocab *v, const gufo_mod
 
     t->bytes.allocator = &v->allocator;
     *found = vocab_entry(model, "merges", &w.entry);
-    status = *found ? read_list(&w, error) : make_pairs(t, v, error);
+    status = *found ? read_list(&w, error) : merge_pairs_open(&t->pairs, 0, &v->allocator, error);
     buffer_free(&w.joined);
     return status;
 }
 
 void merge_table_close(merge_table *t, const gufo_vocab *v)
 {
-    mem_free(&v->allocator, t->pairs);
-    mem_free(&v->allocator, t->filter);
-    mem_free(&v->allocator, t->results);
+    merge_pairs_close(&t->pairs, &v->allocator);
     mem_free(&v->allocator, t->extras);
     mem_free(&v->allocator, t->slots);
     buffer_free(&t->bytes);

@@ -3,7 +3,7 @@
 #define TEXT_MERGING_H
 
 #include "base/buffer.h"
-#include "text/tokenizers/merge_table.h"
+#include "text/tokenizers/merge_pairs.h"
 
 /* A symbol of a piece. */
 typedef struct merge_part {
@@ -13,7 +13,7 @@ typedef struct merge_part {
 } merge_part;
 
 typedef struct merging {
-    const merge_table *table;
+    const merge_pairs *table;
     merge_part *parts;
     uint32_t count;
     uint32_t end;       /* bytes of the piece */
@@ -24,7 +24,7 @@ typedef struct merging {
 } merging;
 
 /* The rank of two symbols; NO_RANK: they are not merged. */
-static inline uint32_t rank_of_pair(const merge_table *table, uint32_t left, uint32_t right)
+static inline uint32_t rank_of_pair(const merge_pairs *table, uint32_t left, uint32_t right)
 {
     return left == NO_SYMBOL || right == NO_SYMBOL ? NO_RANK : merge_rank(table, left, right);
 }

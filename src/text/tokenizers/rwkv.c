@@ -32,7 +32,7 @@ static gufo_status unescape_all(const gufo_vocab *v, rwkv_tables *r, gufo_error 
 {
     r->bytes.allocator = &v->allocator;
     r->starts = mem_array(&v->allocator, (uint64_t)v->size + 1, sizeof *r->starts);
-    if (r->starts == NULL || !text_reserve(&r->bytes, v->starts[v->size]))
+    if (r->starts == NULL || !text_reserve(&r->bytes, v->texts.starts[v->size]))
         return fail_memory(error);
     for (uint32_t id = 0; id < v->size; id++) {
         if (!add_unescaped(vocab_text(v, id), &r->bytes))

@@ -35,7 +35,7 @@ static gufo_status find_bytes(const gufo_vocab *v, spm_tables *s, gufo_error *er
     for (unsigned byte = 0; byte < 256; byte++) {
         const char text = (char)byte;
 
-        s->bytes[byte] = vocab_find_byte(v, (uint8_t)byte);
+        s->bytes[byte] = text_table_find_byte(&v->texts, (uint8_t)byte);
         if (s->bytes[byte] == GUFO_NO_TOKEN)
             s->bytes[byte] = vocab_find(v, &text, 1);
         if (s->bytes[byte] == GUFO_NO_TOKEN)
@@ -57,8 +57,7 @@ static gufo_status spm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     vocab->tables = s;
     if (find_bytes(vocab, s, error) != GUFO_OK)
         return GUFO_E_MALFORMED;
-    s->tokens = trie_new(&vocab->allocator, &(trie_texts){vocab->bytes, vocab->starts}, NULL,
-                         vocab->size, error);
+    s->tokens = text_table_trie(&vocab->texts, NULL, vocab->size, &vocab->allocator, error);
     if (s->tokens == NULL)
         return trie_status(error);
     for (uint32_t id = 0; id < vocab->size; id++)

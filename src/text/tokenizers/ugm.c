@@ -59,7 +59,7 @@ static trie *make_trie(const gufo_vocab *v, bool wanted(unsigned type), gufo_err
     for (uint32_t id = 0; id < v->size; id++)
         if (wanted(vocab_type(v, id)))
             ids[count++] = id;
-    made = trie_new(&v->allocator, &(trie_texts){v->bytes, v->starts}, ids, count, error);
+    made = text_table_trie(&v->texts, ids, count, &v->allocator, error);
     mem_free(&v->allocator, ids);
     return made;
 }

@@ -72,8 +72,7 @@ static gufo_status wpm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     for (unsigned byte = 0; byte < 256; byte++)
         w->kinds[byte] = (uint8_t)(vocab->original ? original_kind((uint8_t)byte)
                                                    : wpm_byte_kind((uint8_t)byte));
-    w->tokens = trie_new(&vocab->allocator, &(trie_texts){vocab->bytes, vocab->starts}, NULL,
-                         vocab->size, error);
+    w->tokens = text_table_trie(&vocab->texts, NULL, vocab->size, &vocab->allocator, error);
     if (w->tokens != NULL)
         begin_words(w);
     vocab->differs =

@@ -49,21 +49,21 @@ static gufo_status reserve_texts(gufo_vocab *v, const gufo_array *texts, gufo_er
                       texts->count, texts->size);
     bytes = texts->size + texts->count * EMPTY_NAME;
     v->size = (uint32_t)texts->count;
-    v->starts = mem_array(&v->allocator, texts->count + 1, sizeof *v->starts);
-    v->bytes = mem_alloc(&v->allocator, (size_t)bytes + 1);
     v->attributes = mem_array(&v->allocator, texts->count + 1, sizeof *v->attributes);
-    if (v->starts == NULL || v->bytes == NULL || v->attributes == NULL)
+    if (v->attributes == NULL || !text_table_reserve(&v->texts, v->size, bytes, &v->allocator))
         return fail_memory(error);
     return GUFO_OK;
 }
 
-/* Returns the bytes written. */
-static uint32_t copy_text(char *to, gufo_str text, uint32_t id)
+static void add_text(gufo_vocab *v, gufo_str text, uint32_t id)
 {
-    if (text.len == 0)
-        return (uint32_t)snprintf(to, EMPTY_NAME, "[EMPTY_%" PRIu32 "]", id);
-    memcpy(to, text.data, text.len);
-    return (uint32_t)text.len;
+    char name[EMPTY_NAME];
+
+    if (text.len == 0) {
+        (void)snprintf(name, sizeof name, "[EMPTY_%" PRIu32 "]", id);
+        text = gufo_str_of(name);
+    }
+    text_table_add(&v->texts, text);
 }
 
 static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error *error)
@@ -72,8 +72,7 @@ static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error
     gufo_array_iter iter;
     gufo_value text;
     gufo_status status = GUFO_OK;
-    uint32_t at = 0, id = 0;
-    char *smaller_block;
+    uint32_t id = 0;
 
     if (gufo_value_array(&entry->value, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
         return refuse_list(error, entry, "must be an array of strings");
@@ -83,21 +82,15 @@ static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error
     if (status != GUFO_OK)
         return status;
     for (iter = gufo_array_start(&array); id < v->size && gufo_array_next(&iter, &text); id++) {
-        uint32_t len;
-
         if (text.as.str.len > LONGEST_TEXT)
             return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %zu bytes, of at most %d", id,
                           text.as.str.len, LONGEST_TEXT);
-        len = copy_text(v->bytes + at, text.as.str, id);
-        v->longest = len > v->longest ? len : v->longest;
-        at += len;
-        v->starts[id + 1] = at;
+        add_text(v, text.as.str, id);
     }
     if (id < v->size)
         return fail_with(error, GUFO_E_CHANGED, entry->value_offset,
                          "the file was changed while it was read");
-    smaller_block = mem_resize(&v->allocator, v->bytes, at + 1);
-    v->bytes = smaller_block != NULL ? smaller_block : v->bytes;
+    text_table_trim(&v->texts, &v->allocator);
     return GUFO_OK;
 }
 

@@ -19,7 +19,7 @@ static gufo_status fill(gufo_vocab *v, const gufo_model *model, const char *pre,
     if (status == GUFO_OK)
         status = vocab_read_lists(v, model, error);
     if (status == GUFO_OK)
-        status = vocab_index_texts(v, error);
+        status = text_table_index(&v->texts, &v->allocator, error);
     if (status == GUFO_OK)
         status = added_tokens_apply(v, model, error);
     if (status == GUFO_OK)
@@ -85,12 +85,10 @@ void gufo_vocab_close(gufo_vocab *vocab)
     for (uint64_t i = 0; i < v->warning_count; i++)
         mem_free(&allocator, v->warnings[i]);
     mem_free(&allocator, v->warnings);
-    mem_free(&allocator, v->slots);
+    text_table_free(&v->texts, &allocator);
     mem_free(&allocator, v->attributes);
     mem_free(&allocator, v->types);
     mem_free(&allocator, v->scores);
-    mem_free(&allocator, v->starts);
-    mem_free(&allocator, v->bytes);
     mem_free(&allocator, v);
 }
 

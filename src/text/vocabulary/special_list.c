@@ -69,7 +69,6 @@ static bool found_by_algorithm(const gufo_vocab *v, uint32_t id)
 static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted, uint16_t unwanted,
                                uint32_t *ids, gufo_error *error)
 {
-    const trie_texts texts = {v->bytes, v->starts};
     uint32_t count = 0;
 
     /* Of equal texts the last one in the list is found: the one with the lowest id. */
@@ -80,7 +79,7 @@ static gufo_status make_finder(gufo_vocab *v, special_finder *f, uint16_t wanted
             f->strips |= (v->attributes[id] & GUFO_TOKEN_LSTRIP) != 0;
             mark_begin(f, vocab_text(v, id));
         }
-    f->texts = trie_new(&v->allocator, &texts, ids, count, error);
+    f->texts = text_table_trie(&v->texts, ids, count, &v->allocator, error);
     return f->texts != NULL ? GUFO_OK : trie_status(error);
 }
 

@@ -7,18 +7,14 @@
 
 #include "gufo/vocab.h"
 
-#include "base/hash.h"
 #include "text/tokenizers/algorithm.h"
+#include "text/vocabulary/text_table.h"
 
 typedef struct special_list special_list; /* special_list.h */
 typedef struct pre_rules pre_rules;       /* tokenizers/pretokenizer.h */
 
 /* Attributes of tokens that are found in texts. */
 enum { VOCAB_SPECIAL = GUFO_TOKEN_CONTROL | GUFO_TOKEN_USER_DEFINED | GUFO_TOKEN_UNKNOWN };
-
-typedef struct text_slot {
-    uint32_t tag, number; /* a part of the hash; id + 1, 0: empty */
-} text_slot;
 
 /* Which tokens encoding adds around a text. */
 typedef enum frame_kind {
@@ -31,18 +27,10 @@ struct gufo_vocab {
     gufo_allocator allocator;
     uint32_t size; /* tokens */
 
-    /* Token `id` is bytes[starts[id] ... starts[id + 1]). */
-    char *bytes;
-    uint32_t *starts;
+    text_table texts;     /* by id */
     float *scores;        /* NULL: all 0 */
     uint8_t *types;       /* of the file; NULL: all normal */
     uint16_t *attributes; /* of gufo_token_attribute */
-    uint32_t longest;     /* bytes of the longest token */
-
-    text_slot *slots; /* tokens by text (lookup.c) */
-    uint32_t slot_mask;
-    hash_key slot_key;
-    bool texts_repeat; /* some text has several tokens */
 
     const token_algorithm *algorithm;
     void *tables;      /* of the algorithm; what it is, only the algorithm knows */
@@ -64,7 +52,13 @@ struct gufo_vocab {
 
 static inline gufo_str vocab_text(const gufo_vocab *v, uint32_t id)
 {
-    return (gufo_str){v->bytes + v->starts[id], v->starts[id + 1] - v->starts[id]};
+    return text_at(&v->texts, id);
+}
+
+/* The token with this text, the last one of several; GUFO_NO_TOKEN. */
+static inline uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len)
+{
+    return text_table_find(&v->texts, (gufo_str){text, len});
 }
 
 static inline float vocab_score(const gufo_vocab *v, uint32_t id)
@@ -80,15 +74,6 @@ static inline unsigned vocab_type(const gufo_vocab *v, uint32_t id)
 
 /* Reads tokens, scores and types (lists.c). */
 gufo_status vocab_read_lists(gufo_vocab *v, const gufo_model *model, gufo_error *error);
-/* Builds the table of texts (lookup.c). */
-gufo_status vocab_index_texts(gufo_vocab *v, gufo_error *error);
-/* The token with this text, the last one of several; GUFO_NO_TOKEN. */
-uint32_t vocab_find(const gufo_vocab *v, const char *text, size_t len);
-/* The same for many texts, faster. */
-void vocab_find_batch(const gufo_vocab *v, const gufo_str *texts, size_t count, uint32_t *out);
-/* The token "<0xHH>"; GUFO_NO_TOKEN. */
-uint32_t vocab_find_byte(const gufo_vocab *v, uint8_t byte);
-
 __attribute__((format(printf, 3, 4))) gufo_status vocab_warn(gufo_vocab *v, gufo_error *error,
                                                              const char *format, ...);
 
