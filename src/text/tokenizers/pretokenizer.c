@@ -8,11 +8,11 @@
  * Lengths in bytes follow from the text when a piece is complete. */
 #include "text/tokenizers/pretokenizer.h"
 
-#include <pcre2.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "text/pcre2_memory.h"
 #include "text/tokenizers/alphabet.h"
 #include "text/vocabulary/characters.h"
 
@@ -49,17 +49,6 @@ struct pretokenizer {
     pcre2_code *stages[MOST_STAGES];
     bool jit; /* every stage is compiled */
 };
-
-/* Zeroed: sanitizers do not see what compiled expressions write. */
-static void *pcre2_alloc(size_t size, void *allocator)
-{
-    return mem_zero(allocator, size);
-}
-
-static void pcre2_release(void *block, void *allocator)
-{
-    mem_free(allocator, block);
-}
 
 /* ---- making one ready ---- */
 
@@ -134,7 +123,7 @@ pretokenizer *pretokenizer_new(const char *shape, const gufo_allocator *allocato
     p->alphabet.sets.allocator = &p->allocator;
     p->alphabet.bytes.allocator = &p->allocator;
     p->jit = true;
-    p->memory = pcre2_general_context_create(pcre2_alloc, pcre2_release, &p->allocator);
+    p->memory = pcre2_memory_new(&p->allocator);
     if (p->memory == NULL)
         (void)fail_memory(error);
     else if (learn_shape(p, row, error) == GUFO_OK) {
@@ -212,7 +201,7 @@ pre_scratch *pre_scratch_new(const pretokenizer *p, const gufo_allocator *alloca
     s->p = p;
     s->allocator = *allocator;
     s->collapsed.allocator = s->rewritten.allocator = &s->allocator;
-    s->memory = pcre2_general_context_create(pcre2_alloc, pcre2_release, &s->allocator);
+    s->memory = pcre2_memory_new(&s->allocator);
     if (s->memory != NULL) {
         s->context = pcre2_match_context_create(s->memory);
         s->match = pcre2_match_data_create(1, s->memory);

@@ -1,0 +1,476 @@
+/* Regular expressions of tokenizer.json, run by PCRE2.
+ *
+ * What an expression can tell apart are its sets of characters.  All characters beyond ASCII that are
+ * in the same sets are one class, and a class is one byte from 80h on; ASCII characters are themselves.
+ * The text is collapsed to one byte per character, and the expression is written for these bytes:
+ *
+ *     ?\p{L}+|[^\s\p{L}]    80h: in neither set; 81h: letters; 82h: all others
+ *     ?[A-Za-z\x81]+|[...]
+ *
+ * So matches do not depend on what PCRE2 knows of Unicode, and are found faster.  A text of ASCII alone is
+ * matched where it is. */
+#include "text/pipeline/expression.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "text/pcre2_memory.h"
+#include "text/pipeline/expression/translation.h"
+#include "text/pipeline/unicode/code_map.h"
+
+enum { FIRST_CLASS = 0x80, MOST_CLASSES = 128, MASK_WORDS = 4, MATCH_LIMIT = 10000000 };
+#define JIT_STACK_START ((size_t)32 << 10)
+#define JIT_STACK_END ((size_t)1 << 20)
+#define HEAP_LIMIT_KIB ((uint32_t)64 << 10)
+
+struct expression {
+    gufo_allocator allocator;
+    bool literal;
+    char *text; /* as the file has it */
+    size_t len;
+    pcre2_general_context *memory;
+    pcre2_code *code;
+    bool jit;
+    code_map classes;
+};
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+/* Where a set begins or ends. */
+typedef struct set_edge {
+    uint32_t at;
+    unsigned set;
+} set_edge;
+
+/* Sets as bits. */
+typedef struct set_mask {
+    uint64_t words[MASK_WORDS];
+} set_mask;
+
+typedef struct classing {
+    const translation *t;
+    const gufo_allocator *allocator;
+    set_edge *edges;
+    uint64_t edge_count, edge_room;
+    set_mask masks[MOST_CLASSES];
+    unsigned count;
+    uint8_t *flat; /* the byte of each code point */
+    gufo_error *error;
+} classing;
+
+static int compare_edges(const void *a, const void *b)
+{
+    const set_edge *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool add_edge(classing *c, uint32_t at, unsigned set)
+{
+    set_edge *edges = mem_grow(c->allocator, c->edges, c->edge_count, &c->edge_room, sizeof *edges);
+
+    if (edges == NULL)
+        return false;
+    c->edges = edges;
+    edges[c->edge_count++] = (set_edge){at, set};
+    return true;
+}
+
+static bool find_edges(classing *c)
+{
+    for (unsigned set = 0; set < c->t->set_count; set++) {
+        const code_ranges *r = &c->t->sets[set];
+
+        for (uint64_t i = 0; i < r->count; i++) {
+            uint32_t first = r->list[i].first < FIRST_CLASS ? FIRST_CLASS : r->list[i].first;
+
+            if (r->list[i].last >= FIRST_CLASS &&
+                (!add_edge(c, first, set) || !add_edge(c, r->list[i].last + 1, set)))
+                return false;
+        }
+    }
+    if (c->edge_count > 0)
+        qsort(c->edges, (size_t)c->edge_count, sizeof *c->edges, compare_edges);
+    return true;
+}
+
+/* The class of the characters that are in these sets. */
+static gufo_status find_class(classing *c, const set_mask *mask, uint8_t *class)
+{
+    unsigned i = 0;
+
+    while (i < c->count && memcmp(&c->masks[i], mask, sizeof *mask) != 0)
+        i++;
+    if (i == MOST_CLASSES)
+        return refuse(c->error, GUFO_E_LIMIT,
+                      "a regular expression tells more than %d classes of characters apart",
+                      MOST_CLASSES);
+    if (i == c->count)
+        c->masks[c->count++] = *mask;
+    *class = (uint8_t)(FIRST_CLASS + i);
+    return GUFO_OK;
+}
+
+/* Fills `flat`. */
+static gufo_status classify(classing *c)
+{
+    set_mask mask = {{0}};
+    uint32_t from = FIRST_CLASS;
+
+    for (uint32_t i = 0; i < FIRST_CLASS; i++)
+        c->flat[i] = (uint8_t)i;
+    for (uint64_t i = 0; i <= c->edge_count; i++) {
+        uint32_t to = i < c->edge_count ? c->edges[i].at : LAST_CODE_POINT + 1;
+        uint8_t class = 0;
+
+        if (to > from) {
+            gufo_status status = find_class(c, &mask, &class);
+
+            if (status != GUFO_OK)
+                return status;
+            memset(c->flat + from, class, to - from);
+            from = to;
+        }
+        if (i < c->edge_count)
+            mask.words[c->edges[i].set / 64] ^= UINT64_C(1) << c->edges[i].set % 64;
+    }
+    return GUFO_OK;
+}
+
+/* Whether a set has the characters that a byte stands for. */
+static bool set_has_byte(const classing *c, unsigned set, unsigned byte)
+{
+    if (byte < FIRST_CLASS)
+        return code_ranges_has(&c->t->sets[set], byte);
+    return byte - FIRST_CLASS < c->count &&
+           (c->masks[byte - FIRST_CLASS].words[set / 64] >> set % 64 & 1) != 0;
+}
+
+static bool write_set(const classing *c, unsigned set, buffer *out)
+{
+    bool any = false, done = true;
+
+    for (unsigned byte = 0; byte < 256 && done; byte++) {
+        unsigned first = byte;
+        char range[16];
+        int len;
+
+        if (!set_has_byte(c, set, byte))
+            continue;
+        while (byte < 255 && set_has_byte(c, set, byte + 1))
+            byte++;
+        len = snprintf(range, sizeof range, first == byte ? "%s\\x%02x" : "%s\\x%02x-\\x%02x",
+                       any ? "" : "[", first, byte);
+        done = buffer_append(out, range, (size_t)len);
+        any = true;
+    }
+    return done && buffer_append(out, any ? "]" : "(?!)", any ? 1 : 4);
+}
+
+/* Writes the expression for bytes. */
+static bool write_expression(const classing *c, buffer *out)
+{
+    const buffer *text = &c->t->text;
+    bool done = true;
+
+    for (size_t i = 0; i < text->len && done; i++)
+        done = text->data[i] == SET_MARK ? write_set(c, text->data[++i], out)
+                                         : buffer_append(out, text->data + i, 1);
+    return done;
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+static gufo_status compile(expression *e, const buffer *text, gufo_error *error)
+{
+    pcre2_compile_context *context = pcre2_compile_context_create(e->memory);
+    int code = PCRE2_ERROR_HEAP_FAILED;
+    size_t at;
+    char reason[128] = "";
+
+    if (context == NULL)
+        return fail_memory(error);
+    e->code = pcre2_compile(text->len > 0 ? text->data : (PCRE2_SPTR) "", text->len, 0, &code, &at,
+                            context);
+    pcre2_compile_context_free(context);
+    if (e->code != NULL) {
+        e->jit = pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE) == 0; /* else it is slower */
+        return GUFO_OK;
+    }
+    if (code == PCRE2_ERROR_HEAP_FAILED)
+        return fail_memory(error);
+    (void)pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof reason);
+    return refuse(error, GUFO_E_TYPE, "PCRE2 cannot match the regular expression %s: %s",
+                  QUOTED(((gufo_str){e->text, e->len})), reason);
+}
+
+static gufo_status learn(expression *e, translation *t, gufo_error *error)
+{
+    classing c = {.t = t, .allocator = &e->allocator, .error = error};
+    buffer text = {.allocator = &e->allocator};
+    gufo_status status = GUFO_OK;
+
+    c.flat = mem_alloc(&e->allocator, LAST_CODE_POINT + 1);
+    if (c.flat == NULL || !find_edges(&c))
+        status = fail_memory(error);
+    if (status == GUFO_OK)
+        status = classify(&c);
+    if (status == GUFO_OK &&
+        (!code_map_pack(&e->classes, c.flat, &e->allocator) || !write_expression(&c, &text)))
+        status = fail_memory(error);
+    mem_free(&e->allocator, c.flat);
+    mem_free(&e->allocator, c.edges);
+    if (status == GUFO_OK)
+        status = compile(e, &text, error);
+    buffer_free(&text);
+    return status;
+}
+
+static gufo_status make(expression *e, gufo_str pattern, gufo_error *error)
+{
+    translation *t;
+    gufo_status status;
+
+    e->text = mem_text(&e->allocator, pattern);
+    e->len = pattern.len;
+    if (e->text == NULL)
+        return fail_memory(error);
+    if (e->literal)
+        return GUFO_OK;
+    e->memory = pcre2_memory_new(&e->allocator);
+    t = mem_zero(&e->allocator, sizeof *t);
+    if (e->memory == NULL || t == NULL) {
+        mem_free(&e->allocator, t);
+        return fail_memory(error);
+    }
+    t->allocator = &e->allocator;
+    status = translate_expression(t, pattern, error);
+    if (status == GUFO_OK)
+        status = learn(e, t, error);
+    translation_free(t);
+    mem_free(&e->allocator, t);
+    return status;
+}
+
+expression *expression_new(gufo_str pattern, bool literal, const gufo_allocator *allocator,
+                           gufo_error *error)
+{
+    expression *e = mem_object(allocator, sizeof *e, error);
+
+    if (e == NULL)
+        return NULL;
+    e->literal = literal;
+    if (make(e, pattern, error) == GUFO_OK)
+        return e;
+    expression_free(e);
+    return NULL;
+}
+
+void expression_free(expression *e)
+{
+    gufo_allocator allocator;
+
+    if (e == NULL)
+        return;
+    allocator = e->allocator;
+    pcre2_code_free(e->code);
+    pcre2_general_context_free(e->memory);
+    code_map_free(&e->classes, &allocator);
+    mem_free(&allocator, e->text);
+    mem_free(&allocator, e);
+}
+
+/* ---- matching ------------------------------------------------------------------------------- */
+
+struct expression_scratch {
+    gufo_allocator allocator;
+    pcre2_general_context *memory;
+    pcre2_match_context *context;
+    pcre2_match_data *match;
+    pcre2_jit_stack *stack; /* NULL without JIT */
+    buffer collapsed;
+
+    /* Of the text that is matched. */
+    gufo_str text;
+    const char *subject; /* what is matched: the text, or `collapsed` */
+    size_t subject_len;
+    bool in_place;       /* the subject is the text */
+    size_t index, place; /* of the subject, and the byte of the text that it stands for */
+    size_t from, last_end;
+    bool has_last;
+};
+
+expression_scratch *expression_scratch_new(const gufo_allocator *allocator, gufo_error *error)
+{
+    expression_scratch *s = mem_object(allocator, sizeof *s, error);
+    uint32_t has_jit = 0;
+
+    if (s == NULL)
+        return NULL;
+    s->collapsed.allocator = &s->allocator;
+    s->memory = pcre2_memory_new(&s->allocator);
+    (void)pcre2_config(PCRE2_CONFIG_JIT, &has_jit);
+    if (s->memory != NULL) {
+        s->context = pcre2_match_context_create(s->memory);
+        s->match = pcre2_match_data_create(1, s->memory);
+        s->stack = pcre2_jit_stack_create(JIT_STACK_START, JIT_STACK_END, s->memory);
+    }
+    if (s->context == NULL || s->match == NULL || (s->stack == NULL && has_jit != 0)) {
+        (void)fail_memory(error);
+        expression_scratch_free(s);
+        return NULL;
+    }
+    (void)pcre2_set_match_limit(s->context, MATCH_LIMIT);
+    (void)pcre2_set_heap_limit(s->context, HEAP_LIMIT_KIB);
+    if (s->stack != NULL)
+        pcre2_jit_stack_assign(s->context, NULL, s->stack);
+    return s;
+}
+
+void expression_scratch_free(expression_scratch *s)
+{
+    gufo_allocator allocator;
+
+    if (s == NULL)
+        return;
+    allocator = s->allocator;
+    pcre2_jit_stack_free(s->stack);
+    pcre2_match_data_free(s->match);
+    pcre2_match_context_free(s->context);
+    pcre2_general_context_free(s->memory);
+    buffer_free(&s->collapsed);
+    mem_free(&allocator, s);
+}
+
+/* Fills `collapsed` from the first character on that is not ASCII. */
+static bool collapse(const expression *e, expression_scratch *s, size_t ascii)
+{
+    const char *text = s->text.data;
+    size_t at = ascii;
+    uint8_t *to;
+
+    s->collapsed.len = 0;
+    to = buffer_extend(&s->collapsed, s->text.len);
+    if (to == NULL)
+        return false;
+    memcpy(to, text, ascii);
+    to += ascii;
+    while (at < s->text.len) {
+        size_t size;
+
+        if ((uint8_t)text[at] < 0x80) {
+            *to++ = (uint8_t)text[at++];
+            continue;
+        }
+        *to++ = code_map_get(&e->classes, utf8_decode(text + at, &size));
+        at += size;
+    }
+    s->subject = (const char *)s->collapsed.data;
+    s->subject_len = (size_t)(to - s->collapsed.data);
+    return true;
+}
+
+gufo_status expression_begin(const expression *e, expression_scratch *s, gufo_str text,
+                             gufo_error *error)
+{
+    size_t ascii = e->literal ? text.len : utf8_skip_ascii(text, 0);
+
+    s->text = text;
+    s->subject = text.data != NULL ? text.data : "";
+    s->subject_len = text.len;
+    s->in_place = ascii == text.len;
+    s->index = s->place = s->from = 0;
+    s->has_last = false;
+    return s->in_place || collapse(e, s, ascii) ? GUFO_OK : fail_memory(error);
+}
+
+/* The byte of the text that an index of the subject stands for; indices do not decrease. */
+static size_t place_of(expression_scratch *s, size_t index)
+{
+    const char *at = s->text.data + s->place;
+
+    if (s->in_place)
+        return index;
+    for (size_t i = s->index; i < index; i++) {
+        uint8_t first = (uint8_t)*at;
+
+        at += 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0);
+    }
+    s->index = index;
+    s->place = (size_t)(at - s->text.data);
+    return s->place;
+}
+
+static gufo_status explain(int code, gufo_error *error)
+{
+    if (code == PCRE2_ERROR_NOMEMORY)
+        return fail_memory(error);
+    return refuse(
+        error, GUFO_E_LIMIT,
+        "a regular expression needs too much backtracking for the text: error %d of PCRE2", code);
+}
+
+/* The leftmost match of the subject from s->from on. */
+static gufo_status find(const expression *e, expression_scratch *s, expression_match *m,
+                        gufo_error *error)
+{
+    const size_t *found = pcre2_get_ovector_pointer(s->match);
+    PCRE2_SPTR subject = (PCRE2_SPTR)s->subject;
+    int count;
+
+    if (e->literal) {
+        gufo_str rest = {s->subject + s->from, s->subject_len - s->from};
+        const char *at = str_search(rest, (gufo_str){e->text, e->len});
+
+        m->found = at != NULL;
+        m->begin = at != NULL ? (size_t)(at - s->subject) : 0;
+        m->end = m->begin + e->len;
+        return GUFO_OK;
+    }
+    count = PCRE2_ERROR_JIT_STACKLIMIT;
+    if (e->jit)
+        count = pcre2_jit_match(e->code, subject, s->subject_len, s->from, 0, s->match, s->context);
+    if (count == PCRE2_ERROR_JIT_STACKLIMIT)
+        count = pcre2_match(e->code, subject, s->subject_len, s->from, PCRE2_NO_JIT, s->match,
+                            s->context);
+    m->found = count >= 0;
+    m->begin = m->found ? found[0] : 0;
+    m->end = m->found ? found[1] : 0;
+    return count >= 0 || count == PCRE2_ERROR_NOMATCH ? GUFO_OK : explain(count, error);
+}
+
+/* Where the character behind `at` begins. */
+static size_t behind_character(const expression_scratch *s, size_t at)
+{
+    at++;
+    while (s->in_place && at < s->subject_len && ((uint8_t)s->subject[at] & 0xC0) == 0x80)
+        at++;
+    return at;
+}
+
+gufo_status expression_next(const expression *e, expression_scratch *s, expression_match *m,
+                            gufo_error *error)
+{
+    m->found = false;
+    while (s->from <= s->subject_len) {
+        gufo_status status = find(e, s, m, error);
+
+        if (status != GUFO_OK || !m->found)
+            return status;
+        if (m->begin == m->end && s->has_last && s->last_end == m->end) {
+            s->from = behind_character(s, m->end);
+            m->found = false;
+            continue;
+        }
+        s->from = s->last_end = m->end;
+        s->has_last = true;
+        m->begin = place_of(s, m->begin);
+        m->end = place_of(s, m->end);
+        return GUFO_OK;
+    }
+    return GUFO_OK;
+}
