@@ -158,6 +158,12 @@ refused() {
     [ "$status" -eq 2 ]
     same_error "gufo: model.gguf: key 'general.nmae' is not known; did you mean 'general.name'? (or use --as-is)"
     refused "did you mean 'llama.context_length'?" --set lama.context_length=5
+    refused "key 'name' has no namespace; did you mean 'general.name'?" --set name=x
+    refused "did you mean 'tokenizer.ggml.eos_token_id'?" --set eos=1
+    refused "did you mean 'llama.context_length'?" --set context_length=5
+    refused "key 'mine' has no namespace; begin it with the name of its owner, as in 'my_team.mine'" --set mine=1
+    refused "key 'Bad-Key.X' is not spelt with small letters and underscores; did you mean 'bad_key.x'?" \
+        --set Bad-Key.X=1
     refused "did you mean 'llama.rope.freq_base'?" --set llama.rope.freqbase=5
     refused "did you mean 'tokenizer.ggml.eos_token_id'?" --set tokenizer.ggml.eos_token=5
     refused "did you mean 'llama.expert_count'?" --set qwen2.expert_count=5

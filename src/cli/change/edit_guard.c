@@ -3,6 +3,7 @@
 #include "cli/change/edit.h"
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "cli/core/judge.h"
 
 #include <stdio.h>
@@ -53,22 +54,61 @@ static bool name_here(const guard *g, gufo_str key, char out[GUFO_KEY_NAME_SIZE]
     return gufo_key_find(gufo_str_of(out), g->architecture) != NULL;
 }
 
+/* The key as keys are spelt, with small letters and underscores: whether it is another one.  The name of
+ * an architecture is as it is. */
+static bool spell_key(const guard *g, gufo_str key, char out[GUFO_KEY_NAME_SIZE])
+{
+    size_t front = g->architecture.len, from = 0;
+    bool changed = false;
+
+    if (key.len >= GUFO_KEY_NAME_SIZE)
+        return false;
+    if (front > 0 && key.len > front && key.data[front] == '.' &&
+        memcmp(key.data, g->architecture.data, front) == 0)
+        from = front;
+    for (size_t i = 0; i < key.len; i++) {
+        out[i] = i < from ? key.data[i] : key.data[i] == '-' ? '_' : to_lower(key.data[i]);
+        changed |= out[i] != key.data[i];
+    }
+    out[key.len] = '\0';
+    return changed;
+}
+
+/* What is to be said against the name of a new key; NULL: nothing.  *known: `name` is what was meant. */
+static const char *fault_of(guard *g, gufo_str key, char name[GUFO_KEY_NAME_SIZE], bool *known)
+{
+    *known = true;
+    if (name_here(g, key, name))
+        return "is one of another architecture than the file's";
+    if (gufo_key_nearest(key, g->architecture, name) != NULL)
+        return memchr(key.data, '.', key.len) != NULL ? "is not known" : "has no namespace";
+    if (spell_key(g, key, name))
+        return "is not spelt with small letters and underscores";
+    *known = false;
+    return memchr(key.data, '.', key.len) == NULL ? "has no namespace" : NULL;
+}
+
 static void judge_key(void *context, const gufo_change *change)
 {
     guard *g = context;
     gufo_str key = change->new_name;
     char name[GUFO_KEY_NAME_SIZE], reason[GUFO_KEY_NAME_SIZE], suggestion[SUGGESTION_SIZE];
-    bool foreign;
+    const char *fault;
+    bool known;
 
     if ((change->kind != GUFO_CHANGE_ADDED && change->kind != GUFO_CHANGE_RENAMED) ||
-        gufo_key_find(key, g->architecture) != NULL || g->guesses++ >= MOST_GUESSES)
+        key.len == 0 || gufo_key_find(key, g->architecture) != NULL || g->guesses++ >= MOST_GUESSES)
         return;
-    foreign = name_here(g, key, name);
-    if (!foreign && gufo_key_nearest(key, g->architecture, name) == NULL)
+    fault = fault_of(g, key, name, &known);
+    if (fault == NULL)
         return;
-    snprintf(reason, sizeof reason, "key '%.*s' is %s", (int)smaller(key.len, 128), key.data,
-             foreign ? "one of another architecture than the file's" : "not known");
-    snprintf(suggestion, sizeof suggestion, "did you mean '%s'?", name);
+    snprintf(reason, sizeof reason, "key '%.*s' %s", (int)smaller(key.len, 128), key.data, fault);
+    if (known)
+        snprintf(suggestion, sizeof suggestion, "did you mean '%s'?", name);
+    else
+        snprintf(suggestion, sizeof suggestion,
+                 "begin it with the name of its owner, as in 'my_team.%.*s'",
+                 (int)smaller(key.len, 64), key.data);
     refuse_for(g, reason, suggestion);
 }
 

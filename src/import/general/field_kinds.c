@@ -110,7 +110,7 @@ static bool is_license_character(char c)
     return is_letter(c) || is_digit(c) || c == '-' || c == '.';
 }
 
-/* A name that SPDX does not list, such as llama3.1, as the reference that its expressions have for such. */
+/* A name that SPDX does not list as the reference that its expressions have for such. */
 static bool append_reference(buffer *out, gufo_str name)
 {
     size_t begin = out->len + strlen("LicenseRef-");
@@ -123,11 +123,14 @@ static bool append_reference(buffer *out, gufo_str name)
     return true;
 }
 
-/* A license as a part of an expression. */
+/* A license, alone by the name that model cards have for it, such as llama3.1, or as a part of an
+ * expression. */
 static bool append_license(buffer *out, gufo_str text, bool several)
 {
     syntax_verdict verdict = syntax_license(text).verdict;
 
+    if (!several && syntax_is_hub_license(text))
+        return append(out, text);
     if (verdict != SYNTAX_OK && verdict != SYNTAX_DEPRECATED)
         return append_reference(out, text);
     several = several && memchr(text.data, ' ', text.len) != NULL;

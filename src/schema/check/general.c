@@ -66,12 +66,15 @@ static rule_number rule_of(const checked_text *t, const syntax_result *found)
                : t->syntax->rule;
 }
 
-/* Spec, general.languages: codes of two letters; other readers of ISO 639 take those of three as
- * well. */
+/* Spec, general.license: an SPDX expression; model cards have names of their own.  Spec,
+ * general.languages: codes of two letters; other readers of ISO 639 take those of three as well. */
 static syntax_result check_text_syntax(const checked_text *t, gufo_str text)
 {
     syntax_result found = t->syntax->check(text);
 
+    if (t->syntax->rule == RULE_LICENSE && t->c->level != GUFO_LEVEL_SPEC &&
+        syntax_is_hub_license(text))
+        return (syntax_result){.verdict = SYNTAX_OK};
     if (found.verdict == SYNTAX_OK && t->syntax->rule == RULE_LANGUAGE && text.len > 2 &&
         t->c->level == GUFO_LEVEL_SPEC)
         found = (syntax_result){.verdict = SYNTAX_VARIANT,

@@ -3,6 +3,7 @@
 #include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Names that a key is compared with.  A key that begins with the name of the architecture is
@@ -32,6 +33,36 @@ static gufo_str name_at(const void *table, size_t index)
     return strchr(key, '{') == NULL ? gufo_str_of(key) : (gufo_str){"", 0};
 }
 
+/* Where a word without a namespace is a key: "name" is general.name, "eos" tokenizer.ggml.eos_token_id. */
+static const struct {
+    const char *before, *behind;
+    bool of_architecture; /* its name comes first */
+} namespaces[] = {
+    {"general.", "", false},        {".", "", true},
+    {"tokenizer.ggml.", "", false}, {"tokenizer.ggml.", "_token_id", false},
+    {"tokenizer.", "", false},      {".attention.", "", true},
+    {".rope.", "", true},
+};
+
+static const gufo_key_info *find_in_namespace(gufo_str word, gufo_str architecture,
+                                              char out[GUFO_KEY_NAME_SIZE])
+{
+    const gufo_key_info *found = NULL;
+
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces && found == NULL; i++) {
+        gufo_str owner = namespaces[i].of_architecture ? architecture : (gufo_str){"", 0};
+        int len;
+
+        if (namespaces[i].of_architecture && owner.len == 0)
+            continue;
+        len = snprintf(out, GUFO_KEY_NAME_SIZE, "%.*s%s%.*s%s", (int)owner.len, owner.data,
+                       namespaces[i].before, (int)word.len, word.data, namespaces[i].behind);
+        if (len > 0 && len < GUFO_KEY_NAME_SIZE)
+            found = gufo_key_find(gufo_str_of(out), architecture);
+    }
+    return found;
+}
+
 const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
                                       char out[GUFO_KEY_NAME_SIZE])
 {
@@ -39,6 +70,13 @@ const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
     bool own = front > 0 && key.len > front && key.data[front] == '.' &&
                memcmp(key.data, architecture.data, front) == 0;
     key_names names = {architecture, own ? front + 1 : 0, out};
+    const gufo_key_info *found = NULL;
+
+    if (key.len > 0 && key.len < GUFO_KEY_NAME_SIZE && architecture.len < GUFO_KEY_NAME_SIZE &&
+        memchr(key.data, '.', key.len) == NULL)
+        found = find_in_namespace(key, architecture, out);
+    if (found != NULL)
+        return found;
 
     if (!nearest_find((gufo_str){key.data + names.skip, key.len - names.skip}, name_at, &names,
                       schema_key_count(), &index))

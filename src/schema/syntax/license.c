@@ -29,6 +29,13 @@ static const listed licenses[] = {
 #undef ROW
 };
 
+/* What model cards say. */
+static const listed hub_licenses[] = {
+#define ROW(id, state) {id, state},
+#include "registry/hub_licenses.inc"
+#undef ROW
+};
+
 static const listed exceptions[] = {
 #define ROW(id, state) {id, state},
 #include "registry/spdx_exceptions.inc"
@@ -58,6 +65,14 @@ static const listed *find_id(const list *in, gufo_str id)
     size_t index;
 
     return str_find_folded(id, listed_name, in->rows, in->count, &index) ? &in->rows[index] : NULL;
+}
+
+bool syntax_is_hub_license(gufo_str text)
+{
+    size_t index;
+
+    return str_find_folded(text, listed_name, hub_licenses,
+                           sizeof hub_licenses / sizeof *hub_licenses, &index);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

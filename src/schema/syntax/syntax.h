@@ -40,6 +40,8 @@ typedef struct syntax_result {
  * and exception lists, LicenseRef-, AND, OR, WITH, parentheses.  A malformed expression is reported
  * before an unknown id, that before operators in lower case, that before a deprecated id. */
 syntax_result syntax_license(gufo_str text);
+/* Whether it is a license as model cards name it ("llama3.1", "other"), in any case. */
+bool syntax_is_hub_license(gufo_str text);
 
 /* A language as ISO 639 codes it: two letters (639-1), or any three for a language without two.  For
  * other spellings (three letters, capitals, regions, English names) the hint is the code. */

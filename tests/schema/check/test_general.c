@@ -20,7 +20,8 @@ ADD_TEXT(license_unknown, "license", "my-own")
 ADD_TEXT(license_broken, "license", "MIT OR")
 ADD_TEXT(license_near, "license", "(apache2 OR MIT)")
 ADD_TEXT(license_blank, "license", "Apache 2.0")
-ADD_TEXT(license_deprecated, "license", "GPL-2.0")
+ADD_TEXT(license_deprecated, "license", "AGPL-1.0")
+ADD_TEXT(license_hub, "license", "Llama3.1")
 ADD_TEXT(license_good, "license", "MIT OR Apache-2.0")
 ADD_TEXT(uuid_bad, "uuid", "1234")
 ADD_TEXT(uuid_good, "uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e5")
@@ -264,6 +265,7 @@ TEXT(world_good, WORLD,
 
 static const schema_row rows[] = {
     ROW_AT("no license", "license", license_unknown, license_good, "my-own"),
+    ROW("a license of no list", "license", license_unknown, license_hub),
     ROW("half a license", "license", license_broken, license_good),
     ROW("a license of before", "license-deprecated", license_deprecated, license_good),
     PROPOSAL("nearly a layout", "tensor-data-layout", layout_near, layout_meta,

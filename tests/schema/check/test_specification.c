@@ -41,6 +41,8 @@ static const schema_row rows[] = {
         "general.license string Apache-2.0"),
     ROW("words for a license", "license", "general.license string my own terms",
         "general.license string LicenseRef-own"),
+    ROW("a license of the Hub", "license", "general.license string llama3.1",
+        "general.license string LicenseRef-llama3.1"),
     ROW("a license of before", "license-deprecated", "general.license string GPL-3.0",
         "general.license string GPL-3.0-only"),
     ROW("a word for an address", "url", "general.license.link string LICENSE",
