@@ -16,7 +16,7 @@ if(NOT TARGET gufo_import_internal)
     list(FILTER fuzz_targets EXCLUDE REGEX "/fuzz_(adapter|card|legacy|metadata|packed|pickle|safetensors|sentencepiece).c$")
 endif()
 if(NOT TARGET gufo_text_internal)
-    list(FILTER fuzz_targets EXCLUDE REGEX "/fuzz_(charsmap|template|tokenizer_json|tokenize|detokenize|vocab).c$")
+    list(FILTER fuzz_targets EXCLUDE REGEX "/fuzz_(charsmap|template|tokenizer_json|tokenizer_file|tokenize|detokenize|vocab).c$")
 endif()
 
 # What several programs have in common is compiled once.
@@ -36,7 +36,7 @@ target_link_libraries(gufo_replay PRIVATE gufo_internal gufo_flags)
 # use_room(NAME): a fuzz target, its object or its program, with what the target needs beside libgufo.
 function(use_room name)
     string(REPLACE "_object" "" target ${name})
-    if(target MATCHES "_(charsmap|template|tokenizer_json|tokenize|detokenize|vocab)$")
+    if(target MATCHES "_(charsmap|template|tokenizer_json|tokenizer_file|tokenize|detokenize|vocab)$")
         target_link_libraries(${name} PRIVATE gufo_text_internal)
     elseif(target MATCHES "_(adapter|card|legacy|metadata|packed|pickle|safetensors|sentencepiece)")
         target_link_libraries(${name} PRIVATE gufo_import_internal gufo_library::jansson)
@@ -44,7 +44,7 @@ function(use_room name)
         target_link_libraries(${name} PRIVATE gufo_${CMAKE_MATCH_1}_internal)
     endif()
     target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
-    if(target MATCHES "_(adapter|card|charsmap|losses|metadata|packed|pickle|safetensors|schema_text|sentencepiece|template|tokenizer_json)$") # of what is private
+    if(target MATCHES "_(adapter|card|charsmap|losses|metadata|packed|pickle|safetensors|schema_text|sentencepiece|template|tokenizer_json|tokenizer_file)$") # of what is private
         target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     endif()
 endfunction()

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "import/containers/pull.h"
+#include "base/pull.h"
 #include "import/containers/tensors.h"
 
 enum { LENGTH_SIZE = 8, MAX_HEADER = 100 * 1000 * 1000 };

@@ -16,7 +16,8 @@ typedef struct file_text {
     uint32_t at, len;
 } file_text;
 
-/* An entry of the model's vocabulary, in the order of the file. */
+/* An entry of the model's vocabulary, in the order of the file.  Texts of an object differ: of equal ones
+ * the last id counts. */
 typedef struct file_entry {
     file_text text;
     uint32_t id; /* of a list (Unigram): its position */
@@ -26,7 +27,7 @@ typedef struct file_merge {
     file_text left, right;
 } file_merge;
 
-/* An element of "added_tokens". */
+/* An element of "added_tokens", which has at least an id and a content (maybe an empty one). */
 typedef struct file_added {
     file_text content;
     uint32_t id; /* as the element says */
@@ -38,7 +39,8 @@ typedef struct tokenizer_file {
     gufo_allocator allocator;
     char *text; /* the file; escapes of strings are decoded where they are */
     size_t len;
-    json_t *root; /* all members but "added_tokens", "vocab" and "merges" of "model" */
+    json_t
+        *root; /* an object: all members but "added_tokens", and "vocab" and "merges" of "model" */
 
     bool has_vocab, vocab_is_list; /* a list of [text, score], or an object of ids */
     file_entry *vocab;
@@ -56,7 +58,7 @@ typedef struct tokenizer_file {
 } tokenizer_file;
 
 /* Reads a file, whose text is copied; freed with tokenizer_file_free.  NULL on failure:
- * GUFO_E_MALFORMED with the place, GUFO_E_LIMIT, GUFO_E_MEMORY. */
+ * GUFO_E_MALFORMED, GUFO_E_TRUNCATED and GUFO_E_RANGE with the place, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocator,
                                     gufo_error *error);
 void tokenizer_file_free(tokenizer_file *f); /* NULL is allowed */

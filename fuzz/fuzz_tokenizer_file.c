@@ -1,0 +1,53 @@
+/* Fuzz target: read anything as a tokenizer.json, and look at all that it says. */
+#include "walk.h"
+
+#include "text/formats/tokenizer_file.h"
+
+static void look_at(const tokenizer_file *f, file_text text)
+{
+    must((uint64_t)text.at + text.len <= f->len, "texts are in the file");
+    must(gufo_utf8_valid_prefix(file_str(f, text)) == text.len, "texts are UTF-8");
+}
+
+static void look(const tokenizer_file *f)
+{
+    must(json_is_object(f->root), "the root is an object");
+    must(f->has_vocab || f->vocab_count == 0, "tokens are those of a vocabulary");
+    must(f->has_merges || f->merge_count == 0, "merges are those of a list");
+    for (uint32_t i = 0; i < f->vocab_count; i++) {
+        const file_entry *found = tokenizer_file_find(f, file_str(f, f->vocab[i].text));
+
+        look_at(f, f->vocab[i].text);
+        must(found != NULL &&
+                 gufo_str_equal(file_str(f, found->text), file_str(f, f->vocab[i].text)),
+             "a token is found");
+        must(f->vocab_is_list ? found >= &f->vocab[i] && f->vocab[i].id == i
+                              : found == &f->vocab[i],
+             "the last one is found");
+        must(!f->vocab_is_list || f->scores[i] - f->scores[i] == 0, "scores are finite");
+    }
+    for (uint32_t i = 0; i < f->merge_count; i++) {
+        look_at(f, f->merges[i].left);
+        look_at(f, f->merges[i].right);
+    }
+    for (uint32_t i = 0; i < f->added_count; i++)
+        look_at(f, f->added[i].content);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    counter count = {0};
+    gufo_allocator allocator = counting_allocator(&count);
+    gufo_error error = {.code = GUFO_OK};
+    tokenizer_file *f =
+        tokenizer_file_read((gufo_str){(const char *)data, size}, &allocator, &error);
+
+    must(f != NULL || error.code != GUFO_OK, "a failure has a code");
+    must(f != NULL || error.offset <= size, "a failure is in the file");
+    must(count.peak <= 64 * size + 4096, "memory depends on the file");
+    if (f != NULL)
+        look(f);
+    tokenizer_file_free(f);
+    must(count.held == 0, "all memory is given back");
+    return 0;
+}

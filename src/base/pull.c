@@ -1,0 +1,382 @@
+/* JSON of a known shape (RFC 8259), read from front to back. */
+#include "base/pull.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/real.h"
+#include "base/text.h"
+
+bool pull_fail(pull *p, gufo_status code, size_t at, const char *format, ...)
+{
+    char message[GUFO_MESSAGE_SIZE];
+    va_list arguments;
+
+    if (p->status != GUFO_OK)
+        return false;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    p->status = fail_with(p->error, code, p->base + at, "%s", message);
+    return false;
+}
+
+bool pull_fail_memory(pull *p)
+{
+    if (p->status == GUFO_OK)
+        p->status = fail_memory(p->error);
+    return false;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static inline void skip_space(pull *p)
+{
+    while (p->at < p->len && is_space(p->text[p->at]))
+        p->at++;
+}
+
+/* Fails because `what` has to be here. */
+static bool fail_expected(pull *p, const char *what)
+{
+    if (p->at >= p->len)
+        return pull_fail(p, GUFO_E_TRUNCATED, p->len, "the JSON ends where %s has to be", what);
+    return pull_fail(p, GUFO_E_MALFORMED, p->at, "%s has to be here, not %s", what,
+                     QUOTED(((gufo_str){p->text + p->at, 1})));
+}
+
+char pull_peek(pull *p)
+{
+    char c;
+
+    skip_space(p);
+    if (p->status != GUFO_OK || p->at >= p->len)
+        return '\0';
+    c = p->text[p->at];
+    return c == '-' || is_digit(c) ? '0' : c;
+}
+
+static bool is_next(pull *p, char mark)
+{
+    skip_space(p);
+    return p->status == GUFO_OK && p->at < p->len && p->text[p->at] == mark;
+}
+
+bool pull_mark(pull *p, char mark)
+{
+    if (!is_next(p, mark))
+        return fail_expected(p, (char[]){'\'', mark, '\'', '\0'});
+    p->at++;
+    return true;
+}
+
+bool pull_next(pull *p, char end, bool *first)
+{
+    const bool was_first = *first;
+
+    *first = false;
+    if (is_next(p, end)) {
+        p->at++;
+        return false;
+    }
+    return p->status == GUFO_OK && (was_first || pull_mark(p, ','));
+}
+
+bool pull_end(pull *p)
+{
+    skip_space(p);
+    if (p->status == GUFO_OK && p->at < p->len)
+        return pull_fail(p, GUFO_E_MALFORMED, p->at, "%s follows the end of the JSON",
+                         QUOTED(((gufo_str){p->text + p->at, 1})));
+    return p->status == GUFO_OK;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+bool pull_u64(pull *p, uint64_t *out)
+{
+    gufo_str digits;
+
+    skip_space(p);
+    digits = (gufo_str){p->text + p->at, str_digits((gufo_str){p->text, p->len}, p->at)};
+    if (p->status != GUFO_OK || digits.len == 0)
+        return fail_expected(p, "a whole number that is not negative");
+    if ((digits.len > 1 && digits.data[0] == '0') ||
+        (p->at + digits.len < p->len && memchr(".eE", digits.data[digits.len], 3) != NULL))
+        return pull_fail(p, GUFO_E_MALFORMED, p->at, "a number that is not written as a whole one");
+    if (!str_number(digits, out))
+        return pull_fail(p, GUFO_E_RANGE, p->at, "a number that 64 bits do not hold");
+    p->at += digits.len;
+    return true;
+}
+
+bool pull_number(pull *p, gufo_str *out)
+{
+    const gufo_str text = {p->text, p->len};
+    size_t begin, at, n;
+
+    if (pull_peek(p) != '0')
+        return fail_expected(p, "a number");
+    begin = p->at;
+    at = begin + (p->text[begin] == '-');
+    n = str_digits(text, at);
+    if (n == 0 || (n > 1 && p->text[at] == '0'))
+        return pull_fail(p, GUFO_E_MALFORMED, begin, "a number that JSON does not have");
+    at += n;
+    if (at < p->len && p->text[at] == '.') {
+        n = str_digits(text, ++at);
+        at += n;
+    }
+    if (n > 0 && at < p->len && (p->text[at] == 'e' || p->text[at] == 'E')) {
+        at++;
+        at += at < p->len && (p->text[at] == '+' || p->text[at] == '-');
+        n = str_digits(text, at);
+        at += n;
+    }
+    if (n == 0)
+        return pull_fail(p, GUFO_E_MALFORMED, begin, "a number that JSON does not have");
+    *out = (gufo_str){p->text + begin, at - begin};
+    p->at = at;
+    return true;
+}
+
+bool pull_real(pull *p, double *out)
+{
+    gufo_str number;
+    size_t begin;
+
+    if (!pull_number(p, &number))
+        return false;
+    begin = p->at - number.len;
+    if (!real_read(number, out))
+        return pull_fail(p, GUFO_E_LIMIT, begin, "a number of more than %d digits", REAL_DIGITS);
+    if (isinf(*out))
+        return pull_fail(p, GUFO_E_RANGE, begin, "a number that a double does not hold");
+    return true;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static bool take_word(pull *p, const char *word)
+{
+    if (!str_begins((gufo_str){p->text + p->at, p->len - p->at}, word))
+        return false;
+    p->at += strlen(word);
+    return true;
+}
+
+bool pull_bool(pull *p, bool *out)
+{
+    *out = pull_peek(p) == 't';
+    return (p->status == GUFO_OK && take_word(p, *out ? "true" : "false")) ||
+           fail_expected(p, "true or false");
+}
+
+bool pull_null(pull *p)
+{
+    return (pull_peek(p) == 'n' && take_word(p, "null")) || fail_expected(p, "null");
+}
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+static unsigned digit_of(char c)
+{
+    return (unsigned)(is_digit(c) ? c - '0' : to_lower(c) - 'a' + 10);
+}
+
+/* The code unit of \uXXXX at `at`; false: something else is there. */
+static bool code_unit(const pull *p, size_t at, uint32_t *out)
+{
+    if (p->len - at < 6 || p->text[at] != '\\' || p->text[at + 1] != 'u')
+        return false;
+    *out = 0;
+    for (size_t i = at + 2; i < at + 6; i++) {
+        if (!is_hex(p->text[i]))
+            return false;
+        *out = *out << 4 | digit_of(p->text[i]);
+    }
+    return true;
+}
+
+static size_t put_utf8(char *to, uint32_t code)
+{
+    static const unsigned char starts[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = len; i-- > 1; code >>= 6)
+        to[i] = (char)(0x80 | (code & 0x3F));
+    to[0] = (char)(starts[len] | code);
+    return len;
+}
+
+/* \uXXXX, or a pair of them, at p->at: never longer in UTF-8. */
+static bool take_code(pull *p, char **to)
+{
+    uint32_t high, low;
+
+    if (!code_unit(p, p->at, &high))
+        return pull_fail(p, GUFO_E_MALFORMED, p->at, "an escape that JSON does not have");
+    if (high >= 0xD800 && high < 0xE000) {
+        if (high >= 0xDC00 || !code_unit(p, p->at + 6, &low) || low < 0xDC00 || low >= 0xE000)
+            return pull_fail(p, GUFO_E_MALFORMED, p->at, "half of a surrogate pair");
+        high = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+        p->at += 6;
+    }
+    p->at += 6;
+    *to += put_utf8(*to, high);
+    return true;
+}
+
+static bool take_escape(pull *p, char **to)
+{
+    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *letter;
+
+    if (p->len - p->at < 2)
+        return pull_fail(p, GUFO_E_TRUNCATED, p->len, "the JSON ends inside an escape");
+    if (p->text[p->at + 1] == 'u')
+        return take_code(p, to);
+    letter = memchr(letters, p->text[p->at + 1], sizeof letters - 1);
+    if (letter == NULL)
+        return pull_fail(p, GUFO_E_MALFORMED, p->at, "an escape that JSON does not have");
+    *(*to)++ = meanings[letter - letters];
+    p->at += 2;
+    return true;
+}
+
+/* The high bit of each byte that is zero, and of no byte before the first of them. */
+static uint64_t zero_bytes(uint64_t bytes)
+{
+    return (bytes - 0x0101010101010101u) & ~bytes & 0x8080808080808080u;
+}
+
+/* How many bytes from `at` on are of a string and are what they mean; *others: bits of those beyond ASCII. */
+static size_t plain_run(const pull *p, size_t at, uint64_t *others)
+{
+    for (size_t done = at; done < p->len; done += 8) {
+        uint64_t bytes = load_start(p->text + done, p->len - done),
+                 marks = zero_bytes(bytes ^ 0x2222222222222222u) |
+                         zero_bytes(bytes ^ 0x5c5c5c5c5c5c5c5cu) |
+                         zero_bytes(bytes & 0xe0e0e0e0e0e0e0e0u),
+                 before = (marks - 1) & ~marks;
+
+        *others |= bytes & before & 0x8080808080808080u;
+        if (marks != 0)
+            return (size_t)smaller(done + (size_t)__builtin_ctzll(marks) / 8, p->len) - at;
+    }
+    return p->len - at;
+}
+
+/* Takes a string, of which *out is decoded to its place, or, if it is only skipped, stays as it is:
+ * what is decoded is never longer. */
+static bool take_string(pull *p, bool decode, gufo_str *out)
+{
+    char *to, skipped[4], *sink;
+    uint64_t others = 0;
+    size_t valid, begin, n;
+
+    if (!is_next(p, '"'))
+        return fail_expected(p, "a string");
+    begin = ++p->at;
+    to = p->text + begin;
+    for (;;) {
+        n = plain_run(p, p->at, &others);
+        if (decode && to != p->text + p->at)
+            memmove(to, p->text + p->at, n);
+        to += n;
+        p->at += n;
+        if (p->at == p->len)
+            return fail_expected(p, "the end of a string");
+        if (p->text[p->at] == '"')
+            break;
+        if (p->text[p->at] != '\\')
+            return pull_fail(p, GUFO_E_MALFORMED, p->at, "a control character in a string");
+        sink = skipped;
+        if (!take_escape(p, decode ? &to : &sink))
+            return false;
+    }
+    *out = (gufo_str){p->text + begin, (decode ? (size_t)(to - p->text) : p->at) - begin};
+    p->at++;
+    valid = others == 0 ? out->len : gufo_utf8_valid_prefix(*out);
+    if (valid < out->len)
+        return pull_fail(p, GUFO_E_MALFORMED, begin + valid, "a string that is not UTF-8");
+    return true;
+}
+
+bool pull_string(pull *p, gufo_str *out)
+{
+    return take_string(p, true, out);
+}
+
+bool pull_name(pull *p, gufo_str *out)
+{
+    return pull_string(p, out) && pull_mark(p, ':');
+}
+
+/* ---- any value ------------------------------------------------------------------------------ */
+
+static bool skip_scalar(pull *p, char first)
+{
+    gufo_str text;
+    bool flag;
+
+    switch (first) {
+    case '"':
+        return take_string(p, false, &text);
+    case '0':
+        return pull_number(p, &text);
+    case 't':
+    case 'f':
+        return pull_bool(p, &flag);
+    case 'n':
+        return pull_null(p);
+    default:
+        return fail_expected(p, "a value");
+    }
+}
+
+/* Of an object the name and the colon. */
+static bool skip_to_value(pull *p, char end)
+{
+    gufo_str name;
+
+    return end == ']' || (take_string(p, false, &name) && pull_mark(p, ':'));
+}
+
+bool pull_skip(pull *p, gufo_str *out)
+{
+    char ends[PULL_MAX_DEPTH], next = pull_peek(p);
+    size_t begin = p->at;
+    unsigned depth = 0;
+
+    for (;; next = pull_peek(p)) {
+        bool first = next == '{' || next == '[';
+
+        if (!first && !skip_scalar(p, next))
+            return false;
+        if (first && depth == PULL_MAX_DEPTH)
+            return pull_fail(p, GUFO_E_LIMIT, p->at,
+                             "more than %d objects and arrays inside one another", PULL_MAX_DEPTH);
+        if (first) {
+            ends[depth++] = next == '{' ? '}' : ']';
+            p->at++;
+        }
+        while (depth > 0 && !pull_next(p, ends[depth - 1], &first) && p->status == GUFO_OK)
+            depth--;
+        if (depth == 0)
+            break;
+        if (!skip_to_value(p, ends[depth - 1]))
+            return false;
+    }
+    if (out != NULL)
+        *out = (gufo_str){p->text + begin, p->at - begin};
+    return p->status == GUFO_OK;
+}

@@ -1,0 +1,13 @@
+/* Decimal numbers. */
+#ifndef GUFO_BASE_REAL_H
+#define GUFO_BASE_REAL_H
+
+#include "gufo/base.h"
+
+enum { REAL_DIGITS = 320 }; /* those of longer numbers are too many */
+
+/* The double that is nearest to a number as JSON writes it ("-1", "0.5", "2e-3"), which was checked, in
+ * every locale; infinite if it is too large.  False: it has more than REAL_DIGITS digits. */
+bool real_read(gufo_str text, double *out);
+
+#endif

@@ -1,0 +1,457 @@
+/* What a tokenizer.json says, before anybody draws conclusions from it.
+ *
+ * The text is read once, from front to back, and stays: its strings are decoded where they are, and the
+ * tables hold places of it.  A vocabulary of a million tokens so takes 16 bytes for each beside the
+ * file's own; of all the rest there is a tree.
+ *
+ * Members may come in any order and, as Hugging Face reads them, more than once: the last one counts.
+ * Whether the parts are those of the model's type is for the caller. */
+#include "text/formats/tokenizer_file.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "text/formats/json_pull.h"
+#include "text/formats/json_tree.h"
+
+typedef struct file_reading {
+    tokenizer_file *f;
+    pull p;
+    uint64_t vocab_room, score_room, merge_room, added_room;
+    uint64_t tree_memory;
+} file_reading;
+
+static file_text place_of(const file_reading *r, gufo_str text)
+{
+    return (file_text){(uint32_t)(text.data - r->f->text), (uint32_t)text.len};
+}
+
+/* Makes room for one more at the end of a table. */
+static bool grow(file_reading *r, void **table, uint32_t count, uint64_t *room, size_t size)
+{
+    void *larger = mem_grow(&r->f->allocator, *table, count, room, size);
+
+    if (larger == NULL)
+        return pull_fail_memory(&r->p);
+    *table = larger;
+    return true;
+}
+
+/* Gives back what is left behind the end; without success it stays. */
+static void *trimmed(const file_reading *r, void *table, uint32_t count, size_t size)
+{
+    void *smaller =
+        table != NULL && count > 0 ? mem_resize(&r->f->allocator, table, count * size) : NULL;
+
+    return smaller != NULL ? smaller : table;
+}
+
+static bool take_id(pull *p, uint32_t *out)
+{
+    size_t begin = p->at;
+    uint64_t id;
+
+    if (!pull_u64(p, &id))
+        return false;
+    *out = (uint32_t)id;
+    return id <= UINT32_MAX || pull_fail(p, GUFO_E_RANGE, begin, "an id that 32 bits do not hold");
+}
+
+/* Takes a null, if one comes next. */
+static bool is_null(pull *p)
+{
+    return pull_peek(p) == 'n' && pull_null(p);
+}
+
+/* ---- vocabulary ----------------------------------------------------------------------------- */
+
+static bool take_entry(file_reading *r, file_entry *e)
+{
+    gufo_str text;
+
+    if (!pull_name(&r->p, &text) || !take_id(&r->p, &e->id))
+        return false;
+    e->text = place_of(r, text);
+    return true;
+}
+
+static bool take_scored(file_reading *r, file_entry *e)
+{
+    tokenizer_file *f = r->f;
+    pull *p = &r->p;
+    void *scores = f->scores;
+    gufo_str text;
+    bool good = grow(r, &scores, f->vocab_count, &r->score_room, sizeof *f->scores);
+
+    f->scores = scores;
+    if (!good || !pull_mark(p, '[') || !pull_string(p, &text) || !pull_mark(p, ',') ||
+        !pull_real(p, &f->scores[f->vocab_count]) || !pull_mark(p, ']'))
+        return false;
+    *e = (file_entry){place_of(r, text), f->vocab_count};
+    return true;
+}
+
+static void forget_vocab(file_reading *r)
+{
+    tokenizer_file *f = r->f;
+
+    mem_free(&f->allocator, f->scores);
+    f->scores = NULL;
+    r->score_room = 0;
+    f->has_vocab = f->vocab_is_list = false;
+    f->vocab_count = 0;
+}
+
+static bool take_vocab(file_reading *r)
+{
+    tokenizer_file *f = r->f;
+    void *table = f->vocab;
+    bool good = true;
+
+    forget_vocab(r);
+    f->has_vocab = !is_null(&r->p);
+    f->vocab_is_list = pull_peek(&r->p) == '[';
+    if (!f->has_vocab || !pull_mark(&r->p, f->vocab_is_list ? '[' : '{'))
+        return r->p.status == GUFO_OK;
+    for (bool first = true; good && pull_next(&r->p, f->vocab_is_list ? ']' : '}', &first);) {
+        good = grow(r, &table, f->vocab_count, &r->vocab_room, sizeof *f->vocab);
+        f->vocab = table;
+        good = good && (f->vocab_is_list ? take_scored : take_entry)(r, &f->vocab[f->vocab_count]);
+        f->vocab_count += good;
+    }
+    return good && r->p.status == GUFO_OK;
+}
+
+/* ---- merges --------------------------------------------------------------------------------- */
+
+/* "left right"; *is_merge: no line that says the version. */
+static bool split_line(file_reading *r, file_merge *merge, bool *is_merge)
+{
+    size_t begin = r->p.at;
+    gufo_str line;
+    const char *space;
+
+    if (!pull_string(&r->p, &line))
+        return false;
+    *is_merge = !str_begins(line, "#version");
+    if (!*is_merge)
+        return true;
+    space = memchr(line.data, ' ', line.len);
+    if (space == NULL || memchr(space + 1, ' ', (size_t)(line.data + line.len - space) - 1) != NULL)
+        return pull_fail(&r->p, GUFO_E_MALFORMED, begin, "the merge %s is not two parts",
+                         QUOTED(line));
+    merge->left = place_of(r, (gufo_str){line.data, (size_t)(space - line.data)});
+    merge->right = place_of(r, str_from(line, merge->left.len + 1));
+    return true;
+}
+
+static bool take_pair(file_reading *r, file_merge *merge, bool *is_merge)
+{
+    gufo_str left, right;
+
+    *is_merge = true;
+    if (!pull_mark(&r->p, '[') || !pull_string(&r->p, &left) || !pull_mark(&r->p, ',') ||
+        !pull_string(&r->p, &right) || !pull_mark(&r->p, ']'))
+        return false;
+    *merge = (file_merge){place_of(r, left), place_of(r, right)};
+    return true;
+}
+
+/* All lines or all pairs. */
+static bool take_merges(file_reading *r)
+{
+    tokenizer_file *f = r->f;
+    void *table = f->merges;
+    bool good = true, is_merge, pairs = false;
+
+    f->has_merges = !is_null(&r->p);
+    f->merge_count = 0;
+    if (!f->has_merges || !pull_mark(&r->p, '['))
+        return r->p.status == GUFO_OK;
+    for (bool first = true, begin = true; good && pull_next(&r->p, ']', &first); begin = false) {
+        pairs = begin ? pull_peek(&r->p) == '[' : pairs;
+        good = grow(r, &table, f->merge_count, &r->merge_room, sizeof *f->merges);
+        f->merges = table;
+        good = good && (pairs ? take_pair : split_line)(r, &f->merges[f->merge_count], &is_merge);
+        f->merge_count += good && is_merge;
+    }
+    return good && r->p.status == GUFO_OK;
+}
+
+/* ---- added tokens --------------------------------------------------------------------------- */
+
+enum { HAS_ID = 1, HAS_CONTENT = 2, FIRST_FLAG = 4, HAS_ALL = 127 };
+
+static const struct {
+    const char *name;
+    size_t at;
+} flags[] = {
+    {"special", offsetof(file_added, special)},
+    {"normalized", offsetof(file_added, normalized)},
+    {"single_word", offsetof(file_added, single_word)},
+    {"lstrip", offsetof(file_added, lstrip)},
+    {"rstrip", offsetof(file_added, rstrip)},
+};
+
+/* The bit of a member; 0: it is none of a token. */
+static unsigned member_of(gufo_str name)
+{
+    if (gufo_str_equal(name, gufo_str_of("id")))
+        return HAS_ID;
+    if (gufo_str_equal(name, gufo_str_of("content")))
+        return HAS_CONTENT;
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (gufo_str_equal(name, gufo_str_of(flags[i].name)))
+            return (unsigned)FIRST_FLAG << i;
+    return 0;
+}
+
+static bool take_member(file_reading *r, file_added *token, unsigned member)
+{
+    unsigned row = 0;
+    gufo_str text;
+
+    if (member == 0)
+        return pull_skip(&r->p, NULL);
+    if (member == HAS_ID)
+        return take_id(&r->p, &token->id);
+    if (member == HAS_CONTENT) {
+        if (!pull_string(&r->p, &text))
+            return false;
+        token->content = place_of(r, text);
+        return true;
+    }
+    while ((unsigned)FIRST_FLAG << row != member)
+        row++;
+    return pull_bool(&r->p, (bool *)((char *)token + flags[row].at));
+}
+
+static bool take_token(file_reading *r, file_added *token)
+{
+    pull *p = &r->p;
+    unsigned seen = 0, member;
+    gufo_str name;
+    size_t begin;
+
+    if (!pull_mark(p, '{'))
+        return false;
+    begin = p->at - 1;
+    *token = (file_added){.complete = false};
+    for (bool first = true; pull_next(p, '}', &first);) {
+        size_t at = p->at;
+
+        if (!pull_name(p, &name))
+            return false;
+        member = member_of(name);
+        if ((seen & member) != 0)
+            return pull_fail(p, GUFO_E_MALFORMED, at, "an added token has two members %s",
+                             QUOTED(name));
+        if (is_null(p))
+            continue;
+        if (!take_member(r, token, member))
+            return false;
+        seen |= member;
+    }
+    token->complete = seen == HAS_ALL;
+    if ((seen & HAS_ID) == 0 || (seen & HAS_CONTENT) == 0)
+        return pull_fail(p, GUFO_E_MALFORMED, begin, "an added token has no %s",
+                         (seen & HAS_ID) == 0 ? "id" : "text");
+    return p->status == GUFO_OK;
+}
+
+static bool take_added(file_reading *r)
+{
+    tokenizer_file *f = r->f;
+    void *table = f->added;
+    bool good = true;
+
+    f->added_count = 0;
+    if (is_null(&r->p) || !pull_mark(&r->p, '['))
+        return r->p.status == GUFO_OK;
+    for (bool first = true; good && pull_next(&r->p, ']', &first);) {
+        good = grow(r, &table, f->added_count, &r->added_room, sizeof *f->added);
+        f->added = table;
+        good = good && take_token(r, &f->added[f->added_count]);
+        f->added_count += good;
+    }
+    return good && r->p.status == GUFO_OK;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+typedef struct long_part {
+    const char *name;
+    bool (*take)(file_reading *r);
+} long_part;
+
+/* Takes an object: `parts`, up to a row without a name, by their functions, all others into `tree`. */
+static bool take_members(file_reading *r, const long_part *parts, json_t *tree)
+{
+    gufo_str name;
+    json_t *value;
+
+    if (tree == NULL)
+        return pull_fail_memory(&r->p);
+    if (!pull_mark(&r->p, '{'))
+        return false;
+    for (bool first = true; pull_next(&r->p, '}', &first);) {
+        const long_part *part = parts;
+
+        if (!pull_name(&r->p, &name))
+            return false;
+        while (part->name != NULL && !gufo_str_equal(name, gufo_str_of(part->name)))
+            part++;
+        if (part->name != NULL ? !part->take(r)
+                               : !json_pull(&r->p, &r->tree_memory, &value) ||
+                                     !json_pull_set(&r->p, tree, name, value))
+            return false;
+    }
+    return r->p.status == GUFO_OK;
+}
+
+static bool take_model(file_reading *r)
+{
+    static const long_part parts[] = {{"vocab", take_vocab}, {"merges", take_merges}, {NULL, NULL}};
+    const gufo_str name = gufo_str_of("model");
+    tokenizer_file *f = r->f;
+    json_t *tree;
+
+    forget_vocab(r);
+    f->has_merges = false;
+    f->merge_count = 0;
+    if (is_null(&r->p))
+        return json_pull_set(&r->p, f->root, name, json_null());
+    tree = json_object();
+    if (take_members(r, parts, tree))
+        return json_pull_set(&r->p, f->root, name, tree);
+    json_decref(tree);
+    return false;
+}
+
+static bool take_file(file_reading *r)
+{
+    static const long_part parts[] = {
+        {"model", take_model}, {"added_tokens", take_added}, {NULL, NULL}};
+    tokenizer_file *f = r->f;
+
+    f->root = json_object();
+    if (!take_members(r, parts, f->root) || !pull_end(&r->p))
+        return false;
+    f->vocab = trimmed(r, f->vocab, f->vocab_count, sizeof *f->vocab);
+    f->scores = trimmed(r, f->scores, f->vocab_count, sizeof *f->scores);
+    f->merges = trimmed(r, f->merges, f->merge_count, sizeof *f->merges);
+    f->added = trimmed(r, f->added, f->added_count, sizeof *f->added);
+    return true;
+}
+
+/* ---- looking up ----------------------------------------------------------------------------- */
+
+/* The slot of a text, or the empty one where it would be. */
+static uint32_t *slot_of(const tokenizer_file *f, gufo_str text)
+{
+    uint32_t slot = (uint32_t)hash_text(f->slot_key, text) & f->slot_mask;
+
+    while (f->slots[slot] != 0 &&
+           !gufo_str_equal(file_str(f, f->vocab[f->slots[slot] - 1].text), text))
+        slot = (slot + 1) & f->slot_mask;
+    return &f->slots[slot];
+}
+
+/* In an object a text has one id, the last; a list may have it twice, and has it in its place. */
+static bool index_vocab(tokenizer_file *f)
+{
+    uint64_t room = 4;
+    uint32_t kept = 0;
+
+    while (room < UINT64_C(2) * f->vocab_count)
+        room *= 2;
+    f->slots = mem_array(&f->allocator, room, sizeof *f->slots);
+    if (f->slots == NULL)
+        return false;
+    f->slot_mask = (uint32_t)(room - 1);
+    f->slot_key = hash_key_new();
+    for (uint32_t i = 0; i < f->vocab_count; i++) {
+        uint32_t *slot = slot_of(f, file_str(f, f->vocab[i].text));
+
+        if (*slot != 0 && !f->vocab_is_list) {
+            f->vocab[*slot - 1].id = f->vocab[i].id;
+            continue;
+        }
+        f->vocab[kept++] = f->vocab[i];
+        *slot = kept;
+    }
+    f->vocab_count = kept;
+    return true;
+}
+
+const file_entry *tokenizer_file_find(const tokenizer_file *f, gufo_str text)
+{
+    uint32_t slot = *slot_of(f, text);
+
+    return slot == 0 ? NULL : &f->vocab[slot - 1];
+}
+
+static const json_t *member_or_null(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_null(value) ? NULL : value;
+}
+
+const json_t *tokenizer_file_part(const tokenizer_file *f, const char *name)
+{
+    return member_or_null(f->root, name);
+}
+
+const json_t *tokenizer_file_flag(const tokenizer_file *f, const char *member_of_model)
+{
+    return member_or_null(json_object_get(f->root, "model"), member_of_model);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocator,
+                                    gufo_error *error)
+{
+    tokenizer_file *f;
+    file_reading r = {.tree_memory = JSON_TREE_MEMORY};
+    bool good;
+
+    if (text.len >= UINT32_MAX) {
+        (void)refuse(error, GUFO_E_LIMIT, "a tokenizer.json of %zu bytes", text.len);
+        return NULL;
+    }
+    f = mem_object(allocator, sizeof *f, error);
+    if (f == NULL)
+        return NULL;
+    f->text = mem_text(&f->allocator, text);
+    f->len = text.len;
+    r.f = f;
+    r.p = (pull){.text = f->text, .len = f->len, .error = error};
+    good = f->text != NULL ? take_file(&r) && (index_vocab(f) || pull_fail_memory(&r.p))
+                           : pull_fail_memory(&r.p);
+    if (good)
+        return f;
+    tokenizer_file_free(f);
+    return NULL;
+}
+
+void tokenizer_file_free(tokenizer_file *f)
+{
+    gufo_allocator allocator;
+
+    if (f == NULL)
+        return;
+    allocator = f->allocator;
+    json_decref(f->root);
+    mem_free(&allocator, f->slots);
+    mem_free(&allocator, f->added);
+    mem_free(&allocator, f->merges);
+    mem_free(&allocator, f->scores);
+    mem_free(&allocator, f->vocab);
+    mem_free(&allocator, f->text);
+    mem_free(&allocator, f);
+}
