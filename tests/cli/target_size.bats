@@ -48,6 +48,19 @@ number() {
     files sample.gguf out.gguf sample.gguf.losses
 }
 
+# bats test_tags=plain
+@test "target size: the report on a terminal" {
+    need_terminal
+    sample
+    run -0 on_terminal "$GUFO" quantize --exact --no-cache sample.gguf out.gguf --target-size 100K
+    has 'Asked for     100,000 bytes (100 kB, 97.7 KiB)'
+    has 'Proof         optimal: no other choice'
+    has 'As expected   16 of 16 tensors'
+    run -0 on_terminal "$GUFO" quantize --dry-run --no-cache --force sample.gguf out.gguf --target-bpw 6
+    has 'Asked for     6 bits per weight, '
+    has 'Coefficients  built-in: token_embd 0.05, attn_q 0.12'
+}
+
 @test "target size: the same file with any number of threads, without measurements, and again" {
     sample
     gufo quantize -q sample.gguf a.gguf --target-size 90K --threads 1

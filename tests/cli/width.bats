@@ -97,6 +97,40 @@ make_wide() {
     each_width explain Q4_K_M general.file_type llama.context_length token_embd.weight
 }
 
+# as_piped COMMAND...: on a wide terminal it prints what a pipe gets.
+as_piped() {
+    gufo "$@" >piped 2>/dev/null || true
+    on_terminal env COLUMNS=1000 "$GUFO" --color=never "$@" 2>/dev/null |
+        sed 's/\r$//; s/.*\x1b\[?7h//; s/.*\x1b\[J//; /^gufo: /d' >shown
+    [ -s piped ] || { echo "$*: nothing"; return 1; }
+    diff piped shown || { echo "$*"; return 1; }
+}
+
+@test "width: a wide terminal gets the reports of a pipe" {
+    need_terminal
+    "$GUFO_EXAMPLES/make_sample" a.gguf
+    gufo quantize -q a.gguf b.gguf Q4_0
+    gufo quantize -q a.gguf c.gguf Q8_0
+    gufo hash --sha256 a.gguf >manifest
+    "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0
+    "$GUFO_TEST_BIN/make_imatrix" i.gguf gguf chunks 4 dataset d.txt entry blk.0.attn_q.weight 1000,0 1000,2000
+    as_piped quantize --dry-run a.gguf d.gguf --target-size 100K
+    as_piped quantize --force a.gguf d.gguf --target-bpw 6 --no-cache
+    as_piped quantize --force -v a.gguf d.gguf Q4_0
+    as_piped show --metadata a.gguf
+    as_piped stats a.gguf
+    as_piped estimate a.gguf
+    as_piped diff a.gguf b.gguf
+    as_piped diff --values a.gguf b.gguf c.gguf
+    as_piped validate -v a.gguf
+    as_piped verify b.gguf manifest
+    as_piped edit --dry-run a.gguf --set general.name=other
+    as_piped migrate --dry-run old.bin e.gguf
+    as_piped imatrix show i.gguf
+    as_piped vocab a.gguf
+    as_piped name a.gguf
+}
+
 @test "width: the least important columns are left out first, names become short before" {
     need_terminal
     make_model Some-Model-With-A-Long-Name-8B-Q4_K_M.gguf

@@ -11,6 +11,7 @@ typedef struct line {
     size_t len;
 } line;
 
+/* The stream keeps pointers into the line, which must not move before its end. */
 void line_begin(line *l);
 /* Writes the line to standard output, what does not fit four columns to the right, and ends it. */
 void line_end(line *l);

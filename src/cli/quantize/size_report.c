@@ -58,13 +58,10 @@ static agreement compare(const quantize_options *o, const gufo_quantizer *q, siz
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static line begin_line(const char *head)
+static void begin_line(line *l, const char *head)
 {
-    line l;
-
-    line_begin(&l);
-    fprintf(l.out, "%-13s ", head);
-    return l;
+    line_begin(l);
+    fprintf(l->out, "%-13s ", head);
 }
 
 /* "5,800,000,000 bytes (5.8 GB, 5.4 GiB)": four digits that count, as sizes are asked for. */
@@ -90,14 +87,15 @@ static void print_sizes(const quantize_options *o, size_t output, const gufo_siz
 {
     bool of_files = o->size.targets[output].bytes > 0;
     uint64_t counted = of_files ? result->size : result->data_size;
-    line l = begin_line("Asked for");
+    line l;
 
+    begin_line(&l, "Asked for");
     if (!of_files)
         fprintf(l.out, "%.9g bits per weight, ", o->size.targets[output].bits_per_weight);
     put_bytes(l.out, result->asked);
     fputs(of_files ? "" : " of tensors", l.out);
     line_end(&l);
-    l = begin_line("Planned");
+    begin_line(&l, "Planned");
     put_bytes(l.out, counted);
     fprintf(l.out, ", %s fewer; %.4f bits per weight", human_grouped(result->asked - counted).text,
             tensor_bits(result->data_size, result->elements));
@@ -106,7 +104,7 @@ static void print_sizes(const quantize_options *o, size_t output, const gufo_siz
     line_end(&l);
     if (o->dry_run)
         return;
-    l = begin_line("Written");
+    begin_line(&l, "Written");
     put_bytes(l.out, o->size.reached[output]);
     line_end(&l);
 }
@@ -114,8 +112,9 @@ static void print_sizes(const quantize_options *o, size_t output, const gufo_siz
 /* "12.3 % less than Q4_K_M, which is 12,345 bytes smaller" */
 static void print_loss(const gufo_size_result *result)
 {
-    line l = begin_line("Loss");
+    line l;
 
+    begin_line(&l, "Loss");
     fprintf(l.out, "%.6g", result->loss);
     if (result->mixture == NULL) {
         fputs("; no fixed mixture of these types is as small", l.out);
@@ -141,8 +140,9 @@ static void print_loss(const gufo_size_result *result)
 
 static void print_proof(const gufo_size_result *result)
 {
-    line l = begin_line("Proof");
+    line l;
 
+    begin_line(&l, "Proof");
     if (result->is_best)
         fputs("every tensor has the best of its types; more bytes gain nothing", l.out);
     else if (result->is_proven)
@@ -175,8 +175,9 @@ static void print_coefficients(const quantize_options *o, size_t output)
 {
     gufo_size_tensor tensor, seen[ROLES];
     size_t count = 0;
-    line l = begin_line("Coefficients");
+    line l;
 
+    begin_line(&l, "Coefficients");
     fputs(o->size.equal                 ? "all 1: "
           : o->size.sensitivity != NULL ? "of the file: "
                                         : "built-in: ",
@@ -205,7 +206,7 @@ static void print_agreement(const quantize_options *o, const gufo_quantizer *q, 
 
     if (sum.compared == 0)
         return;
-    l = begin_line("As expected");
+    begin_line(&l, "As expected");
     fprintf(l.out, "%" PRIu64 " of %s lost what the plan says, within 3 standard errors",
             sum.within, human_counted(sum.compared, "tensor", "tensors").text);
     for (uint64_t i = 0; i < others && i < NAMED; i++) {
