@@ -12,15 +12,17 @@
 /* The last byte of the last element is in the file. */
 static void check_place(const checkpoint *c, const checkpoint_tensor *t)
 {
-    uint64_t last = 0, width = t->number->bits / 8;
+    const uint64_t size = checkpoint_tensor_size(t);
+    uint64_t last = 0, width = t->number->bits / 8, strides[CHECKPOINT_MAX_DIMS];
     uint8_t byte;
 
-    if (t->size == 0)
+    if (size == 0)
         return;
+    checkpoint_tensor_strides(t, strides);
     for (uint32_t i = 0; i < t->n_dims; i++)
-        last += (t->shape[i] - 1) * t->stride[i];
-    last = t->number->bits < 8 ? t->size - 1 : last * width + width - 1;
-    must(!t->contiguous || last == t->size - 1, "rows follow each other");
+        last += (t->shape[i] - 1) * strides[i];
+    last = t->number->bits < 8 ? size - 1 : last * width + width - 1;
+    must(t->strides != NULL || last == size - 1, "rows follow each other");
     must(source_read(&c->files[t->file].source, t->offset + last, &byte, 1, NULL) == GUFO_OK,
          "data are in the file");
 }

@@ -46,15 +46,15 @@ static inline void packed_part(packed_case *c, uint32_t part, const char *dtype,
 
     *t = (checkpoint_tensor){.name = gufo_str_of("part"),
                              .number = number_by_name(gufo_str_of(dtype)),
-                             .n_dims = n_dims,
+                             .n_dims = (uint8_t)n_dims,
                              .offset = c->bytes.len};
     for (uint32_t i = 0; i < n_dims; i++)
         t->shape[i] = shape[i];
     check_ok(tensor_shape(t, 0, &c->error), &c->error, "part %u", (unsigned)part);
     if (bytes != NULL)
-        builder_raw(&c->bytes, bytes, (size_t)t->size);
+        builder_raw(&c->bytes, bytes, (size_t)checkpoint_tensor_size(t));
     else
-        builder_zeros(&c->bytes, (size_t)t->size);
+        builder_zeros(&c->bytes, (size_t)checkpoint_tensor_size(t));
     c->weight.parts[part] = t;
 }
 

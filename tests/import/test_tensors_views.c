@@ -34,13 +34,13 @@ static checkpoint_tensor strided(uint32_t n_dims, const uint64_t *shape, const u
 {
     checkpoint_tensor t = {.name = gufo_str_of("a"),
                            .number = number_by_name(gufo_str_of("F16")),
-                           .n_dims = n_dims,
+                           .n_dims = (uint8_t)n_dims,
+                           .strides = stride,
                            .offset = 2 * first,
                            .elements = 1};
 
     for (uint32_t i = 0; i < CHECKPOINT_MAX_DIMS; i++) {
         t.shape[i] = i < n_dims ? shape[i] : 1;
-        t.stride[i] = i < n_dims ? stride[i] : 1;
         t.elements *= t.shape[i];
     }
     return t;
@@ -112,7 +112,7 @@ static void test_strides(void **state)
             uint64_t rest = i, at = tensors[k].first;
 
             for (uint32_t d = n; d > 0; d--) {
-                at += rest % t.shape[d - 1] * t.stride[d - 1];
+                at += rest % t.shape[d - 1] * t.strides[d - 1];
                 rest /= t.shape[d - 1];
             }
             expected[i] = (uint32_t)at;

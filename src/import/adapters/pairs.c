@@ -158,7 +158,7 @@ static gufo_status name_weight(adapter *a, gufo_str module_name, gufo_str *out, 
 
     if (!checked_add(module_name.len, sizeof end, &size))
         return fail_memory(error);
-    text = checkpoint_text(&a->seen, size);
+    text = checkpoint_memory(&a->seen, size);
     if (text == NULL)
         return fail_memory(error);
     memcpy(text, module_name.data, module_name.len);
@@ -284,9 +284,13 @@ static void set_sizes(product *pair, const pairing *p, const module *m, bool tur
 {
     const checkpoint_tensor *a = m->halves[0], *b = m->halves[1];
     const uint32_t in = p->is_legacy ? 0 : 1; /* the axis of A */
-    const product_factor of_b = {.tensor = b, .side = b->stride[0], .rank = b->stride[1]};
-    const product_factor of_a = {.tensor = a, .side = a->stride[in], .rank = a->stride[1 - in]};
+    product_factor of_a, of_b;
+    uint64_t along_a[CHECKPOINT_MAX_DIMS], along_b[CHECKPOINT_MAX_DIMS];
 
+    checkpoint_tensor_strides(a, along_a);
+    checkpoint_tensor_strides(b, along_b);
+    of_a = (product_factor){.tensor = a, .side = along_a[in], .rank = along_a[1 - in]};
+    of_b = (product_factor){.tensor = b, .side = along_b[0], .rank = along_b[1]};
     pair->rank = b->shape[1];
     pair->height = turned ? a->shape[in] : b->shape[0];
     pair->width = turned ? b->shape[0] : a->shape[in];

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "import/containers/tensors.h"
 #include "import/json_file.h"
 #include "import/open_regular.h"
 
@@ -266,11 +267,8 @@ void adapter_close(adapter *a)
 {
     if (a->allocator == NULL)
         return;
-    for (uint64_t i = 0; i < a->seen.text_count; i++)
-        mem_free(a->allocator, a->seen.texts[i]);
-    name_index_free(&a->seen.by_name, a->allocator);
-    mem_free(a->allocator, a->seen.texts);
-    mem_free(a->allocator, a->seen.tensors);
+    if (a->seen.allocator != NULL)
+        checkpoint_free_tensors(&a->seen);
     mem_free(a->allocator, a->products.list);
     mem_free(a->allocator, a->path);
     json_decref(a->settings);

@@ -282,7 +282,9 @@ gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkp
     if (v->numbers == 0 && from != NULL)
         return plan_refuse(g->checkpoint, from, GUFO_E_MALFORMED, error, "tensor %s has no numbers",
                            QUOTED(from->name));
-    memcpy(t.name, name.data, name.len);
+    t.name = plan_name(g->plan, name, error);
+    if (t.name == NULL)
+        return GUFO_E_MEMORY;
     t.keeps_type = keeps_type(name, v, type);
     t.packed = first_packed(v);
     status = add_tensor(g, &t, v, from, error);

@@ -15,4 +15,7 @@ gufo_status plan_numbers(tensor_plan *plan, const float *values, uint64_t count,
 gufo_status plan_view(tensor_plan *plan, const float *values, uint64_t count, view *out,
                       gufo_error *error);
 
+/* A terminated copy of the name of a tensor; NULL without memory. */
+const char *plan_name(tensor_plan *plan, gufo_str name, gufo_error *error);
+
 #endif

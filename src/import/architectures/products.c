@@ -39,15 +39,10 @@ gufo_status product_place(product *p, uint64_t *end, gufo_error *error)
     p->own = (checkpoint_tensor){.name = p->own.name,
                                  .number = &product_number,
                                  .n_dims = 2,
-                                 .contiguous = true,
+                                 .shape = {p->height, p->width, 1, 1, 1, 1, 1, 1},
                                  .file = from->file,
                                  .offset = *end,
-                                 .elements = numbers,
-                                 .size = size};
-    for (uint32_t i = 0; i < CHECKPOINT_MAX_DIMS; i++)
-        p->own.shape[i] = p->own.stride[i] = 1;
-    p->own.shape[0] = p->height;
-    p->own.shape[1] = p->own.stride[0] = p->width;
+                                 .elements = numbers};
     *end += size;
     return GUFO_OK;
 }

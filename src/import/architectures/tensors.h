@@ -9,16 +9,16 @@
 #include "produce/produce.h"
 
 typedef struct planned_tensor {
-    char name[GUFO_MAX_NAME + 1];
-    gufo_str source; /* the name of the first tensor that it is made of */
+    const char *name; /* the plan's */
+    gufo_str source;  /* the name of the first tensor that it is made of */
     uint32_t n_dims;
+    bool keeps_type;              /* whatever type is asked for */
+    bool comes_first;             /* in the file: floats of 4 bits, with their factors */
+    bool is_lent;                 /* `piece` is that of a job, in place of the plan's own */
     uint64_t dims[GUFO_MAX_DIMS]; /* the contiguous one first */
     /* The type whose numbers it has: that of the checkpoint, or F32. */
     const gufo_element_type *type;
-    bool keeps_type;                    /* whatever type is asked for */
     const struct packed_weight *packed; /* the first one that it is made of; NULL: none is */
-    bool comes_first;                   /* in the file: floats of 4 bits, with their factors */
-    bool is_lent;                       /* `piece` is that of a job, in place of the plan's own */
     /* Sources (whose input is the number of the file in the checkpoint), segments, operations and
      * shape.  What becomes of the rows (`made`) is for others to say. */
     piece *piece; /* NULL: the numbers are those of `plain`, as planned_piece says */
@@ -34,9 +34,11 @@ typedef struct tensor_plan {
     uint64_t count, room;
     const gufo_element_type *first_type; /* F16 or BF16: what TYPE "auto" is */
     bool is_assumed;                     /* it is F16 because no tensor says it */
-    /* What the pieces refer to: numbers that are made, side tables. */
+    /* What the tensors refer to: names, and for their pieces numbers that are made and side tables. */
     void **blocks;
     uint64_t block_count, block_room;
+    char *names; /* where the next one goes */
+    size_t names_room;
     uint64_t segments; /* of all pieces */
 } tensor_plan;
 

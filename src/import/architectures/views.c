@@ -132,7 +132,7 @@ gufo_status view_open(view *v, const checkpoint *c, const checkpoint_tensor *t,
     *v = (view){.allocator = a, .n_dims = t->n_dims, .numbers = t->elements};
     memcpy(v->shape, t->shape, sizeof v->shape);
     memcpy(all.count, t->shape, sizeof all.count);
-    memcpy(all.stride, t->stride, sizeof all.stride);
+    checkpoint_tensor_strides(t, all.stride);
     return view_add_chunk(v, &all, error);
 }
 

@@ -201,12 +201,8 @@ void checkpoint_close(checkpoint *c)
         source_close(&c->files[i].source);
         mem_free(c->allocator, c->files[i].path);
     }
-    for (uint64_t i = 0; i < c->text_count; i++)
-        mem_free(c->allocator, c->texts[i]);
-    name_index_free(&c->by_name, c->allocator);
+    checkpoint_free_tensors(c);
     mem_free(c->allocator, c->files);
-    mem_free(c->allocator, c->tensors);
-    mem_free(c->allocator, c->texts);
     mem_free(c->allocator, c->folder);
     *c = (checkpoint){.allocator = c->allocator};
 }

@@ -23,17 +23,25 @@ enum { CHECKPOINT_MAX_DIMS = 8 };
 typedef struct checkpoint_tensor {
     gufo_str name;
     const number_type *number;
-    uint32_t n_dims;                      /* 0: a scalar */
-    uint64_t shape[CHECKPOINT_MAX_DIMS];  /* slowest first; 1 beyond n_dims */
-    uint64_t stride[CHECKPOINT_MAX_DIMS]; /* in elements; 1 beyond n_dims */
-    bool contiguous; /* the elements follow each other in the order of the shape */
-    bool swapped;    /* numbers are big-endian */
-    uint32_t file;   /* of checkpoint.files */
+    uint32_t file;                       /* of checkpoint.files */
+    bool swapped;                        /* numbers are big-endian */
+    uint8_t n_dims;                      /* 0: a scalar */
+    uint64_t shape[CHECKPOINT_MAX_DIMS]; /* slowest first; 1 beyond n_dims */
+    const uint64_t
+        *strides;    /* in elements; NULL: these follow each other in the order of the shape */
     uint64_t offset; /* of the first element, in the file */
     uint64_t elements;
-    uint64_t size;                /* bytes of all elements, without what is between them */
     struct packed_weight *packed; /* makes the elements; NULL: the file has them */
 } checkpoint_tensor;
+
+/* The bytes of all elements, without what is between them. */
+static inline uint64_t checkpoint_tensor_size(const checkpoint_tensor *t)
+{
+    return t->elements * t->number->bits / 8; /* tensor_shape has done it */
+}
+
+/* From one element to the next along each axis, in elements; 1 beyond n_dims. */
+void checkpoint_tensor_strides(const checkpoint_tensor *t, uint64_t out[CHECKPOINT_MAX_DIMS]);
 
 typedef struct checkpoint_file {
     char *path;
@@ -59,8 +67,8 @@ typedef struct checkpoint {
     uint64_t tensor_count;
     uint64_t skipped; /* entries that are not tensors: counters of steps and the like */
     uint64_t file_room, tensor_room;
-    void **texts; /* the names of tensors, in blocks */
-    uint64_t text_count, text_room;
+    void **blocks; /* what tensors refer to: names, strides */
+    uint64_t block_count, block_room;
     name_index by_name;
     bool made_up; /* tensors have names and shapes, but no numbers */
 } checkpoint;

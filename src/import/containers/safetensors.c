@@ -6,7 +6,7 @@
  *             |   "data_offsets": [0, 16]}, ...
  *
  * The tensors cover the data, without holes and without overlap, so that a file has only one
- * reading.  Names are views of the header, which is kept.
+ * reading.  Of the header only the names are kept.
  *
  * Source: the description of the format and the checks of its library. */
 #include "import/containers/safetensors.h"
@@ -124,6 +124,7 @@ static bool check_entry(reading *r, entry *e)
 {
     checkpoint_tensor *t = &e->tensor;
     pull *p = &r->header;
+    uint64_t size;
 
     if (e->end < e->begin)
         return pull_fail(p, GUFO_E_MALFORMED, e->offsets_at, "tensor %s ends before it begins",
@@ -131,10 +132,11 @@ static bool check_entry(reading *r, entry *e)
     p->status = tensor_shape(t, p->base + e->shape_at, p->error);
     if (p->status != GUFO_OK)
         return false;
-    if (e->end - e->begin != t->size)
+    size = checkpoint_tensor_size(t);
+    if (e->end - e->begin != size)
         return pull_fail(p, GUFO_E_MALFORMED, e->offsets_at,
                          "tensor %s has %" PRIu64 " bytes, but its shape of %s takes %" PRIu64,
-                         QUOTED(t->name), e->end - e->begin, t->number->name, t->size);
+                         QUOTED(t->name), e->end - e->begin, t->number->name, size);
     if (e->end > r->data_size)
         return pull_fail(p, GUFO_E_TRUNCATED, e->offsets_at,
                          "tensor %s ends at byte %" PRIu64 " of the data, but the file has only "
@@ -222,7 +224,7 @@ static gufo_status load_header(reading *r, gufo_error *error)
     file->head = LENGTH_SIZE + n;
     r->data_size = s->size - file->head;
     r->header = (pull){.len = (size_t)n, .base = LENGTH_SIZE, .error = error};
-    r->header.text = checkpoint_text(r->c, n);
+    r->header.text = mem_array(r->c->allocator, n, 1);
     if (r->header.text == NULL)
         return fail_memory(error);
     return source_read(s, LENGTH_SIZE, r->header.text, (size_t)n, error);
@@ -233,9 +235,10 @@ static gufo_status load_header(reading *r, gufo_error *error)
 static bool is_before_in_file(const void *owner, uint32_t a, uint32_t b)
 {
     const checkpoint_tensor *tensors = owner, *x = &tensors[a], *y = &tensors[b];
+    const uint64_t x_size = checkpoint_tensor_size(x), y_size = checkpoint_tensor_size(y);
 
     return x->offset != y->offset ? x->offset < y->offset
-           : x->size != y->size   ? x->size < y->size
+           : x_size != y_size     ? x_size < y_size
                                   : a < b;
 }
 
@@ -265,7 +268,7 @@ static gufo_status check_cover(const reading *r, const checkpoint_tensor *tensor
             return fail_with(error, GUFO_E_MALFORMED, end,
                              "%" PRIu64 " bytes before tensor %s belong to no tensor",
                              t->offset - end, QUOTED(t->name));
-        end = t->offset + t->size;
+        end = t->offset + checkpoint_tensor_size(t);
     }
     if (end - head != r->data_size)
         return fail_with(error, GUFO_E_MALFORMED, end,
@@ -341,6 +344,27 @@ static gufo_status settle(const reading *r, gufo_error *error)
     return status;
 }
 
+/* Copies the names out of the header, which has ten times their bytes. */
+static gufo_status keep_names(const reading *r, gufo_error *error)
+{
+    uint64_t size = 0;
+    char *text;
+
+    for (uint64_t i = r->first; i < r->c->tensor_count; i++)
+        size += r->c->tensors[i].name.len;
+    text = checkpoint_memory(r->c, size);
+    if (text == NULL)
+        return fail_memory(error);
+    for (uint64_t i = r->first; i < r->c->tensor_count; i++) {
+        gufo_str *name = &r->c->tensors[i].name;
+
+        memcpy(text, name->data, name->len);
+        name->data = text;
+        text += name->len;
+    }
+    return GUFO_OK;
+}
+
 gufo_status safetensors_read(checkpoint *c, uint32_t file, gufo_error *error)
 {
     reading r = {.c = c, .file = file, .first = c->tensor_count};
@@ -348,7 +372,12 @@ gufo_status safetensors_read(checkpoint *c, uint32_t file, gufo_error *error)
 
     if (status == GUFO_OK)
         status = parse_header(&r);
-    return status == GUFO_OK ? settle(&r, error) : status;
+    if (status == GUFO_OK)
+        status = settle(&r, error);
+    if (status == GUFO_OK)
+        status = keep_names(&r, error);
+    mem_free(c->allocator, r.header.text);
+    return status;
 }
 
 bool safetensors_recognise(const uint8_t *bytes, size_t size)

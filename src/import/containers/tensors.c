@@ -2,23 +2,25 @@
 #include "import/containers/tensors.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 
-char *checkpoint_text(checkpoint *c, uint64_t size)
+void *checkpoint_memory(checkpoint *c, uint64_t size)
 {
-    void **texts = mem_grow(c->allocator, c->texts, c->text_count, &c->text_room, sizeof *c->texts);
-    char *text;
+    void **blocks =
+        mem_grow(c->allocator, c->blocks, c->block_count, &c->block_room, sizeof *c->blocks);
+    void *block;
 
-    if (texts == NULL)
+    if (blocks == NULL)
         return NULL;
-    c->texts = texts;
-    text = mem_array(c->allocator, size, 1);
-    if (text != NULL)
-        c->texts[c->text_count++] = text;
-    return text;
+    c->blocks = blocks;
+    block = mem_array(c->allocator, size, 1);
+    if (block != NULL)
+        c->blocks[c->block_count++] = block;
+    return block;
 }
 
 gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_error *error)
@@ -34,6 +36,15 @@ gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_
     c->tensors = tensors;
     c->tensors[c->tensor_count++] = *tensor;
     return GUFO_OK;
+}
+
+void checkpoint_free_tensors(checkpoint *c)
+{
+    for (uint64_t i = 0; i < c->block_count; i++)
+        mem_free(c->allocator, c->blocks[i]);
+    name_index_free(&c->by_name, c->allocator);
+    mem_free(c->allocator, (void *)c->blocks);
+    mem_free(c->allocator, c->tensors);
 }
 
 /* A dimension of 0 makes the tensor empty, even if the product of the others overflows. */
@@ -54,7 +65,7 @@ static bool count_elements(const checkpoint_tensor *t, uint64_t *elements)
 
 gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)
 {
-    uint64_t bits, stride = 1;
+    uint64_t bits;
 
     if (!count_elements(t, &t->elements) || !checked_mul(t->elements, t->number->bits, &bits))
         return fail_with(error, GUFO_E_RANGE, at,
@@ -64,12 +75,31 @@ gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)
         return fail_with(error, GUFO_E_MALFORMED, at,
                          "tensor %s has %" PRIu64 " elements of %s, which are not whole bytes",
                          QUOTED(t->name), t->elements, t->number->name);
-    t->size = bits / 8;
-    t->contiguous = true;
-    for (uint32_t i = CHECKPOINT_MAX_DIMS; i-- > t->n_dims;)
-        t->shape[i] = t->stride[i] = 1;
-    for (uint32_t i = t->n_dims; i-- > 0; stride *= t->elements > 0 ? t->shape[i] : 1)
-        t->stride[i] = stride;
+    for (uint32_t i = t->n_dims; i < CHECKPOINT_MAX_DIMS; i++)
+        t->shape[i] = 1;
+    t->strides = NULL;
+    return GUFO_OK;
+}
+
+void checkpoint_tensor_strides(const checkpoint_tensor *t, uint64_t out[CHECKPOINT_MAX_DIMS])
+{
+    uint64_t stride = 1;
+
+    for (uint32_t i = CHECKPOINT_MAX_DIMS; i-- > 0;) {
+        out[i] = t->strides != NULL && i < t->n_dims ? t->strides[i] : stride;
+        stride *= t->elements > 0 && t->strides == NULL ? t->shape[i] : 1;
+    }
+}
+
+gufo_status checkpoint_set_strides(checkpoint *c, checkpoint_tensor *t, const uint64_t *strides,
+                                   gufo_error *error)
+{
+    uint64_t *kept = checkpoint_memory(c, t->n_dims * sizeof *kept);
+
+    if (kept == NULL)
+        return fail_memory(error);
+    memcpy(kept, strides, t->n_dims * sizeof *kept);
+    t->strides = kept;
     return GUFO_OK;
 }
 

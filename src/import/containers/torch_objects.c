@@ -156,22 +156,27 @@ static bool read_numbers(const torch_objects *o, pickle_value tuple, uint64_t *o
 /* Whether the elements follow each other: strides of dimensions with one element do not count. */
 static bool is_contiguous(const checkpoint_tensor *t, const uint64_t *strides)
 {
+    uint64_t next[CHECKPOINT_MAX_DIMS];
+
+    checkpoint_tensor_strides(t, next);
     for (uint32_t i = 0; i < t->n_dims && t->elements > 0; i++)
-        if (t->shape[i] > 1 && strides[i] != t->stride[i])
+        if (t->shape[i] > 1 && strides[i] != next[i])
             return false;
     return true;
 }
 
 /* The bytes of the storage up to the last element of a tensor that begins at element `first`. */
-static bool reach(const checkpoint_tensor *t, uint64_t first, uint64_t *bytes)
+static bool reach(const torch_tensor *made, uint64_t first, uint64_t *bytes)
 {
+    const checkpoint_tensor *t = &made->tensor;
     uint64_t step, last = first;
 
     *bytes = 0;
     if (t->elements == 0)
         return true;
     for (uint32_t i = 0; i < t->n_dims; i++)
-        if (!checked_mul(t->shape[i] - 1, t->stride[i], &step) || !checked_add(last, step, &last))
+        if (!checked_mul(t->shape[i] - 1, made->stride[i], &step) ||
+            !checked_add(last, step, &last))
             return false;
     return checked_add(last, 1, &last) && checked_mul(last, t->number->bits / 8, bytes);
 }
@@ -179,20 +184,21 @@ static bool reach(const checkpoint_tensor *t, uint64_t first, uint64_t *bytes)
 static gufo_status check_reach(torch_objects *o, const torch_tensor *t, uint64_t first)
 {
     const torch_storage *storage = &o->storages[t->storage];
+    const uint64_t size = checkpoint_tensor_size(&t->tensor);
     uint64_t bytes, most;
 
     if (!checked_mul(storage->elements, torch_storage_width(storage), &most))
         return fail_call(o, "a storage whose size 64 bits do not hold");
-    if (!reach(&t->tensor, first, &bytes) || bytes > most)
+    if (!reach(t, first, &bytes) || bytes > most)
         return pickle_fail(&o->pickle, GUFO_E_MALFORMED,
                            "a tensor ends behind its storage %s, which has %" PRIu64 " bytes",
                            QUOTED(pickle_text(&o->pickle, storage->key)), most);
     /* A stride of 0, or windows that overlap: a few bytes would become as many as one likes. */
-    if (t->tensor.size > most)
+    if (size > most)
         return pickle_fail(&o->pickle, GUFO_E_LIMIT,
                            "a tensor repeats the numbers of its storage %s: it has %" PRIu64
                            " bytes, the storage %" PRIu64,
-                           QUOTED(pickle_text(&o->pickle, storage->key)), t->tensor.size, most);
+                           QUOTED(pickle_text(&o->pickle, storage->key)), size, most);
     return GUFO_OK;
 }
 
@@ -215,7 +221,7 @@ static gufo_status rebuild(torch_objects *o, const pickle_value *items, const nu
                            pickle_value *out)
 {
     torch_tensor t = {.tensor.number = number, .storage = (uint64_t)items[0].is.number};
-    uint64_t strides[CHECKPOINT_MAX_DIMS], n_dims, n_strides, first;
+    uint64_t strides[CHECKPOINT_MAX_DIMS] = {0}, n_dims, n_strides, first;
     gufo_status status;
 
     if (items[1].kind != PICKLE_INT || items[1].is.number < 0 ||
@@ -223,13 +229,14 @@ static gufo_status rebuild(torch_objects *o, const pickle_value *items, const nu
         !read_numbers(o, items[3], strides, &n_strides) || n_dims != n_strides)
         return fail_call(o, "a tensor with an offset, a shape or strides that cannot be");
     first = (uint64_t)items[1].is.number;
-    t.tensor.n_dims = (uint32_t)n_dims;
+    t.tensor.n_dims = (uint8_t)n_dims;
     status = tensor_shape(&t.tensor, o->pickle.base + o->pickle.opcode_at, o->pickle.error);
     if (status != GUFO_OK)
         return status;
-    t.tensor.contiguous = is_contiguous(&t.tensor, strides);
-    for (uint32_t i = 0; i < n_dims && !t.tensor.contiguous; i++)
-        t.tensor.stride[i] = strides[i];
+    checkpoint_tensor_strides(&t.tensor, t.stride);
+    t.strided = !is_contiguous(&t.tensor, strides);
+    if (t.strided)
+        memcpy(t.stride, strides, n_dims * sizeof *strides);
     status = check_reach(o, &t, first);
     if (status != GUFO_OK)
         return status;
@@ -494,7 +501,9 @@ gufo_status torch_objects_add(torch_objects *o, pickle_value dictionary, checkpo
         t.file = file;
         t.swapped = swapped && t.number->bits > 8;
         status = place_tensor(o, &t, made->storage);
-        if (status == GUFO_OK && (!checked_add(bytes, t.size, &bytes) ||
+        if (status == GUFO_OK && made->strided)
+            status = checkpoint_set_strides(c, &t, made->stride, o->pickle.error);
+        if (status == GUFO_OK && (!checked_add(bytes, checkpoint_tensor_size(&t), &bytes) ||
                                   bytes / MOST_SHARED > c->files[file].source.size))
             status = pickle_fail(&o->pickle, GUFO_E_LIMIT,
                                  "its tensors have more than %d times the bytes of the file",

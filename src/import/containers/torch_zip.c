@@ -165,7 +165,7 @@ static gufo_status read_pickle(archive *a)
         return fail_with(a->error, GUFO_E_LIMIT, offset, "a pickle of %" PRIu64 " bytes",
                          a->pickle->size);
     a->c->files[a->file].head = offset + a->pickle->size;
-    text = checkpoint_text(a->c, a->pickle->size);
+    text = checkpoint_memory(a->c, a->pickle->size);
     if (text == NULL)
         return fail_memory(a->error);
     status = source_read(a->zip.source, offset, text, (size_t)a->pickle->size, a->error);

@@ -236,7 +236,7 @@ static gufo_status add_tensor(naming *n, const char *name, const checkpoint_tens
     checkpoint *c = &n->made->checkpoint;
     checkpoint_tensor t = *shape;
     size_t len = strlen(name);
-    char *text = checkpoint_text(c, len + 1);
+    char *text = checkpoint_memory(c, len + 1);
     gufo_status status;
 
     if (text == NULL)
@@ -246,7 +246,7 @@ static gufo_status add_tensor(naming *n, const char *name, const checkpoint_tens
     t.number = number_by_name(gufo_str_of("F32"));
     t.offset = n->offset;
     status = tensor_shape(&t, GUFO_NO_OFFSET, error);
-    if (status == GUFO_OK && !checked_add(n->offset, t.size, &n->offset))
+    if (status == GUFO_OK && !checked_add(n->offset, checkpoint_tensor_size(&t), &n->offset))
         status = refuse(error, GUFO_E_LIMIT, "more numbers than can be counted");
     return status == GUFO_OK ? checkpoint_add(c, &t, error) : status;
 }
@@ -524,13 +524,9 @@ void names_free(made_up *m)
 
     if (c->allocator == NULL)
         return;
-    for (uint64_t i = 0; i < c->text_count; i++)
-        mem_free(c->allocator, c->texts[i]);
-    mem_free(c->allocator, (void *)c->texts);
-    mem_free(c->allocator, c->tensors);
     mem_free(c->allocator, m->given);
     mem_free(c->allocator, m->covered);
     name_index_free(&m->by_name, c->allocator);
-    name_index_free(&c->by_name, c->allocator);
+    checkpoint_free_tensors(c);
     *m = (made_up){.covered = NULL};
 }

@@ -58,7 +58,7 @@ static gufo_status read_shape(reader *r, checkpoint_tensor *t, uint32_t dims, gu
 {
     gufo_status status = GUFO_OK;
 
-    t->n_dims = dims;
+    t->n_dims = (uint8_t)dims;
     for (uint32_t i = dims; i > 0 && status == GUFO_OK; i--) { /* the contiguous one comes first */
         uint32_t size = 0;
 
@@ -74,7 +74,7 @@ static gufo_status read_shape(reader *r, checkpoint_tensor *t, uint32_t dims, gu
 static gufo_status read_name(checkpoint *c, reader *r, uint32_t len, gufo_str *out,
                              gufo_error *error)
 {
-    char *text = checkpoint_text(c, (uint64_t)len + 1);
+    char *text = checkpoint_memory(c, (uint64_t)len + 1);
     gufo_status status = text != NULL ? reader_bytes(r, text, len, error) : fail_memory(error);
 
     if (status != GUFO_OK)
@@ -119,7 +119,7 @@ static gufo_status read_record(checkpoint *c, reader *r, gufo_error *error)
     t.offset = r->at;
     r->inside = "the data of a tensor";
     if (status == GUFO_OK)
-        status = reader_skip(r, t.size, error);
+        status = reader_skip(r, checkpoint_tensor_size(&t), error);
     return status == GUFO_OK ? checkpoint_add(c, &t, error) : status;
 }
 

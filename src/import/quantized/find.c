@@ -257,7 +257,7 @@ static gufo_status name_weight(checkpoint *c, const packed_weight *w, gufo_str *
     out->data = w->parts[0]->name.data;
     if (gufo_str_equal(*out, w->parts[0]->name))
         return GUFO_OK;
-    text = checkpoint_text(c, out->len + 1);
+    text = checkpoint_memory(c, out->len + 1);
     if (text == NULL)
         return fail_memory(error);
     memcpy(text, w->module.data, w->module.len);
@@ -268,16 +268,18 @@ static gufo_status name_weight(checkpoint *c, const packed_weight *w, gufo_str *
 }
 
 /* Models that are not packed have the two axes the other way round. */
-static void transpose(checkpoint_tensor *t)
+static gufo_status transpose(checkpoint *c, checkpoint_tensor *t, gufo_error *error)
 {
-    uint32_t a = t->n_dims - 2, b = t->n_dims - 1;
-    uint64_t shape = t->shape[a], stride = t->stride[a];
+    const uint32_t a = t->n_dims - 2u, b = t->n_dims - 1u;
+    const uint64_t height = t->shape[a];
+    uint64_t stride[CHECKPOINT_MAX_DIMS];
 
+    checkpoint_tensor_strides(t, stride);
+    stride[b] = stride[a];
+    stride[a] = 1;
     t->shape[a] = t->shape[b];
-    t->stride[a] = t->stride[b];
-    t->shape[b] = shape;
-    t->stride[b] = stride;
-    t->contiguous = false;
+    t->shape[b] = height;
+    return checkpoint_set_strides(c, t, stride, error);
 }
 
 /* The tensor that the operations see. */
@@ -285,7 +287,7 @@ static gufo_status make_tensor(checkpoint *c, packed_weight *w, checkpoint_tenso
                                gufo_error *error)
 {
     const checkpoint_tensor *first = w->parts[0];
-    uint32_t at = 0;
+    uint8_t at = 0;
     gufo_status status;
 
     *out = (checkpoint_tensor){.number = number_by_name(gufo_str_of("F32")),
@@ -301,7 +303,7 @@ static gufo_status make_tensor(checkpoint *c, packed_weight *w, checkpoint_tenso
     if (status == GUFO_OK)
         status = tensor_shape(out, first->offset, error);
     if (status == GUFO_OK && w->kind->transposed)
-        transpose(out);
+        status = transpose(c, out, error);
     return status;
 }
 

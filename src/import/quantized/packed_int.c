@@ -45,7 +45,7 @@ static gufo_status read_shape(packed_weight *w, gufo_error *error)
     gufo_status status = packed_expect(w, SHAPE, PACKED_COUNTS, 1, (const uint64_t[]){2}, error);
 
     if (status == GUFO_OK)
-        status = packed_read(w, SHAPE, 0, t->size, bytes, error);
+        status = packed_read(w, SHAPE, 0, checkpoint_tensor_size(t), bytes, error);
     if (status != GUFO_OK)
         return status;
     w->slices = 1;

@@ -74,7 +74,7 @@ static gufo_status expect_numbers(const packed_weight *w, uint32_t part, packed_
         return fail_with(error, GUFO_E_TYPE, t->offset,
                          "%s has type %s, but %s weights have %s there", w->kind->parts[part],
                          t->number->name, w->kind->name, wanted[numbers].text);
-    if (!t->contiguous)
+    if (t->strides != NULL)
         return fail_with(error, GUFO_E_TYPE, t->offset,
                          "the elements of %s do not follow each other in the file",
                          w->kind->parts[part]);
@@ -126,7 +126,7 @@ gufo_status packed_read(const packed_weight *w, uint32_t part, uint64_t from, ui
 {
     const checkpoint_tensor *t = w->parts[part];
 
-    if (!range_inside(from, size, t->size) || size > SIZE_MAX)
+    if (!range_inside(from, size, checkpoint_tensor_size(t)) || size > SIZE_MAX)
         return refuse(error, GUFO_E_RANGE, "bytes past the end of %s", w->kind->parts[part]);
     return in_file(w, part,
                    source_read(&w->checkpoint->files[t->file].source, t->offset + from, out,
