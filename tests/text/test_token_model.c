@@ -60,7 +60,7 @@ static token_model *make(const char *model)
     m = token_model_new(f, NULL, &error);
     if (m == NULL)
         fail_msg("%s: %s", model, error.message);
-    pipeline_file_free(f);
+    tokenizer_file_free(f);
     free(text);
     return m;
 }
@@ -325,7 +325,7 @@ static void test_refused(void **state)
         assert_null(token_model_new(f, NULL, &error));
         check_error_shape(&error, rows[i].status, rows[i].model);
         check(strstr(error.message, rows[i].words) != NULL, "%s: %s", rows[i].model, error.message);
-        pipeline_file_free(f);
+        tokenizer_file_free(f);
     }
 }
 
@@ -409,7 +409,7 @@ static void test_memory(void **state)
             check_u64(c.in_use, 0, "%s: bytes left after request %zu", models[i], failed + 1);
         }
         check(failed > 5, "%s: %zu requests", models[i], failed);
-        pipeline_file_free(f);
+        tokenizer_file_free(f);
     }
 }
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/formats/json_reading.h"
 #include "text/pipeline/models/model.h"
 #include "text/tokenizers/piece_cache.h"
 
@@ -32,15 +31,10 @@ struct model_scratch {
 
 /* ---- members of "model" --------------------------------------------------------------------- */
 
-const json_t *model_member(const tokenizer_file *f, const char *name)
-{
-    return json_member(json_object_get(f->root, "model"), name);
-}
-
 static gufo_status fail_member(const tokenizer_file *f, const char *name, const char *what,
                                gufo_error *error)
 {
-    const json_t *type = model_member(f, "type");
+    const json_t *type = tokenizer_file_flag(f, "type");
 
     return refuse(error, GUFO_E_MALFORMED, "\"%s\" of the model%s%s is %s", name,
                   json_is_string(type) ? " " : "",
@@ -55,7 +49,7 @@ gufo_status model_lacks(const tokenizer_file *f, const char *name, gufo_error *e
 gufo_status model_text(const tokenizer_file *f, const char *name, bool required, gufo_str *out,
                        gufo_error *error)
 {
-    const json_t *value = model_member(f, name);
+    const json_t *value = tokenizer_file_flag(f, name);
 
     *out = (gufo_str){NULL, 0};
     if (value == NULL)
@@ -68,7 +62,7 @@ gufo_status model_text(const tokenizer_file *f, const char *name, bool required,
 
 gufo_status model_flag(const tokenizer_file *f, const char *name, bool *out, gufo_error *error)
 {
-    const json_t *value = model_member(f, name);
+    const json_t *value = tokenizer_file_flag(f, name);
 
     *out = json_is_true(value);
     return value == NULL || json_is_boolean(value)
@@ -79,7 +73,7 @@ gufo_status model_flag(const tokenizer_file *f, const char *name, bool *out, guf
 gufo_status model_count(const tokenizer_file *f, const char *name, uint64_t *out, bool *found,
                         gufo_error *error)
 {
-    const json_t *value = model_member(f, name);
+    const json_t *value = tokenizer_file_flag(f, name);
 
     *found = value != NULL;
     *out = *found && json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
@@ -298,14 +292,14 @@ gufo_status token_model_ids(const token_model *m, model_scratch *s, gufo_str pie
     return status;
 }
 
-/* Bytes of a prefix stand for nothing. */
+/* Bytes of a prefix are more than the piece has. */
 static void clamp(model_tokens *tokens, uint64_t first, size_t len)
 {
     for (uint64_t i = first; i < tokens->count; i++) {
         model_token *token = &tokens->list[i];
 
-        token->begin = token->begin < len ? token->begin : (uint32_t)len;
         token->end = token->end < len ? token->end : (uint32_t)len;
+        token->begin = token->begin < token->end ? token->begin : token->end - 1;
     }
 }
 

@@ -85,8 +85,6 @@ static inline void token_sink_cut(token_sink *out, uint64_t count)
 
 /* ---- members of "model" --------------------------------------------------------------------- */
 
-/* NULL if it is missing or null. */
-const json_t *model_member(const tokenizer_file *f, const char *name);
 /* A text; {NULL, 0} if it is missing.  GUFO_E_MALFORMED for another type, or if it is `required`. */
 gufo_status model_text(const tokenizer_file *f, const char *name, bool required, gufo_str *out,
                        gufo_error *error);

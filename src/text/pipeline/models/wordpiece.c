@@ -18,7 +18,8 @@ typedef struct wordpiece {
 
 static bool looks_so(const tokenizer_file *f)
 {
-    return f->has_vocab && !f->vocab_is_list && model_member(f, "max_input_chars_per_word") != NULL;
+    return f->has_vocab && !f->vocab_is_list &&
+           tokenizer_file_flag(f, "max_input_chars_per_word") != NULL;
 }
 
 static gufo_status read_members(token_model *m, const tokenizer_file *f, gufo_str *prefix,

@@ -1,0 +1,235 @@
+/* Reading steps: one sentence names the step and the member that is wrong. */
+#include "text/pipeline/step_reading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "text/formats/json_reading.h"
+#include "text/vocabulary/characters.h"
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+static gufo_status fail_va(step_reading *r, gufo_status code, const char *format, va_list arguments)
+{
+    char what[GUFO_MESSAGE_SIZE];
+
+    if (r->status != GUFO_OK)
+        return r->status;
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    r->status = code;
+    return r->type.len == 0
+               ? refuse(r->error, code, "%s: %s", r->part, what)
+               : refuse(r->error, code, "%s, step %s: %s", r->part, QUOTED(r->type), what);
+}
+
+gufo_status step_wrong(step_reading *r, const char *format, ...)
+{
+    va_list arguments;
+    gufo_status status;
+
+    va_start(arguments, format);
+    status = fail_va(r, GUFO_E_MALFORMED, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+gufo_status step_refuse(step_reading *r, gufo_status code, const char *format, ...)
+{
+    va_list arguments;
+    gufo_status status;
+
+    va_start(arguments, format);
+    status = fail_va(r, code, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+gufo_status step_no_memory(step_reading *r)
+{
+    if (r->status == GUFO_OK)
+        r->status = fail_memory(r->error);
+    return r->status;
+}
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+typedef struct member_type {
+    const char *what;
+    bool (*is)(const json_t *value);
+} member_type;
+
+static bool is_flag(const json_t *value)
+{
+    return json_is_boolean(value);
+}
+
+static bool is_text(const json_t *value)
+{
+    return json_is_string(value);
+}
+
+static bool is_count(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool is_list(const json_t *value)
+{
+    return json_is_array(value);
+}
+
+static bool is_object(const json_t *value)
+{
+    return json_is_object(value);
+}
+
+static const member_type flag_type = {"neither true nor false", is_flag};
+static const member_type text_type = {"not a text", is_text};
+static const member_type count_type = {"not a number of things", is_count};
+static const member_type list_type = {"not a list", is_list};
+static const member_type object_type = {"not an object", is_object};
+
+const json_t *step_member(step_reading *r, const char *name)
+{
+    return r->status == GUFO_OK ? json_member(r->step, name) : NULL;
+}
+
+const json_t *step_required(step_reading *r, const char *name)
+{
+    const json_t *value = step_member(r, name);
+
+    if (value == NULL)
+        (void)step_wrong(r, "\"%s\" is missing", name);
+    return value;
+}
+
+/* The value, if it is there and of the type; else NULL. */
+static const json_t *typed(step_reading *r, const json_t *value, const char *name,
+                           const member_type *type)
+{
+    if (value != NULL && !type->is(value))
+        (void)step_wrong(r, "\"%s\" is %s", name, type->what);
+    return r->status == GUFO_OK ? value : NULL;
+}
+
+bool step_flag(step_reading *r, const char *name)
+{
+    return json_is_true(typed(r, step_required(r, name), name, &flag_type));
+}
+
+bool step_flag_or(step_reading *r, const char *name, bool otherwise)
+{
+    const json_t *value = typed(r, step_member(r, name), name, &flag_type);
+
+    return value != NULL ? json_is_true(value) : otherwise;
+}
+
+static gufo_str text_or(const json_t *value, const char *otherwise)
+{
+    return value != NULL ? json_text(value) : gufo_str_of(otherwise);
+}
+
+gufo_str step_text(step_reading *r, const char *name)
+{
+    return text_or(typed(r, step_required(r, name), name, &text_type), "");
+}
+
+gufo_str step_text_or(step_reading *r, const char *name, const char *otherwise)
+{
+    return text_or(typed(r, step_member(r, name), name, &text_type), otherwise);
+}
+
+uint64_t step_count(step_reading *r, const char *name)
+{
+    return (uint64_t)json_integer_value(typed(r, step_required(r, name), name, &count_type));
+}
+
+const json_t *step_list(step_reading *r, const char *name)
+{
+    return typed(r, step_required(r, name), name, &list_type);
+}
+
+const json_t *step_object(step_reading *r, const char *name)
+{
+    return typed(r, step_required(r, name), name, &object_type);
+}
+
+gufo_str step_character(step_reading *r, const char *name)
+{
+    gufo_str text = step_text(r, name);
+
+    if (r->status == GUFO_OK &&
+        (text.len == 0 || length_by_first_byte(text.data, text.len) != text.len))
+        (void)step_wrong(r, "\"%s\" is not one character", name);
+    return text;
+}
+
+expression *step_pattern(step_reading *r, const char *name)
+{
+    const json_t *value = step_object(r, name);
+    const json_t *text = json_member(value, "String");
+    bool literal = text != NULL;
+    gufo_error reason;
+    expression *e;
+
+    if (!literal)
+        text = json_member(value, "Regex");
+    if (text == NULL)
+        (void)step_wrong(r, "\"%s\" has neither \"String\" nor \"Regex\"", name);
+    text = typed(r, text, name, &text_type);
+    if (text == NULL)
+        return NULL;
+    e = expression_new(json_text(text), literal, r->allocator, &reason);
+    if (e == NULL)
+        r->status = fail_as(r->error, &reason);
+    return e;
+}
+
+gufo_str step_copy(step_reading *r, gufo_str text)
+{
+    char *copy = r->status == GUFO_OK ? mem_text(r->allocator, text) : NULL;
+
+    if (copy == NULL)
+        (void)step_no_memory(r);
+    return copy != NULL ? (gufo_str){copy, text.len} : (gufo_str){NULL, 0};
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+void step_begin(step_reading *r, const json_t *step)
+{
+    const json_t *type = json_member(step, "type");
+
+    r->step = step;
+    r->type = json_is_string(type) ? json_text(type) : (gufo_str){"", 0};
+    if (!json_is_object(step))
+        (void)step_wrong(r, "a step is not an object");
+    else if (type != NULL && !json_is_string(type))
+        (void)step_wrong(r, "the \"type\" of a step is not a text");
+}
+
+static gufo_status each(step_reading *r, const json_t *step, const char *list, step_taker *take,
+                        void *context, unsigned depth)
+{
+    const json_t *steps;
+
+    step_begin(r, step);
+    if (r->status == GUFO_OK && r->type.len == 0)
+        return step_wrong(r, "a step has no type");
+    if (r->status != GUFO_OK || !step_is(r, "Sequence"))
+        return r->status != GUFO_OK ? r->status : take(r, context);
+    if (depth == STEP_DEPTH)
+        return step_refuse(r, GUFO_E_LIMIT, "more than %d sequences in each other", STEP_DEPTH);
+    steps = step_list(r, list);
+    for (size_t i = 0; r->status == GUFO_OK && i < json_array_size(steps); i++)
+        r->status = each(r, json_array_get(steps, i), list, take, context, depth + 1);
+    return r->status;
+}
+
+gufo_status step_each(step_reading *r, const json_t *part, const char *list, step_taker *take,
+                      void *context)
+{
+    return part == NULL || json_is_null(part) ? GUFO_OK : each(r, part, list, take, context, 0);
+}
