@@ -106,6 +106,48 @@ as_piped() {
     diff piped shown || { echo "$*"; return 1; }
 }
 
+@test "width: memory that a model needs" {
+    need_terminal
+    make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint32 1000 \
+        kv llama.context_length uint32 131072 kv llama.embedding_length uint32 4096 \
+        kv llama.block_count uint32 32 kv llama.feed_forward_length uint32 14336 \
+        kv llama.attention.head_count uint32 32 kv llama.attention.head_count_kv uint32 8
+    for width in 40 80 120; do
+        fits $width estimate m.gguf
+        fits $width estimate --fit 3G,2G --host 64G --bandwidth 1000G --host-bandwidth 60G m.gguf
+        fits $width estimate --fit 8G --draft m.gguf m.gguf
+        fits $width estimate --table --fit 4G,4G m.gguf
+        LC_ALL=C fits $width estimate --plot --fit 4G,4G m.gguf
+    done
+    # The narrowest terminal has the answer.
+    fits 40 estimate --fit 8G m.gguf
+    grep -q 'device  layers  *total  *left' shown.40
+    grep -q 'DEV0    32+out .* GiB .* MiB' shown.40
+}
+
+# names WIDTH COMMAND...: the first column of rows about layers.
+names() {
+    COLUMNS=$1 on_terminal "$GUFO" --color=never "${@:2}" 2>/dev/null | sed -n 's/.*\x1b\[J//; s/^ *\(blk[^ ]*\).*/\1/p'
+}
+
+@test "width: names that are shortened stay apart" {
+    need_terminal
+    "$GUFO_EXAMPLES/make_sample" a.gguf
+    gufo quantize -q a.gguf b.gguf Q4_0
+    for command in 'diff --values a.gguf b.gguf b.gguf' 'stats a.gguf' 'quantize --dry-run a.gguf c.gguf Q8_0'; do
+        # shellcheck disable=SC2086
+        run -0 names 40 $command
+        [ "${#lines[@]}" -ge 18 ]
+        same_list 18 "$(printf '%s\n' "${lines[@]:0:18}" | sort -u | wc -l)"
+        has blk.1.attn_q
+    done
+    run -0 on_terminal env COLUMNS=40 "$GUFO" stats a.gguf
+    has 'name (.weight)'
+    run -0 on_terminal env COLUMNS=40 "$GUFO" show --metadata a.gguf
+    has 'bos_token_id '
+    has 'eos_token_id '
+}
+
 @test "width: a wide terminal gets the reports of a pipe" {
     need_terminal
     "$GUFO_EXAMPLES/make_sample" a.gguf

@@ -4,6 +4,7 @@
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 enum { BELOW = 4 };
@@ -23,4 +24,16 @@ void line_end(line *l)
         text_put_wrapped(stdout, (gufo_str){l->text, l->len}, 0, BELOW, stdout_columns());
     putchar('\n');
     free(l->text);
+}
+
+void line_put(const char *format, ...)
+{
+    va_list arguments;
+    line l;
+
+    line_begin(&l);
+    va_start(arguments, format);
+    vfprintf(l.out, format, arguments);
+    va_end(arguments);
+    line_end(&l);
 }

@@ -15,5 +15,7 @@ typedef struct line {
 void line_begin(line *l);
 /* Writes the line to standard output, what does not fit four columns to the right, and ends it. */
 void line_end(line *l);
+/* A whole line, formatted as printf does. */
+void line_put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

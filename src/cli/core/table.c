@@ -3,6 +3,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/stdout.h"
+#include "cli/core/table_names.h"
 #include "cli/core/text.h"
 
 #include <stdarg.h>
@@ -178,12 +179,13 @@ size_t table_room(const table *t, size_t cells)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static void put_name(gufo_str name, size_t width, bool ends)
+static void put_name(const table *t, gufo_str name, size_t width, bool ends)
 {
     size_t used;
 
+    name = table_names_bare(t, name);
     if (stdout_columns() > 0)
-        used = text_put_middle(stdout, name, TEXT_PLAIN, width);
+        used = text_put_short(stdout, name, TEXT_PLAIN, width, t->name_shift);
     else
         used = text_put_cut(stdout, name, TEXT_PLAIN, LONGEST_NAME);
     text_pad(stdout, used < width && !ends ? width - used : 0);
@@ -212,7 +214,7 @@ static void put_cells(const table *t, const widths *w, const table_row *row, siz
     while (last > 0 && w->of[last] == 0)
         last--;
     text_pad(stdout, t->indent);
-    put_name(row->cells[0], w->of[0], last == 0);
+    put_name(t, row->cells[0], w->of[0], last == 0);
     for (size_t i = 1; i < row->count && i < count; i++) {
         if (w->of[i] == 0)
             continue;
@@ -252,8 +254,13 @@ void table_put(const table *t, const table_row *row)
 void table_heads(const table *t)
 {
     table_row row = {0};
+    const char *names = t->columns[0].head;
 
-    for (size_t i = 0; i < t->count; i++)
+    if (t->name_tail[0] != '\0' && names[0] != '\0')
+        row_text(&row, "%s (%s)", names, t->name_tail);
+    else
+        row_str(&row, gufo_str_of(names));
+    for (size_t i = 1; i < t->count; i++)
         row_str(&row, gufo_str_of(t->columns[i].head));
     table_put(t, &row);
 }
@@ -264,6 +271,14 @@ static bool make_row(table_maker *make, const void *context, uint64_t index, tab
     return make(context, index, row);
 }
 
+void table_fit_names(table *t, table_maker *make, const void *context)
+{
+    size_t width = widths_of(t).of[0], whole = (size_t)abs(t->columns[0].width);
+
+    if (stdout_columns() > 0 && (width < whole || whole >= t->most_name))
+        table_names_choose(t, make, context, width);
+}
+
 uint64_t table_fit_all(table *t, table_maker *make, const void *context)
 {
     uint64_t count = 0;
@@ -271,6 +286,7 @@ uint64_t table_fit_all(table *t, table_maker *make, const void *context)
 
     for (; make_row(make, context, count, &row); count++)
         table_fit(t, &row);
+    table_fit_names(t, make, context);
     return count;
 }
 

@@ -12,6 +12,7 @@
 #include "gufo/base.h"
 
 #define TABLE_CELLS 132
+#define TABLE_TAIL 16
 
 typedef struct table_column {
     const char *head;
@@ -23,17 +24,19 @@ typedef struct table_column {
  * ASCII. */
 typedef struct table {
     table_column columns[TABLE_CELLS];
-    size_t count, indent, gap; /* spaces before the first column, and between two */
-    size_t most_name;          /* no name makes its column wider */
-    size_t least_name;         /* columns are dropped before it gets narrower */
-    bool headless;             /* table_print writes no heads */
-    bool whole_names;          /* table_put_all gives a name that is too long its own lines */
+    size_t count, indent, gap;  /* spaces before the first column, and between two */
+    size_t most_name;           /* no name makes its column wider */
+    size_t least_name;          /* columns are dropped before it gets narrower */
+    bool headless;              /* table_print writes no heads */
+    bool whole_names;           /* table_put_all gives a name that is too long its own lines */
+    int name_shift;             /* columns by which names are shortened behind their middle */
+    char name_tail[TABLE_TAIL]; /* an ending that the head has, and no name */
 } table;
 
 /* A table with two spaces before and between columns.  Elsewhere than on a terminal names are
  * whole, and those of more than 44 columns hang over.  On a terminal lines fit from 40 columns on:
- * it shortens names in the middle, down to `least_name`; then drops columns, those with the highest
- * `drop` first; then shortens text in the others, the widest first. */
+ * it shortens names, down to `least_name`, so that they stay apart (table_names.c); then drops columns,
+ * those with the highest `drop` first; then shortens text in the others, the widest first. */
 table table_of(const table_column *columns, size_t count);
 
 /* Begins as {0}.  Cells point into it: it is not copied. */
@@ -66,8 +69,10 @@ size_t table_room(const table *t, size_t cells);
 
 /* Makes row `index`, which is {0}; false past the last. */
 typedef bool table_maker(const void *context, uint64_t index, table_row *row);
-/* Fits the table to all rows; their number. */
+/* Fits the table to all rows, and finds how names become short; the number of rows. */
 uint64_t table_fit_all(table *t, table_maker *make, const void *context);
+/* Of a table that is fitted row by row: finds how names become short; rows need no other cell. */
+void table_fit_names(table *t, table_maker *make, const void *context);
 void table_put_all(const table *t, table_maker *make, const void *context);
 /* Both, with the heads between them. */
 void table_print(table *t, table_maker *make, const void *context);

@@ -4,6 +4,7 @@
  * cutting walk over the same pieces, so that they agree. */
 #include "cli/core/text.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <langinfo.h>
@@ -263,18 +264,33 @@ static gufo_str fit_end(gufo_str text, text_style style, size_t columns)
     return text;
 }
 
-size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t columns)
+size_t text_put_short(FILE *out, gufo_str text, text_style style, size_t columns, int shift)
 {
+    size_t before = (size_t)((int)(columns - 2) / 2 + shift);
     gufo_str begin, end;
 
     if (columns < 5 || text_fit(text, style, columns).len == text.len)
         return text_put_cut(out, text, style, columns);
-    begin = text_fit(text, style, (columns - 2) / 2);
-    end = fit_end(text, style, columns - 3 - (columns - 2) / 2);
+    begin = text_fit(text, style, before);
+    end = fit_end(text, style, columns - 3 - before);
     text_put(out, begin, style);
     fputs("...", out);
     text_put(out, end, style);
     return text_columns(begin, style) + 3 + text_columns(end, style);
+}
+
+size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t columns)
+{
+    return text_put_short(out, text, style, columns, 0);
+}
+
+/* A line may end behind a space or a comma, but for one inside a number. */
+static bool may_end(gufo_str text, size_t len)
+{
+    char last = text.data[len - 1];
+
+    return last == ' ' || (last == ',' && !(len > 1 && is_digit(text.data[len - 2]) &&
+                                            len < text.len && is_digit(text.data[len])));
 }
 
 /* What fits, up to the last space or comma; at least a character. */
@@ -286,7 +302,7 @@ static gufo_str fit_words(gufo_str text, size_t columns)
 
     if (len == text.len || text.data[len] == ' ')
         return line;
-    while (len > 0 && text.data[len - 1] != ' ' && text.data[len - 1] != ',')
+    while (len > 0 && !may_end(text, len))
         len--;
     if (len > 0)
         line.len = len;

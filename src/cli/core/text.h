@@ -36,8 +36,10 @@ gufo_str text_fit(gufo_str text, text_style style, size_t columns);
 size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
 /* The same, but shortens the middle: "blk.0.ffn...exps.weight". */
 size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t columns);
-/* Writes plain text in lines of at most `width` columns, which break after a space or a comma where
- * they can: the first after `used` columns, the next ones below it after `indent` spaces.  Width 0:
+/* The same, but shortens it `shift` columns behind the middle. */
+size_t text_put_short(FILE *out, gufo_str text, text_style style, size_t columns, int shift);
+/* Writes plain text in lines of at most `width` columns, which break after a space or a comma,
+ * but not inside a number, where they can: the first after `used` columns, the next ones below it after `indent` spaces.  Width 0:
  * one line. */
 void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size_t width);
 /* Spaces. */

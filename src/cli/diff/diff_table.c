@@ -63,6 +63,21 @@ static void add_tensor(table_row *row, const gufo_tensor *tensor)
     row_text(row, "%s", known ? human_grouped(tensor->size).text : "-");
 }
 
+/* The tensors of all models, those of the original first. */
+static bool make_name(const void *context, uint64_t index, table_row *row)
+{
+    const candidates_report *r = context;
+    gufo_tensor tensor;
+    size_t k = 0;
+
+    while (k < r->count && index >= gufo_tensor_count(r->models[k]))
+        index -= gufo_tensor_count(r->models[k++]);
+    if (!gufo_tensor_at(r->models[k], index, &tensor))
+        return false;
+    row_str(row, tensor.name);
+    return true;
+}
+
 /* Makes the columns as wide as the tensors of all models need, without what is measured. */
 static void fit(candidates_report *r)
 {
@@ -80,6 +95,7 @@ static void fit(candidates_report *r)
             table_fit(&r->table, &row);
         }
     }
+    table_fit_names(&r->table, make_name, r);
 }
 
 static void begin(candidates_report *r)
@@ -137,8 +153,8 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%.2f", tensor_bits(sum->bytes, sum->elements));
     row_text(row, "%.3g", sum->loss);
     for (size_t i = 0; i < GUFO_DIFFERENCE_COUNT; i++)
-        row_text(row, "%" PRIu64, sum->tensors[i]);
-    row_text(row, "%" PRIu64, sum->unmeasured);
+        row_text(row, "%s", human_grouped(sum->tensors[i]).text);
+    row_text(row, "%s", human_grouped(sum->unmeasured).text);
     return true;
 }
 

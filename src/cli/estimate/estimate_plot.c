@@ -9,6 +9,7 @@
 #include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
+#include "cli/core/line.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
@@ -133,14 +134,19 @@ static void put_legend(const drawing *d)
 {
     uint64_t limit = estimate_limit(d->w->values, d->device);
 
-    text_print("%s: memory of %s over the context", d->w->in->path,
-               estimate_name_of(d->device).text);
-    printf(": %s weights, %s cache and state", d->pen->parts[0], d->pen->parts[1]);
-    printf(d->is_known ? ", %s computing and output\n" : ", %s output; computing is not known\n",
-           d->pen->parts[2]);
+    line l;
+
+    line_begin(&l);
+    text_put(l.out, gufo_str_of(d->w->in->path), TEXT_PLAIN);
+    fprintf(l.out, ": memory of %s over the context", estimate_name_of(d->device).text);
+    fprintf(l.out, ": %s weights, %s cache and state", d->pen->parts[0], d->pen->parts[1]);
+    fprintf(l.out,
+            d->is_known ? ", %s computing and output" : ", %s output; computing is not known",
+            d->pen->parts[2]);
+    line_end(&l);
     if (limit > 0)
-        printf("  limit: %s%s\n", human_sizes(limit).text,
-               drawn_limit(d) == 0 ? ", far above" : "");
+        line_put("  limit: %s%s", human_bytes(limit).text,
+                 drawn_limit(d) == 0 ? ", far above" : "");
 }
 
 static void put_drawing(drawing *d)

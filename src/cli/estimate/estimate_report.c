@@ -1,8 +1,10 @@
 /* The memory that a model needs, for people, and why an estimate fails.  What is fitted has "~" and its
- * margin; bounds are called so. */
+ * margin; bounds are called so.  Sizes are in one unit system, that of memory: 24 GiB is 24 * 2^30; with
+ * --verbose all of them are bytes. */
 #include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
+#include "cli/core/line.h"
 #include "cli/core/table.h"
 #include "cli/core/text.h"
 
@@ -46,7 +48,7 @@ int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortag
 {
     return report_as(CODE_NO, w->in->path,
                      "nothing fits: with %s tokens of context, %s more is needed on %s",
-                     human_grouped(s->n_ctx).text, human_sizes(s->missing_bytes).text,
+                     human_grouped(s->n_ctx).text, human_bytes(s->missing_bytes).text,
                      estimate_name_of(s->device).text);
 }
 
@@ -65,90 +67,140 @@ int estimate_report_failure(const estimate_work *w, const gufo_error *error)
 typedef struct device_rows {
     const estimate_values *v;
     const gufo_estimate *e;
-    bool has_beside, has_limits;
+    bool has_limits, has_bytes;
 } device_rows;
 
+/* What a device or a model takes. */
+static human_text amount(const device_rows *rows, uint64_t bytes)
+{
+    return rows->has_bytes || bytes == 0 ? human_grouped(bytes) : human_bytes(bytes);
+}
+
 /* What is left of a limit, margins counted. */
-static void add_left(table_row *row, const estimate_values *v, const gufo_estimate_device *d,
+static void add_left(table_row *row, const device_rows *rows, const gufo_estimate_device *d,
                      uint32_t index)
 {
-    uint64_t limit = estimate_limit(v, index), most = gufo_estimate_most_bytes(d);
+    uint64_t limit = estimate_limit(rows->v, index), most = gufo_estimate_most_bytes(d);
 
     if (limit == 0)
         row_text(row, "any");
     else
-        row_text(row, "%s", human_decimal(limit > most ? limit - most : 0).text);
+        row_text(row, "%s", amount(rows, limit > most ? limit - most : 0).text);
 }
 
-static void add_compute(table_row *row, const gufo_estimate_device *d)
+static void add_compute(table_row *row, const device_rows *rows, const gufo_estimate_device *d)
 {
     const char *sign = d->compute_quality == GUFO_ESTIMATE_EXACT ? "" : "~";
 
     if (d->compute_quality == GUFO_ESTIMATE_NOT_KNOWN)
         row_text(row, "not known");
     else
-        row_text(row, "%s%s", sign, human_grouped(d->compute_bytes).text);
+        row_text(row, "%s%s", sign, amount(rows, d->compute_bytes).text);
 }
 
-static void add_total(table_row *row, const gufo_estimate_device *d)
+static void add_total(table_row *row, const device_rows *rows, const gufo_estimate_device *d)
 {
-    const char *sign = estimate_margin(d) > 0 ? "~" : "";
-
-    if (!estimate_is_known(d)) {
+    if (estimate_is_known(d))
+        row_text(row, "%s%s", estimate_margin(d) > 0 ? "~" : "",
+                 amount(rows, estimate_total(d)).text);
+    else
         row_text(row, "not known");
-        row_text(row, "%s", "");
-        return;
+}
+
+enum { DEVICE, LAYERS, WEIGHTS, CACHE, STATE, COMPUTE, OUTPUT, BESIDE, TOTAL, LEFT, PARTS };
+
+/* A terminal that is narrow keeps the answer: what is needed, and what is left. */
+static const table_column parts[PARTS] = {
+    [DEVICE] = {"device", -6, 0}, [LAYERS] = {"layers", -6, 1}, [WEIGHTS] = {"weights", 7, 2},
+    [CACHE] = {"cache", 5, 3},    [STATE] = {"state", 5, 5},    [COMPUTE] = {"compute", 7, 4},
+    [OUTPUT] = {"output", 6, 7},  [BESIDE] = {"beside", 6, 6},  [TOTAL] = {"total", 5, 0},
+    [LEFT] = {"left", 4, 0},
+};
+
+/* Whether a column says something about a device. */
+static bool is_used(const device_rows *rows, size_t part)
+{
+    bool state = false, beside = false;
+
+    for (uint32_t i = 0; i < rows->e->device_count; i++) {
+        state |= rows->e->devices[i].state_bytes > 0;
+        beside |= estimate_beside(&rows->e->devices[i]) > 0;
     }
-    row_text(row, "%s%s", sign, human_grouped(estimate_total(d)).text);
-    row_text(row, "%s", human_bytes(estimate_total(d)).text);
+    return part == STATE ? state : part == BESIDE ? beside : part != LEFT || rows->has_limits;
+}
+
+static void add_part(table_row *row, const device_rows *rows, uint32_t index, size_t part)
+{
+    const gufo_estimate_device *d = &rows->e->devices[index];
+
+    if (part == DEVICE)
+        row_text(row, "%s", estimate_name_of(index).text);
+    else if (part == LAYERS)
+        row_text(row, "%" PRIu64 "%s", d->layers, d->has_output ? "+out" : "");
+    else if (part == COMPUTE)
+        add_compute(row, rows, d);
+    else if (part == BESIDE)
+        row_text(row, "%s%s", d->draft_margin > 0 ? "~" : "",
+                 amount(rows, estimate_beside(d)).text);
+    else if (part == TOTAL)
+        add_total(row, rows, d);
+    else if (part == LEFT)
+        add_left(row, rows, d, index);
+    else
+        row_text(row, "%s",
+                 amount(rows, part == WEIGHTS ? d->model_bytes
+                              : part == CACHE ? d->kv_bytes
+                              : part == STATE ? d->state_bytes
+                                              : d->output_bytes)
+                     .text);
 }
 
 static bool make_row(const void *context, uint64_t index, table_row *row)
 {
     const device_rows *rows = context;
-    const gufo_estimate_device *d;
 
     if (index >= rows->e->device_count)
         return false;
-    d = &rows->e->devices[index];
-    row_text(row, "%s", estimate_name_of((uint32_t)index).text);
-    row_text(row, "%" PRIu64 "%s", d->layers, d->has_output ? " + output" : "");
-    row_text(row, "%s", human_grouped(d->model_bytes).text);
-    row_text(row, "%s", human_grouped(d->kv_bytes).text);
-    row_text(row, "%s", human_grouped(d->state_bytes).text);
-    add_compute(row, d);
-    row_text(row, "%s", human_grouped(d->output_bytes).text);
-    if (rows->has_beside)
-        row_text(row, "%s%s", d->draft_margin > 0 ? "~" : "",
-                 human_grouped(estimate_beside(d)).text);
-    add_total(row, d);
-    if (rows->has_limits)
-        add_left(row, rows->v, d, (uint32_t)index);
+    for (size_t i = 0; i < PARTS; i++)
+        if (is_used(rows, i))
+            add_part(row, rows, (uint32_t)index, i);
     return true;
+}
+
+/* "~ may be 16.0 MiB more or less on CPU, 38.8 MiB on DEV0 (rough)" */
+static void write_margins(const device_rows *rows)
+{
+    const gufo_estimate *e = rows->e;
+    bool begun = false;
+    line l;
+
+    for (uint32_t d = 0; d < e->device_count; d++) {
+        if (e->devices[d].compute_margin == 0)
+            continue;
+        if (!begun)
+            line_begin(&l);
+        fprintf(l.out, "%s %s %son %s%s", begun ? "," : "  ~ compute may be",
+                amount(rows, e->devices[d].compute_margin).text, begun ? "" : "more or less ",
+                estimate_name_of(d).text,
+                e->devices[d].compute_quality == GUFO_ESTIMATE_ROUGH ? " (rough)" : "");
+        begun = true;
+    }
+    if (begun)
+        line_end(&l);
 }
 
 static void write_devices(const device_rows *rows)
 {
-    static const table_column all[] = {
-        {"device", -6, 0},     {"layers", -6, 3}, {"weights", 7, 0},       {"cache", 5, 0},
-        {"state", 5, 2},       {"compute", 7, 0}, {"output", 6, 1},        {"beside", 6, 0},
-        {"total bytes", 5, 0}, {"total", 5, 4},   {"left, at least", 4, 0}};
-    enum { ALL = sizeof all / sizeof *all, BESIDE = 7 };
-    table_column columns[ALL];
-    const gufo_estimate *e = rows->e;
+    table_column columns[PARTS];
     size_t count = 0;
     table t;
 
-    for (size_t i = 0; i < ALL - (rows->has_limits ? 0 : 1); i++)
-        if (i != BESIDE || rows->has_beside)
-            columns[count++] = all[i];
+    for (size_t i = 0; i < PARTS; i++)
+        if (is_used(rows, i))
+            columns[count++] = parts[i];
     t = table_of(columns, count);
     table_print(&t, make_row, rows);
-    for (uint32_t d = 0; d < e->device_count; d++)
-        if (e->devices[d].compute_margin > 0)
-            printf("  ~ compute on %s: up to %s more or less%s\n", estimate_name_of(d).text,
-                   human_bytes(e->devices[d].compute_margin).text,
-                   e->devices[d].compute_quality == GUFO_ESTIMATE_ROUGH ? ", rough" : "");
+    write_margins(rows);
 }
 
 /* ---- what fits ------------------------------------------------------------------------------ */
@@ -156,22 +208,18 @@ static void write_devices(const device_rows *rows)
 static void write_limits(const estimate_work *w, const gufo_estimate *e)
 {
     const char *before = "  limits: ";
+    line l;
 
+    line_begin(&l);
     for (uint32_t d = 0; d < e->device_count; d++) {
         uint64_t limit = estimate_limit(w->values, d);
 
         if (limit == 0)
             continue;
-        printf("%s%s %s", before, estimate_name_of(d).text, human_sizes(limit).text);
+        fprintf(l.out, "%s%s %s", before, estimate_name_of(d).text, human_bytes(limit).text);
         before = ", ";
     }
-    putchar('\n');
-}
-
-static void write_missing(const gufo_estimate_shortage *s)
-{
-    printf(": %s more needed on %s\n", human_sizes(s->missing_bytes).text,
-           estimate_name_of(s->device).text);
+    line_end(&l);
 }
 
 /* Why no more fits. */
@@ -179,15 +227,14 @@ static void write_shortages(const gufo_estimate *e)
 {
     const gufo_estimate_shortage *layers = &e->layers_shortage, *context = &e->context_shortage;
 
-    if (layers->missing_bytes > 0) {
-        printf("  all %" PRIu64 " layers on devices, with %s tokens of context",
-               layers->n_gpu_layers, human_grouped(layers->n_ctx).text);
-        write_missing(layers);
-    }
-    if (context->missing_bytes > 0) {
-        printf("  %s tokens of context", human_grouped(context->n_ctx).text);
-        write_missing(context);
-    }
+    if (layers->missing_bytes > 0)
+        line_put("  all %" PRIu64
+                 " layers on devices, with %s tokens of context: %s more needed on %s",
+                 layers->n_gpu_layers, human_grouped(layers->n_ctx).text,
+                 human_bytes(layers->missing_bytes).text, estimate_name_of(layers->device).text);
+    if (context->missing_bytes > 0)
+        line_put("  %s tokens of context: %s more needed on %s", human_grouped(context->n_ctx).text,
+                 human_bytes(context->missing_bytes).text, estimate_name_of(context->device).text);
 }
 
 /* The options that were found, as llama.cpp takes them. */
@@ -196,18 +243,20 @@ static void write_options(const estimate_work *w, const gufo_estimate *e)
     const estimate_values *v = w->values;
     bool has_layers = !v->run.has_gpu_layers || v->run.n_gpu_layers > 0;
     bool has_shares = has_layers && w->options->split == NULL && e->device_count > 2;
+    line l;
 
-    printf("  options of llama.cpp: -c %" PRIu64, v->run.n_ctx);
+    line_begin(&l);
+    fprintf(l.out, "  options of llama.cpp: -c %" PRIu64, v->run.n_ctx);
     if (v->run.n_devices > 0 && v->run.has_gpu_layers)
-        printf(" -ngl %" PRIu64, v->run.n_gpu_layers);
+        fprintf(l.out, " -ngl %" PRIu64, v->run.n_gpu_layers);
     else if (v->run.n_devices > 0)
-        printf(" -ngl all");
+        fputs(" -ngl all", l.out);
     if (v->run.n_cpu_moe > 0 && !w->options->cpu_moe)
-        printf(" -ncmoe %" PRIu64, v->run.n_cpu_moe);
+        fprintf(l.out, " -ncmoe %" PRIu64, v->run.n_cpu_moe);
     for (uint32_t d = 1; has_shares && d < e->device_count; d++)
-        printf("%s%" PRIu64, d == 1 ? " -ts " : ",",
-               e->devices[d].layers + e->devices[d].has_output);
-    putchar('\n');
+        fprintf(l.out, "%s%" PRIu64, d == 1 ? " -ts " : ",",
+                e->devices[d].layers + e->devices[d].has_output);
+    line_end(&l);
 }
 
 static void write_fit(const estimate_work *w, const gufo_estimate *e)
@@ -225,8 +274,8 @@ static void write_unread(const estimate_values *v, const gufo_estimate *e, uint6
         uint64_t bytes = e->devices[d].read_bytes;
 
         if ((d == 0 ? v->host_bandwidth : v->bandwidth[d - 1]) == 0 && bytes > all / 100)
-            printf("  not in that: time to read %s on %s (%s)\n", human_sizes(bytes).text,
-                   estimate_name_of(d).text, d == 0 ? "--host-bandwidth" : "--bandwidth");
+            line_put("  not in that: time to read %s on %s (%s)", human_bytes(bytes).text,
+                     estimate_name_of(d).text, d == 0 ? "--host-bandwidth" : "--bandwidth");
     }
 }
 
@@ -238,10 +287,10 @@ static void write_speed(const estimate_values *v, const gufo_estimate *e)
     for (uint32_t d = 0; d < e->device_count; d++)
         all = capped_add(all, e->devices[d].read_bytes);
     if (speed > 0)
-        printf(
+        line_put(
             "  speed, at most: %.4g tokens per second; a token reads %s of weights in use, cache "
-            "and state\n",
-            speed, human_sizes(all).text);
+            "and state",
+            speed, human_bytes(all).text);
     write_unread(v, e, all);
 }
 
@@ -263,47 +312,58 @@ static uint64_t draft_bytes(const gufo_estimate_device *d)
 }
 
 /* "  adapters: 1,000 on CPU, 2,000 on DEV0" */
-static bool write_part(const gufo_estimate *e, const char *name,
+static bool write_part(const device_rows *rows, const char *name,
                        uint64_t (*bytes_of)(const gufo_estimate_device *))
 {
-    const char *before = "";
+    const gufo_estimate *e = rows->e;
+    bool begun = false;
+    line l;
 
     for (uint32_t d = 0; d < e->device_count; d++) {
         uint64_t bytes = bytes_of(&e->devices[d]);
 
         if (bytes == 0)
             continue;
-        if (*before == '\0')
-            printf("  %s:", name);
-        printf("%s %s%s on %s", before,
-               bytes_of == draft_bytes && e->devices[d].draft_margin > 0 ? "~" : "",
-               human_grouped(bytes).text, estimate_name_of(d).text);
-        before = ",";
+        if (!begun) {
+            line_begin(&l);
+            fprintf(l.out, "  %s:", name);
+        }
+        fprintf(l.out, "%s %s%s on %s", begun ? "," : "",
+                bytes_of == draft_bytes && e->devices[d].draft_margin > 0 ? "~" : "",
+                amount(rows, bytes).text, estimate_name_of(d).text);
+        begun = true;
     }
-    if (*before != '\0')
-        putchar('\n');
-    return *before != '\0';
+    if (begun)
+        line_end(&l);
+    return begun;
 }
 
-static void write_beside(const gufo_estimate *e)
+static void write_beside(const device_rows *rows)
 {
-    bool adapters = write_part(e, "beside, adapters", adapter_bytes);
-    bool projector = write_part(e, "beside, projector without its buffers", projector_bytes);
+    bool adapters = write_part(rows, "beside, adapters", adapter_bytes);
+    bool projector = write_part(rows, "beside, projector without its buffers", projector_bytes);
 
     if (adapters || projector)
-        puts("  not counted: what adapters and projectors compute");
-    (void)write_part(e, "beside, the draft below", draft_bytes);
+        line_put("  not counted: what adapters and projectors compute");
+    (void)write_part(rows, "beside, the draft below", draft_bytes);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-static void write_shapes(const char *path, const gufo_estimate *e)
+static void write_shapes(const char *before, const char *path, const gufo_estimate *e)
 {
-    text_print("%s: context %" PRIu64, path, e->n_ctx);
+    line l;
+
+    line_begin(&l);
+    fputs(before, l.out);
+    text_put(l.out, gufo_str_of(path), TEXT_PLAIN);
+    fprintf(l.out, ": context %s", human_grouped(e->n_ctx).text);
     if (e->n_ctx_seq != e->n_ctx)
-        printf(" (%" PRIu64 " for a sequence)", e->n_ctx_seq);
-    printf(", batch %" PRIu64 ", physical batch %" PRIu64 ", flash attention %s\n", e->n_batch,
-           e->n_ubatch, e->flash_attention ? "on" : "off");
+        fprintf(l.out, " (%s for a sequence)", human_grouped(e->n_ctx_seq).text);
+    fprintf(l.out, ", batch %s, physical batch %s, flash attention %s",
+            human_grouped(e->n_batch).text, human_grouped(e->n_ubatch).text,
+            e->flash_attention ? "on" : "off");
+    line_end(&l);
 }
 
 static void write_draft(const estimate_work *w)
@@ -312,39 +372,38 @@ static void write_draft(const estimate_work *w)
 
     if (w->draft->estimator == NULL || estimate_run_draft(w, &e, NULL) != GUFO_OK)
         return;
-    printf("draft ");
-    write_shapes(w->draft->in.path, &e);
-    write_devices(&(device_rows){.e = &e});
+    write_shapes("draft ", w->draft->in.path, &e);
+    write_devices(&(device_rows){.e = &e, .has_bytes = w->options->base.shared->verbose});
 }
 
-static bool has_beside(const gufo_estimate *e)
+static void write_notes(const estimate_work *w, const device_rows *rows)
 {
-    uint64_t sum = 0;
+    const gufo_estimate *e = rows->e;
 
-    for (uint32_t d = 0; d < e->device_count; d++)
-        sum = capped_add(sum, estimate_beside(&e->devices[d]));
-    return sum > 0;
+    if (!w->options->no_mmap && e->devices[0].mapped_bytes > 0)
+        line_put("  mapped for the weights on CPU: %s",
+                 amount(rows, e->devices[0].mapped_bytes).text);
+    line_put("  cache for one token more, at least: %s", amount(rows, e->kv_token_bytes).text);
+    if (w->values->has_bandwidth)
+        write_speed(w->values, e);
+    if (e->unused_bytes > 0)
+        line_put("  not loaded, since the architecture does not use them: %s",
+                 amount(rows, e->unused_bytes).text);
+    if (e->missing_tensors > 0)
+        line_put("  weights of %s in other shards are not counted",
+                 human_counted(e->missing_tensors, "tensor", "tensors").text);
 }
 
 void estimate_write_text(const estimate_work *w, const gufo_estimate *e)
 {
-    write_shapes(w->in->path, e);
+    const device_rows rows = {w->values, e, w->values->has_limits,
+                              w->options->base.shared->verbose};
+
+    write_shapes("", w->in->path, e);
     if (w->values->has_limits)
         write_fit(w, e);
-    write_devices(&(device_rows){w->values, e, has_beside(e), w->values->has_limits});
-    write_beside(e);
-    if (!w->options->no_mmap && e->devices[0].mapped_bytes > 0)
-        printf("  mapped for the weights on CPU: %s\n",
-               human_grouped(e->devices[0].mapped_bytes).text);
-    printf("  cache for one token more, at least: %s bytes\n",
-           human_grouped(e->kv_token_bytes).text);
-    if (w->values->has_bandwidth)
-        write_speed(w->values, e);
-    if (e->unused_bytes > 0)
-        printf("  not loaded, since the architecture does not use them: %s\n",
-               human_bytes(e->unused_bytes).text);
-    if (e->missing_tensors > 0)
-        printf("  weights of %s in other shards are not counted\n",
-               human_counted(e->missing_tensors, "tensor", "tensors").text);
+    write_devices(&rows);
+    write_beside(&rows);
+    write_notes(w, &rows);
     write_draft(w);
 }

@@ -7,6 +7,7 @@
  * Contexts double from 4096 on; the model's and the one that is asked for are among them. */
 #include "cli/estimate/estimate.h"
 
+#include "cli/core/line.h"
 #include "cli/core/table.h"
 #include "cli/core/text.h"
 
@@ -204,14 +205,14 @@ static void write_notes(const tabling *t)
     for (size_t c = 0; c < t->column_count; c++)
         is_refused |= t->cells[0][c].is_refused;
     if (is_refused)
-        printf("  refused: %s\n", t->refusal.message);
+        line_put("  refused: %s", t->refusal.message);
     if (!t->cells[0][0].is_known)
-        puts("  > without buffers for computing that are not known");
+        line_put("  > without buffers for computing that are not known");
     for (size_t i = 0; v->has_limits && i < t->used_count; i++)
         if (estimate_limit(v, t->devices[i]) > 0)
-            printf("  ! more than %s on %s, margins counted\n",
-                   human_sizes(estimate_limit(v, t->devices[i])).text,
-                   estimate_name_of(t->devices[i]).text);
+            line_put("  ! more than %s on %s, margins counted",
+                     human_bytes(estimate_limit(v, t->devices[i])).text,
+                     estimate_name_of(t->devices[i]).text);
 }
 
 static void write_text(const tabling *t)
@@ -219,13 +220,17 @@ static void write_text(const tabling *t)
     table_column columns[COLUMNS + 2] = {{"context", 7, 0}};
     size_t count = 1;
     table lines;
+    line head;
 
     if (has_several(t))
         columns[count++] = (table_column){"device", -6, 0};
     for (size_t c = 0; c < t->column_count; c++)
         columns[count++] = (table_column){t->columns[c].name, 10, (unsigned)c};
     lines = table_of(columns, count);
-    text_print("%s: memory by context and type of the cache\n", t->w->in->path);
+    line_begin(&head);
+    text_put(head.out, gufo_str_of(t->w->in->path), TEXT_PLAIN);
+    fputs(": memory by context and type of the cache", head.out);
+    line_end(&head);
     table_print(&lines, make_row, t);
     write_notes(t);
 }

@@ -3,10 +3,10 @@
 #include "cli/import/convert_report.h"
 
 #include "cli/core/array.h"
+#include "cli/core/human.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     if (index >= sums->count)
         return false;
     row_text(row, "%s", sum->from);
-    row_text(row, "%" PRIu64, sum->tensors);
+    row_text(row, "%s", human_grouped(sum->tensors).text);
     row_text(row, "%s", sum->repacked ? "repacked" : "unpacked");
     row_text(row, "%s", tensor_type_text(sum->to).text);
     if (sums->planned && !sum->repacked) {

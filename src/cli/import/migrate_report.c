@@ -81,9 +81,9 @@ static bool make_way_row(const void *context, uint64_t index, table_row *row)
         return false;
     row_text(row, "%s", w->from);
     row_text(row, "%s", w->to != NULL ? w->to->name : "-");
-    row_text(row, "%" PRIu64, w->tensors);
+    row_text(row, "%s", human_grouped(w->tensors).text);
     if (w->measured) {
-        row_text(row, "%" PRIu64, w->exact);
+        row_text(row, "%s", human_grouped(w->exact).text);
         row_text(row, "%.3g", w->max_abs_err);
     } else {
         row_text(row, "-");

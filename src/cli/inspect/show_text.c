@@ -92,6 +92,16 @@ static bool put_value(const gufo_value *value, const value_style *style)
     return sound;
 }
 
+static bool make_key(const void *context, uint64_t index, table_row *row)
+{
+    gufo_entry entry;
+
+    if (!gufo_metadata_at(context, index, &entry))
+        return false;
+    row_str(row, entry.key);
+    return true;
+}
+
 static bool write_metadata(const input *in, const show_options *options, bool color)
 {
     static const table_column columns[] = {{"", -1, 0}, {"", -1, 1}, {"", LEAST_COLUMNS, 0}};
@@ -109,6 +119,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
         make_metadata_row(&row, &entry);
         table_fit(&t, &row);
     }
+    table_fit_names(&t, make_key, file);
     table_title(color, "Metadata", shown, gufo_model_facts(file).claimed_metadata);
     value_style style = style_of_values(options, &t);
 

@@ -39,6 +39,17 @@ static bool is_scanned(const stats_report *r, const gufo_tensor *tensor)
     return !tensor->overlaps || r->selected == 1;
 }
 
+static bool make_name(const void *context, uint64_t index, table_row *row)
+{
+    const stats_report *r = context;
+    gufo_tensor tensor;
+
+    if (!gufo_tensor_at(r->in->model, index, &tensor))
+        return false;
+    row_str(row, tensor.name);
+    return true;
+}
+
 static void select_tensors(stats_report *r)
 {
     uint64_t all = 0;
@@ -55,6 +66,7 @@ static void select_tensors(stats_report *r)
         tensor_add_cells(&row, &tensor);
         table_fit(&r->table, &row);
     }
+    table_fit_names(&r->table, make_name, r);
     r->bytes = r->selected == 1 ? all : r->bytes;
 }
 

@@ -54,6 +54,16 @@ static bool is_unusable(const gufo_imatrix_statistics *s)
     return s->nonfinite + s->negative + s->bad_counts > 0;
 }
 
+static bool make_name(const void *context, uint64_t index, table_row *row)
+{
+    gufo_imatrix_entry entry;
+
+    if (!gufo_imatrix_entry_at(context, index, &entry))
+        return false;
+    row_str(row, entry.name);
+    return true;
+}
+
 static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *error)
 {
     static const table_column columns[] = {{"name", -4, 0}, {"shape", -5, 5}, {"chunks", -14, 2},
@@ -74,6 +84,7 @@ static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *er
         add_first_cells(&row, &entry);
         table_fit(&t->table, &row);
     }
+    table_fit_names(&t->table, make_name, imatrix);
     return status;
 }
 

@@ -127,7 +127,7 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
     const type_sum *sum = index < sums->count ? &sums->list[index] : &sums->all;
 
     row_text(row, "%s", sum != &sums->all ? tensor_type_text(sum->type).text : "all");
-    row_text(row, "%" PRIu64, sum->tensors);
+    row_text(row, "%s", human_grouped(sum->tensors).text);
     row_text(row, "%s", human_bytes(sum->bytes).text);
     row_text(row, "%.2f", tensor_bits(sum->bytes, sum->weights));
     if (sum->loss.count > 0) {
@@ -151,7 +151,7 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%s", tensor_shape_text(tensor.source, " x ").text);
     row_text(row, "%s", tensor_type_text(tensor.source->type).text);
     row_text(row, "%s", tensor_type_text(tensor.choice.type).text);
-    row_text(row, "%" PRIu64, tensor.choice.size);
+    row_text(row, "%s", human_grouped(tensor.choice.size).text);
     if (o->options->size.plan != NULL)
         size_add_cells(o->options, o->output, index, row);
     row_text(row, "%s", why(o->options, &tensor).text);
@@ -206,8 +206,8 @@ static void print_tensors(const outcome *o)
 static void print_outcome(const outcome *o, const type_sums *sums)
 {
     static const table_column of_sums[] = {{"Type", -8, 0},          {"Tensors", 7, 2},
-                                           {"Size", 10, 0},          {"Bits/weight", 12, 0},
-                                           {"Relative RMSE", 14, 1}, {"Largest error", 14, 3}};
+                                           {"Size", 10, 0},          {"Bits/weight", 12, 1},
+                                           {"Relative RMSE", 14, 0}, {"Largest error", 14, 3}};
     table types = table_of(of_sums, o->options->dry_run ? 4 : 6);
 
     types.indent = 0;
