@@ -143,6 +143,43 @@ static void apply_row(applying *a, const known_text *row)
         apply_effect(a, id, row->effect);
 }
 
+/* ---- the original --------------------------------------------------------------------------- */
+
+/* The attribute that makes texts of this type tokens; 0: none does. */
+static uint16_t special_by_type(const gufo_vocab *v, uint32_t id)
+{
+    static const uint16_t attributes[] = {
+        [2] = GUFO_TOKEN_UNKNOWN, [3] = GUFO_TOKEN_CONTROL, [4] = GUFO_TOKEN_USER_DEFINED};
+    unsigned type = vocab_type(v, id);
+
+    return type < sizeof attributes / sizeof *attributes ? attributes[type] : 0;
+}
+
+/* In old files all tokens are normal, </s>, too. */
+static bool types_say_special(const gufo_vocab *v)
+{
+    for (uint32_t id = 0; id < v->size; id++)
+        if (special_by_type(v, id) != 0)
+            return true;
+    return false;
+}
+
+/* The original tokenizer knows types alone: roles and white space are all that it gets from texts. */
+static void settle_original(gufo_vocab *v)
+{
+    if (!types_say_special(v))
+        return;
+    for (uint32_t id = 0; id < v->size; id++) {
+        uint16_t by_type = special_by_type(v, id);
+
+        if (v->differs == NULL && by_type == 0 && (v->attributes[id] & VOCAB_SPECIAL) != 0)
+            v->differs = "the original tokenizer takes some texts as plain ones in which llama.cpp "
+                         "sees control tokens, such as </s>, whatever their types say";
+        if (v->original)
+            v->attributes[id] = (uint16_t)((v->attributes[id] & ~VOCAB_SPECIAL) | by_type);
+    }
+}
+
 /* ---- metadata ------------------------------------------------------------------------------- */
 
 static gufo_str find_text(const gufo_model *model, const char *key)
@@ -173,6 +210,7 @@ gufo_status known_texts_apply(gufo_vocab *v, const gufo_model *model, gufo_error
         a.named[role] = v->special[role] != GUFO_NO_TOKEN;
     for (size_t i = 0; i < sizeof known_texts / sizeof *known_texts; i++)
         apply_row(&a, &known_texts[i]);
+    settle_original(v);
     mem_free(&v->allocator, lower);
     return GUFO_OK;
 }

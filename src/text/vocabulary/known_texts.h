@@ -4,7 +4,7 @@
 
 #include "text/vocabulary/vocabulary.h"
 
-/* Applies the rules of registry/special_texts.tsv. */
+/* Applies the rules of registry/special_texts.tsv; for the original's ids types stay those of the file. */
 gufo_status known_texts_apply(gufo_vocab *v, const gufo_model *model, gufo_error *error);
 
 #endif
