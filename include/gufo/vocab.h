@@ -109,7 +109,8 @@ GUFO_API gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab);
  * not name it; NULL past the end.  It lives as long as the vocabulary. */
 GUFO_API const char *gufo_vocab_warning_at(const gufo_vocab *vocab, uint64_t index);
 
-/* Bits: what a token is after the rules for known texts (</s>, <|im_end|> ...) were applied. */
+/* Bits: what a token is after the rules for known texts (</s>, <|im_end|> ...) were applied.  With
+ * GUFO_VOCAB_ORIGINAL these do not make a normal token special. */
 typedef enum gufo_token_attribute {
     GUFO_TOKEN_UNKNOWN = 1,
     GUFO_TOKEN_UNUSED = 2,
@@ -126,7 +127,8 @@ typedef struct gufo_token {
     gufo_str text; /* as stored; lives as long as the vocabulary */
     float score;   /* 0 where the file has none */
     /* Of the file: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte; 0: another
-     * number.  4 for a normal one that tokenizer.ggml.added_tokens names. */
+     * number.  4 for a normal one that tokenizer.ggml.added_tokens names; for a run of spaces there
+     * with GUFO_VOCAB_ORIGINAL alone. */
     int32_t type;
     uint32_t attributes; /* of gufo_token_attribute */
     uint64_t reserved[4];

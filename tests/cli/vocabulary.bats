@@ -194,6 +194,19 @@ Merges: 4 and 4; they differ from rank 3 on'
     [[ $output == *'M118'*'added token "none" is not in tokenizer.ggml.tokens'* ]]
 }
 
+@test "tokenize --original: added tokens of U+2581 are found in a text that has it" {
+    make_spm m.gguf
+    gufo edit -q m.gguf --set 'tokenizer.ggml.added_tokens=["▁hello"]'
+    run -0 gufo tokenize --ids --no-bos m.gguf '▁hello'
+    same '[259, 271]'
+    run -0 gufo tokenize --ids --no-bos --original m.gguf '▁hello'
+    same '[271]'
+    run -0 gufo vocab m.gguf
+    has '  original       the original tokenizer finds added tokens of U+2581'
+    run gufo validate --level=model m.gguf
+    [[ $output != *M118* ]]
+}
+
 @test "vocab --export tokenizer.json: what it was made from" {
     make_bpe m.gguf
     run -0 gufo vocab --export tokenizer.json m.gguf

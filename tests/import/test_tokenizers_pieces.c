@@ -219,6 +219,28 @@ static void test_joins(void **state)
     remove_folder(&m);
 }
 
+/* A token that no merge makes has spaces for U+2581 where readers would join two others to it. */
+static void test_unmade(void **state)
+{
+    static const char *const texts[] = {"<unk>", "a",  "b",        SPACE,
+                                        " a",    "ab", SPACE "ab", SPACE "b"};
+    static const made_file files[] = {
+        {"tokenizer.json", "{" NORMALIZER("") PIECES(
+                               "\"<unk>\":0,\"a\":1,\"b\":2,\"" SPACE "\":3,\"" SPACE
+                               "a\":4,\"ab\":5,\"" SPACE "ab\":6,\"" SPACE "b\":7",
+                               "\"" SPACE " b\",\"a b\",\"" SPACE " ab\",\"" SPACE "a b\"") "}"},
+        {NULL, NULL}};
+    made_folder m;
+
+    (void)state;
+    make_folder(&m, "llama", files);
+    must_read(&m, NULL);
+    check_u64(m.read.import.warning_count, 0, "no warning");
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        check_str(element(&m, "tokenizer.ggml.tokens", i).as.str, texts[i], "token %zu", i);
+    remove_folder(&m);
+}
+
 typedef struct broken_row {
     const char *label, *json;
     gufo_status status;
@@ -620,6 +642,97 @@ static void test_ids(void **state)
     }
 }
 
+/* ---- ids of the original -------------------------------------------------------------------- */
+
+#define ADDED(id, text, special) \
+    "{\"id\":" #id ",\"content\":\"" text "\",\"special\":" special ",\"normalized\":false}"
+
+typedef struct original_row {
+    const char *text, *plain, *original; /* tokens between spaces; NULL: as `plain` */
+} original_row;
+
+static void check_joined(const gufo_vocab *vocab, const char *text, const char *expected)
+{
+    const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_PARSE_SPECIAL};
+    buffer joined = {.allocator = &default_allocator};
+    gufo_error error = no_error();
+    gufo_ids ids = {0};
+    gufo_token token;
+
+    check_ok(gufo_tokenize(vocab, gufo_str_of(text), &options, &ids, &error), &error, "%s", text);
+    for (size_t i = 0; i < ids.count; i++) {
+        check(gufo_vocab_token(vocab, ids.ids[i], &token), "a token");
+        check((i == 0 || buffer_append(&joined, " ", 1)) &&
+                  buffer_append(&joined, token.text.data, token.text.len),
+              "memory");
+    }
+    check_str(((gufo_str){(const char *)joined.data, joined.len}), expected, "%s", text);
+    buffer_free(&joined);
+    gufo_ids_free(&ids);
+}
+
+/* An added token is found in a text that has U+2581 itself, and cuts it; spaces are merged.  Tokens with
+ * well-known texts are plain by their types. */
+static void test_original(void **state)
+{
+    static const gufo_vocab_options original = {.flags = GUFO_VOCAB_ORIGINAL};
+    static const original_row table[] = {
+        {"a  a", "a " SPACE SPACE "a", NULL},
+        {"a" SPACE "a", "a " SPACE " a", NULL},
+        {"a" SPACE SPACE "a", "a " SPACE SPACE "a", "a " SPACE SPACE " a"},
+        {" " SPACE SPACE, SPACE SPACE " " SPACE, SPACE " " SPACE SPACE},
+        {"a</s>a", "a </s> a", "a < / s > a"},
+        {"a<s>a", "a <s> a", NULL},
+    };
+    made_folder m;
+    gufo_vocab *vocabs[2];
+    gufo_model *model;
+    gufo_error error = no_error();
+    json_t *root, *vocab = vocab_of_words();
+    path_text path;
+
+    (void)state;
+    make_folder(&m, "llama", (made_file[]){{NULL, NULL}});
+    for (size_t i = 0; i < strlen("/s<>"); i++)
+        json_object_set_new(vocab, (char[2]){"/s<>"[i], '\0'}, json_integer(300 + (json_int_t)i));
+    json_object_set_new(vocab, SPACE SPACE "a", json_integer(304));
+    root =
+        json_loads("{" NORMALIZER("") "\"added_tokens\":[" ADDED(1, "<s>", "true") "," ADDED(
+                       268, SPACE SPACE, "false") "]," PIECES("", "\"" SPACE " " SPACE
+                                                                  "\",\"" SPACE SPACE " a\"") "}",
+                   0, NULL);
+    check(root != NULL, "a tokenizer.json");
+    json_object_set_new(json_object_get(root, "model"), "vocab", vocab);
+    path = folder_path(&m.place, "tokenizer.json");
+    assert_int_equal(json_dump_file(root, path.text, 0), 0);
+    json_decref(root);
+    must_read(&m, "spm, hf, bpe");
+    check_str(element(&m, "tokenizer.ggml.added_tokens", 0).as.str, SPACE SPACE, "the list");
+    check_u64(value_of(&m, "tokenizer.ggml.added_tokens").as.array.count, 1, "the list");
+
+    vocabs[0] = open_read(&m, &model);
+    vocabs[1] = gufo_vocab_open(model, &original, &error);
+    check(vocabs[1] != NULL, "%s", error.message);
+    check(gufo_vocab_describe(vocabs[0]).original != NULL, "a difference is known");
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        const original_row *row = &table[i];
+
+        check_joined(vocabs[0], row->text, row->plain);
+        check_joined(vocabs[1], row->text, row->original != NULL ? row->original : row->plain);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        gufo_text text = {0};
+
+        check_ok(gufo_detokenize(vocabs[i], (uint32_t[]){268}, 1, 0, &text, &error), &error,
+                 "text");
+        check_str(((gufo_str){text.data, text.len}), "  ", "spaces");
+        gufo_text_free(&text);
+        gufo_vocab_close(vocabs[i]);
+    }
+    gufo_close(model);
+    remove_folder(&m);
+}
+
 /* ---- real vocabularies ---------------------------------------------------------------------- */
 
 typedef void compare_line(const gufo_vocab *vocab, const json_t *line, unsigned *compared);
@@ -753,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_memory),
         cmocka_unit_test(test_what_is_there), cmocka_unit_test(test_added_later),
         cmocka_unit_test(test_bare_model),    cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_unmade),        cmocka_unit_test(test_original),
         cmocka_unit_test(test_pipelines),     cmocka_unit_test(test_real),
     };
 

@@ -208,6 +208,40 @@ static void test_known_texts(void **state)
     gufo_vocab_close(vocab);
 }
 
+/* The original tokenizer goes by types, unless all tokens are normal. */
+static void test_known_texts_original(void **state)
+{
+    static const token_row rows[] = {{"</s>", 1, 0},      {"<|im_end|>", 4, 0},
+                                     {"[unused7]", 3, 0}, {"<|channel|>", 3, 0},
+                                     {"<PRE>", 1, 0},     {"word", 1, 0}};
+    static const gufo_vocab_options original = {.flags = GUFO_VOCAB_ORIGINAL};
+    const uint32_t control = GUFO_TOKEN_CONTROL, user = GUFO_TOKEN_USER_DEFINED;
+    const uint32_t normal = GUFO_TOKEN_NORMAL, end = GUFO_TOKEN_END;
+
+    (void)state;
+    for (unsigned typed = 0; typed < 2; typed++) {
+        size_t first = typed != 0 ? 0 : 4, count = typed != 0 ? sizeof rows / sizeof *rows : 2;
+        vocab_maker m = vocab_maker_new("rwkv");
+        gufo_error error;
+        gufo_vocab *vocab;
+
+        vocab_maker_tokens(&m, rows + first, count);
+        vocab = vocab_maker_open(&m, &original, &error);
+        assert_non_null(vocab);
+        assert_int_equal(gufo_vocab_describe(vocab).special[GUFO_SPECIAL_FIM_PREFIX],
+                         gufo_vocab_find(vocab, gufo_str_of("<PRE>")));
+        assert_int_equal(attributes_of(vocab, "<PRE>"), typed != 0 ? normal : normal | control);
+        assert_int_equal(gufo_vocab_describe(vocab).original != NULL, typed != 0);
+        if (typed != 0) {
+            assert_int_equal(attributes_of(vocab, "</s>"), normal | end);
+            assert_int_equal(attributes_of(vocab, "<|im_end|>"), user | control | end);
+            assert_int_equal(attributes_of(vocab, "<|channel|>"), user);
+            assert_int_equal(attributes_of(vocab, "[unused7]"), control | GUFO_TOKEN_UNUSED);
+        }
+        gufo_vocab_close(vocab);
+    }
+}
+
 static void test_strip_rules(void **state)
 {
     static const token_row rows[] = {{"<mask>", 3, 0}, {"[MASK]", 3, 0}, {"</s>", 3, 0},
@@ -492,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_small_vocabulary),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_known_texts),
+        cmocka_unit_test(test_known_texts_original),
         cmocka_unit_test(test_strip_rules),
         cmocka_unit_test(test_refused_models),
         cmocka_unit_test(test_refused_lists),

@@ -126,7 +126,8 @@ static gufo_status place_vocab(piece_reading *p)
 }
 
 /* U+2581 in an added token is that character, which texts hardly have, and not the space that it is in
- * pieces: runs of spaces are merged as the model does it. */
+ * pieces: runs of spaces are merged as the model does it.  Were they user-defined, readers would print
+ * U+2581 for them. */
 static bool stays_piece(const piece_reading *p, const added_token *token)
 {
     return !token->special && is_token(p->vocab, token->text) &&
@@ -204,6 +205,45 @@ static gufo_status place_all(piece_reading *p)
                : status;
 }
 
+/* ---- runs of spaces ------------------------------------------------------------------------- */
+
+typedef struct space_runs {
+    piece_reading *p;
+    gufo_str *texts;
+    uint64_t count, room;
+} space_runs;
+
+static gufo_status add_run(void *context, const added_token *token)
+{
+    space_runs *runs = context;
+    piece_reading *p = runs->p;
+    gufo_str *grown;
+
+    if (!stays_piece(p, token))
+        return GUFO_OK;
+    grown = mem_grow(p->r->allocator, runs->texts, runs->count, &runs->room, sizeof *grown);
+    if (grown == NULL)
+        return fail_memory(p->r->error);
+    runs->texts = grown;
+    grown[runs->count++] = reading_text(p->r, token->text);
+    return GUFO_OK;
+}
+
+/* Types are for readers; this list says what the original finds in texts. */
+static gufo_status set_runs(piece_reading *p)
+{
+    tokenizer_reading *r = p->r;
+    space_runs runs = {.p = p};
+    gufo_status status = reading_each_added(r, add_run, &runs);
+
+    if (status == GUFO_OK && runs.count > 0)
+        status = gufo_document_set_array(r->document, TOKENIZER_KEY("added_tokens"),
+                                         &(gufo_items){GUFO_VALUE_STRING, runs.count, runs.texts},
+                                         r->error);
+    mem_free(r->allocator, runs.texts);
+    return status;
+}
+
 /* ---- scores --------------------------------------------------------------------------------- */
 
 static gufo_status score(piece_reading *p)
@@ -223,7 +263,16 @@ static gufo_status score(piece_reading *p)
 
 /* ---- what GGUF cannot say ------------------------------------------------------------------- */
 
-/* In how many ways two tokens of the vocabulary make a third, which is not a very long one. */
+/* In how many ways two tokens of the vocabulary make this one, which is not a very long one. */
+static uint64_t joins_of(const json_t *vocab, gufo_str text)
+{
+    uint64_t joins = 0;
+
+    for (size_t at = 1; text.len <= LONGEST_JOINED && at < text.len; at++)
+        joins += is_token(vocab, (gufo_str){text.data, at}) && is_token(vocab, str_from(text, at));
+    return joins;
+}
+
 static uint64_t count_joins(const json_t *vocab)
 {
     uint64_t joins = 0;
@@ -232,28 +281,60 @@ static uint64_t count_joins(const json_t *vocab)
 
     json_object_foreach((json_t *)vocab, text, value)
     {
-        size_t size = strlen(text);
-
-        for (size_t at = 1; size <= LONGEST_JOINED && at < size; at++)
-            joins += is_token(vocab, (gufo_str){text, at}) &&
-                     is_token(vocab, (gufo_str){text + at, size - at});
+        joins += joins_of(vocab, gufo_str_of(text));
     }
     return joins;
 }
 
-/* Readers join all neighbours that make a token.  The merges of SentencePiece are just these. */
-static gufo_status warn_of_joins(piece_reading *p)
+/* No merge makes the token: the original never gives it. */
+static bool is_unmade(const piece_reading *p, const listed_token *token)
 {
-    uint64_t joins = count_joins(p->vocab),
-             merges = json_array_size(json_object_get(p->r->model, "merges"));
+    size_t merges = json_array_size(json_object_get(p->r->model, "merges"));
 
-    return joins <= merges
-               ? GUFO_OK
+    return token->type == TOKEN_NORMAL && !token_is_padding(token) &&
+           token->score <= -(float)merges &&
+           !json_is_true(json_object_get(p->r->model, "ignore_merges"));
+}
+
+/* With spaces for U+2581 a token has the same meaning, but readers do not join two others to it: texts
+ * have no space when they look.  *hidden is the number of joins that are left out so. */
+static gufo_status hide_unmade(piece_reading *p, uint64_t *hidden)
+{
+    *hidden = 0;
+    for (uint32_t id = 0; id < p->list.count; id++) {
+        listed_token *token = &p->list.tokens[id];
+        uint64_t joins = is_unmade(p, token) ? joins_of(p->vocab, token->text) : 0;
+        gufo_str text;
+
+        if (joins == 0 || !is_token(p->vocab, token->text))
+            continue;
+        if (token_list_with_spaces(&p->list, token->text, &text, p->r->error) != GUFO_OK)
+            return GUFO_E_MEMORY;
+        if (is_token(p->vocab, text))
+            continue; /* it has no U+2581, or the other text is a token, too */
+        token->text = text;
+        *hidden += joins;
+    }
+    return GUFO_OK;
+}
+
+/* Readers join all neighbours that make a token.  The merges of SentencePiece are just these. */
+static gufo_status settle_joins(piece_reading *p)
+{
+    uint64_t merges = json_array_size(json_object_get(p->r->model, "merges")),
+             joins = count_joins(p->vocab), hidden;
+    gufo_status status = GUFO_OK;
+
+    if (joins <= merges)
+        return GUFO_OK;
+    status = hide_unmade(p, &hidden);
+    return status != GUFO_OK || joins - hidden <= merges
+               ? status
                : import_warn(p->r->import, p->r->error,
                              "readers join %" PRIu64 " pairs of tokens that no merge of "
                              "tokenizer.json joins: ids of texts with them differ from the "
                              "original's",
-                             joins - merges);
+                             joins - hidden - merges);
 }
 
 typedef struct noted {
@@ -300,7 +381,7 @@ static gufo_status write_scored(piece_reading *p)
 
     r->has_pieces = true;
     if (status == GUFO_OK)
-        status = warn_of_joins(p);
+        status = settle_joins(p);
     if (status == GUFO_OK)
         status = reading_set_names(r, "llama", "default");
     if (status == GUFO_OK)
@@ -333,6 +414,8 @@ static gufo_status read_pieces(tokenizer_reading *r, gufo_status (*write)(piece_
 
     if (status == GUFO_OK)
         status = place_all(&p);
+    if (status == GUFO_OK)
+        status = set_runs(&p);
     if (status == GUFO_OK)
         status = write(&p);
     token_list_free(&p.list);

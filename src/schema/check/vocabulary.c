@@ -146,6 +146,12 @@ static bool is_found_in_texts(const vocabulary *v, uint32_t id)
     return type == TYPE_UNKNOWN || type == TYPE_CONTROL || type == TYPE_USER_DEFINED;
 }
 
+/* Merges make runs of spaces: readers would print U+2581 for one that is user-defined. */
+static bool is_run_of_spaces(const vocabulary *v, gufo_str text)
+{
+    return falls_back_to_bytes(v->model) && str_search(text, gufo_str_of("\xe2\x96\x81")) != NULL;
+}
+
 typedef struct added_survey {
     uint64_t missing, mistyped;
     gufo_str first_missing, first_mistyped;
@@ -161,7 +167,7 @@ static void survey_added(added_survey *s, const vocabulary *v, const token_list 
     if (id == TOKEN_NONE) {
         if (s->missing++ == 0)
             s->first_missing = text;
-    } else if (!is_found_in_texts(v, id) && s->mistyped++ == 0) {
+    } else if (!is_found_in_texts(v, id) && !is_run_of_spaces(v, text) && s->mistyped++ == 0) {
         s->first_mistyped = text;
         s->id = id;
     }

@@ -100,6 +100,15 @@ static bool add_nothing(gufo_str text, gufo_text *out)
 
 /* ---- the form of a token -------------------------------------------------------------------- */
 
+/* For the original's ids runs of spaces are user-defined and normal (vocabulary/added_tokens.c). */
+static bool is_stored(const gufo_vocab *vocab, uint32_t attributes)
+{
+    if (vocab->original && (attributes & GUFO_TOKEN_NORMAL) != 0 &&
+        (attributes & VOCAB_SPECIAL) == GUFO_TOKEN_USER_DEFINED)
+        return false;
+    return (attributes & VOCAB_SPECIAL) != 0;
+}
+
 typedef bool add_form(gufo_str text, gufo_text *out);
 
 bool piece_add(const gufo_vocab *vocab, uint32_t id, gufo_text *out)
@@ -110,8 +119,7 @@ bool piece_add(const gufo_vocab *vocab, uint32_t id, gufo_text *out)
 
     if (vocab->algorithm == &algorithm_rwkv)
         add = add_unescaped;
-    else if ((attributes & (GUFO_TOKEN_CONTROL | GUFO_TOKEN_UNKNOWN | GUFO_TOKEN_USER_DEFINED)) !=
-             0)
+    else if (is_stored(vocab, attributes))
         add = add_stored;
     else if ((attributes & GUFO_TOKEN_NORMAL) != 0)
         add = alphabet ? add_alphabet : add_spaces;

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "text/tokenizers/escaped.h"
 
 enum { TYPE_NORMAL = 1, TYPE_USER_DEFINED = 4, TYPE_UNUSED = 5 };
 
@@ -23,19 +25,30 @@ static gufo_status make_types(gufo_vocab *v, gufo_error *error)
     return GUFO_OK;
 }
 
+/* A run of spaces, which merges make.  The original also finds it where a text has U+2581 itself. */
+static bool is_escaped_spaces(const gufo_vocab *v, uint32_t id)
+{
+    return v->escape_spaces && vocab_type(v, id) == TYPE_NORMAL &&
+           str_search(vocab_text(v, id), gufo_str_of(ESCAPED_SPACE)) != NULL;
+}
+
 /* Control tokens, bytes and the unknown token stay what they are. */
 static gufo_status mark_added(gufo_vocab *v, uint32_t id, gufo_error *error)
 {
+    bool spaces = is_escaped_spaces(v, id);
     unsigned type = vocab_type(v, id);
     gufo_status status;
 
-    if (type != 0 && type != TYPE_NORMAL && type != TYPE_UNUSED)
+    if (spaces)
+        v->differs = "the original tokenizer finds added tokens of U+2581 in a text that has this "
+                     "character, which is a space to llama.cpp";
+    if ((spaces && !v->original) || (type != 0 && type != TYPE_NORMAL && type != TYPE_UNUSED))
         return GUFO_OK;
     status = make_types(v, error);
     if (status != GUFO_OK)
         return status;
     v->types[id] = TYPE_USER_DEFINED;
-    v->attributes[id] = GUFO_TOKEN_USER_DEFINED;
+    v->attributes[id] = GUFO_TOKEN_USER_DEFINED | (spaces ? GUFO_TOKEN_NORMAL : 0);
     return GUFO_OK;
 }
 

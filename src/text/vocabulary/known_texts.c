@@ -164,7 +164,7 @@ static bool types_say_special(const gufo_vocab *v)
     return false;
 }
 
-/* The original tokenizer knows types alone: roles and white space are all that it gets from texts. */
+/* Which texts are tokens the original tokenizer knows by types alone. */
 static void settle_original(gufo_vocab *v)
 {
     if (!types_say_special(v))
@@ -172,7 +172,10 @@ static void settle_original(gufo_vocab *v)
     for (uint32_t id = 0; id < v->size; id++) {
         uint16_t by_type = special_by_type(v, id);
 
-        if (v->differs == NULL && by_type == 0 && (v->attributes[id] & VOCAB_SPECIAL) != 0)
+        if (((v->attributes[id] & VOCAB_SPECIAL) != 0) == (by_type != 0) ||
+            v->attributes[id] == GUFO_TOKEN_UNUSED) /* padding that the original lacks */
+            continue;
+        if (v->differs == NULL)
             v->differs = "the original tokenizer takes some texts as plain ones in which llama.cpp "
                          "sees control tokens, such as </s>, whatever their types say";
         if (v->original)
