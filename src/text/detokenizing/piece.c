@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "text/tokenizers/escaped.h"
+#include "text/vocabulary/byte_alphabet.h"
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/escapes.h"
 #include "text/vocabulary/vocabulary.h"
@@ -31,21 +32,6 @@ static bool add_spaces(gufo_str text, gufo_text *out)
         at += space ? sizeof ESCAPED_SPACE - 1 : 1;
     }
     return true;
-}
-
-/* The byte that a character of the byte alphabet is; -1 for other characters.  Bytes that show are
- * themselves; the others, in order, are U+0100, U+0101 ... */
-static int alphabet_byte(uint32_t code_point)
-{
-    static const struct {
-        uint32_t first, last, byte;
-    } ranges[] = {{0x21, 0x7e, 0x21},   {0xa1, 0xac, 0xa1},   {0xae, 0xff, 0xae},
-                  {0x100, 0x120, 0x00}, {0x121, 0x142, 0x7f}, {0x143, 0x143, 0xad}};
-
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
-            return (int)(code_point - ranges[i].first + ranges[i].byte);
-    return -1;
 }
 
 /* "[UNK_BYTE_0xe282ac" + text + "]": what llama.cpp prints for a character outside the alphabet. */
@@ -71,7 +57,7 @@ static bool add_alphabet(gufo_str text, gufo_text *out)
 
     for (size_t at = 0; at < text.len && enough; at += size) {
         uint32_t code_point = lenient_decode(text.data + at, text.len - at, &size);
-        int byte = alphabet_byte(code_point);
+        int byte = byte_alphabet_byte(code_point);
 
         if (byte >= 0)
             text_put_byte(out, (char)byte); /* no longer than its character */

@@ -26,3 +26,16 @@ void byte_alphabet_none(byte_texts *out)
         out->text[byte][1] = 0;
     }
 }
+
+int byte_alphabet_byte(uint32_t code_point)
+{
+    static const struct {
+        uint32_t first, last, byte;
+    } ranges[] = {{0x21, 0x7e, 0x21},   {0xa1, 0xac, 0xa1},   {0xae, 0xff, 0xae},
+                  {0x100, 0x120, 0x00}, {0x121, 0x142, 0x7f}, {0x143, 0x143, 0xad}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
+            return (int)(code_point - ranges[i].first + ranges[i].byte);
+    return -1;
+}

@@ -11,6 +11,8 @@ typedef struct byte_texts {
 } byte_texts;
 
 void byte_alphabet_fill(byte_texts *out);
+/* The byte that a character is; -1 for one that is not of the alphabet. */
+int byte_alphabet_byte(uint32_t code_point);
 /* Each byte is itself. */
 void byte_alphabet_none(byte_texts *out);
 
