@@ -80,6 +80,28 @@ m.gguf: invalid: 1 error"
     has 'error G801 data-nonfinite: tensor "t": the value in row 0, column 0 is NaN'
 }
 
+@test "validate: a download that did not finish ends with zeros" {
+    make_gguf m.gguf kv general.architecture string x tensor a 0 64x64 16384 tensor b 0 64x64 16384 tensor c 0 64x64 16384
+    size=$(stat -c %s m.gguf)
+    dd if=/dev/zero of=m.gguf bs=16384 seek=$((size - 16384)) oflag=seek_bytes count=1 conv=notrunc status=none
+    run -0 gufo validate m.gguf
+    has 'warning G517 data-zero: the data of tensor "c" seems to be all zero'
+    dd if=/dev/zero of=m.gguf bs=40000 seek=$((size - 40000)) oflag=seek_bytes count=1 conv=notrunc status=none
+    run -0 gufo validate m.gguf
+    has 'warning G517 data-zero: the last 32 KiB, with 2 of 3 tensors, seem to be zeros: did the download finish?'
+    run -1 gufo validate --data m.gguf
+    has "byte $((size - 40000)): error G804 data-missing: the last 39 KiB are zeros, in which 2 tensors lie: the download did not finish"
+}
+
+@test "validate: what a server has sent in place of a file is named" {
+    printf 'Invalid username or password.' >a.gguf
+    run -1 gufo validate a.gguf
+    has 'an answer of the Hub: the model needs a login, or does not exist'
+    printf '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>' >b.gguf
+    run -3 gufo show b.gguf
+    has 'an XML document, as stores answer instead of the file: it says why'
+}
+
 @test "validate --data: what cannot be decoded is reported with -v" {
     make_gguf m.gguf kv general.architecture string x tensor odd 57 4 8
     run -0 gufo validate --data m.gguf

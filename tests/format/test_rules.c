@@ -53,10 +53,12 @@ static const struct {
     {"G512", "version-old", GUFO_WARNING, false},
     {"G513", "type-unknown", GUFO_WARNING, false},
     {"G514", "name-empty", GUFO_WARNING, false},
+    {"G517", "data-zero", GUFO_WARNING, false},
     {"G601", "compat-ggml", GUFO_INFO, false},
     {"G801", "data-nonfinite", GUFO_ERROR, false},
     {"G802", "scale-nonfinite", GUFO_ERROR, false},
     {"G803", "data-unchecked", GUFO_INFO, false},
+    {"G804", "data-missing", GUFO_ERROR, false},
 };
 
 static void test_known_rules(void **state)

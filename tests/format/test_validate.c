@@ -246,7 +246,23 @@ static void two_out_of_order(builder *b)
     builder_tensor(b, "b", GUFO_TYPE_F32, 1, DIMS(8), 0);
 }
 
+static void three_matrices(builder *b)
+{
+    builder_tensor(b, "a", GUFO_TYPE_F32, 2, DIMS(32, 32), 0);
+    builder_mark(b);
+    builder_tensor(b, "b", GUFO_TYPE_F32, 2, DIMS(32, 64), 4096);
+    builder_tensor(b, "c", GUFO_TYPE_F32, 1, DIMS(8), 12288);
+}
+
 /* ---- data ----------------------------------------------------------------------------------- */
+
+static void zeros_in_the_middle(builder *b)
+{
+    builder_pattern(b, 1, 4096);
+    builder_mark(b);
+    builder_zeros(b, 8192);
+    builder_pattern(b, 2, 32);
+}
 
 static void bytes_0(builder *b)
 {
@@ -525,6 +541,12 @@ static const row rows[] = {
      "b",
      NULL,
      0},
+    {"a matrix of zeros",
+     "data-zero",
+     {.tensors = 3, .add_tensors = three_matrices, .add_data = zeros_in_the_middle},
+     "b",
+     NULL,
+     0},
     {"dirt in front",
      "padding-nonzero",
      {.no_padding = true, .add_data = dirt_in_front},
@@ -619,9 +641,9 @@ static void test_rules(void **state)
 
 /* Rules that no file that opens can break: between files, about what a pipe does not show, about
  * what a lenient walk could not read, and about tensor data, which is never looked at here. */
-static const char *const not_of_a_file[] = {"shard-set",     "shard-missing",  "padding-unread",
-                                            "unread",        "data-nonfinite", "scale-nonfinite",
-                                            "data-unchecked"};
+static const char *const not_of_a_file[] = {"shard-set",      "shard-missing",  "padding-unread",
+                                            "unread",         "data-nonfinite", "scale-nonfinite",
+                                            "data-unchecked", "data-missing"};
 
 /* Every other rule that open leaves to the validator has a row above. */
 static void test_rows_are_complete(void **state)

@@ -10,7 +10,9 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "format/model/model.h"
+#include "format/model/zeros.h"
 #include "format/value/array.h"
 #include "format/rules/names.h"
 
@@ -472,6 +474,61 @@ static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
         check_tail(c, end, subject);
 }
 
+/* How many tensors at the end of the data, which `order` has by their places, seem to be zeros: small ones
+ * count if large ones before them do, of which there are several; else 0. */
+static uint64_t count_zero_tail(checker *c, const uint32_t *order, uint64_t count)
+{
+    uint64_t tail = 0, large = 0;
+    bool zero = true;
+
+    for (uint64_t i = 0; i < count && zero && c->status == GUFO_OK; i++) {
+        const tensor_record *tensor = file_tensor(c->file, order[count - 1 - i]);
+
+        if (tensor->size < ZEROS_LEAST)
+            continue;
+        c->status = zeros_sample(c->file, tensor, &zero, c->error);
+        if (zero) {
+            tail = i + 1;
+            large++;
+        }
+    }
+    return large > 1 ? tail : 0;
+}
+
+static void report_zero_matrix(checker *c, const tensor_record *tensor)
+{
+    gufo_str name = file_name(c->file, &tensor->record);
+    bool zero = false;
+
+    /* Training begins with B of an adapter at zero. */
+    if (!zeros_is_matrix(tensor) || str_ends(name, ".lora_b"))
+        return;
+    c->status = zeros_sample(c->file, tensor, &zero, c->error);
+    if (zero)
+        report(c, RULE_DATA_ZERO, tensor->offset, name,
+               "the data of tensor %s seems to be all zero", QUOTED(name));
+}
+
+/* Zeros over several tensors at the end are one fault, others are one each. */
+static void check_zeros(checker *c, const uint32_t *order, uint64_t count)
+{
+    uint64_t tail = count_zero_tail(c, order, count), begin;
+    char size[ZEROS_TEXT];
+
+    if (tail > 0 && c->status == GUFO_OK) {
+        const tensor_record *first = file_tensor(c->file, order[count - tail]);
+
+        begin = first->offset;
+        report(c, RULE_DATA_ZERO, begin, file_name(c->file, &first->record),
+               "the last %s, with %" PRIu64 " of %" PRIu64 " tensors, seem to be zeros: did the "
+               "download finish?",
+               zeros_text(c->file->data_end - begin, size), tail, count);
+        count -= tail;
+    }
+    for (uint64_t i = 0; i < count && c->status == GUFO_OK; i++)
+        report_zero_matrix(c, file_tensor(c->file, order[i]));
+}
+
 static bool some_tensor_unusable(const gguf_file *file)
 {
     for (uint64_t i = 0; i < file->tensors.count; i++)
@@ -498,7 +555,9 @@ static void check_data(checker *c)
     order = order_by_offset(file, &count);
     if (order != NULL)
         check_spaces(c, order, count);
-    else
+    if (order != NULL && c->status == GUFO_OK && c->file->source.size >= c->file->data_end)
+        check_zeros(c, order, count);
+    if (order == NULL)
         c->status = fail_memory(c->error);
     mem_free(&file->allocator, order);
 }

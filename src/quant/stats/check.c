@@ -6,8 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "format/model/model.h"
+#include "format/model/zeros.h"
 
 typedef struct data_check {
     const gufo_model *model;
@@ -142,6 +144,56 @@ static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_e
     return status;
 }
 
+/* ---- downloads that did not finish ---------------------------------------------------------- */
+
+/* How many matrices of a file are between two places. */
+static uint64_t count_matrices(const gguf_file *file, uint64_t begin, uint64_t end)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < file->tensors.count; i++) {
+        const tensor_record *tensor = file_tensor(file, i);
+
+        count += zeros_is_matrix(tensor) && tensor->offset >= begin &&
+                 tensor->offset + tensor->size <= end;
+    }
+    return count;
+}
+
+/* Zeros over several matrices at the end of a file. */
+static gufo_status check_end(const data_check *c, const gufo_model *shard, gufo_error *error)
+{
+    const gguf_file *file = model_file(shard);
+    uint64_t end = smaller(file->data_end, file->source.size), begin, count;
+    char size[ZEROS_TEXT];
+    const gufo_tensor place = {.name = gufo_str_of("data"), .shard = file->number};
+    gufo_status status;
+
+    if (file->data_offset == 0 || end <= file->data_offset)
+        return GUFO_OK;
+    status = zeros_before(file, file->data_offset, end, &begin, error);
+    if (status != GUFO_OK)
+        return model_fail(shard, status, error);
+    count = count_matrices(file, begin, end);
+    if (count > 1)
+        report(c, RULE_DATA_MISSING, begin, &place,
+               "the last %s are zeros, in which %" PRIu64
+               " tensors lie: the download did not finish",
+               zeros_text(end - begin, size), count);
+    return GUFO_OK;
+}
+
+static gufo_status check_ends(const data_check *c, gufo_error *error)
+{
+    const gufo_model *shard;
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; status == GUFO_OK && (shard = gufo_model_shard(c->model, i)) != NULL; i++)
+        if (model_file(shard) != NULL)
+            status = check_end(c, shard, error);
+    return status;
+}
+
 gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
                                   gufo_finding_fn *found, void *context, gufo_error *error)
 {
@@ -154,6 +206,7 @@ gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
     if (!gufo_model_has_data(model))
         return refuse(error, GUFO_E_ARGUMENT,
                       "the data of a pipe cannot be checked: it can be read only once");
+    status = check_ends(&c, error);
     for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++) {
         status = model_tensor_at(model, i, &tensor, error);
         c.total += status == GUFO_OK && has_own_data(&tensor) ? tensor.available : 0;
