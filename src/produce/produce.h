@@ -286,6 +286,11 @@ struct gufo_job {
     struct given *given;               /* between gufo_job_open and _finish */
     bool used;
 
+    /* Adds all pieces again, for hooks.context, when the job is to be written: until then those that are added
+     * are only counted, for many plans are only looked at.  NULL: pieces are kept as they are added. */
+    gufo_status (*add_pieces)(void *context, gufo_error *error);
+    uint64_t counted;
+
     /* Of a job that is only asked: piece `index`, which is made in *room where it is not kept.  NULL: all
      * pieces are kept. */
     const piece *(*piece_at)(const gufo_job *job, uint64_t index, plain_piece *room);
@@ -346,6 +351,8 @@ gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *e
 /* A tensor of a file whose numbers are not empty, in the other byte order than the file's. */
 gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
                             uint32_t target, uint64_t place, gufo_error *error);
+/* Adds the pieces that were only counted so far.  First of all where a job is written. */
+gufo_status job_add_counted(gufo_job *job, gufo_error *error);
 /* Ends planning: what can only be known then is checked and reserved.  On failure the job is freed;
  * returns it, or NULL. */
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);

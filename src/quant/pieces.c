@@ -247,8 +247,9 @@ static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place,
 }
 
 /* Tensors of one output follow each other. */
-static gufo_status add_tensors(gufo_quantizer *q, gufo_error *error)
+static gufo_status add_tensors(void *context, gufo_error *error)
 {
+    gufo_quantizer *q = context;
     gufo_status status = GUFO_OK;
     uint64_t begin = 0;
 
@@ -310,6 +311,7 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
     q->job->memory = GUFO_QUANTIZE_MEMORY;
     q->job->naming = JOB_NAMED_STEM;
     q->job->set_count = (uint32_t)q->target_count;
+    q->job->add_pieces = add_tensors;
     status = pieces_add_inputs(q, q->job, error);
     if (status == GUFO_OK)
         status = add_targets(q, error);
@@ -321,5 +323,7 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
 
 quant_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index)
 {
+    if (q->job->results == NULL) /* it has not been run */
+        return (quant_loss){.weighted_value = 0};
     return ((const quant_loss *)job_result(q->job, index))[target];
 }

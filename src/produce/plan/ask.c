@@ -163,8 +163,10 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
 gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
                       gufo_error *error)
 {
-    gufo_status status = check_nothing_given(job, error);
+    gufo_status status = job_add_counted(job, error);
 
+    if (status == GUFO_OK)
+        status = check_nothing_given(job, error);
     if (status == GUFO_OK)
         status = job_begin(job, run_of(run), error);
     return status == GUFO_OK ? work_begin(w, job, run_of(run), to_stream, error) : status;

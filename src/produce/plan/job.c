@@ -376,11 +376,14 @@ gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error)
 
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
 {
-    piece own = *p;
-    piece *list =
-        mem_grow(&job->allocator, job->pieces, job->piece_count, &job->piece_room, sizeof *list);
+    piece own = *p, *list;
     gufo_status status;
 
+    if (job->add_pieces != NULL) {
+        job->counted++;
+        return job_count_piece(job, &own, error);
+    }
+    list = mem_grow(&job->allocator, job->pieces, job->piece_count, &job->piece_room, sizeof *list);
     if (list == NULL)
         return fail_memory(error);
     job->pieces = list;

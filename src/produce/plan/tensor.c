@@ -133,7 +133,7 @@ static gufo_status add_made_piece(gufo_job *job, uint32_t input, const piece *fr
     }
     if (status == GUFO_OK)
         status = job_add_piece(job, &p, error);
-    if (status == GUFO_OK)
+    if (status == GUFO_OK && job->add_pieces == NULL)
         move_inputs(&job->pieces[job->piece_count - 1], job->inputs[input].first_file);
     return status;
 }

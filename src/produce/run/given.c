@@ -104,6 +104,8 @@ gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_e
     if (status == GUFO_OK && (options->flags & ~(uint32_t)GUFO_JOB_REPLACE) != 0)
         status = refuse(error, GUFO_E_ARGUMENT, "data that the caller gives cannot be resumed");
     if (status == GUFO_OK)
+        status = job_add_counted(job, error);
+    if (status == GUFO_OK)
         status = job_begin(job, run_of(NULL), error);
     if (status != GUFO_OK) /* an output that is open stays so */
         return status;
@@ -130,8 +132,10 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
 {
     const void *header;
     size_t size;
-    gufo_status status = check_stream(job, error);
+    gufo_status status = job_add_counted(job, error);
 
+    if (status == GUFO_OK)
+        status = check_stream(job, error);
     if (status == GUFO_OK)
         status = job_begin(job, run_of(NULL), error);
     if (status != GUFO_OK)

@@ -105,8 +105,10 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *how, gufo_error *error)
 {
     stream s = {.job = job, .sink.fd = fd};
-    gufo_status status = check_stream(job, error);
+    gufo_status status = job_add_counted(job, error);
 
+    if (status == GUFO_OK)
+        status = check_stream(job, error);
     if (status == GUFO_OK)
         status = job_start(job, &s.work, how, true, error);
     if (status != GUFO_OK)
