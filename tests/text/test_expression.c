@@ -76,6 +76,8 @@ static const struct {
     {"\\h+\\H", "0fG", "[0fG]"},
     {"\\v", "\x0b\x0c", "[\x0b]\x0c"},
     {"\\w", "a_\xc2\xb2\xcc\x80-", "[a][_][\xc2\xb2][\xcc\x80]-"},
+    {"[\\w]", "a\xc2\xb2", "[a]\xc2\xb2"},
+    {"(?i:[^\\p{Lu}])", "a\xc3\x9f", "a\xc3\x9f"},
     {"\\s", " \xe1\xa0\x8e\xc2\xa0", "[ ]\xe1\xa0\x8e[\xc2\xa0]"},
     {"[[:punct:]]",
      "$\xe2\x82\xac"
@@ -107,6 +109,10 @@ static const struct {
      "A]"},
     {"\\Qa\\E", "QaE", "[QaE]"},
     {"\\bb", "ab b\xc3\xa9", "ab [b]\xc3\xa9"},
+    {"\\X",
+     "e\xcc\x81"
+     "a\r\n",
+     "[e\xcc\x81][a][\r\n]"},
     {"\\R", "\r\n\n\xe2\x80\xa8", "[\r\n][\n][\xe2\x80\xa8]"},
     {"(?x) a # b\n c", "ac", "[ac]"},
     {"(?#no)a(?<n>b)(?:c)(?>d)", "abcd", "[abcd]"},

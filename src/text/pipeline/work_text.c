@@ -21,8 +21,7 @@ void work_text_clear(work_text *out, const work_text *in)
     out->keeps_origins = in->keeps_origins;
 }
 
-/* Room for `more` bytes, and for one at least. */
-static bool reserve(work_text *t, size_t more)
+bool work_text_reserve(work_text *t, size_t more)
 {
     size_t room = t->room < LEAST_ROOM ? LEAST_ROOM : t->room;
     bool ready = t->data != NULL && (t->origins != NULL || !t->keeps_origins);
@@ -57,7 +56,7 @@ bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t en
 
     if (len == 0)
         return true;
-    if (!reserve(out, len))
+    if (!work_text_reserve(out, len))
         return false;
     if (out->len == 0)
         out->begins = work_text_begins(in, begin);
@@ -80,7 +79,7 @@ bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end
 {
     if (text.len == 0)
         return true;
-    if (!reserve(out, text.len))
+    if (!work_text_reserve(out, text.len))
         return false;
     if (out->len == 0)
         out->begins = work_text_begins(in, begin);

@@ -31,6 +31,8 @@ static inline gufo_str work_text_str(const work_text *t)
 
 /* Empties `out`, for a new text with the origins of `in` if that keeps them. */
 void work_text_clear(work_text *out, const work_text *in);
+/* Room for `more` bytes, and for one at least; false without memory. */
+bool work_text_reserve(work_text *t, size_t more);
 /* Appends in[begin .. end) as it is.  False without memory. */
 bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t end);
 /* Appends a text, all of whose bytes stand for in[begin .. end).  Where begin == end the origin is empty:

@@ -48,7 +48,8 @@ static inline uint32_t root_children(const charsmap *map)
     return map->word_count > 0 ? offset_of(map->words[0]) : 0;
 }
 
-size_t charsmap_match(const charsmap *map, gufo_str text, gufo_str *replacement)
+/* The length of a key that `text` begins with, the longest or the shortest one. */
+static size_t match(const charsmap *map, gufo_str text, bool longest, gufo_str *replacement)
 {
     uint32_t at = root_children(map), word, found = 0;
     size_t len = 0, most = text.len < LONGEST_KEY ? text.len : LONGEST_KEY;
@@ -57,10 +58,22 @@ size_t charsmap_match(const charsmap *map, gufo_str text, gufo_str *replacement)
         if ((word & HAS_VALUE) != 0 && at < map->word_count) {
             found = map->words[at] & ~IS_VALUE;
             len = i + 1;
+            if (!longest)
+                break;
         }
     if (len > 0)
         *replacement = gufo_str_of(map->texts + found);
     return len;
+}
+
+size_t charsmap_match(const charsmap *map, gufo_str text, gufo_str *replacement)
+{
+    return match(map, text, true, replacement);
+}
+
+size_t charsmap_shortest(const charsmap *map, gufo_str text, gufo_str *replacement)
+{
+    return match(map, text, false, replacement);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -148,33 +161,49 @@ static void find_pairs(charsmap *map)
     }
 }
 
-static gufo_status copy(charsmap *map, const gufo_array *bytes, const gufo_allocator *allocator,
-                        gufo_error *error)
+static gufo_status copy(charsmap *map, const uint8_t *data, uint64_t bytes,
+                        const gufo_allocator *allocator, gufo_error *error)
 {
     const bool swap = HOST_IS_BIG_ENDIAN;
-    uint64_t size = bytes->size < HEAD ? 0 : load_u32(bytes->data, swap);
+    uint64_t size = bytes < HEAD ? 0 : load_u32(data, swap);
 
-    if (bytes->size <= HEAD + size)
+    if (bytes <= HEAD + size)
         return refuse(error, GUFO_E_MALFORMED,
                       "precompiled_charsmap: %llu bytes are too few for a trie of %llu and its "
                       "replacements",
-                      (unsigned long long)bytes->size, (unsigned long long)size);
-    if (bytes->size > UINT32_MAX / 2)
+                      (unsigned long long)bytes, (unsigned long long)size);
+    if (bytes > UINT32_MAX / 2)
         return refuse(error, GUFO_E_LIMIT, "precompiled_charsmap: %llu bytes are too many",
-                      (unsigned long long)bytes->size);
+                      (unsigned long long)bytes);
     map->word_count = (uint32_t)(size / 4);
-    map->text_size = (uint32_t)(bytes->size - HEAD - size);
+    map->text_size = (uint32_t)(bytes - HEAD - size);
     map->words = mem_array(allocator, map->word_count, sizeof *map->words);
     map->texts = mem_array(allocator, (uint64_t)map->text_size + 1, 1);
     if (map->words == NULL || map->texts == NULL)
         return fail_memory(error);
     for (uint32_t i = 0; i < map->word_count; i++)
-        map->words[i] = load_u32(bytes->data + HEAD + 4 * (size_t)i, swap);
-    memcpy(map->texts, bytes->data + HEAD + size, map->text_size);
+        map->words[i] = load_u32(data + HEAD + 4 * (size_t)i, swap);
+    memcpy(map->texts, data + HEAD + size, map->text_size);
     if (map->texts[map->text_size - 1] != '\0')
         return refuse(error, GUFO_E_MALFORMED,
                       "precompiled_charsmap: the last replacement has no end");
     return GUFO_OK;
+}
+
+gufo_status charsmap_read_bytes(charsmap *map, const uint8_t *data, uint64_t size,
+                                const gufo_allocator *allocator, gufo_error *error)
+{
+    gufo_status status = copy(map, data, size, allocator, error);
+
+    if (status == GUFO_OK)
+        status = check_values(map, error);
+    if (status == GUFO_OK)
+        status = find_spaces(map, allocator, error);
+    if (status == GUFO_OK) {
+        find_pairs(map);
+        check_ends(map);
+    }
+    return status;
 }
 
 gufo_status charsmap_read(charsmap *map, const gufo_value *value, const gufo_allocator *allocator,
@@ -188,16 +217,7 @@ gufo_status charsmap_read(charsmap *map, const gufo_value *value, const gufo_all
         return status;
     if (bytes.count == 0)
         return GUFO_OK;
-    status = copy(map, &bytes, allocator, error);
-    if (status == GUFO_OK)
-        status = check_values(map, error);
-    if (status == GUFO_OK)
-        status = find_spaces(map, allocator, error);
-    if (status == GUFO_OK) {
-        find_pairs(map);
-        check_ends(map);
-    }
-    return status;
+    return charsmap_read_bytes(map, bytes.data, bytes.size, allocator, error);
 }
 
 void charsmap_free(charsmap *map, const gufo_allocator *allocator)

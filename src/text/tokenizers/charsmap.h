@@ -18,10 +18,15 @@ typedef struct charsmap {
  * returned.  GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 gufo_status charsmap_read(charsmap *map, const gufo_value *value, const gufo_allocator *allocator,
                           gufo_error *error);
+/* The same from the bytes themselves; as they are in a tokenizer.json. */
+gufo_status charsmap_read_bytes(charsmap *map, const uint8_t *data, uint64_t size,
+                                const gufo_allocator *allocator, gufo_error *error);
 void charsmap_free(charsmap *map, const gufo_allocator *allocator);
 
 /* The length of the longest key that `text` begins with, and what replaces it; 0: none. */
 size_t charsmap_match(const charsmap *map, gufo_str text, gufo_str *replacement);
+/* The same of the shortest key. */
+size_t charsmap_shortest(const charsmap *map, gufo_str text, gufo_str *replacement);
 
 /* Whether a key may begin with these bytes, of which `next` is 00 at the end. */
 static inline bool charsmap_may_match(const charsmap *map, char first, char next)

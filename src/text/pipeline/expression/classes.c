@@ -35,6 +35,8 @@ static gufo_status read_bracket(parser *p, code_ranges *set, bool *is_bracket)
         return parser_unknown(p, "a POSIX bracket of another name");
     if (gufo_str_equal(name, gufo_str_of("punct")))
         name = gufo_str_of("bracket punct");
+    else if (gufo_str_equal(name, gufo_str_of("word")))
+        name = gufo_str_of("bracket word");
     done = code_ranges_add_property(&one, name, PROPERTY_EXACT) &&
            (!negated || code_ranges_invert(&one)) && code_ranges_join(set, &one);
     code_ranges_free(&one);
@@ -162,12 +164,14 @@ static gufo_status read_class(parser *p, code_ranges *out, bool *negated)
     class_reading c = {.left.allocator = out->allocator, .set.allocator = out->allocator};
     gufo_status status;
 
+    p->classes++;
     *negated = parser_takes(p, "^");
     status = ++p->depth > MOST_DEPTH ? parser_unknown(p, "too many classes in classes")
                                      : read_members(p, &c);
     if (status == GUFO_OK && c.has_left)
         status = limit_class(p, &c);
     p->depth--;
+    p->classes--;
     code_ranges_sort(&c.set);
     *out = c.has_left ? c.left : c.set;
     code_ranges_free(c.has_left ? &c.set : &c.left);

@@ -9,7 +9,15 @@
 static const struct {
     char letter;
     const char *property;
-} sets[] = {{'w', "escape w"}, {'s', "space"}, {'d', "digit"}, {'h', "escape h"}};
+} sets[] = {{'w', "word"}, {'s', "space"}, {'d', "digit"}, {'h', "xdigit"}};
+
+/* A class has fewer characters of words than the same escape outside of one. */
+static gufo_str property_name(const parser *p, gufo_str name)
+{
+    return p->classes > 0 && str_same_folded(name, gufo_str_of("word"))
+               ? gufo_str_of("bracket word")
+               : name;
+}
 
 static const char control_letters[] = "tnrfvae", controls[] = "\t\n\r\f\v\a\x1b";
 
@@ -72,6 +80,15 @@ static gufo_status read_octal(parser *p, uint32_t *character)
     return take_character(p, value, at, character);
 }
 
+/* Names that the table has for a file's ones are its own: they are exact. */
+static bool add_property(const parser *p, code_ranges *set, gufo_str name)
+{
+    gufo_str known = property_name(p, name);
+
+    return code_ranges_add_property(set, known,
+                                    known.data == name.data ? PROPERTY_OF_FILE : PROPERTY_EXACT);
+}
+
 /* \p{Name}, \p{^Name}, \P{Name}. */
 static gufo_status read_property(parser *p, code_ranges *set)
 {
@@ -92,15 +109,14 @@ static gufo_status read_property(parser *p, code_ranges *set)
         return refuse(p->error, GUFO_E_TYPE,
                       "the property %s of the regular expression %s is not known", QUOTED(name),
                       QUOTED(p->text));
-    if (!code_ranges_add_property(set, name, PROPERTY_OF_FILE) ||
-        (negated && !code_ranges_invert(set)))
+    if (!add_property(p, set, name) || (negated && !code_ranges_invert(set)))
         return fail_memory(p->error);
     p->at = at + name.len + 1;
     return GUFO_OK;
 }
 
 /* Whether `letter` is an escape for a set; *done is whether there was memory for it. */
-static bool read_set(char letter, code_ranges *set, bool *done)
+static bool read_set(const parser *p, char letter, code_ranges *set, bool *done)
 {
     *done = true;
     if (letter == 'O' || letter == 'N') {
@@ -114,7 +130,7 @@ static bool read_set(char letter, code_ranges *set, bool *done)
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         if (to_lower(letter) != sets[i].letter)
             continue;
-        *done = code_ranges_add_property(set, gufo_str_of(sets[i].property), PROPERTY_EXACT) &&
+        *done = add_property(p, set, gufo_str_of(sets[i].property)) &&
                 (!is_upper(letter) || code_ranges_invert(set));
         return true;
     }
@@ -132,7 +148,7 @@ gufo_status parser_escape(parser *p, escape_kind *kind, uint32_t *character, cod
     *kind = ESCAPE_SET;
     if ((letter == 'p' || letter == 'P') && parser_peek(p, 2) == '{')
         return read_property(p, set);
-    if (read_set(letter, set, &done)) {
+    if (read_set(p, letter, set, &done)) {
         p->at += 2;
         return done ? GUFO_OK : fail_memory(p->error);
     }

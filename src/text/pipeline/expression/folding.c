@@ -138,7 +138,18 @@ gufo_status parser_end_folded(parser *p)
     return status == GUFO_OK ? parser_write(p, ")") : status;
 }
 
-/* The other characters of those that fold to one. */
+/* Whether the set has a character that folds to the same text. */
+static bool has_same(const code_ranges *set, size_t row)
+{
+    size_t len = folded_length(row);
+    bool has = len == 1 && code_ranges_has(set, rows[row].folded[0]);
+
+    for (size_t i = 0; i < ROW_COUNT && len > 1 && !has; i++)
+        has = folds_to(i, rows[row].folded, len) && code_ranges_has(set, rows[i].code);
+    return has;
+}
+
+/* Adds the other characters of those that fold to the same. */
 static bool fold_ranges(code_ranges *set)
 {
     code_ranges more = {.allocator = set->allocator};
@@ -151,7 +162,7 @@ static bool fold_ranges(code_ranges *set)
     code_ranges_sort(set);
     more.count = 0;
     for (size_t i = 0; i < ROW_COUNT && done; i++)
-        if (folded_length(i) == 1 && code_ranges_has(set, rows[i].folded[0]))
+        if (has_same(set, i))
             done = code_ranges_add(&more, rows[i].code, rows[i].code);
     done = done && code_ranges_join(set, &more);
     code_ranges_sort(set);

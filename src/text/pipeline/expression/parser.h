@@ -12,8 +12,8 @@ typedef struct parser {
     translation *out;
     gufo_str text; /* the expression */
     size_t at;
-    unsigned depth;
-    buffer folded; /* code points of a text whose case does not count */
+    unsigned depth, classes; /* that are open: of both, and of classes */
+    buffer folded;           /* code points of a text whose case does not count */
     gufo_error *error;
 } parser;
 

@@ -250,7 +250,7 @@ static gufo_status write_boundary(parser *p, bool is_boundary)
     for (size_t i = 0; i < 4 && status == GUFO_OK; i++) {
         status = parser_write(p, parts[is_boundary][i]);
         if (status == GUFO_OK)
-            status = parser_write_property(p, "escape w", false);
+            status = parser_write_property(p, "word", false);
     }
     return status == GUFO_OK ? parser_write(p, "))") : status;
 }
@@ -269,6 +269,45 @@ static gufo_status write_line_end(parser *p)
     }
     status = parser_write_set(p, &set);
     return status == GUFO_OK ? parser_write(p, ")") : status;
+}
+
+/* An extended grapheme cluster, as UAX #29 of Unicode 16 says it, without its rule for Indic consonants.
+ * Capital letters are sets. */
+static const char cluster[] =
+    "(?>\\x0d\\x0a|C|P*(?:L*(?:(?:V|W)V*|X)T*|L+|T+|RR|G(?:E*JG)*|O)(?:E|J|S)*)";
+static const struct {
+    char letter;
+    const char *property;
+} cluster_sets[] = {
+    {'C', "cluster control"},
+    {'P', "cluster prepend"},
+    {'L', "grapheme_l"},
+    {'V', "grapheme_v"},
+    {'T', "grapheme_t"},
+    {'W', "grapheme_lv"},
+    {'X', "cluster lvt"},
+    {'R', "grapheme_regional"},
+    {'G', "extendedpictographic"},
+    {'E', "cluster extend"},
+    {'J', "Joiner"},
+    {'S', "cluster spacing"},
+    {'O', "cluster other"},
+};
+
+static gufo_status write_cluster(parser *p)
+{
+    gufo_status status = GUFO_OK;
+
+    for (const char *at = cluster; *at != '\0' && status == GUFO_OK; at++) {
+        size_t i = 0;
+
+        while (i < sizeof cluster_sets / sizeof *cluster_sets && cluster_sets[i].letter != *at)
+            i++;
+        status = i < sizeof cluster_sets / sizeof *cluster_sets
+                     ? parser_write_property(p, cluster_sets[i].property, false)
+                     : parser_write(p, (char[]){*at, '\0'});
+    }
+    return status;
 }
 
 /* Anchors and what else an escape can be. */
@@ -295,6 +334,10 @@ static gufo_status read_other_escape(parser *p, element *what)
     case 'R':
         *what = ELEMENT_ATOM;
         status = write_line_end(p);
+        break;
+    case 'X':
+        *what = ELEMENT_ATOM;
+        status = write_cluster(p);
         break;
     default:
         return refuse(p->error, GUFO_E_TYPE,
