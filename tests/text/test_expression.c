@@ -195,6 +195,19 @@ static void deep_nesting_is_refused(void **state)
     }
 }
 
+static void long_expressions_are_refused(void **state)
+{
+    gufo_error error = {0};
+    char *pattern = calloc(1, 40001);
+
+    (void)state;
+    assert_non_null(pattern);
+    memset(pattern, 'a', 40000);
+    assert_null(expression_new(gufo_str_of(pattern), false, &default_allocator, &error));
+    assert_int_equal(error.code, GUFO_E_LIMIT);
+    free(pattern);
+}
+
 static void backtracking_is_limited(void **state)
 {
     gufo_error error = {0};
@@ -216,7 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_are_those_of_oniguruma), cmocka_unit_test(texts_are_found),
         cmocka_unit_test(what_is_not_known_is_refused),   cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(backtracking_is_limited),
+        cmocka_unit_test(long_expressions_are_refused),   cmocka_unit_test(backtracking_is_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,11 +41,13 @@ bool text_pieces_add(text_pieces *p, size_t begin, size_t end)
 
     if (begin == end)
         return true;
-    list = mem_grow(p->text.allocator, p->list, p->count, &p->room, sizeof *list);
-    if (list == NULL)
-        return false;
-    p->list = list;
-    list[p->count++] = (text_piece){(uint32_t)begin, (uint32_t)end};
+    if (p->count == p->room) {
+        list = mem_grow(p->text.allocator, p->list, p->count, &p->room, sizeof *list);
+        if (list == NULL)
+            return false;
+        p->list = list;
+    }
+    p->list[p->count++] = (text_piece){(uint32_t)begin, (uint32_t)end};
     return true;
 }
 

@@ -176,8 +176,8 @@ expression *step_pattern(step_reading *r, const char *name)
 
     if (!literal)
         text = json_member(value, "Regex");
-    if (text == NULL)
-        (void)step_wrong(r, "\"%s\" has neither \"String\" nor \"Regex\"", name);
+    if (text == NULL || json_object_size(value) != 1)
+        (void)step_wrong(r, "\"%s\" has not one member, \"String\" or \"Regex\"", name);
     text = typed(r, text, name, &text_type);
     if (text == NULL)
         return NULL;

@@ -21,7 +21,7 @@
 #include "text/pipeline/expression/parser.h"
 #include "text/pipeline/unicode/code_map.h"
 
-enum { LARGEST_COUNT = 100000, NO_LIMIT = -1 };
+enum { LARGEST_COUNT = 100000, NO_LIMIT = -1, LONGEST_EXPRESSION = 32 << 10 };
 
 /* What an element of a branch is to a quantifier. */
 typedef enum element { ELEMENT_NONE, ELEMENT_ANCHOR, ELEMENT_ATOM } element;
@@ -632,6 +632,9 @@ gufo_status translate_expression(translation *t, gufo_str expression, gufo_error
     gufo_status status;
 
     t->text.allocator = t->allocator;
+    if (expression.len > LONGEST_EXPRESSION)
+        return refuse(error, GUFO_E_LIMIT, "a regular expression has %zu bytes, more than %d",
+                      expression.len, LONGEST_EXPRESSION);
     if (gufo_utf8_valid_prefix(expression) < expression.len)
         return parser_malformed(&p, "begins an expression that is not UTF-8");
     status = read_alternatives(&p, 0);
