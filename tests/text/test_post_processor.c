@@ -155,7 +155,8 @@ static const span_case span_cases[] = {
     {TRIM("true"), "x b", 3, {1, 3}, {1, 3}, false},
     {TRIM("true"), " b", 3, {0, 2}, {0, 2}, true}, /* begins at 0 */
     {TRIM("false"), "x  y", 4, {1, 3}, {3, 3}, true},
-    {TRIM("true"), "  y", 4, {0, 2}, {1, 1}, false},
+    {TRIM("true"), "  y", 4, {0, 2}, {2, 2}, false}, /* more than one goes */
+    {TRIM("false"), "  y", 4, {0, 2}, {2, 2}, false},
     {TRIM("false"), "c x", 5, {0, 2}, {0, 1}, false},
     /* characters are taken, not bytes */
     {TRIM("false"), "\xe3\x80\x80x\xc2\xa0", 6, {0, 6}, {3, 4}, false},

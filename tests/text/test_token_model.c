@@ -201,6 +201,12 @@ static void test_unigram(void **state)
         /* of equal texts the last one; without an unknown token too */
         {"{'vocab':[['a',-1],['b',-1],['a',-2],['ab',-3.5]]}", "aba", "2:0-1 1:1-2 2:2-3"},
         {NULL, "aab", "2:0-1 2:1-2 1:2-3"},
+        /* no unknown token is needed where another way is better; nor are sums that are finite */
+        {"{'type':'Unigram','vocab':[['a',-1],['ab',-2],['c',-1]]}", "abcab", "1:0-2 2:2-3 1:3-5"},
+        {"{'type':'Unigram','vocab':[['a',-1e308],['b',-1e308],['ab',-1.7e308]],'unk_id':0}",
+         "aabb", "0:0-1 2:1-3 1:3-4"},
+        {NULL, "ababab", "2:0-2 2:2-4 2:4-6"},
+        {NULL, "xx", "0:0-2"},
     };
 
     (void)state;

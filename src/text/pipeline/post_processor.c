@@ -141,8 +141,9 @@ static void trim_span(const encoded *e, text_origin *span, gufo_str token, bool 
 {
     size_t leading = leading_spaces(token), trailing = trailing_spaces(token);
 
-    if (leading > 0 && prefix_space && (first || span->begin == 0))
-        leading--;
+    /* A single space was put there; several were not. */
+    if (leading == 1 && prefix_space && (first || span->begin == 0))
+        leading = 0;
     trim_begin(e->text, span, leading);
     trim_end(e->text, span, trailing);
 }

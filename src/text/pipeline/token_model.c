@@ -14,7 +14,7 @@
  * as tokens reach: longer ones would make the time quadratic, of a text that repeats its begin. */
 enum { MOST_TEXTS = TRIE_MOST_TEXTS, LONGEST_TEXT = 65535 };
 
-#define LONGEST_PIECE ((size_t)512 << 20)
+#define LONGEST_PIECE ((size_t)256 << 20)
 
 /* Without "type", the first one that a file looks like. */
 static const model_class *const kinds[] = {&model_bpe, &model_wordpiece, &model_unigram,
