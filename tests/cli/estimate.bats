@@ -54,25 +54,169 @@ field() {
 
 @test "estimate: what fits, and why not more" {
     make_llama
-    run -0 gufo estimate --json --host 5M -ub 64 m.gguf
+    run -0 gufo estimate --json --host 5000K -ub 64 m.gguf
     [[ "$(field n_ctx)" = 7??? ]]
     has '"fit":{"context_shortage":{"n_ctx":8192,"n_gpu_layers":3,"n_cpu_moe":0,"device":"CPU","missing_bytes":'
-    has '"limit_bytes":5000000,"left_bytes":'
+    has '"limit_bytes":5120000,"left_bytes":'
     has '"compute_bytes":{"exact":false,"margin":'
     has '"context_bytes":{"exact":true}'
     run -0 gufo estimate --fit 5Mi,4M -ub 64 m.gguf
-    has 'limits: DEV0 5.0 MiB, DEV1 3.8 MiB'
-    has 'options of llama.cpp: -c 8192 -ngl all -ts 1,2'
-    [[ "${lines[3]}" =~ ^\ *device\ *layers\ .*\ total\ *left$ ]]
+    has 'limits: DEV0 5.0 MiB, DEV1 4.0 MiB'
+    has '  llama-server -m m.gguf -c 8192 -ngl all -ts 1,2 -np 1 -ub 64'
+    [[ "${lines[4]}" =~ ^\ *device\ *layers\ .*\ total\ *left$ ]]
     run -0 gufo estimate --fit 1500K -ub 64 m.gguf
     has 'all 3 layers on devices, with 4,096 tokens of context: '
     has 'more needed on DEV0'
     run -0 gufo estimate --fit 1K,1K -ub 64 m.gguf
-    has "options of llama.cpp: -c 8192 -ngl 0"$'\n'
+    has "  llama-server -m m.gguf -c 8192 -ngl 0 -np 1 -ub 64"$'\n'
     run -1 --separate-stderr gufo estimate --fit 1500K -ngl 3 m.gguf
     [[ $stderr == *'nothing fits: with 4,096 tokens of context, '*' more is needed on DEV0'* ]]
-    run -1 --separate-stderr gufo estimate --fit 24G --host 1000 -c 0 m.gguf
+    run -1 --separate-stderr gufo estimate --fit 24G --host 1000B -c 0 m.gguf
     [[ $stderr == *'nothing fits: with 8,192 tokens of context, '*' more is needed on CPU'* ]]
+}
+
+@test "estimate: memory without a unit, and options of other programs" {
+    make_llama
+    wrong() {
+        run -2 --separate-stderr gufo estimate "${@:2}" m.gguf
+        same_error "gufo: $1 (see gufo help estimate)"
+    }
+    wrong '--host 8 has no unit, and would be 8 bytes; 8G is 8 GiB' --host 8
+    wrong '--fit 24 has no unit, and would be 24 bytes; 24G is 24 GiB' --fit 16G,24
+    wrong '--fit 24576 has no unit, and would be 24576 bytes; 24576M is 24576 MiB' --fit 24576
+    wrong "unknown option '--gpu'; --fit 24G is the memory of a device, --gpu-layers N the layers on devices" --gpu 24G
+    wrong "unknown option '--vram'; --fit 24G is the memory of a device" --vram=24G
+    run -0 gufo estimate --fit 2097152B -ub 64 m.gguf
+    has 'limits: DEV0 2.0 MiB'
+}
+
+# machine NAME=TEXT...: files of a machine, in the folder root; nvidia-smi is what the folder bin has.
+machine() {
+    local file
+    rm -rf root bin
+    mkdir bin
+    for file in "$@"; do
+        mkdir -p "root/$(dirname "${file%%=*}")"
+        printf '%b\n' "${file#*=}" >"root/${file%%=*}"
+    done
+}
+
+# smi SCRIPT: what nvidia-smi does.
+smi() {
+    printf '#!/bin/sh\n%s\n' "$1" >bin/nvidia-smi
+    chmod +x bin/nvidia-smi
+}
+
+here() {
+    GUFO_ROOT=$PWD/root PATH=$PWD/bin:$PATH "$GUFO" estimate "$@"
+}
+
+memory='MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable: 12582912 kB'
+
+@test "estimate: this machine" {
+    make_llama
+    machine proc/meminfo="$memory"
+    smi 'exit 9'
+    run -0 here m.gguf
+    same_list 'm.gguf: yes, with all 8,192 tokens of context' "${lines[0]}"
+    same_list '  llama-server -m m.gguf -c 8192 -np 1' "${lines[1]}"
+    same_list '  this machine: CPU 12.0 GiB free of 16.0 GiB; 1.0 GiB and 5 % of each stay free' "${lines[2]}"
+    run -0 here --json m.gguf
+    has '"machine":{"total_bytes":17179869184,"available_bytes":12884901888,"limited":false,"devices":[]}'
+    [ "$(field limit_bytes)" = $((12884901888 - 1073741824 - 17179869184 / 20)) ]
+    # With options it is asked for.
+    run -0 here -c 4096 m.gguf
+    lacks 'this machine'
+    run -0 here --here -c 4096 -ctk q8_0 m.gguf
+    has 'm.gguf: yes, with 4,096 tokens of context'
+    has '  llama-server -m m.gguf -c 4096 -np 1 -ctk q8_0'
+    run -2 here --here --fit 8G m.gguf
+    # A model that does not fit.
+    run -1 --separate-stderr here --reserve 12284M m.gguf
+    has 'm.gguf: no, with 4,096 tokens of context '
+    has 'more is needed on CPU'
+    has '12.0 GiB of each stay free'
+    run -1 here --reserve 12281M m.gguf
+    has '  it would fit with -c '
+    # Names are safe for a shell.
+    mv m.gguf "my model's.gguf"
+    run -0 here "my model's.gguf"
+    has "  llama-server -m 'my model'\\''s.gguf' -c 8192"
+    # A machine that says nothing.
+    machine nothing=
+    run -0 here "my model's.gguf"
+    lacks yes
+}
+
+@test "estimate: a folder" {
+    make_llama
+    mkdir models empty
+    mv m.gguf models/b.gguf
+    make_llama 2 1048576
+    mv m.gguf models/a.gguf
+    printf 'no model' >models/c.bin
+    make_gguf models/d.gguf kv general.architecture string starfish
+    run -1 --separate-stderr gufo estimate --host 12M models
+    same 'models/a.gguf: yes, with 7,168 of 1,048,576 tokens of context
+models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
+    [[ $stderr == 'gufo: models/d.gguf: not known: '* ]]
+    rm models/d.gguf
+    run -0 gufo estimate --json --host 12M models/
+    [ "${#lines[@]}" = 2 ]
+    run -0 gufo estimate --table models
+    has 'models/b.gguf: memory by context'
+    run -1 --separate-stderr gufo estimate empty
+    same_error 'gufo: empty: no models are in this folder'
+}
+
+@test "estimate: devices of this machine" {
+    make_llama
+    machine proc/meminfo="$memory"
+    smi 'echo "NVIDIA RTX, 24 GB, 24576, 20480"; echo "NVIDIA B, 8192, 8000"; echo "NVIDIA GB10, [N/A], [N/A]"; echo 1'
+    run -0 here m.gguf
+    has 'DEV0 (NVIDIA RTX, 24 GB) 20.0 GiB free of 24.0 GiB, DEV1 (NVIDIA B) 7.8 GiB free of 8.0 GiB; '
+    has '  llama-server -m m.gguf -c 8192 -ngl all -ts '
+    has 'all 8,192 tokens of context, all layers on devices'
+    # A driver that hangs, or fails, or prints without end, and one with a message for the terminal.
+    smi 'exec sleep 60'
+    run -0 timeout 20 env GUFO_ROOT="$PWD/root" PATH="$PWD/bin:$PATH" "$GUFO" estimate m.gguf
+    lacks DEV0
+    smi 'echo "A, 24576, 20480"; exit 1'
+    run -0 here m.gguf
+    lacks DEV0
+    smi 'yes "A, 24576, 20480"'
+    run -0 here m.gguf
+    lacks DEV0
+    smi 'printf "A\\033[31m, 24576, 20480\\n"'
+    run -0 here m.gguf
+    has 'DEV0 (A\u{1b}[31m) 20.0 GiB free'
+    # AMD's driver; an integrated one has no memory of its own.
+    machine proc/meminfo="$memory" sys/class/drm/card1/device/mem_info_vram_total=17179869184 \
+        sys/class/drm/card1/device/mem_info_vram_used=1073741824 \
+        sys/class/drm/card0/device/mem_info_vram_total=536870912
+    run -0 here m.gguf
+    has 'DEV0 (AMD card1) 15.0 GiB free of 16.0 GiB'
+    lacks DEV1
+    machine proc/meminfo="$memory" proc/driver/nvidia/gpus/0000:01:00.0/information='Model: \t NVIDIA X\nIRQ: 1'
+    run -0 here m.gguf
+    has 'not counted: NVIDIA X, whose memory nvidia-smi would report; --fit 24G says it'
+}
+
+@test "estimate: a control group of this machine" {
+    make_llama
+    group=sys/fs/cgroup/a/b
+    machine proc/meminfo="$memory" proc/self/cgroup='0::/a/b/c' $group/memory.max=8589934592 \
+        $group/memory.current=3221225472 $group/memory.stat='anon 1\ninactive_file 1073741824' \
+        $group/c/memory.max=max sys/fs/cgroup/a/memory.max=10737418240
+    run -0 here m.gguf
+    has 'CPU (as its control group allows) 6.0 GiB free of 8.0 GiB'
+    machine proc/meminfo="$memory" proc/self/cgroup='4:memory:/x\n1:name=systemd:/x' \
+        sys/fs/cgroup/memory/memory.limit_in_bytes=4294967296 sys/fs/cgroup/memory/memory.usage_in_bytes=1073741824
+    run -0 here m.gguf
+    has 'CPU (as its control group allows) 3.0 GiB free of 4.0 GiB'
+    machine proc/meminfo="$memory" proc/self/cgroup='0::/' sys/fs/cgroup/memory.max=9223372036854771712
+    run -0 here m.gguf
+    has 'CPU 12.0 GiB free of 16.0 GiB'
 }
 
 @test "estimate: a bound of the speed" {
@@ -95,7 +239,7 @@ field() {
     [[ "${lines[1]}" =~ ^\ *context\ *device\ *F16\ *Q8_0\ *Q4_0\ *Q5_1/F16$ ]]
     [[ "${lines[3]}" =~ ^\ *DEV0 && "${lines[2]}" =~ ^\ *1,024\ *CPU && "${lines[6]}" =~ ^\ *8,192\ *CPU ]]
     [[ "${lines[7]}" =~ DEV0\ *!\ ~5 ]]
-    has '! more than 4.8 MiB on DEV0, margins counted'
+    has '! more than 5.0 MiB on DEV0, margins counted'
     run -0 gufo estimate --table --json --flash-attn off m.gguf
     has '"table":[{"n_ctx":4096,"type_k":"F16","type_v":"F16","refused":false,"devices":[{"device":"CPU","total_bytes":'
     has '{"n_ctx":4096,"type_k":"Q8_0","type_v":"Q8_0","refused":true,"devices":[]}'
@@ -108,7 +252,7 @@ field() {
     run -0 gufo estimate --plot --host 8M m.gguf
     [ "${#lines[@]}" = 16 ]
     has '█ weights, ▒ cache and state'
-    has 'limit: 7.6 MiB'
+    has 'limit: 8.0 MiB'
     has '│────'
     [[ "${lines[15]}" =~ ^\ *256\ *8,192$ ]]
     LC_ALL=C run -0 gufo estimate --plot m.gguf
@@ -162,7 +306,7 @@ field() {
     run -2 gufo estimate --tensor-split 1,2,3 --devices 2 m.gguf
     run -2 --separate-stderr gufo estimate --devices 1 --fit 1G,2G m.gguf
     same_error 'gufo: --fit has 2 numbers for 1 device (see gufo help estimate)'
-    run -2 --separate-stderr gufo estimate --fit 1,much m.gguf
+    run -2 --separate-stderr gufo estimate --fit 1G,much m.gguf
     same_error "gufo: --fit takes sizes such as 24G,16G, not 'much' (see gufo help estimate)"
     run -2 --separate-stderr gufo estimate -ts '' m.gguf
     same_error "gufo: --tensor-split takes numbers such as 3,1, not '' (see gufo help estimate)"
@@ -180,7 +324,7 @@ field() {
 
 @test "estimate: contexts near 32 bits" {
     make_llama 2 4294967040
-    for option in --table --plot --json; do run -0 gufo estimate $option m.gguf; done
+    for option in --table --plot --json; do run -0 gufo estimate $option --no-mmap m.gguf; done
     [ "$(field n_ctx)" = 4294967040 ]
     make_llama 2 4294967041
     for option in --table --plot --json --host=1G; do
@@ -254,9 +398,13 @@ field() {
     all=$output
     run -0 gufo estimate --json --fit 1500K -ub 64 m.gguf
     all+=$'\n'$output
+    machine proc/meminfo="$memory"
+    smi 'echo "A, 24576, 20480"'
+    run -0 here --json m.gguf
+    all+=$'\n'$output
     run -0 gufo estimate --table --json -fa off m.gguf
     run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo estimate' <<<"$all"$'\n'"$output"
-    same '3 lines agree'
+    same '4 lines agree'
 }
 
 @test "estimate: an adapter alone" {

@@ -158,5 +158,5 @@ safetensors() {
     safetensors 50000 >m/model.safetensors
     printf '{"architectures":["Unknown"]}' >m/config.json
     run -0 bash -c "ulimit -v $LIMIT; "'exec "$0" convert m out.gguf --arch x --generic --dry-run' "$GUFO"
-    has '50000'
+    has '50,000'
 }

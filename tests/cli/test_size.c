@@ -37,6 +37,23 @@ static void check_read(void **state)
     }
 }
 
+static void check_memory(void **state)
+{
+    uint64_t size;
+
+    (void)state;
+    assert_true(size_read_memory("24G", &size) && size == UINT64_C(24) << 30);
+    assert_true(size_read_memory("1.5gb", &size) && size == UINT64_C(3) << 29);
+    assert_true(size_read_memory("2Ki", &size) && size == 2048);
+    assert_true(size_read_memory("8", &size) && size == 8);
+    assert_false(size_read_memory("8X", &size));
+    assert_string_equal(size_likely_unit("8"), "G");
+    assert_string_equal(size_likely_unit("24576"), "M");
+    assert_null(size_likely_unit("0"));
+    assert_null(size_likely_unit("8G"));
+    assert_null(size_likely_unit("1048576"));
+}
+
 static void check_refused(void **state)
 {
     static const char *const texts[] = {"",          "K",   "G2",         "2X",
@@ -56,7 +73,7 @@ static void check_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(check_read),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(check_read), cmocka_unit_test(check_memory),
                                        cmocka_unit_test(check_refused)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

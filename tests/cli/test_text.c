@@ -108,7 +108,8 @@ static void wrapped(void **state)
     check_wrapped("one two three", 0, 2, 12, "one two\n  three");
     check_wrapped("one two three", 6, 2, 10, "one\n  two\n  three");
     check_wrapped("one two   three", 0, 0, 8, "one two\nthree");
-    check_wrapped("a,b,c,d,e", 0, 1, 5, "a,b,\n c,d,\n e");
+    check_wrapped("1,2,3,4,5", 0, 1, 5, "1,2,\n 3,4,\n 5");
+    check_wrapped("100,102,104", 0, 1, 9, "100,102,\n 104");
     check_wrapped("at 131,072 bytes", 0, 1, 8, "at\n 131,072\n bytes");
     /* What has no space is broken anywhere, but not inside a character; something is written even where
      * nothing fits. */

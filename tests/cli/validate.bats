@@ -248,3 +248,22 @@ gufo() {
     has 'm-00001-of-00002.gguf: warning G511 quantization-version-missing'
     has 'm-00001-of-00002.gguf: invalid: 1 warning'
 }
+
+@test "validate: the models in a folder" {
+    mkdir models
+    make_model models/b.gguf
+    make_shards models/a
+    head -c 100 models/b.gguf >models/c.gguf
+    printf 'text' >models/readme.txt
+    run -1 --separate-stderr gufo validate --level structure models
+    has 'models/a-00001-of-00002.gguf: valid'
+    has 'models/b.gguf: valid'
+    lacks 00002-of-00002.gguf
+    lacks readme
+    rm models/c.gguf
+    run -0 gufo validate --json --level structure models models/b.gguf
+    [ "${#lines[@]}" = 3 ]
+    run -2 --separate-stderr gufo validate --fix models -o out.gguf
+    same_error 'gufo: --fix takes one FILE (see gufo help validate)'
+    files models models/a-00001-of-00002.gguf models/a-00002-of-00002.gguf models/b.gguf models/readme.txt
+}

@@ -161,7 +161,7 @@ names() {
     as_piped quantize --force -v a.gguf d.gguf Q4_0
     as_piped show --metadata a.gguf
     as_piped stats a.gguf
-    as_piped estimate a.gguf
+    as_piped estimate --fit 1G a.gguf
     as_piped diff a.gguf b.gguf
     as_piped diff --values a.gguf b.gguf c.gguf
     as_piped validate -v a.gguf

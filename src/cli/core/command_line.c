@@ -122,15 +122,32 @@ static bool replace_underscores(char *word)
     return any;
 }
 
+/* A word is an option of other programs: no beginning of one of ours is meant. */
+static const char *find_hint(const command_line *line, const char *word)
+{
+    size_t len = strcspn(word, "=");
+
+    for (const command_hint *h = line->hints; h != NULL && h->given != NULL; h++)
+        if (strlen(h->given) == len && strncmp(h->given, word, len) == 0)
+            return h->hint;
+    return NULL;
+}
+
 /* Checks all words; of a command that reads what follows itself, those before it. */
 static int check_words(const command_line *line, int argc, char **argv)
 {
     words_reader reader = words_start(line);
 
-    for (int i = 1; i < argc && !reader.all_operands; i++)
+    for (int i = 1; i < argc && !reader.all_operands; i++) {
+        const char *hint = reader.taking != NULL ? NULL : find_hint(line, argv[i]);
+
+        if (hint != NULL)
+            return report_usage("unknown option '%.*s'; %s", (int)strcspn(argv[i], "="), argv[i],
+                                hint);
         if (words_next(&reader, argv[i]) == WORD_UNKNOWN &&
             !(replace_underscores(argv[i]) && words_next(&reader, argv[i]) != WORD_UNKNOWN))
             return report_unknown(&reader.all, argv[i]);
+    }
     return CODE_OK;
 }
 

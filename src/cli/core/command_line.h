@@ -17,6 +17,11 @@ typedef struct command_alias {
     char name[24];     /* "--gpu-layers" */
 } command_alias;
 
+/* What a word that is no option of the command is likely to mean. */
+typedef struct command_hint {
+    const char *given, *hint;
+} command_hint;
+
 /* Describes a command line, and what runs when it was read. */
 typedef struct command_line {
     struct {
@@ -29,6 +34,7 @@ typedef struct command_line {
     command_example examples[COMMAND_EXAMPLES];
     const command_option *options; /* the last one is empty; NULL: the shared ones alone */
     command_alias *aliases;        /* the last one is empty; NULL: none */
+    const command_hint *hints;     /* the last one is empty; NULL: none */
     size_t size;                   /* of the struct of its options; 0: a command_input */
     unsigned flags;                /* of argp */
     bool unread;                   /* runs without reading the command line */

@@ -33,6 +33,19 @@ static int read_size(const command_option *option, const char *text, uint64_t *o
                         text);
 }
 
+int option_memory(const char *name, const char *example, const char *text, uint64_t lowest,
+                  uint64_t *out)
+{
+    const char *unit = size_likely_unit(text);
+
+    if (unit != NULL)
+        return report_usage("%s %s has no unit, and would be %s bytes; %s%s is %s %siB", name, text,
+                            text, text, unit, text, unit);
+    if (size_read_memory(text, out) && *out >= lowest)
+        return CODE_OK;
+    return report_usage("%s needs a size such as %s, not '%s'", name, example, text);
+}
+
 /* "red, green or blue" */
 static void list_words(const char *const *words, char *out, size_t size)
 {
@@ -100,6 +113,9 @@ int option_store(void *options, const option_given *given)
         return option_number(name, text, option->lowest, option->highest, to);
     case OPTION_KIND_SIZE:
         return read_size(option, text, to);
+    case OPTION_KIND_MEMORY:
+        snprintf(name, sizeof name, "--%s", option->name);
+        return option_memory(name, option->example, text, option->lowest, to);
     case OPTION_KIND_CHOICE:
         return read_choice(option, text, to);
     case OPTION_KIND_READ:

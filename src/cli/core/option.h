@@ -37,7 +37,8 @@ typedef enum option_kind {
     OPTION_KIND_TEXT,   /* const char * */
     OPTION_KIND_TEXTS,  /* option_texts, which command_line_run frees */
     OPTION_KIND_NUMBER, /* uint64_t from `lowest` to `highest` */
-    OPTION_KIND_SIZE,   /* uint64_t, at least `lowest`, as in size.h */
+    OPTION_KIND_SIZE,
+    OPTION_KIND_MEMORY, /* uint64_t, at least `lowest`, as in size.h */
     OPTION_KIND_CHOICE, /* unsigned, or an enum: the place in `words`, counted from `lowest` */
     OPTION_KIND_READ,   /* `read` does it */
 } option_kind;
@@ -80,6 +81,10 @@ struct command_option {
 #define OPTION_SIZE(type, field, from, such_as)                                      \
     .kind = OPTION_KIND_SIZE, OPTION_PLACE(type, field, uint64_t), .lowest = (from), \
     .example = such_as
+/* Memory: 24G is 24 * 2^30 bytes. */
+#define OPTION_MEMORY(type, field, from, such_as)                                      \
+    .kind = OPTION_KIND_MEMORY, OPTION_PLACE(type, field, uint64_t), .lowest = (from), \
+    .example = such_as
 #define OPTION_CHOICE(type, field, list, first)                                             \
     .kind = OPTION_KIND_CHOICE, OPTION_PLACE_OF_SIZE(type, field, unsigned), .words = list, \
     .lowest = (first)
@@ -91,6 +96,9 @@ struct command_option {
 
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
 int option_number(const char *name, const char *text, uint64_t lowest, uint64_t highest,
+                  uint64_t *out);
+/* Memory with a unit; `name` and `example` are as the user writes them. */
+int option_memory(const char *name, const char *example, const char *text, uint64_t lowest,
                   uint64_t *out);
 /* Stores an option into the struct of a command's options. */
 int option_store(void *options, const option_given *given);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Moves past a unit; 1 without a unit. */
-static uint64_t read_unit(const char **text)
+static uint64_t read_unit(const char **text, bool binary)
 {
     static const char letters[] = "KMGT";
     const char *letter = memchr(letters, toupper((unsigned char)**text), sizeof letters - 1);
@@ -16,8 +16,9 @@ static uint64_t read_unit(const char **text)
 
     if (letter != NULL) {
         ++*text;
-        step = tolower((unsigned char)**text) == 'i' ? 1024 : 1000;
-        *text += step == 1024;
+        binary |= tolower((unsigned char)**text) == 'i';
+        *text += tolower((unsigned char)**text) == 'i';
+        step = binary ? 1024 : 1000;
         for (const char *each = letters; each <= letter; each++)
             factor *= step;
     }
@@ -40,14 +41,33 @@ static bool read_decimals(const char **text, uint64_t *part, uint64_t *whole)
     return *whole > 1;
 }
 
-bool size_read(const char *text, uint64_t *out)
+static bool read_size(const char *text, bool binary, uint64_t *out)
 {
     uint64_t number, part, whole, factor, bytes;
 
     if (!number_read(&text, &number) || !read_decimals(&text, &part, &whole))
         return false;
-    factor = read_unit(&text);
+    factor = read_unit(&text, binary);
     if (*text != '\0' || (whole > 1 && factor == 1) || !checked_mul(number, factor, &bytes))
         return false;
     return checked_add(bytes, part * factor / whole, out); /* below 10^6 times 2^40 */
+}
+
+bool size_read(const char *text, uint64_t *out)
+{
+    return read_size(text, false, out);
+}
+
+bool size_read_memory(const char *text, uint64_t *out)
+{
+    return read_size(text, true, out);
+}
+
+const char *size_likely_unit(const char *text)
+{
+    uint64_t number;
+
+    if (!number_read(&text, &number) || *text != '\0' || number == 0 || number >= 1 << 20)
+        return NULL;
+    return number <= 1024 ? "G" : "M";
 }

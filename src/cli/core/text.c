@@ -284,13 +284,25 @@ size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t column
     return text_put_short(out, text, style, columns, 0);
 }
 
-/* A line may end behind a space or a comma, but for one inside a number. */
-static bool may_end(gufo_str text, size_t len)
+/* Whether a comma is followed by three digits, as inside of 131,072. */
+static bool goes_on(gufo_str text, size_t len)
 {
-    char last = text.data[len - 1];
+    return text.len >= len + 3 && str_digits(text, len) == 3;
+}
 
-    return last == ' ' || (last == ',' && !(len > 1 && is_digit(text.data[len - 2]) &&
-                                            len < text.len && is_digit(text.data[len])));
+/* The end of the last word that fits; 0 for none.  Lists of numbers may end in a comma if they have no
+ * better place. */
+static size_t last_end(gufo_str text, size_t len)
+{
+    size_t comma = 0;
+
+    for (; len > 0; len--) {
+        if (text.data[len - 1] == ' ' || (text.data[len - 1] == ',' && !goes_on(text, len)))
+            return len;
+        if (text.data[len - 1] == ',' && comma == 0)
+            comma = len;
+    }
+    return comma;
 }
 
 /* What fits, up to the last space or comma; at least a character. */
@@ -302,8 +314,7 @@ static gufo_str fit_words(gufo_str text, size_t columns)
 
     if (len == text.len || text.data[len] == ' ')
         return line;
-    while (len > 0 && !may_end(text, len))
-        len--;
+    len = last_end(text, len);
     if (len > 0)
         line.len = len;
     if (line.len == 0) {

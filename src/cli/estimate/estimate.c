@@ -3,6 +3,7 @@
 #include "cli/estimate/estimate.h"
 
 #include "cli/commands.h"
+#include "cli/inspect/ls.h"
 
 #include <string.h>
 
@@ -66,7 +67,11 @@ static const command_option estimate_table[] = {
     {"fit", "SIZE,SIZE...", "Find the largest context, then the most layers, that fit into devices",
      OPTION_TEXT(estimate_options, fit)},
     {"host", "SIZE", "Find what fits into the host's memory",
-     OPTION_SIZE(estimate_options, host, 1, "64G")},
+     OPTION_MEMORY(estimate_options, host, 1, "64G")},
+    {"here", NULL, "Find what fits into this machine, as without any option",
+     OPTION_FLAG(estimate_options, here)},
+    {"reserve", "SIZE", "Leave SIZE of each memory of this machine free (default: 1G and 5 %)",
+     OPTION_MEMORY(estimate_options, reserve, 1, "1G")},
     {"bandwidth", "SIZE,SIZE...",
      "Bytes that each device reads in a second: show a bound of the speed; without devices, those "
      "of the host",
@@ -106,6 +111,15 @@ static command_alias aliases[] = {
     {NULL, ""},
 };
 
+static const command_hint hints[] = {
+    {"--gpu", "--fit 24G is the memory of a device, --gpu-layers N the layers on devices"},
+    {"--gpus", "--fit 24G,24G is the memory of each device"},
+    {"--vram", "--fit 24G is the memory of a device"},
+    {"--ram", "--host 64G is the memory of the host"},
+    {"--memory", "--host 64G is the memory of the host, --fit 24G that of a device"},
+    {NULL, NULL},
+};
+
 /* ---- work ----------------------------------------------------------------------------------- */
 
 static int write_one(const estimate_work *w)
@@ -117,20 +131,26 @@ static int write_one(const estimate_work *w)
                              ? gufo_estimator_fit(w->estimator, &v->limits, &v->run, &e, &error)
                              : gufo_estimator_run(w->estimator, &v->run, &e, &error);
 
+    /* Without a rule for buffers nobody can say whether it fits; the rest is known. */
+    if (status == GUFO_E_TYPE && v->is_here) {
+        v->has_limits = false;
+        status = gufo_estimator_run(w->estimator, &v->run, &e, &error);
+    }
     if (status == GUFO_E_LIMIT)
-        return estimate_report_shortage(w, &e.context_shortage);
+        return estimate_write_no(w, &e);
     if (status != GUFO_OK)
         return estimate_report_failure(w, &error);
     (w->options->base.shared->json ? estimate_write_json : estimate_write_text)(w, &e);
     return CODE_OK;
 }
 
-static int run(const input *in, const estimate_options *options, estimate_values *values)
+static int run(const input *in, const estimate_options *options, estimate_values *values,
+               bool is_brief)
 {
     gufo_error error;
     gufo_estimator *estimator = gufo_estimator_new(in->model, NULL, &error);
     estimate_draft draft = {.estimator = NULL};
-    estimate_work w = {in, options, values, estimator, &draft};
+    estimate_work w = {in, options, values, estimator, &draft, is_brief};
     int code = CODE_OK;
 
     if (estimator == NULL)
@@ -147,30 +167,55 @@ static int run(const input *in, const estimate_options *options, estimate_values
     return code;
 }
 
+/* What the options and the machine give, for one model after the other. */
+typedef struct estimate_request {
+    estimate_options *options;
+    estimate_values *values;
+    bool in_folder;
+} estimate_request;
+
+/* A search changes the values. */
+static int estimate_file(void *context, const char *path)
+{
+    const estimate_request *r = context;
+    estimate_values *v = r->values;
+    const gufo_estimate_options before = v->run;
+    bool has_limits = v->has_limits;
+    input in;
+    int code = input_open(&in, path, &r->options->input);
+
+    if (code != CODE_OK)
+        return code;
+    code = estimate_check_overrides(v, in.model);
+    if (code == CODE_OK && estimate_is_adapter(in.model))
+        code = estimate_adapter(&in, r->options, v->has_limits && !v->is_here);
+    else if (code == CODE_OK)
+        code = run(&in, r->options, v, r->in_folder);
+    input_close(&in);
+    v->run = before;
+    v->has_limits = has_limits;
+    return code;
+}
+
 static int estimate(void *context)
 {
     estimate_options *options = context;
+    const char *path = options->base.shared->args[0];
     estimate_values values;
-    input in;
+    estimate_request r = {options, &values, ls_is_folder(path)};
     int code = estimate_values_read(options, &values);
 
     options->input.open_flags |= GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_NO_READ_AHEAD;
-    if (code == CODE_OK)
-        code = input_open(&in, options->base.shared->args[0], &options->input);
     if (code == CODE_OK) {
-        code = estimate_check_overrides(&values, in.model);
-        if (code == CODE_OK && estimate_is_adapter(in.model))
-            code = estimate_adapter(&in, options, values.has_limits);
-        else if (code == CODE_OK)
-            code = run(&in, options, &values);
-        input_close(&in);
+        estimate_look_here(options, &values);
+        code = r.in_folder ? ls_each(path, &r, estimate_file) : estimate_file(&r, path);
     }
     estimate_values_free(&values);
     return code;
 }
 
 const command_line command_estimate = {
-    .operands = {"FILE", 1, 1, "FILE is needed, and nothing else"},
+    .operands = {"FILE|FOLDER", 1, 1, "FILE or FOLDER is needed, and nothing else"},
     .doc =
         "Show the memory that a model needs to run.\v"
         "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "
@@ -178,13 +223,14 @@ const command_line command_estimate = {
         "printed.  The short options of llama.cpp are known, too: -ub, -np, -ctk, -ctv, -fa, -kvu, "
         "-ngl, -ts, -ot, -nkvo, -cmoe, -ncmoe, -mm and -md.  Exit status 1 means that nothing "
         "fits, or that no rule is known for the architecture; 2 also that llama.cpp refuses the "
-        "options.  A size of 24G is 24,000,000,000 bytes, one of 24Gi 25,769,803,776.",
-    .examples = {{"gufo estimate --ctx-size 8192 model.gguf", "Shows what runs on the host alone."},
+        "options.  In sizes of memory G is 2^30 bytes: 24G is what a card of 24 GB has.",
+    .examples = {{"gufo estimate model.gguf", "Says whether this machine runs it, and how."},
                  {"gufo estimate --devices 1 --gpu-layers 20 model.gguf",
                   "Puts 20 layers on a device."},
                  {"gufo estimate --fit 24G model.gguf",
-                  "Finds the largest context for a device of 24 GB."}},
+                  "Finds the largest context for a card of 24 GB."}},
     COMMAND_OPTIONS(estimate_table, estimate_options),
     .aliases = aliases,
+    .hints = hints,
     .run = estimate,
 };

@@ -3,8 +3,11 @@
  *     estimate.c           the command
  *     estimate_options.c   texts of options as the library takes them
  *     estimate_beside.c    files of adapters, a projector, a draft
+ *     estimate_here.c      the memory of this machine as limits
+ *     machine.c            what this machine has
  *     estimate_report.c    the result for people
- *     estimate_json.c      the result for machines
+ *     estimate_fit.c       what fits, for people: yes or no, and the command that runs it
+ *     estimate_json.c      the result for programs
  *     estimate_adapter.c   an adapter without its base
  *     estimate_table.c     --table: contexts and types of the cache
  *     estimate_plot.c      --plot: a drawing of memory over the context */
@@ -16,11 +19,14 @@
 #include "cli/core/json.h"
 #include "cli/core/options.h"
 #include "cli/core/pattern.h"
+#include "cli/estimate/machine.h"
 #include "gufo/estimate.h"
 
 typedef struct estimate_options {
     command_input base;
     input_options input;
+    bool here;        /* this machine is asked for; so it is if nothing below is given */
+    uint64_t reserve; /* bytes; 0: the usual */
     uint64_t ctx, batch, ubatch, parallel, outputs, rs_seq;
     unsigned type_k, type_v; /* places in estimate_cache_types, from 1; 0: not given */
     unsigned flash;          /* of gufo_flash_attention */
@@ -53,6 +59,8 @@ typedef struct estimate_values {
     gufo_estimate_options run;
     gufo_estimate_limits limits;
     bool has_limits;
+    bool is_here; /* they are those of this machine */
+    machine here;
     bool has_bandwidth;
     estimate_override overrides[ESTIMATE_OVERRIDES];
     size_t override_count;
@@ -60,6 +68,10 @@ typedef struct estimate_values {
 
 /* Returns CODE_OK, or CODE_USAGE after a report; the values are freed in any case. */
 int estimate_values_read(const estimate_options *options, estimate_values *out);
+
+/* Makes the memory of this machine, less a reserve, the limits, if it is asked for. */
+void estimate_look_here(const estimate_options *options, estimate_values *values);
+bool estimate_asks_here(const estimate_options *options);
 
 /* Whether the model's names can be matched; CODE_USAGE after a report of a pattern that is too costly. */
 int estimate_check_overrides(const estimate_values *values, const gufo_model *model);
@@ -97,6 +109,7 @@ typedef struct estimate_work {
     estimate_values *values;
     const gufo_estimator *estimator;
     const estimate_draft *draft;
+    bool is_brief; /* of a folder each model gets a line */
 } estimate_work;
 
 /* Opens the files beside the model and adds them to its estimator.  Returns CODE_OK, or another code
@@ -110,12 +123,16 @@ gufo_status estimate_run_draft(const estimate_work *w, gufo_estimate *out, gufo_
 void estimate_write_json(const estimate_work *w, const gufo_estimate *e);
 void estimate_write_text(const estimate_work *w, const gufo_estimate *e);
 
+/* "yes, with ...", the command that runs the model, the limits, and why no more fits. */
+void estimate_write_fit(const estimate_work *w, const gufo_estimate *e);
+/* "no", and what to change; returns CODE_NO. */
+int estimate_write_no(const estimate_work *w, const gufo_estimate *e);
+
 /* Return CODE_OK, or another code after a report. */
 int estimate_write_table(const estimate_work *w);
 int estimate_plot(const estimate_work *w);
 
-/* Report that nothing fits, or why the library made no estimate; return the exit code. */
-int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *shortage);
+/* Reports why the library made no estimate; returns the exit code. */
 int estimate_report_failure(const estimate_work *w, const gufo_error *error);
 
 bool estimate_is_adapter(const gufo_model *model);

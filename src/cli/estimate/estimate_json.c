@@ -139,6 +139,25 @@ static void write_speed(json_writer *j, const estimate_values *v, const gufo_est
         json_write_null(j, "tokens_per_second");
 }
 
+/* What this machine has. */
+static void write_machine(json_writer *j, const machine *m)
+{
+    json_begin_object(j, "machine");
+    json_write_known(j, "total_bytes", m->total > 0, m->total);
+    json_write_known(j, "available_bytes", m->total > 0, m->available);
+    json_write_bool(j, "limited", m->is_limited);
+    json_begin_array(j, "devices");
+    for (uint32_t d = 0; d < m->device_count; d++) {
+        json_begin_object(j, NULL);
+        json_write_text(j, "name", m->devices[d].name);
+        json_write_u64(j, "total_bytes", m->devices[d].total);
+        json_write_u64(j, "free_bytes", m->devices[d].free);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}
+
 void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
 {
     const estimate_values *v = w->values;
@@ -153,6 +172,8 @@ void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
         write_speed(&j, v, e);
     json_write_u64(&j, "unused_bytes", e->unused_bytes);
     json_write_u64(&j, "missing_tensors", e->missing_tensors);
+    if (v->is_here)
+        write_machine(&j, &v->here);
     if (v->has_limits)
         write_fit(&j, e);
     write_devices(&j, v, e);

@@ -41,6 +41,15 @@ static bool read_share(gufo_str piece, void *out)
            (is_digit(text[0]) || text[0] == '.');
 }
 
+static bool read_memory(gufo_str piece, void *out)
+{
+    char text[64];
+    int len = snprintf(text, sizeof text, "%.*s", (int)smaller(piece.len, MOST_SHOWN), piece.data);
+
+    return len > 0 && piece.len <= MOST_SHOWN && size_read_memory(text, out) &&
+           *(uint64_t *)out > 0;
+}
+
 static bool read_bytes(gufo_str piece, void *out)
 {
     char text[64];
@@ -57,7 +66,22 @@ typedef struct list_kind {
 } list_kind;
 
 static const list_kind shares = {"numbers", "3,1", read_share, sizeof(double)};
-static const list_kind sizes = {"sizes", "24G,16G", read_bytes, sizeof(uint64_t)};
+static const list_kind speeds = {"sizes", "1000G,900G", read_bytes, sizeof(uint64_t)};
+static const list_kind memories = {"sizes", "24G,16G", read_memory, sizeof(uint64_t)};
+
+/* Reports a number such as 24, which would be bytes. */
+static bool has_no_unit(const char *option, gufo_str piece)
+{
+    char text[MOST_SHOWN];
+    uint64_t bytes;
+
+    if (piece.len >= sizeof text)
+        return false;
+    memcpy(text, piece.data, piece.len);
+    text[piece.len] = '\0';
+    return size_likely_unit(text) != NULL &&
+           option_memory(option, memories.example, text, 1, &bytes) != CODE_OK;
+}
 
 /* "A,B"; the number of items, or 0 after a report. */
 static uint32_t read_list(const char *option, const char *text, const list_kind *kind, void *items)
@@ -72,6 +96,8 @@ static uint32_t read_list(const char *option, const char *text, const list_kind 
                                kind->what);
             return 0;
         }
+        if (kind == &memories && has_no_unit(option, piece))
+            return 0;
         if (!kind->read(piece, (char *)items + kind->size * count)) {
             (void)report_usage("%s takes %s such as %s, not '%.*s'", option, kind->what,
                                kind->example, (int)smaller(piece.len, MOST_SHOWN), piece.data);
@@ -96,9 +122,10 @@ static int count_devices(estimate_values *v, const char *option, uint32_t count)
 }
 
 /* Sizes of devices; a single one is that of each. */
-static int read_sizes(estimate_values *v, const char *option, const char *text, uint64_t *out)
+static int read_sizes(estimate_values *v, const char *option, const char *text,
+                      const list_kind *kind, uint64_t *out)
 {
-    uint32_t count = read_list(option, text, &sizes, out);
+    uint32_t count = read_list(option, text, kind, out);
     int code = count_devices(v, option, count);
 
     if (code != CODE_OK)
@@ -217,7 +244,7 @@ static int read_limits(const estimate_options *o, estimate_values *v)
         v->limits.least_ctx = UINT64_MAX; /* -c 0 is the model's context, and no smaller one */
     if (o->fit == NULL)
         return CODE_OK;
-    code = read_sizes(v, "--fit", o->fit, v->fit);
+    code = read_sizes(v, "--fit", o->fit, &memories, v->fit);
     v->limits.device_bytes = v->fit;
     v->limits.split = v->split;
     if (v->run.tensor_split != NULL || (!o->table && !o->plot))
@@ -238,11 +265,11 @@ static int read_bandwidth(const estimate_options *o, estimate_values *v)
     if (o->bandwidth == NULL)
         return CODE_OK;
     if (!is_single || v->run.n_devices > 0)
-        return read_sizes(v, "--bandwidth", o->bandwidth, v->bandwidth);
+        return read_sizes(v, "--bandwidth", o->bandwidth, &speeds, v->bandwidth);
     if (o->host_bandwidth > 0)
         return report_usage("--bandwidth is that of devices, but --devices is missing");
-    return read_list("--bandwidth", o->bandwidth, &sizes, &v->host_bandwidth) == 1 ? CODE_OK
-                                                                                   : CODE_USAGE;
+    return read_list("--bandwidth", o->bandwidth, &speeds, &v->host_bandwidth) == 1 ? CODE_OK
+                                                                                    : CODE_USAGE;
 }
 
 uint64_t estimate_limit(const estimate_values *v, uint32_t index)
@@ -276,6 +303,12 @@ int estimate_values_read(const estimate_options *o, estimate_values *out)
                                  .has_cpu_moe = o->has_cpu_moe || o->cpu_moe,
                                  .n_cpu_moe = o->cpu_moe ? UINT32_MAX : o->cpu_moe_layers,
                              }};
+    if ((o->here || o->reserve > 0) &&
+        (o->fit != NULL || o->host > 0 || o->devices > 0 || o->split != NULL))
+        return report_usage(
+            "%s is about this machine; --fit, --host, --devices and --tensor-split are "
+            "about another",
+            o->here ? "--here" : "--reserve");
     if (o->plot && o->base.shared->json)
         return report_usage("--plot is a drawing; --table --json has the numbers");
     code = read_overrides(out, &o->overrides);

@@ -44,14 +44,6 @@ bool estimate_is_known(const gufo_estimate_device *d)
            d->draft_quality != GUFO_ESTIMATE_NOT_KNOWN;
 }
 
-int estimate_report_shortage(const estimate_work *w, const gufo_estimate_shortage *s)
-{
-    return report_as(CODE_NO, w->in->path,
-                     "nothing fits: with %s tokens of context, %s more is needed on %s",
-                     human_grouped(s->n_ctx).text, human_bytes(s->missing_bytes).text,
-                     estimate_name_of(s->device).text);
-}
-
 int estimate_report_failure(const estimate_work *w, const gufo_error *error)
 {
     if (error->code == GUFO_E_ARGUMENT)
@@ -203,69 +195,6 @@ static void write_devices(const device_rows *rows)
     write_margins(rows);
 }
 
-/* ---- what fits ------------------------------------------------------------------------------ */
-
-static void write_limits(const estimate_work *w, const gufo_estimate *e)
-{
-    const char *before = "  limits: ";
-    line l;
-
-    line_begin(&l);
-    for (uint32_t d = 0; d < e->device_count; d++) {
-        uint64_t limit = estimate_limit(w->values, d);
-
-        if (limit == 0)
-            continue;
-        fprintf(l.out, "%s%s %s", before, estimate_name_of(d).text, human_bytes(limit).text);
-        before = ", ";
-    }
-    line_end(&l);
-}
-
-/* Why no more fits. */
-static void write_shortages(const gufo_estimate *e)
-{
-    const gufo_estimate_shortage *layers = &e->layers_shortage, *context = &e->context_shortage;
-
-    if (layers->missing_bytes > 0)
-        line_put("  all %" PRIu64
-                 " layers on devices, with %s tokens of context: %s more needed on %s",
-                 layers->n_gpu_layers, human_grouped(layers->n_ctx).text,
-                 human_bytes(layers->missing_bytes).text, estimate_name_of(layers->device).text);
-    if (context->missing_bytes > 0)
-        line_put("  %s tokens of context: %s more needed on %s", human_grouped(context->n_ctx).text,
-                 human_bytes(context->missing_bytes).text, estimate_name_of(context->device).text);
-}
-
-/* The options that were found, as llama.cpp takes them. */
-static void write_options(const estimate_work *w, const gufo_estimate *e)
-{
-    const estimate_values *v = w->values;
-    bool has_layers = !v->run.has_gpu_layers || v->run.n_gpu_layers > 0;
-    bool has_shares = has_layers && w->options->split == NULL && e->device_count > 2;
-    line l;
-
-    line_begin(&l);
-    fprintf(l.out, "  options of llama.cpp: -c %" PRIu64, v->run.n_ctx);
-    if (v->run.n_devices > 0 && v->run.has_gpu_layers)
-        fprintf(l.out, " -ngl %" PRIu64, v->run.n_gpu_layers);
-    else if (v->run.n_devices > 0)
-        fputs(" -ngl all", l.out);
-    if (v->run.n_cpu_moe > 0 && !w->options->cpu_moe)
-        fprintf(l.out, " -ncmoe %" PRIu64, v->run.n_cpu_moe);
-    for (uint32_t d = 1; has_shares && d < e->device_count; d++)
-        fprintf(l.out, "%s%" PRIu64, d == 1 ? " -ts " : ",",
-                e->devices[d].layers + e->devices[d].has_output);
-    line_end(&l);
-}
-
-static void write_fit(const estimate_work *w, const gufo_estimate *e)
-{
-    write_limits(w, e);
-    write_shortages(e);
-    write_options(w, e);
-}
-
 /* ---- bounds --------------------------------------------------------------------------------- */
 
 static void write_unread(const estimate_values *v, const gufo_estimate *e, uint64_t all)
@@ -357,7 +286,7 @@ static void write_shapes(const char *before, const char *path, const gufo_estima
     line_begin(&l);
     fputs(before, l.out);
     text_put(l.out, gufo_str_of(path), TEXT_PLAIN);
-    fprintf(l.out, ": context %s", human_grouped(e->n_ctx).text);
+    fprintf(l.out, "%scontext %s", path[0] != '\0' ? ": " : "", human_grouped(e->n_ctx).text);
     if (e->n_ctx_seq != e->n_ctx)
         fprintf(l.out, " (%s for a sequence)", human_grouped(e->n_ctx_seq).text);
     fprintf(l.out, ", batch %s, physical batch %s, flash attention %s",
@@ -399,9 +328,11 @@ void estimate_write_text(const estimate_work *w, const gufo_estimate *e)
     const device_rows rows = {w->values, e, w->values->has_limits,
                               w->options->base.shared->verbose};
 
-    write_shapes("", w->in->path, e);
     if (w->values->has_limits)
-        write_fit(w, e);
+        estimate_write_fit(w, e);
+    if (w->values->has_limits && w->is_brief)
+        return;
+    write_shapes(w->values->has_limits ? "  " : "", w->values->has_limits ? "" : w->in->path, e);
     write_devices(&rows);
     write_beside(&rows);
     write_notes(w, &rows);

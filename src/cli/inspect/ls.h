@@ -4,7 +4,8 @@
  *     ls_find.c    folders and arguments  ->  files
  *     ls_caches.c  the caches of other programs  ->  files
  *     ls_read.c    files  ->  models, with what their headers say
- *     ls_write.c   models  ->  a table, or JSON */
+ *     ls_write.c   models  ->  a table, or JSON
+ *     ls_each.c    a folder  ->  a command for each of its models */
 #ifndef CLI_INSPECT_LS_H
 #define CLI_INSPECT_LS_H
 
@@ -110,6 +111,14 @@ int ls_open_regular(const char *path, struct stat *status);
 void ls_sort(ls_files *files, ls_order order);
 void ls_write_table(const ls_files *files);
 void ls_write_json(const ls_files *files);
+
+/* ---- each ----------------------------------------------------------------------------------- */
+
+/* Whether a path is a folder of models, not a model. */
+bool ls_is_folder(const char *path);
+/* Calls `one` for each model in a folder, by name, of a set for the first shard; returns the worst code,
+ * CODE_NO after a report if there is none. */
+int ls_each(const char *folder, void *context, int (*one)(void *context, const char *path));
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 

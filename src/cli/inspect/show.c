@@ -5,7 +5,6 @@
 #include "cli/inspect/show.h"
 
 #include "cli/commands.h"
-#include "cli/core/foreign_file.h"
 #include "cli/core/glob.h"
 #include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
@@ -76,7 +75,7 @@ static int show_file(void *context, const char *path)
     bool sound;
     int code;
 
-    if (path_is_folder(path) && !foreign_file_find(path, NULL))
+    if (ls_is_folder(path))
         return show_folder(path, shared);
     code = input_open(&in, path, &options->input);
     if (code != CODE_OK)

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/core/foreign_file.h"
 #include "cli/inspect/catalogue.h"
+#include "cli/inspect/ls.h"
 
 #include <stdlib.h>
 
@@ -124,6 +125,16 @@ static int validate(void *context, const char *path)
     return code;
 }
 
+/* Of a folder each model. */
+static int validate_argument(void *options, const char *path)
+{
+    const validate_options *o = options;
+
+    if (!ls_is_folder(path))
+        return validate(options, path);
+    return o->fix ? report_usage("--fix takes one FILE") : ls_each(path, options, validate);
+}
+
 static int list_rules(const shared_options *shared)
 {
     if (shared->arg_count > 0)
@@ -146,7 +157,7 @@ static int validate_all(void *context)
         options->base_model = input_open_model(options->base_path, 0);
         code = options->base_model != NULL ? CODE_OK : CODE_FAILED;
     }
-    return code == CODE_OK ? command_line_each(options, validate) : code;
+    return code == CODE_OK ? command_line_each(options, validate_argument) : code;
 }
 
 static void release(void *context)
@@ -155,7 +166,7 @@ static void release(void *context)
 }
 
 const command_line command_validate = {
-    .operands = {.names = "FILE...\nADAPTER --base BASE\n--fix FILE -o OUT\n--list-rules"},
+    .operands = {.names = "FILE|FOLDER...\nADAPTER --base BASE\n--fix FILE -o OUT\n--list-rules"},
     .doc = "Check files against the GGUF format and the registry of models, and report every "
            "fault.\v"
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "

@@ -10,58 +10,13 @@
 
 #include "base/text.h"
 #include "cli/core/foreign_file.h"
+#include "cli/core/shell.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- words of a shell ----------------------------------------------------------------------- */
-
-/* Escapes bytes that must not reach a terminal: $'\x1b'. */
-static void put_escaped(FILE *out, gufo_str text)
-{
-    fputs("$'", out);
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-
-        if (c < ' ' || c >= 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fprintf(out, "%s%c", c == '\'' || c == '\\' ? "\\" : "", c);
-    }
-    putc('\'', out);
-}
-
-/* Writes a text as a shell reads it as (a part of) one word. */
-static void put_word(FILE *out, gufo_str text)
-{
-    if (str_is_plain(text, "_./+@%:,=-")) {
-        fwrite(text.data, 1, text.len, out);
-        return;
-    }
-    if (!text_is_clean(text)) {
-        put_escaped(out, text);
-        return;
-    }
-    putc('\'', out);
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] == '\'')
-            fputs("'\\''", out);
-        else
-            putc(text.data[i], out);
-    putc('\'', out);
-}
-
-/* A path that begins with a hyphen is not an option. */
-static void put_file(FILE *out, const char *path)
-{
-    putc(' ', out);
-    if (path[0] == '-')
-        fputs("./", out);
-    put_word(out, gufo_str_of(path));
-}
 
 /* ---- gufo edit ------------------------------------------------------------------------------ */
 
@@ -83,7 +38,7 @@ static void put_option(FILE *out, const gufo_fix *fix)
             from_file         ? "-file"
             : sets && is_text ? "-string"
                               : "");
-    put_word(out, fix->key);
+    shell_put(out, fix->key);
     if (fix->kind == GUFO_FIX_REMOVE)
         return;
     putc('=', out);
@@ -96,7 +51,7 @@ static void put_option(FILE *out, const gufo_fix *fix)
     else if (!supplies && !is_text)
         value_put_number(out, &fix->value);
     else if (!supplies && fix->value.as.str.len > 0)
-        put_word(out, fix->value.as.str);
+        shell_put(out, fix->value.as.str);
 }
 
 /* Whether gufo edit takes the key: "=" ends it, and --remove takes a pattern. */
@@ -124,7 +79,7 @@ static bool is_writable(const char *path)
 static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
 {
     fputs("gufo edit", out);
-    put_file(out, r->shard_path);
+    shell_put_file(out, r->shard_path);
     put_option(out, fix);
     if (str_begins(fix->key, "split."))
         fputs(" --as-is", out);
@@ -148,7 +103,7 @@ static void put_command(FILE *out, const report *r, const gufo_finding *finding)
 
     if (is_foreign(r, finding, &kind)) {
         fprintf(out, "gufo %s", kind.command);
-        put_file(out, r->shard_path);
+        shell_put_file(out, r->shard_path);
     }
     if (fix->kind == GUFO_FIX_NONE || !r->usable || path_is_standard(r->shard_path))
         return;
@@ -159,7 +114,7 @@ static void put_command(FILE *out, const report *r, const gufo_finding *finding)
     fputs("gufo validate --fix", out);
     if (gufo_shard_path_parse(r->shard_path, NULL, NULL, NULL))
         fputs(" --single", out);
-    put_file(out, r->shard_path);
+    shell_put_file(out, r->shard_path);
     fputs(" -o OUT", out);
 }
 
