@@ -212,7 +212,7 @@ END
     cp m/config.json sound.json
     sed 's/"hidden_size": 64/"hidden_size": 72/' sound.json >m/config.json
     run -3 --separate-stderr gufo convert m a.gguf
-    same_error 'gufo: m/config.json: hidden_size (72): tensor "output.weight" has the shape [64, 259], not [72, 259]: embedding_length,vocab (--force-config converts it all the same)'
+    same_error 'gufo: m/config.json: hidden_size (72): tensor "output.weight" has the shape [64, 259]; expected is [72, 259]: embedding_length 72, vocabulary 259 (--force-config converts it all the same)'
     sed 's/"num_hidden_layers": 2/"num_hidden_layers": 4000000000/' sound.json >m/config.json
     run -3 --separate-stderr gufo convert m a.gguf
     [[ "$stderr" == *'num_hidden_layers (4000000000): blocks blk.2 to blk.3999999999 have no tensors'* ]]

@@ -101,9 +101,9 @@ without() {
     run -0 gufo list --json tensors --arch llama
     has '{"tensor":"blk.{bid}.attn_q","need":"required","shape":"embedding_length,head_count*key_length",'
     # Nothing is known of them.
-    run -0 gufo list tensors --arch whisper
+    run -0 gufo list tensors --arch rwkv
     same ''
-    run -0 gufo list --json tensors --arch whisper
+    run -0 gufo list --json tensors --arch rwkv
     same '{"tensors":[]}'
 }
 

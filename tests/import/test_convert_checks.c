@@ -71,6 +71,30 @@ static void write_config(const folder *f, const char *base, const char *field, c
     json_decref(config);
 }
 
+/* Writes tensors of zeros; `list`: [name, dtype, shape]. */
+static void write_zeros(const folder *f, const json_t *list)
+{
+    safetensor made[512];
+    size_t count = 0;
+    json_t *row, *size;
+    size_t i, k;
+
+    json_array_foreach((json_t *)list, i, row)
+    {
+        safetensor *t = &made[count++];
+
+        assert_true(count <= COUNT_OF(made));
+        *t = (safetensor){json_string_value(json_array_get(row, 0)),
+                          json_string_value(json_array_get(row, 1)),
+                          0,
+                          {0},
+                          NULL};
+        json_array_foreach(json_array_get(row, 2), k, size) t->shape[t->n_dims++] =
+            (uint64_t)json_integer_value(size);
+    }
+    safetensors_write(folder_path(f, "model.safetensors").text, made, count);
+}
+
 static bool warns(const gufo_import *import, const char *part)
 {
     const char *text;
@@ -101,6 +125,10 @@ static const struct contradiction {
     {"max_position_embeddings", "0", "max_position_embeddings (0): "},
     {"vocab_size", "10", "vocab_size (10): "},
     {"vocab_size", "\"five\"", "vocab_size"},
+    {"num_key_value_heads", "null", "num_key_value_heads"},
+    {"attention_bias", "true", "attention_bias: the checkpoint has no biases"},
+    {"mlp_bias", "true", "mlp_bias: the checkpoint has no biases"},
+    {"use_qk_norm", "true", "use_qk_norm: the checkpoint has no norms"},
     {"rope_theta", "-1", "rope_theta (-1): "},
     {"rope_theta", "[]", "rope.rope_theta is a list"},
     {"num_local_experts", "8", "num_local_experts (8): "},
@@ -114,6 +142,32 @@ static const struct contradiction {
     {"rope_scaling", "{\"rope_type\": \"longrope\", \"factor\": 8}", "rope_type: readers"},
     {"rope_scaling", "{\"rope_type\": \"llama3\", \"high_freq_factor\": \"4\"}",
      "rope_scaling.high_freq_factor: not a number"},
+};
+
+/* Fields of other architectures, on the models of tests/import/architectures. */
+static const struct wrong_field {
+    const char *model, *field, *value, *message;
+} wrong_fields[] = {
+    {"deepseek2-lite", "num_hidden_layers", "1", "num_hidden_layers (1): "},
+    {"deepseek2-v3", "first_k_dense_replace", "2", "first_k_dense_replace (2): "},
+    {"deepseek2-v3", "first_k_dense_replace", "0", "first_k_dense_replace (0): "},
+    {"deepseek2-v3", "q_lora_rank", "null", "q_lora_rank"},
+    {"deepseek2-v3", "n_group", "7", "n_group (7): "},
+    {"afmoe", "n_group", "2", "n_group (2): "},
+    {"afmoe", "num_dense_layers", "0", "num_dense_layers (0): "},
+    {"glm4moe", "num_hidden_layers", "3", "num_hidden_layers (3)"},
+    {"qwen2moe", "shared_expert_intermediate_size", "40", "shared_expert_intermediate_size (40): "},
+    {"qwen3next", "shared_expert_intermediate_size", "9", "shared_expert_intermediate_size (9): "},
+    {"hy_v3", "num_shared_experts", "3", "num_shared_experts (3)"},
+    {"jamba", "attn_layer_offset", "0", "attn_layer_offset (0)"},
+    {"gpt-oss", "head_dim", "16", "head_dim (16): "},
+    {"glm-dsa", "index_head_dim", "3", "index_head_dim (3): "},
+    {"whisper", "d_model", "64", "d_model (64): "},
+    {"whisper", "encoder_layers", "3", "encoder_layers (3): "},
+    {"starcoder", "n_inner", "7", "n_inner: "},
+    {"phi2", "intermediate_size", "7", "intermediate_size: "},
+    {"nomic-bert", "prenorm", "true", "prenorm: "},
+    {"glm4moe", "attention_bias", "false", "attention_bias: the checkpoint has biases"},
 };
 
 /* With the flag the model is opened all the same, and the sentence is a warning. */
@@ -151,6 +205,74 @@ static void test_contradictions(void **state)
         check_forced(&f, row);
     }
     folder_remove(&f);
+}
+
+/* The configuration of a model of tests/import/architectures with another value of a field; its folder has
+ * the same name. */
+static void write_model(const folder *f, const char *model, const char *field, const char *value)
+{
+    const char *source = getenv("GUFO_SOURCE");
+    char path[512];
+    json_t *fixture, *config;
+    char *base;
+
+    (void)snprintf(path, sizeof path, "%s/tests/import/architectures/%s.json",
+                   source != NULL ? source : ".", model);
+    fixture = json_load_file(path, 0, NULL);
+    check(fixture != NULL, "%s", path);
+    config = json_object_get(fixture, "config");
+    base = json_dumps(config, 0);
+    write_config(f, base, field, value);
+    write_zeros(f, json_object_get(fixture, "tensors"));
+    free(base);
+    json_decref(fixture);
+}
+
+static void test_other_architectures(void **state)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wrong_fields); i++) {
+        const struct wrong_field *row = &wrong_fields[i];
+        folder f = folder_new();
+        gufo_error error = no_error();
+
+        write_model(&f, row->model, row->field, row->value);
+        check(gufo_import_checkpoint(f.path, &options, &error) == NULL, "%s %s %s: accepted",
+              row->model, row->field, row->value);
+        check(strstr(error.message, row->message) != NULL, "%s %s: %s", row->model, row->field,
+              error.message);
+        folder_remove(&f);
+    }
+}
+
+/* What readers take for granted is written where the configuration says something else. */
+static void test_bases(void **state)
+{
+    static const struct wrong_field rows[] = {{"gemma", "rope_theta", "20000", NULL},
+                                              {"stablelm", "rope_theta", "20000", NULL},
+                                              {"phi2", "rope_theta", "20000", NULL},
+                                              {"falcon", "rope_theta", "20000", NULL}};
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        folder f = folder_new();
+        gufo_error error = no_error();
+        gufo_import *import;
+        char key[64];
+        double base = 0;
+
+        write_model(&f, rows[i].model, rows[i].field, rows[i].value);
+        import = gufo_import_checkpoint(f.path, &options, &error);
+        check(import != NULL, "%s: %s", rows[i].model, error.message);
+        (void)snprintf(key, sizeof key, "%s.rope.freq_base", rows[i].model);
+        check_ok(gufo_get_f64(gufo_import_model(import), key, &base, &error), &error, "%s", key);
+        check(base > 19999 && base < 20001, "%s is %g", key, base);
+        gufo_import_close(import);
+        folder_remove(&f);
+    }
 }
 
 /* What is said and left out, or doubtful, but no contradiction. */
@@ -357,10 +479,16 @@ static void test_unchecked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_doubts),
-        cmocka_unit_test(test_sound),          cmocka_unit_test(test_tensor),
-        cmocka_unit_test(test_known),          cmocka_unit_test(test_names),
-        cmocka_unit_test(test_unchecked),      cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_other_architectures),
+        cmocka_unit_test(test_bases),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_tensor),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_unchecked),
+        cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_left_out),
     };
 

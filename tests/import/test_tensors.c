@@ -81,7 +81,7 @@ static const name_case name_cases[] = {
      {"token_embd.weight", "blk.0.attn_v.weight"}},
     {"a head that is tied in the configuration",
      "{\"architectures\": [\"DeepseekV2ForCausalLM\"], \"tie_word_embeddings\": true,"
-     " \"num_hidden_layers\": 2}",
+     " \"num_hidden_layers\": 2, \"num_nextn_predict_layers\": 1}",
      {"lm_head.weight", "model.embed_tokens.weight", "model.layers.1.self_attn.o_proj.weight",
       "model.layers.2.self_attn.o_proj.weight"},
      {"token_embd.weight", "blk.1.attn_output.weight"}},

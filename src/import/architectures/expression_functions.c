@@ -593,13 +593,25 @@ static gufo_status compute_written(expression_call *c, term *out, gufo_error *er
     return status;
 }
 
+/* Whether the document has a tensor with a name of that pattern. */
+static bool has_tensor(const gufo_document *document, gufo_str pattern)
+{
+    gufo_document_tensor tensor;
+
+    if (memchr(pattern.data, '*', pattern.len) == NULL)
+        return gufo_document_tensor_find(document, pattern, NULL, NULL);
+    for (uint64_t i = 0; gufo_document_tensor_at(document, i, &tensor); i++)
+        if (pattern_matches(pattern, tensor.name, NULL))
+            return true;
+    return false;
+}
+
 static gufo_status compute_made(expression_call *c, term *out, gufo_error *error)
 {
     gufo_status status = check_text(&c->arguments[0], error);
 
-    *out = term_of_bool(
-        status == GUFO_OK && c->scope->document != NULL &&
-        gufo_document_tensor_find(c->scope->document, c->arguments[0].text, NULL, NULL));
+    *out = term_of_bool(status == GUFO_OK && c->scope->document != NULL &&
+                        has_tensor(c->scope->document, c->arguments[0].text));
     return status;
 }
 

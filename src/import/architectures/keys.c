@@ -87,16 +87,22 @@ static gufo_status write_decided(const writing *w, const rule *row, bool *decide
                : GUFO_OK;
 }
 
-/* Notes which fields gave a key that is written. */
-static gufo_status note_origins(const writing *w, const rule *row, gufo_error *error)
+/* Notes which fields gave a key that is written, or those that could have, as null. */
+static gufo_status note_origins(const writing *w, const rule *row, const term *value,
+                                gufo_error *error)
 {
+    json_t *origins = w->request->origins;
+    bool is_there = term_has_value(value), noted = true;
     char name[GUFO_KEY_NAME_SIZE];
 
     (void)full_key(w->request->config, row->key, name);
-    return w->request->origins == NULL ||
-                   json_object_set(w->request->origins, name, w->scope.read) == 0
-               ? GUFO_OK
-               : fail_memory(error);
+    if (origins == NULL || (!is_there && json_object_get(origins, name) != NULL))
+        return GUFO_OK;
+    if (!is_there && value->source.len > 0)
+        noted = json_object_setn_new(w->scope.read, value->source.data, value->source.len,
+                                     json_null()) == 0;
+    return noted && json_object_set(origins, name, w->scope.read) == 0 ? GUFO_OK
+                                                                       : fail_memory(error);
 }
 
 static gufo_status evaluate_row(writing *w, const rule *row, gufo_error *error)
@@ -115,8 +121,8 @@ static gufo_status evaluate_row(writing *w, const rule *row, gufo_error *error)
         status = write_value(w, row, &result.value, error);
     else
         status = about_key(status, row->key, error);
-    if (status == GUFO_OK && term_has_value(&result.value))
-        status = note_origins(w, row, error);
+    if (status == GUFO_OK)
+        status = note_origins(w, row, &result.value, error);
     json_decref(w->scope.read);
     w->scope.read = NULL;
     expression_free(&result);

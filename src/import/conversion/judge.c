@@ -41,8 +41,9 @@ typedef struct judging {
     size_t count;
 } judging;
 
-/* Rules whose findings are not about one key: that of the architecture which is to blame, or "" for the
- * one that dimensions speak against.  `fails`: where a shape is implied, readers refuse another one. */
+/* Rules whose findings say the key that is to blame in another way than by their subject (NULL): the key of
+ * the architecture, or "" for the one that dimensions speak against.  `fails`: where a shape is implied,
+ * readers refuse another one. */
 static const struct rule_row {
     const char *id, *key;
     bool fails;
@@ -55,6 +56,10 @@ static const struct rule_row {
     {"M308", "", false},
     {"M309", "", true},
     {"M310", "", false},
+    {"M314", NULL, true},
+    {"M315", NULL, true},
+    {"M316", "block_count", true},
+    {"M317", NULL, true},
 };
 
 static const struct rule_row *row_of(const gufo_rule *broken)
@@ -63,6 +68,11 @@ static const struct rule_row *row_of(const gufo_rule *broken)
         if (strcmp(rule_rows[i].id, broken->id) == 0)
             return &rule_rows[i];
     return NULL;
+}
+
+static bool is_by_dimensions(const struct rule_row *row)
+{
+    return row != NULL && row->key != NULL && row->key[0] == '\0';
 }
 
 static bool is_forced(const conversion *c)
@@ -112,24 +122,36 @@ static void copy_text(char *out, size_t size, gufo_str text)
     (void)snprintf(out, size, "%.*s", text.len < size ? (int)text.len : 0, text.data);
 }
 
+/* Encoder and decoder have keys of their own, where their blocks are numbered apart. */
+static const char *part_of(gufo_str subject)
+{
+    static const char *const parts[] = {"encoder.", "decoder."};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (str_begins(subject, parts[i]))
+            return parts[i];
+    return "";
+}
+
 /* The key that a finding is about. */
 static void put_key(const conversion *c, const gufo_finding *finding, const struct rule_row *row,
                     char out[GUFO_KEY_NAME_SIZE])
 {
-    if (row != NULL && row->key[0] != '\0')
-        (void)snprintf(out, GUFO_KEY_NAME_SIZE, "%s.%s", c->config.architecture, row->key);
+    if (row != NULL && row->key != NULL && row->key[0] != '\0')
+        (void)snprintf(out, GUFO_KEY_NAME_SIZE, "%s.%s%s", c->config.architecture,
+                       part_of(finding->subject), row->key);
     else
         copy_text(out, GUFO_KEY_NAME_SIZE, finding->subject);
 }
 
 static void keep_failure(judging *j, const gufo_finding *finding, const struct rule_row *row)
 {
-    if (row != NULL && strncmp(row->id, "M3", 2) == 0 && row->key[0] == '\0' && j->shape[0] == '\0')
+    if (is_by_dimensions(row) && strncmp(row->id, "M3", 2) == 0 && j->shape[0] == '\0')
         copy_text(j->shape, sizeof j->shape, gufo_str_of(finding->message));
     if (j->failed)
         return;
     j->failed = true;
-    j->many_keys = row != NULL && row->key[0] == '\0';
+    j->many_keys = is_by_dimensions(row);
     copy_text(j->sentence, sizeof j->sentence, gufo_str_of(finding->message));
     put_key(j->c, finding, row, j->key);
 }

@@ -15,11 +15,19 @@ static const char attention[] = "attention.";
 static const struct {
     const char *name;
     const char *value; /* NULL: that of readers */
+    const char *archs; /* with spaces between; NULL: all */
 } defaults[] = {
-    {"key_length", NULL},
-    {"value_length", NULL},
-    {"head_count_kv", NULL},
-    {"feed_forward_length", "4*embedding_length"},
+    {"key_length", NULL, NULL},
+    {"value_length", NULL, NULL},
+    {"head_count_kv", NULL, NULL},
+    {"feed_forward_length", "4*embedding_length", NULL},
+    {"rope.dimension_count", "key_length", NULL},
+    {"expert_shared_feed_forward_length", "feed_forward_length",
+     "qwen2moe qwen35moe qwen3next hunyuan-moe"},
+    {"expert_shared_feed_forward_length", "expert_feed_forward_length",
+     "bailingmoe2 exaone-moe hy_v3"},
+    {"expert_shared_feed_forward_length", "expert_feed_forward_length*expert_shared_count",
+     "cohere2moe"},
 };
 
 bool arch_entry(const check_context *c, gufo_str name, gufo_entry *out)
@@ -48,8 +56,14 @@ bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
            gufo_value_u64(&element, out, NULL) == GUFO_OK;
 }
 
-/* The name without "attention.", as shapes have it. */
-static gufo_str short_name(gufo_str name)
+static bool note_missing(const check_context *c, gufo_str name)
+{
+    if (c->read != NULL && c->read->missing.len == 0)
+        c->read->missing = name;
+    return false;
+}
+
+gufo_str arch_short_name(gufo_str name)
 {
     size_t prefix = strlen(attention);
 
@@ -60,7 +74,7 @@ static gufo_str short_name(gufo_str name)
 static bool is_required(const check_context *c, gufo_str name)
 {
     for (size_t i = 0; i < c->key_count; i++)
-        if (gufo_str_equal(short_name(gufo_str_of(c->keys[i].key)), name))
+        if (gufo_str_equal(arch_short_name(gufo_str_of(c->keys[i].key)), name))
             return c->keys[i].need == GUFO_REQUIRED;
     return false;
 }
@@ -99,6 +113,21 @@ static bool fallback_of(const check_context *c, gufo_str name, uint64_t block, u
            schema_entry_count(&entry, block, out);
 }
 
+static bool is_default_of(const check_context *c, size_t i, gufo_str name)
+{
+    return gufo_str_equal(gufo_str_of(defaults[i].name), name) &&
+           (defaults[i].archs == NULL || str_is_word(c->architecture, defaults[i].archs));
+}
+
+/* Where that is not known either, another key is missing. */
+static bool has_default(const check_context *c, gufo_str name)
+{
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (is_default_of(c, i, name))
+            return true;
+    return false;
+}
+
 /* A key that must be there has no default: that it is missing is another finding. */
 static bool default_of(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
 {
@@ -107,7 +136,7 @@ static bool default_of(const check_context *c, gufo_str name, uint64_t block, ui
     if (is_required(c, name))
         return false;
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
-        if (!gufo_str_equal(gufo_str_of(defaults[i].name), name))
+        if (!is_default_of(c, i, name))
             continue;
         if (defaults[i].value == NULL)
             return fallback_of(c, name, block, out);
@@ -119,17 +148,38 @@ static bool default_of(const check_context *c, gufo_str name, uint64_t block, ui
     return false;
 }
 
+/* Numbers that are not the architecture's own. */
+static const struct {
+    const char *name, *key;
+} shared_keys[] = {
+    {"token_type_count", "tokenizer.ggml.token_type_count"},
+};
+
+static bool shared_value(const check_context *c, const char *key, uint64_t *out)
+{
+    gufo_entry entry;
+
+    if (!gufo_key_entry(c->model, key, &entry))
+        return false;
+    note_key(c, entry.key);
+    return schema_entry_count(&entry, 0, out);
+}
+
 bool arch_value(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
 {
     gufo_entry entry;
 
     if (gufo_str_equal(name, gufo_str_of("vocab")))
         return vocabulary_size(c, out);
+    for (size_t i = 0; i < sizeof shared_keys / sizeof *shared_keys; i++)
+        if (gufo_str_equal(name, gufo_str_of(shared_keys[i].name)))
+            return shared_value(c, shared_keys[i].key, out);
     if (arch_entry(c, name, &entry)) {
         note_key(c, entry.key);
         return schema_entry_count(&entry, block, out);
     }
-    return default_of(c, short_name(name), block, out);
+    return default_of(c, arch_short_name(name), block, out) ||
+           (!has_default(c, arch_short_name(name)) && note_missing(c, name));
 }
 
 block_range schema_block_range(const check_context *c, uint64_t count)

@@ -8,6 +8,9 @@
 /* The entry of a key without its architecture; "attention." may be left out. */
 bool arch_entry(const check_context *c, gufo_str name, gufo_entry *out);
 
+/* The name of a key without "attention.", as shapes have it. */
+gufo_str arch_short_name(gufo_str name);
+
 /* A count as the entry has it: the number, or the element for `block` of an array that has one per
  * block. */
 bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out);

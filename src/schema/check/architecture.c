@@ -243,6 +243,35 @@ static void check_experts(check_context *c)
                       QUOTED(used_entry.key), used, count);
 }
 
+/* Groups, of which some are chosen before experts are; one group is as none. */
+static void check_expert_groups(check_context *c)
+{
+    gufo_entry entry, used_entry, other;
+    uint64_t count, groups, used, experts;
+
+    if (!part_count(c, "", "expert_group_count", &entry, &groups) || groups <= 1 ||
+        !part_count(c, "", "expert_count", &used_entry, &count))
+        return;
+    if (count % groups != 0) {
+        schema_report(c, RULE_EXPERT_GROUPS, at_entry(&entry),
+                      "key %s is %" PRIu64 ", which does not divide the %" PRIu64 " experts",
+                      QUOTED(entry.key), groups, count);
+        return;
+    }
+    if (!part_count(c, "", "expert_group_used_count", &used_entry, &used))
+        return;
+    if (used == 0 || used > groups)
+        schema_report(c, RULE_EXPERT_GROUPS, at_entry(&used_entry),
+                      "key %s is %" PRIu64 ", but there are %" PRIu64 " groups to use",
+                      QUOTED(used_entry.key), used, groups);
+    else if (part_count(c, "", "expert_used_count", &other, &experts) &&
+             experts > count / groups * used)
+        schema_report(c, RULE_EXPERT_GROUPS, at_entry(&used_entry),
+                      "key %s is %" PRIu64 ": so many groups have %" PRIu64 " experts, but %" PRIu64
+                      " are used",
+                      QUOTED(used_entry.key), used, count / groups * used, experts);
+}
+
 /* ---- heads ---------------------------------------------------------------------------------- */
 
 static uint64_t elements_of(const gufo_entry *entry)
@@ -427,6 +456,7 @@ void schema_check_architecture(check_context *c)
     }
     check_lengths(c);
     check_experts(c);
+    check_expert_groups(c);
     check_rope_dimensions(c);
     check_rope_bases(c);
     check_finite(c);

@@ -23,6 +23,7 @@ typedef enum subject_kind {
 typedef struct keys_read {
     gufo_str keys[16];
     size_t count;
+    gufo_str missing; /* the first that is not there and has no default, as formulas call it */
 } keys_read;
 
 typedef struct check_context {

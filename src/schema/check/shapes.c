@@ -1,32 +1,40 @@
 /* Shapes of tensors.
  *
- *     expected   "embedding_length,vocab"  -> [4096, 32000]
+ *     expected   "embedding_length,vocab"  -> [4096, 32000]: embedding_length 4096, vocabulary 32000
  *     found      [4096, 32064]
  *
  * For the architectures of the specification another shape is an error.  For others the registry
  * has what is known from readers, and it is a warning.  The number of rows that a vocabulary needs
  * is special: models are often padded to a round number of rows. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "schema/check/arch_values.h"
 #include "schema/check/tensors.h"
+#include "schema/registry/key.h"
+
+#define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
 typedef struct dims_text {
     char text[4 * 24];
 } dims_text;
 
-static dims_text dims_of(const uint64_t *dims, unsigned count)
+/* "[4096, 32000]", with "?" for what is not known (`known` NULL: all are). */
+static dims_text dims_of(const uint64_t *dims, const bool *known, unsigned count)
 {
     dims_text out;
     size_t at = 0;
 
     out.text[at++] = '[';
-    for (unsigned i = 0; i < count; i++)
-        at += (size_t)snprintf(out.text + at, sizeof out.text - at, "%s%" PRIu64, i > 0 ? ", " : "",
-                               dims[i]);
+    for (unsigned i = 0; i < count; i++) {
+        at += (size_t)snprintf(out.text + at, sizeof out.text - at, "%s", i > 0 ? ", " : "");
+        at += known == NULL || known[i]
+                  ? (size_t)snprintf(out.text + at, sizeof out.text - at, "%" PRIu64, dims[i])
+                  : (size_t)snprintf(out.text + at, sizeof out.text - at, "?");
+    }
     (void)snprintf(out.text + at, sizeof out.text - at, "]");
     return out;
 }
@@ -68,6 +76,101 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
     return lookup->t->vocabulary_known;
 }
 
+/* A shape as the keys give it, dimension by dimension: of some, keys may be missing. */
+typedef struct judged_shape {
+    const char *formula;
+    unsigned count;
+    uint64_t dims[GUFO_MAX_DIMS]; /* 1 behind the last */
+    bool known[GUFO_MAX_DIMS];
+    keys_read read[GUFO_MAX_DIMS];
+    bool asked_vocabulary;
+} judged_shape;
+
+/* Evaluates the next dimension of a shape. */
+static void judge_dimension(tensor_context *t, uint64_t block, const char **rest, judged_shape *out)
+{
+    shape_lookup lookup = {.t = t};
+    unsigned i = out->count++;
+    uint64_t dims[GUFO_MAX_DIMS];
+    char part[4 * GUFO_MAX_NAME];
+    gufo_str piece = str_piece(rest, ',');
+
+    (void)snprintf(part, sizeof part, "%.*s", (int)piece.len, piece.data);
+    t->c->read = &out->read[i];
+    out->known[i] = gufo_shape_evaluate(part, block, look_up, &lookup, dims) == 1;
+    t->c->read = NULL;
+    if (out->known[i])
+        out->dims[i] = dims[0];
+    out->asked_vocabulary |= lookup.asked_vocabulary;
+}
+
+/* False if nothing is known of the shape. */
+static bool judge_shape(tensor_context *t, const named_tensor *v, judged_shape *out)
+{
+    const char *rest = expected_shape(t, &v->name);
+    bool known = false;
+
+    *out = (judged_shape){.formula = rest, .dims = {1, 1, 1, 1}};
+    while (*rest != '\0' && out->count < GUFO_MAX_DIMS) {
+        judge_dimension(t, v->name.block, &rest, out);
+        known |= out->known[out->count - 1];
+    }
+    return known;
+}
+
+/* ---- in words ------------------------------------------------------------------------------- */
+
+enum { SENTENCE_SIZE = 320 };
+
+static size_t put(char *out, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static size_t put(char *out, size_t at, const char *format, ...)
+{
+    va_list list;
+    int len;
+
+    va_start(list, format);
+    len = vsnprintf(out + at, SENTENCE_SIZE - at, format, list);
+    va_end(list);
+    return len < 0 || (size_t)len >= SENTENCE_SIZE - at ? SENTENCE_SIZE - 1 : at + (size_t)len;
+}
+
+/* A name of a formula with its value: "embedding_length 64", "vocabulary 320". */
+static size_t put_name(tensor_context *t, uint64_t block, gufo_str name, char *out, size_t at)
+{
+    shape_lookup lookup = {.t = t};
+    uint64_t value;
+
+    if (gufo_str_equal(name, gufo_str_of("vocab")))
+        at = put(out, at, "vocabulary");
+    else
+        at = put(out, at, "%.*s", (int)name.len, name.data);
+    return look_up(&lookup, name, block, &value) ? put(out, at, " %" PRIu64, value)
+                                                 : put(out, at, " (not given)");
+}
+
+/* The formula with the values of its names: "embedding_length 64, head_count_kv 2 * key_length 16". */
+static void put_formula(tensor_context *t, const named_tensor *v, const char *formula,
+                        char out[SENTENCE_SIZE])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+    size_t at = 0, len;
+
+    out[0] = '\0';
+    for (; *formula != '\0'; formula += len) {
+        len = strspn(formula, letters);
+        if (len > 0 && (*formula < '0' || *formula > '9')) {
+            at = put_name(t, v->name.block, (gufo_str){formula, len}, out, at);
+            continue;
+        }
+        len = len > 0 ? len : 1;
+        at = strchr("+-*/", *formula) != NULL ? put(out, at, " %c ", *formula)
+             : *formula == ','                ? put(out, at, ", ")
+                                              : put(out, at, "%.*s", (int)len, formula);
+    }
+}
+
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 /* Whether rows of a vocabulary are all that differs; *rows: how many there are. */
@@ -105,48 +208,13 @@ static void report_rows(tensor_context *t, const named_tensor *v, uint64_t rows)
                   rows, t->vocabulary);
 }
 
-/* A dimension that the keys give, and the keys. */
-typedef struct judged_dimension {
-    uint64_t expected;
-    keys_read read;
-} judged_dimension;
-
-/* Evaluates the next dimension of a shape; false if the keys do not give it. */
-static bool judge_dimension(tensor_context *t, uint64_t block, const char **shape,
-                            judged_dimension *out)
-{
-    shape_lookup lookup = {.t = t};
-    uint64_t dims[GUFO_MAX_DIMS];
-    char part[4 * GUFO_MAX_NAME];
-    gufo_str piece = str_piece(shape, ',');
-    bool known;
-
-    (void)snprintf(part, sizeof part, "%.*s", (int)piece.len, piece.data);
-    out->read.count = 0;
-    t->c->read = &out->read;
-    known = gufo_shape_evaluate(part, block, look_up, &lookup, dims) == 1;
-    t->c->read = NULL;
-    out->expected = known ? dims[0] : 0;
-    return known;
-}
-
 /* Reports which keys each dimension comes from, and whether it fits. */
-static void judge_dimensions(tensor_context *t, const named_tensor *v, const char *shape)
+static void report_dimensions(tensor_context *t, const named_tensor *v, const judged_shape *shape)
 {
-    judged_dimension d;
-
-    for (unsigned i = 0; *shape != '\0' && i < GUFO_MAX_DIMS; i++)
-        if (judge_dimension(t, v->name.block, &shape, &d))
-            t->c->options->dimension(t->c->context, d.read.keys, d.read.count,
-                                     d.expected == v->tensor.dims[i]);
-}
-
-static bool has_zero(const uint64_t *dims)
-{
-    for (size_t i = 0; i < GUFO_MAX_DIMS; i++)
-        if (dims[i] == 0)
-            return true;
-    return false;
+    for (unsigned i = 0; i < shape->count; i++)
+        if (shape->known[i])
+            t->c->options->dimension(t->c->context, shape->read[i].keys, shape->read[i].count,
+                                     shape->dims[i] == v->tensor.dims[i]);
 }
 
 /* Whether a dimension of 0 says nothing about a tensor that exists: one of a list, as of heads in a block
@@ -163,40 +231,95 @@ static bool means_nothing(const check_context *c, const keys_read *read)
     return read->count == 0;
 }
 
-static bool may_be_zero(tensor_context *t, const named_tensor *v, const char *shape)
+static bool may_be_zero(const tensor_context *t, const judged_shape *shape)
 {
-    judged_dimension d;
-
-    while (*shape != '\0')
-        if (judge_dimension(t, v->name.block, &shape, &d) && d.expected == 0 &&
-            means_nothing(t->c, &d.read))
+    for (unsigned i = 0; i < shape->count; i++)
+        if (shape->known[i] && shape->dims[i] == 0 && means_nothing(t->c, &shape->read[i]))
             return true;
     return false;
 }
 
+/* ---- keys that are missing ------------------------------------------------------------------ */
+
+/* The key of the architecture that a formula calls `name`; NULL if it has none, or needs it, which is
+ * another finding. */
+static const gufo_arch_key *formula_key(const check_context *c, gufo_str name)
+{
+    for (size_t i = 0; i < c->key_count; i++)
+        if (gufo_str_equal(arch_short_name(gufo_str_of(c->keys[i].key)), arch_short_name(name)))
+            return c->keys[i].need != GUFO_REQUIRED ? &c->keys[i] : NULL;
+    return NULL;
+}
+
+static bool is_told(tensor_context *t, const gufo_arch_key *key)
+{
+    for (size_t i = 0; i < t->told_count; i++)
+        if (t->told[i] == key)
+            return true;
+    if (t->told_count == COUNT_OF(t->told))
+        return true;
+    t->told[t->told_count++] = key;
+    return false;
+}
+
+/* A dimension of a tensor that is there shows a number that no key says. */
+static void report_missing(tensor_context *t, const named_tensor *v, const judged_shape *shape)
+{
+    for (unsigned i = 0; i < shape->count; i++) {
+        const gufo_arch_key *key = !shape->known[i] && shape->read[i].missing.len > 0
+                                       ? formula_key(t->c, shape->read[i].missing)
+                                       : NULL;
+        char name[KEY_SIZE];
+
+        if (key == NULL || is_told(t, key))
+            continue;
+        (void)snprintf(name, sizeof name, "%s.%s", key->arch, key->key);
+        schema_report(t->c, RULE_DIMENSION_KEY, at_missing(name),
+                      "key \"%s\" is missing; tensor %s with the shape %s needs it", name,
+                      QUOTED(v->tensor.name), dims_of(v->tensor.dims, NULL, v->tensor.n_dims).text);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static bool fits(const judged_shape *shape, const gufo_tensor *tensor)
+{
+    for (unsigned i = 0; i < GUFO_MAX_DIMS; i++)
+        if ((i >= shape->count || shape->known[i]) && shape->dims[i] != tensor->dims[i])
+            return false;
+    return true;
+}
+
+static void report_shape(tensor_context *t, const named_tensor *v, const judged_shape *shape)
+{
+    char formula[SENTENCE_SIZE];
+
+    put_formula(t, v, shape->formula, formula);
+    schema_report(t->c, rule_for_shape(t), at_tensor(&v->tensor),
+                  "tensor %s has the shape %s; expected is %s: %s", QUOTED(v->tensor.name),
+                  dims_of(v->tensor.dims, NULL, v->tensor.n_dims).text,
+                  dims_of(shape->dims, shape->known, shape->count).text, formula);
+}
+
 void schema_tensor_shape(tensor_context *t, const named_tensor *v)
 {
-    uint64_t expected[GUFO_MAX_DIMS] = {1, 1, 1, 1}, rows = 0;
-    shape_lookup lookup = {.t = t};
-    const char *shape;
-    unsigned count;
+    judged_shape shape;
+    uint64_t rows = 0;
 
     /* Another check reports dimensions that make no sense. */
     if (t->c->arch == NULL || !v->name.known || v->tensor.elements == 0)
         return;
-    shape = expected_shape(t, &v->name);
-    count = gufo_shape_evaluate(shape, v->name.block, look_up, &lookup, expected);
-    if (count == 0 || (has_zero(expected) && may_be_zero(t, v, shape)))
+    if (!judge_shape(t, v, &shape) && shape.count == 0)
+        return;
+    report_missing(t, v, &shape);
+    if (may_be_zero(t, &shape))
         return;
     if (t->c->options->dimension != NULL)
-        judge_dimensions(t, v, shape);
-    if (memcmp(expected, v->tensor.dims, sizeof expected) == 0)
+        report_dimensions(t, v, &shape);
+    if (fits(&shape, &v->tensor))
         return;
-    if (lookup.asked_vocabulary && only_rows_differ(t, expected, v->tensor.dims, &rows))
+    if (shape.asked_vocabulary && only_rows_differ(t, shape.dims, v->tensor.dims, &rows))
         report_rows(t, v, rows);
     else
-        schema_report(t->c, rule_for_shape(t), at_tensor(&v->tensor),
-                      "tensor %s has the shape %s, not %s: %s", QUOTED(v->tensor.name),
-                      dims_of(v->tensor.dims, v->tensor.n_dims).text, dims_of(expected, count).text,
-                      shape);
+        report_shape(t, v, &shape);
 }

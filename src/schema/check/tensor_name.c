@@ -10,9 +10,11 @@
 #include "schema/registry/tables.h"
 
 const block_series schema_block_series[BLOCK_SERIES] = {
-    {"blk.", {"block_count"}},
-    {"enc.blk.", {"encoder.block_count", "block_count"}},
-    {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}},
+    {"blk.", {"block_count"}, false},
+    {"enc.blk.", {"encoder.block_count", "block_count"}, false},
+    {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}, false},
+    {"encoder.blocks.", {"encoder.block_count"}, true},
+    {"decoder.blocks.", {"decoder.block_count"}, true},
 };
 
 /* Where the number begins; 0 if none exists. */

@@ -8,9 +8,10 @@
 typedef struct block_series {
     const char *prefix;    /* "blk." */
     const char *counts[3]; /* keys, without the architecture, of which the first one counts */
+    bool may_be_absent;    /* files that hold but the vocabulary and the filters are in use */
 } block_series;
 
-#define BLOCK_SERIES 3
+#define BLOCK_SERIES 5
 extern const block_series schema_block_series[BLOCK_SERIES];
 
 typedef struct parsed_name {

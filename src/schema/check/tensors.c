@@ -178,6 +178,7 @@ static void check_all(tensor_context *t)
         note(t, &v);
     }
     schema_check_blocks(t);
+    schema_check_block_kinds(t);
 }
 
 static void find_rows(tensor_context *t)

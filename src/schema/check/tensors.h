@@ -19,6 +19,8 @@ typedef struct tensor_context {
     uint64_t seen_count;
     uint64_t vocabulary;
     bool vocabulary_known;
+    const gufo_arch_key *told[16]; /* keys that are missing, and reported */
+    size_t told_count;
 } tensor_context;
 
 /* A tensor of the file. */
@@ -46,5 +48,8 @@ void schema_tensor_shape(tensor_context *t, const named_tensor *v);
 
 /* All blocks, once every tensor is in `seen`. */
 void schema_check_blocks(tensor_context *t);
+
+/* Whether blocks are what keys say (block_kinds.c). */
+void schema_check_block_kinds(tensor_context *t);
 
 #endif

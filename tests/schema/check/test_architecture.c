@@ -105,6 +105,15 @@ static const rule_row rows[] = {
      "llama.expert_count uint32 8; llama.expert_used_count uint32 9"},
     {"M206", "no experts", without_tensors, NULL, "llama.expert_used_count", 0,
      "llama.expert_count uint32 8; llama.expert_used_count uint32 0"},
+    {"M214", "size", without_tensors, NULL, "llama.expert_group_count", 0,
+     "llama.expert_count uint32 8; llama.expert_used_count uint32 2; "
+     "llama.expert_group_count uint32 3"},
+    {"M214", "used", without_tensors, NULL, "llama.expert_group_used_count", 0,
+     "llama.expert_count uint32 8; llama.expert_used_count uint32 2; "
+     "llama.expert_group_count uint32 4; llama.expert_group_used_count uint32 5"},
+    {"M214", "too few", without_tensors, NULL, "llama.expert_group_used_count", 0,
+     "llama.expert_count uint32 8; llama.expert_used_count uint32 3; "
+     "llama.expert_group_count uint32 4; llama.expert_group_used_count uint32 1"},
     {"M207", "odd", tiny_llama, NULL, "llama.rope.dimension_count", 0,
      "llama.rope.dimension_count uint32 15"},
     {"M207", "past the head", tiny_llama, NULL, "llama.rope.dimension_count", 0,

@@ -156,7 +156,9 @@ static model make_model(const char *architecture)
     for (size_t i = 0; i < row_count; i++)
         if (tensors[i].need == GUFO_REQUIRED)
             add_row(&m, &tensors[i]);
-    if (row_count == 0) /* no names are specified, and these are not names of others */
+    if (strcmp(architecture, "whisper") == 0) /* no tensor is required */
+        model_add(&m, "mel_filters", 2, 201, 80);
+    else if (row_count == 0) /* no names are specified, and these are not names of others */
         model_add(&m, "anything.weight", 2, 64, 40);
     return m;
 }
@@ -250,9 +252,12 @@ static void test_each_tensor(void **state)
     for (size_t i = 0; i < COUNT_OF(architectures); i++) {
         model m = make_model(architectures[i]);
         size_t rows;
+        const gufo_arch_tensor *list = gufo_arch_tensors(architectures[i], &rows);
+        bool is_needed = false;
 
-        (void)gufo_arch_tensors(architectures[i], &rows);
-        for (size_t j = 0; rows > 0 && j < m.tensor_count; j++) {
+        for (size_t j = 0; j < rows; j++)
+            is_needed |= list[j].need == GUFO_REQUIRED;
+        for (size_t j = 0; is_needed && j < m.tensor_count; j++) {
             check_changed_shape(&m, &m.tensors[j], architectures[i]);
             if (!is_bias(&m.tensors[j]))
                 check_other_name(&m, &m.tensors[j], architectures[i]);

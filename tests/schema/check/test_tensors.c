@@ -150,6 +150,66 @@ static void embedding_of_integers(model *m)
     model_find(m, "token_embd.weight")->type = GUFO_TYPE_I32;
 }
 
+/* A model of another architecture, with these keys renamed. */
+static model renamed(const char *architecture)
+{
+    model m = tiny_llama();
+
+    model_text(&m, "general.architecture", architecture);
+    for (size_t i = 0; i < m.key_count; i++)
+        if (strncmp(m.keys[i].key, "llama.", 6) == 0) {
+            char name[128];
+
+            snprintf(name, sizeof name, "%s.%.100s", architecture, m.keys[i].key + 6);
+            memcpy(m.keys[i].key, name, sizeof name);
+        }
+    return m;
+}
+
+/* The second of two blocks has experts. */
+static model with_dense(void)
+{
+    model m = renamed("glm4moe");
+
+    model_drop(&m, "blk.0.ffn_norm.weight");
+    model_drop(&m, "blk.1.ffn_norm.weight");
+    model_drop(&m, "blk.1.ffn_gate.weight");
+    model_drop(&m, "blk.1.ffn_up.weight");
+    model_drop(&m, "blk.1.ffn_down.weight");
+    model_add(&m, "blk.1.ffn_gate_inp.weight", 2, TINY_EMBEDDING, 4);
+    model_keys(&m, "glm4moe.expert_count uint32 4; glm4moe.expert_used_count uint32 2; "
+                   "glm4moe.expert_feed_forward_length uint32 32; "
+                   "glm4moe.expert_shared_count uint32 1; "
+                   "glm4moe.expert_gating_func uint32 1; "
+                   "glm4moe.leading_dense_block_count uint32 1");
+    return m;
+}
+
+/* The second of two blocks predicts another token. */
+static model predicting(void)
+{
+    model m = with_dense();
+
+    model_keys(&m, "glm4moe.nextn_predict_layers uint32 1");
+    model_add(&m, "blk.1.nextn.eh_proj.weight", 2, 2 * TINY_EMBEDDING, TINY_EMBEDDING);
+    return m;
+}
+
+static void more_dense(model *m)
+{
+    model_u32(m, "glm4moe.leading_dense_block_count", 2);
+}
+
+static void more_predicting(model *m)
+{
+    model_u32(m, "glm4moe.nextn_predict_layers", 2);
+}
+
+static void shared_expert(model *m)
+{
+    model_add(m, "blk.0.ffn_up_shexp.weight", 2, TINY_EMBEDDING, 32);
+}
+
 static const rule_row rows[] = {
     {"M301", "norm", tiny_llama, no_norm_at_end, "output_norm.weight", 0, NULL},
     {"M301", "in a block", tiny_llama, no_value_in_block, "blk.1.attn_v.weight", 0, NULL},
@@ -178,6 +238,12 @@ static const rule_row rows[] = {
     {"M312", "norm", tiny_llama, quantized_norm, "blk.0.attn_norm.weight", 0, NULL},
     {"M312", "bias", tiny_llama, quantized_bias, "blk.0.attn_q.bias", 0, NULL},
     {"M313", "integers", tiny_llama, embedding_of_integers, "token_embd.weight", 0, NULL},
+    {"M314", "shared expert", tiny_llama, shared_expert, "llama.expert_shared_feed_forward_length",
+     0, NULL},
+    {"M315", "more", with_dense, more_dense, "glm4moe.leading_dense_block_count", 0, NULL},
+    {"M316", "more", predicting, more_predicting, "glm4moe.nextn_predict_layers", 0, NULL},
+    {"M317", "no heads", tiny_llama, NULL, "llama.attention.head_count_kv", 0,
+     "llama.attention.head_count_kv uint32[] 2 0"},
 };
 
 static void test_rules(void **state)

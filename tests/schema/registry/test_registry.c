@@ -7,8 +7,8 @@
 /* Values that all tensors of a plausible model could have; heads divide. */
 static bool plausible(void *context, gufo_str name, uint64_t block, uint64_t *out)
 {
-    static const char *const short_forms[] = {"vocab", "head_count", "head_count_kv", "key_length",
-                                              "value_length"};
+    static const char *const short_forms[] = {"vocab",      "head_count",   "head_count_kv",
+                                              "key_length", "value_length", "token_type_count"};
     const char *arch = context;
     char key[128];
 
@@ -31,7 +31,7 @@ static void check_shape(const char *arch, const char *name, const char *shape)
     uint64_t dims[4];
     unsigned count;
 
-    if (shape[0] == '\0' || strcmp(shape, "-") == 0)
+    if (shape[0] == '\0' || strcmp(shape, "-") == 0 || strchr(shape, '?') != NULL)
         return;
     (void)snprintf(context, sizeof context, "%s", arch);
     count = gufo_shape_evaluate(shape, 0, plausible, context, dims);
