@@ -1,6 +1,7 @@
 /* LoRA adapters before GGUF (GGLA): tensors, names, scales, and what is refused. */
 #include <string.h>
 
+#include "gufo/check.h"
 #include "gufo/import.h"
 #include "support/folder.h"
 
@@ -111,6 +112,42 @@ static void test_tensors(void **state)
     folder_remove(&f);
 }
 
+static void count_assumed(void *context, const gufo_finding *finding)
+{
+    *(unsigned *)context += strcmp(finding->rule->id, "M431") == 0;
+}
+
+/* The file does not say the architecture: what is assumed is said; what is given is not assumed. */
+static void test_assumed(void **state)
+{
+    static const char *const archs[] = {NULL, "llama"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(archs); i++) {
+        folder f = folder_new();
+        builder bytes = adapter_bytes(8, 6, list, COUNT_OF(list));
+        gufo_error error = no_error();
+        gufo_import *import = open_bytes(&f, &bytes, bytes.len, archs[i], &error);
+        gufo_import_setting setting;
+        bool is_assumed = false;
+        unsigned found = 0;
+
+        check(import != NULL, "%s", error.message);
+        for (uint64_t k = 0; gufo_import_setting_at(import, k, &setting); k++)
+            is_assumed |= setting.origin == GUFO_SETTING_ASSUMED &&
+                          gufo_str_equal(setting.key, gufo_str_of("general.architecture"));
+        check(is_assumed == (archs[i] == NULL), "setting %zu", i);
+        check(gufo_metadata_find(gufo_import_model(import), "gufo.assumed", NULL) ==
+                  (archs[i] == NULL),
+              "key %zu", i);
+        check_ok(gufo_check(gufo_import_model(import), NULL, count_assumed, &found, &error), &error,
+                 "check");
+        check_u64(found, archs[i] == NULL, "M431");
+        gufo_import_close(import);
+        folder_remove(&f);
+    }
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -202,9 +239,9 @@ static void test_types(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tensors),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
-                                       cmocka_unit_test(test_types)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tensors), cmocka_unit_test(test_assumed),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_cut), cmocka_unit_test(test_types)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

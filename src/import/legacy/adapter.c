@@ -23,6 +23,8 @@
 #include "import/legacy/import.h"
 #include "quant/quantizer.h"
 
+#define ARCHITECTURE_KEY "general.architecture"
+
 enum { GGLA_VERSION = 1, MOST_RANK = 1 << 20 };
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -189,7 +191,7 @@ static gufo_status set_keys(conversion *c, gufo_error *error)
 {
     const struct {
         const char *key, *value;
-    } texts[] = {{"general.architecture", c->config.architecture},
+    } texts[] = {{ARCHITECTURE_KEY, c->config.architecture},
                  {"general.type", "adapter"},
                  {"gufo.source.format", "GGLA version 1"},
                  {"adapter.type", "lora"}};
@@ -235,23 +237,51 @@ static void set_facts(conversion *c)
             "is right";
 }
 
-static gufo_status set_architecture(conversion *c, const char *arch, gufo_error *error)
+/* The architecture that the caller gives, as such or among the keys that are known; empty: none. */
+static gufo_str given_architecture(const gufo_legacy_options *options)
 {
-    if (arch == NULL)
-        arch = "llama";
-    if (!rules_know(arch))
-        return refuse(error, GUFO_E_ARGUMENT, "no rules for the architecture %s",
-                      QUOTED(gufo_str_of(arch)));
+    gufo_document_entry entry;
+
+    if (options->arch != NULL)
+        return gufo_str_of(options->arch);
+    return options->known != NULL && gufo_document_find(options->known, ARCHITECTURE_KEY, &entry) &&
+                   entry.value.type == GUFO_VALUE_STRING
+               ? entry.value.as.str
+               : (gufo_str){"", 0};
+}
+
+static gufo_status set_architecture(conversion *c, gufo_str given, gufo_error *error)
+{
+    gufo_str arch = given.len > 0 ? given : gufo_str_of("llama");
+
     c->config.allocator = &c->base.allocator;
-    c->config.architecture = mem_text(&c->base.allocator, gufo_str_of(arch));
-    return c->config.architecture != NULL ? GUFO_OK : fail_memory(error);
+    c->config.architecture = mem_text(&c->base.allocator, arch);
+    if (c->config.architecture == NULL)
+        return fail_memory(error);
+    return rules_know(c->config.architecture)
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "no rules for the architecture %s", QUOTED(arch));
+}
+
+/* Says in the report and in the file that the architecture is a guess. */
+static gufo_status note_guess(conversion *c, gufo_error *error)
+{
+    const gufo_str key = gufo_str_of(ARCHITECTURE_KEY);
+    const gufo_items keys = {GUFO_VALUE_STRING, 1, &key};
+    gufo_status status = gufo_document_set_array(c->base.document, "gufo.assumed", &keys, error);
+
+    return status == GUFO_OK
+               ? import_add_setting(&c->base, key, GUFO_SETTING_ASSUMED, true, GUFO_VALUE_STRING,
+                                    "nearly all adapters of that time are for LLaMA", error)
+               : status;
 }
 
 static gufo_status open_file(conversion *c, const char *path, const gufo_legacy_options *options,
                              gufo_error *error)
 {
     const gufo_document_options document = {.allocator = &c->base.allocator};
-    gufo_status status = set_architecture(c, options->arch, error);
+    const gufo_str given = given_architecture(options);
+    gufo_status status = set_architecture(c, given, error);
 
     c->checkpoint.allocator = c->adapter.allocator = c->plan.allocator = &c->base.allocator;
     c->is_adapter = true;
@@ -267,6 +297,8 @@ static gufo_status open_file(conversion *c, const char *path, const gufo_legacy_
     status = plan_pairs(c, error);
     if (status == GUFO_OK)
         status = set_keys(c, error);
+    if (status == GUFO_OK && given.len == 0)
+        status = note_guess(c, error);
     if (status == GUFO_OK)
         status = import_set_entries(&c->base, options->known, error);
     set_facts(c);
