@@ -1,7 +1,9 @@
-/* Fuzz target: read anything as a tokenizer.json, and look at all that it says. */
+/* Fuzz target: read anything as a tokenizer.json, vocab.json, vocab.txt or merges.txt, and look at all
+ * that it says. */
 #include "walk.h"
 
 #include "text/formats/tokenizer_file.h"
+#include "text/formats/tokenizer_lists.h"
 
 static void look_at(const tokenizer_file *f, file_text text)
 {
@@ -11,7 +13,6 @@ static void look_at(const tokenizer_file *f, file_text text)
 
 static void look(const tokenizer_file *f)
 {
-    must(json_is_object(f->root), "the root is an object");
     must(f->has_vocab || f->vocab_count == 0, "tokens are those of a vocabulary");
     must(f->has_merges || f->merge_count == 0, "merges are those of a list");
     for (uint32_t i = 0; i < f->vocab_count; i++) {
@@ -30,24 +31,39 @@ static void look(const tokenizer_file *f)
         look_at(f, f->merges[i].left);
         look_at(f, f->merges[i].right);
     }
-    for (uint32_t i = 0; i < f->added_count; i++)
+    for (uint32_t i = 0; i < f->added_count; i++) {
         look_at(f, f->added[i].content);
+        must(tokenizer_file_find_added(f, file_str(f, f->added[i].content)) >= &f->added[i],
+             "the last added token is found");
+    }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+typedef tokenizer_file *read_file(gufo_str text, const gufo_allocator *allocator,
+                                  gufo_error *error);
+
+static void try(read_file *read, gufo_str text)
 {
     counter count = {0};
     gufo_allocator allocator = counting_allocator(&count);
     gufo_error error = {.code = GUFO_OK};
-    tokenizer_file *f =
-        tokenizer_file_read((gufo_str){(const char *)data, size}, &allocator, &error);
+    tokenizer_file *f = read(text, &allocator, &error);
 
     must(f != NULL || error.code != GUFO_OK, "a failure has a code");
-    must(f != NULL || error.offset <= size, "a failure is in the file");
-    must(count.peak <= 64 * size + 4096, "memory depends on the file");
+    must(f != NULL || error.offset <= text.len, "a failure is in the file");
+    must(count.peak <= 64 * text.len + 4096, "memory depends on the file");
     if (f != NULL)
         look(f);
     tokenizer_file_free(f);
     must(count.held == 0, "all memory is given back");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gufo_str text = {(const char *)data, size};
+
+    try(tokenizer_file_read, text);
+    try(vocab_json_read, text);
+    try(vocab_txt_read, text);
+    try(merges_txt_read, text);
     return 0;
 }

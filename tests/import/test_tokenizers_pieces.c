@@ -27,9 +27,9 @@
 #define FEW_TOKENS                                                                           \
     "\"<unk>\":0,\"<s>\":1,\"<0x41>\":2,\"a\":3,\"b\":4,\"" SPACE "\":5,\"ab\":6,\"aab\":7," \
     "\"aa\":8,\"xy\":9,\"" SPACE SPACE "\":10,\"[tab]\":11,\"" SPACE SPACE SPACE "\":12"
-#define FEW_MERGES                                                              \
-    "\"a b\",\"a ab\",\"a a\",\"aa b\",[\"" SPACE "\",\"" SPACE "\"],[\"" SPACE \
-    "\",\"" SPACE SPACE "\"],[\"" SPACE SPACE "\",\"" SPACE "\"]"
+#define FEW_MERGES                                                                       \
+    "\"a b\",\"a ab\",\"a a\",\"aa b\",\"" SPACE " " SPACE "\",\"" SPACE " " SPACE SPACE \
+    "\",\"" SPACE SPACE " " SPACE "\""
 
 static void test_scores(void **state)
 {
@@ -107,7 +107,8 @@ static void test_nul(void **state)
 {
     static const made_file files[] = {
         {"tokenizer.json", "{" NORMALIZER("") PIECES(
-                               "\"<unk>\":0,\"\\u0000\":1,\"\\\\u0000\":2,\"a\":3,\"\\u0000a\":4",
+                               "\"<unk>\":0,\"\\u0000\":1,\"\\\\u0000\":2,\"a\":3,\"\\u0000a\":4,"
+                               "\"\\uffff\":5",
                                "[\"\\u0000\",\"a\"]") "}"},
         {NULL, NULL}};
     gufo_str text;
@@ -120,6 +121,7 @@ static void test_nul(void **state)
     check(text.len == 1 && text.data[0] == '\0', "a NUL");
     check_str(element(&m, "tokenizer.ggml.tokens", 2).as.str, "\\u0000", "no NUL");
     check(element(&m, "tokenizer.ggml.scores", 4).as.f == 0, "its merge");
+    check_str(element(&m, "tokenizer.ggml.tokens", 5).as.str, "\xef\xbf\xbf", "another character");
     remove_folder(&m);
 }
 
@@ -263,7 +265,8 @@ static void test_refused(void **state)
          "no \"vocab\""},
         {"an id beyond", "{" PIECES("\"a\":9", "") "}", GUFO_E_RANGE, "id 9"},
         {"no steps", "{\"normalizer\":{}," PIECES("\"a\":0", "") "}", GUFO_E_MALFORMED, "no type"},
-        {"not JSON", "{" PIECES("\"\\u0000\":0", "") ",}", GUFO_E_MALFORMED, "not JSON"},
+        {"not JSON", "{" PIECES("\"\\u0000\":0", "") ",}", GUFO_E_MALFORMED,
+         "a string has to be here"},
         {"another model", "{\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0}}}", GUFO_E_TYPE,
          "WordLevel"},
     };

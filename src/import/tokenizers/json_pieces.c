@@ -16,10 +16,10 @@ enum { LONGEST_JOINED = 256 }; /* bytes; those of real vocabularies are half of 
 
 typedef struct piece_reading {
     tokenizer_reading *r;
-    const json_t *vocab; /* text: id */
-    json_t *special;     /* texts of special tokens */
-    gufo_str unknown;    /* the text of the unknown token; empty: none */
-    uint64_t size;       /* tokens of the model; 0: the files say it */
+    const tokenizer_file *vocab; /* tokenizer.json */
+    json_t *special;             /* texts of special tokens */
+    gufo_str unknown;            /* the text of the unknown token; empty: none */
+    uint64_t size;               /* tokens of the model; 0: the files say it */
     uint64_t largest, count;
     uint64_t beyond; /* added tokens with an id that the model does not have */
     token_list list;
@@ -57,17 +57,17 @@ static bool is_special(const piece_reading *p, gufo_str text)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static bool is_token(const json_t *vocab, gufo_str text)
+static bool is_token(const tokenizer_file *vocab, gufo_str text)
 {
-    return json_object_getn(vocab, text.data, text.len) != NULL;
+    return tokenizer_file_find(vocab, text) != NULL;
 }
 
 /* A token of the model's vocabulary has the id that it has there, whatever a file says. */
 static uint64_t id_of(const piece_reading *p, const added_token *token)
 {
-    const json_t *known = json_object_getn(p->vocab, token->text.data, token->text.len);
+    const file_entry *known = tokenizer_file_find(p->vocab, token->text);
 
-    return known != NULL ? (uint64_t)json_integer_value(known) : token->id;
+    return known != NULL ? known->id : token->id;
 }
 
 static gufo_status measure_added(void *context, const added_token *token)
@@ -83,15 +83,15 @@ static gufo_status measure_added(void *context, const added_token *token)
 static gufo_status measure(piece_reading *p)
 {
     tokenizer_reading *r = p->r;
-    gufo_status status = reading_largest_id(r, "tokenizer.json", p->vocab, &p->largest);
+    gufo_status status;
 
-    p->count = json_object_size(p->vocab);
-    if (status == GUFO_OK && p->size != 0 && p->largest >= p->size)
+    p->largest = reading_largest_id(p->vocab);
+    p->count = p->vocab->vocab_count;
+    if (p->size != 0 && p->largest >= p->size)
         return reading_fail(r, GUFO_E_RANGE, "tokenizer.json",
                             "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
                             p->largest, p->size);
-    if (status == GUFO_OK)
-        status = reading_each_added(r, measure_added, p);
+    status = reading_each_added(r, measure_added, p);
     if (status == GUFO_OK)
         status = reading_each_decoded(r, measure_added, p);
     return status == GUFO_OK ? token_list_make(&p->list, p->size != 0 ? p->size : p->largest + 1,
@@ -109,18 +109,14 @@ static int32_t type_of(const piece_reading *p, gufo_str text)
 
 static gufo_status place_vocab(piece_reading *p)
 {
+    const tokenizer_file *f = p->vocab;
     gufo_status status = GUFO_OK;
-    const char *key;
-    json_t *value;
 
-    json_object_foreach((json_t *)p->vocab, key, value)
-    {
-        gufo_str text = gufo_str_of(key);
+    for (uint32_t i = 0; status == GUFO_OK && i < f->vocab_count; i++) {
+        gufo_str text = file_str(f, f->vocab[i].text);
 
-        status = reading_place(p->r, "tokenizer.json", &p->list,
-                               (uint64_t)json_integer_value(value), text, type_of(p, text));
-        if (status != GUFO_OK)
-            break;
+        status =
+            reading_place(p->r, "tokenizer.json", &p->list, f->vocab[i].id, text, type_of(p, text));
     }
     return status;
 }
@@ -139,7 +135,7 @@ static void lay(piece_reading *p, listed_token *laid, const added_token *token)
 {
     bool control = token->special || token_looks_special(token->text);
 
-    laid->text = reading_text(p->r, token->text);
+    laid->text = token->text;
     laid->type = type_of(p, token->text);
     if (laid->type == TOKEN_NORMAL && !stays_piece(p, token))
         laid->type = control ? TOKEN_CONTROL : TOKEN_USER_DEFINED;
@@ -225,7 +221,7 @@ static gufo_status add_run(void *context, const added_token *token)
     if (grown == NULL)
         return fail_memory(p->r->error);
     runs->texts = grown;
-    grown[runs->count++] = reading_text(p->r, token->text);
+    grown[runs->count++] = token->text;
     return GUFO_OK;
 }
 
@@ -250,7 +246,7 @@ static gufo_status score(piece_reading *p)
 {
     tokenizer_reading *r = p->r;
     json_reading reading = {
-        .allocator = *r->allocator, .model = r->model, .vocab = p->vocab, .error = r->error};
+        .allocator = *r->allocator, .file = p->vocab, .merges = p->vocab, .error = r->error};
     float *scores = mem_array(r->allocator, p->list.count, sizeof *scores);
     gufo_status status =
         scores != NULL ? json_score_merges(&reading, scores, p->list.count) : fail_memory(r->error);
@@ -264,7 +260,7 @@ static gufo_status score(piece_reading *p)
 /* ---- what GGUF cannot say ------------------------------------------------------------------- */
 
 /* In how many ways two tokens of the vocabulary make this one, which is not a very long one. */
-static uint64_t joins_of(const json_t *vocab, gufo_str text)
+static uint64_t joins_of(const tokenizer_file *vocab, gufo_str text)
 {
     uint64_t joins = 0;
 
@@ -273,23 +269,19 @@ static uint64_t joins_of(const json_t *vocab, gufo_str text)
     return joins;
 }
 
-static uint64_t count_joins(const json_t *vocab)
+static uint64_t count_joins(const tokenizer_file *vocab)
 {
     uint64_t joins = 0;
-    const char *text;
-    json_t *value;
 
-    json_object_foreach((json_t *)vocab, text, value)
-    {
-        joins += joins_of(vocab, gufo_str_of(text));
-    }
+    for (uint32_t i = 0; i < vocab->vocab_count; i++)
+        joins += joins_of(vocab, file_str(vocab, vocab->vocab[i].text));
     return joins;
 }
 
 /* No merge makes the token: the original never gives it. */
 static bool is_unmade(const piece_reading *p, const listed_token *token)
 {
-    size_t merges = json_array_size(json_object_get(p->r->model, "merges"));
+    const uint32_t merges = p->vocab->merge_count;
 
     return token->type == TOKEN_NORMAL && !token_is_padding(token) &&
            token->score <= -(float)merges &&
@@ -321,8 +313,8 @@ static gufo_status hide_unmade(piece_reading *p, uint64_t *hidden)
 /* Readers join all neighbours that make a token.  The merges of SentencePiece are just these. */
 static gufo_status settle_joins(piece_reading *p)
 {
-    uint64_t merges = json_array_size(json_object_get(p->r->model, "merges")),
-             joins = count_joins(p->vocab), hidden;
+    const uint64_t merges = p->vocab->merge_count, joins = count_joins(p->vocab);
+    uint64_t hidden;
     gufo_status status = GUFO_OK;
 
     if (joins <= merges)
@@ -358,7 +350,7 @@ static gufo_status set_space_prefix(tokenizer_reading *r)
     json_reading reading = {.allocator = *r->allocator,
                             .options = {.note = warn, .note_context = &notes},
                             .document = r->document,
-                            .root = r->json,
+                            .file = r->json,
                             .kind = PIECES,
                             .error = r->error};
     gufo_document_entry said;
@@ -402,13 +394,13 @@ static gufo_status write_with_merges(piece_reading *p)
 static gufo_status read_pieces(tokenizer_reading *r, gufo_status (*write)(piece_reading *p))
 {
     piece_reading p = {.r = r,
-                       .vocab = json_member(r->model, "vocab"),
+                       .vocab = r->json,
                        .special = json_object(),
                        .unknown = reading_content(json_member(r->model, "unk_token")),
                        .size = reading_size(r, "vocab_size_per_layer_input vocab_size")};
     gufo_status status =
         p.special == NULL ? fail_memory(r->error)
-        : json_is_object(p.vocab)
+        : r->json->has_vocab && !r->json->vocab_is_list
             ? measure(&p)
             : reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json", "the model has no \"vocab\"");
 
@@ -438,7 +430,7 @@ static gufo_status find_bytes(json_reading *j, const json_t *step, gufo_str type
 /* Whether normalizer or pre-tokenizer make bytes of texts. */
 static bool is_byte_level(const tokenizer_reading *r)
 {
-    json_reading reading = {.allocator = *r->allocator, .root = r->json};
+    json_reading reading = {.allocator = *r->allocator, .file = r->json};
     bool found = false;
 
     (void)json_each_step(&reading, "normalizer", "normalizers", find_bytes, &found);

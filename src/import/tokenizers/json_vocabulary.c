@@ -12,16 +12,17 @@
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/readers.h"
 #include "text/formats/json_reading.h"
+#include "text/formats/tokenizer_lists.h"
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
 typedef struct id_reading {
     tokenizer_reading *r;
-    const char *file;    /* of the vocabulary */
-    const json_t *vocab; /* text: id */
-    json_t *added;       /* text: id, of added tokens */
-    uint64_t count;      /* of different texts */
-    uint64_t largest;    /* the largest id */
+    const char *file; /* of the vocabulary */
+    const tokenizer_file *vocab;
+    json_t *added;    /* text: id, of added tokens */
+    uint64_t count;   /* of different texts */
+    uint64_t largest; /* the largest id */
     token_list list;
 } id_reading;
 
@@ -29,16 +30,15 @@ typedef struct id_reading {
 static gufo_status count_added(void *context, const added_token *token)
 {
     id_reading *v = context;
-    const json_t *known = json_object_getn(v->vocab, token->text.data, token->text.len);
+    const file_entry *entry = tokenizer_file_find(v->vocab, token->text);
+    const json_t *added = json_object_getn(v->added, token->text.data, token->text.len);
+    uint64_t known = entry != NULL ? entry->id : (uint64_t)json_integer_value(added);
 
-    if (known == NULL)
-        known = json_object_getn(v->added, token->text.data, token->text.len);
-    if (known != NULL)
-        return (uint64_t)json_integer_value(known) == token->id
-                   ? GUFO_OK
-                   : reading_fail(v->r, GUFO_E_MALFORMED, token->file,
-                                  "token %s has two ids, %" JSON_INTEGER_FORMAT " and %" PRIu64,
-                                  QUOTED(token->text), json_integer_value(known), token->id);
+    if (entry != NULL || added != NULL)
+        return known == token->id ? GUFO_OK
+                                  : reading_fail(v->r, GUFO_E_MALFORMED, token->file,
+                                                 "token %s has two ids, %" PRIu64 " and %" PRIu64,
+                                                 QUOTED(token->text), known, token->id);
     v->count++;
     v->largest = larger(v->largest, token->id);
     return json_object_setn_new(v->added, token->text.data, token->text.len,
@@ -51,11 +51,11 @@ static gufo_status count_tokens(id_reading *v)
 {
     tokenizer_reading *r = v->r;
     uint64_t size = reading_size(r, "vocab_size");
-    gufo_status status = reading_largest_id(v->r, v->file, v->vocab, &v->largest);
+    gufo_status status;
 
-    v->count = json_object_size(v->vocab);
-    if (status == GUFO_OK)
-        status = reading_each_added(r, count_added, v);
+    v->largest = reading_largest_id(v->vocab);
+    v->count = v->vocab->vocab_count;
+    status = reading_each_added(r, count_added, v);
     if (status == GUFO_OK && r->json == NULL)
         status = reading_each_listed(r, count_added, v);
     if (status == GUFO_OK)
@@ -75,17 +75,12 @@ static gufo_status count_tokens(id_reading *v)
 
 static gufo_status place_vocab(id_reading *v)
 {
+    const tokenizer_file *f = v->vocab;
     gufo_status status = GUFO_OK;
-    const char *text;
-    json_t *value;
 
-    json_object_foreach((json_t *)v->vocab, text, value)
-    {
-        status = reading_place(v->r, v->file, &v->list, (uint64_t)json_integer_value(value),
-                               gufo_str_of(text), TOKEN_NORMAL);
-        if (status != GUFO_OK)
-            break;
-    }
+    for (uint32_t i = 0; status == GUFO_OK && i < f->vocab_count; i++)
+        status = reading_place(v->r, v->file, &v->list, f->vocab[i].id,
+                               file_str(f, f->vocab[i].text), TOKEN_NORMAL);
     return status;
 }
 
@@ -115,8 +110,11 @@ static gufo_status finish_texts(id_reading *v)
 static gufo_status read_ids(id_reading *v)
 {
     tokenizer_reading *r = v->r;
-    gufo_status status = v->added != NULL ? count_tokens(v) : fail_memory(r->error);
+    gufo_status status;
 
+    if (!v->vocab->has_vocab || v->vocab->vocab_is_list)
+        return reading_fail(r, GUFO_E_MALFORMED, v->file, "the model has no \"vocab\"");
+    status = v->added != NULL ? count_tokens(v) : fail_memory(r->error);
     if (status == GUFO_OK)
         status = place_vocab(v);
     if (status == GUFO_OK)
@@ -151,12 +149,10 @@ static gufo_status set_bpe(id_reading *v)
     return status == GUFO_OK ? merges_write(r, v->vocab) : status;
 }
 
-static gufo_status read_bpe_of(tokenizer_reading *r, const char *file, const json_t *vocab)
+static gufo_status read_bpe_of(tokenizer_reading *r, const char *file, const tokenizer_file *vocab)
 {
     id_reading v = {.r = r, .file = file, .vocab = vocab, .added = json_object()};
-    gufo_status status = !json_is_object(vocab)
-                             ? reading_fail(r, GUFO_E_MALFORMED, file, "the model has no \"vocab\"")
-                             : read_ids(&v);
+    gufo_status status = read_ids(&v);
 
     if (status == GUFO_OK)
         status = set_bpe(&v);
@@ -167,13 +163,13 @@ static gufo_status read_bpe_of(tokenizer_reading *r, const char *file, const jso
 /* vocab.json is an object of ids, without anything around it. */
 static gufo_status read_plain_bpe(tokenizer_reading *r)
 {
-    json_t *vocab;
-    gufo_status status = reading_json(r, "vocab.json", &vocab);
+    tokenizer_file *vocab;
+    gufo_status status = reading_tables(r, "vocab.json", vocab_json_read, &vocab);
 
     if (status == GUFO_OK)
         status = vocab != NULL ? read_bpe_of(r, "vocab.json", vocab)
                                : reading_pass(r, "vocab.json", NULL);
-    json_decref(vocab);
+    tokenizer_file_free(vocab);
     return status;
 }
 
@@ -188,24 +184,15 @@ gufo_status read_atomic(tokenizer_reading *r)
     return r->json == NULL ? read_plain_bpe(r) : reading_pass(r, "tokenizer.json", NULL);
 }
 
-/* Files of old versions do not say the type; this member does. */
-static bool is_model(const json_t *model, const char *type, const char *member)
-{
-    gufo_str said = reading_content(json_member(model, "type"));
-
-    return said.len > 0 ? gufo_str_equal(said, gufo_str_of(type))
-                        : json_object_get(model, member) != NULL;
-}
-
 gufo_status read_bpe(tokenizer_reading *r)
 {
     if (r->json == NULL)
         return read_merged_bpe(r);
-    if (!is_model(r->model, "BPE", "merges"))
+    if (!json_is_model(r->json, "BPE", "merges"))
         return reading_pass(r, "tokenizer.json", "its model is not BPE");
     if (json_has_pieces(r))
         return read_hf(r);
-    return read_bpe_of(r, "tokenizer.json", json_member(r->model, "vocab"));
+    return read_bpe_of(r, "tokenizer.json", r->json);
 }
 
 /* ---- WordPiece ------------------------------------------------------------------------------ */
@@ -249,12 +236,11 @@ static gufo_status set_wordpiece(id_reading *v)
     return status == GUFO_OK ? token_list_write(&v->list, false, r->document, r->error) : status;
 }
 
-static gufo_status read_words_of(tokenizer_reading *r, const char *file, const json_t *vocab)
+static gufo_status read_words_of(tokenizer_reading *r, const char *file,
+                                 const tokenizer_file *vocab)
 {
     id_reading v = {.r = r, .file = file, .vocab = vocab, .added = json_object()};
-    gufo_status status = !json_is_object(vocab)
-                             ? reading_fail(r, GUFO_E_MALFORMED, file, "the model has no \"vocab\"")
-                             : read_ids(&v);
+    gufo_status status = read_ids(&v);
 
     for (uint32_t id = 0; status == GUFO_OK && r->json == NULL && id < v.list.count; id++)
         if (!token_is_padding(&v.list.tokens[id]) &&
@@ -266,43 +252,15 @@ static gufo_status read_words_of(tokenizer_reading *r, const char *file, const j
     return status;
 }
 
-/* vocab.txt: the token of an id is the line of that number. */
-static gufo_status ids_of_lines(tokenizer_reading *r, gufo_str text, json_t *vocab)
-{
-    uint64_t id = 0;
-
-    for (size_t at = 0; at < text.len; id++) {
-        gufo_str line = str_line(text, &at);
-
-        if (line.len == 0)
-            continue;
-        if (json_object_getn(vocab, line.data, line.len) != NULL)
-            return reading_fail(r, GUFO_E_MALFORMED, "vocab.txt",
-                                "line %" PRIu64 ": token %s occurs twice", id + 1, QUOTED(line));
-        if (json_object_setn_new(vocab, line.data, line.len, json_integer((json_int_t)id)) != 0)
-            return reading_fail(r, GUFO_E_MALFORMED, "vocab.txt",
-                                "line %" PRIu64 ": %s is not UTF-8", id + 1, QUOTED(line));
-    }
-    return GUFO_OK;
-}
-
 static gufo_status read_lines(tokenizer_reading *r)
 {
-    buffer bytes = {.allocator = r->allocator};
-    json_t *vocab = json_object();
-    bool found;
-    gufo_status status = reading_file(r, "vocab.txt", &bytes, &found);
+    tokenizer_file *vocab;
+    gufo_status status = reading_tables(r, "vocab.txt", vocab_txt_read, &vocab);
 
-    if (status == GUFO_OK && !found)
-        status = reading_pass(r, "vocab.txt", NULL);
-    else if (status == GUFO_OK)
-        status = vocab == NULL
-                     ? fail_memory(r->error)
-                     : ids_of_lines(r, (gufo_str){(const char *)bytes.data, bytes.len}, vocab);
     if (status == GUFO_OK)
-        status = read_words_of(r, "vocab.txt", vocab);
-    json_decref(vocab);
-    buffer_free(&bytes);
+        status = vocab != NULL ? read_words_of(r, "vocab.txt", vocab)
+                               : reading_pass(r, "vocab.txt", NULL);
+    tokenizer_file_free(vocab);
     return status;
 }
 
@@ -313,9 +271,9 @@ gufo_status read_wpm(tokenizer_reading *r)
         return reading_has(r, "vocab.txt")                 ? read_lines(r)
                : reading_has(r, "sentencepiece.bpe.model") ? reading_pass_to(r, "xlmr")
                                                            : read_merged_bpe(r);
-    if (is_model(r->model, "WordPiece", "max_input_chars_per_word"))
-        return read_words_of(r, "tokenizer.json", json_member(r->model, "vocab"));
-    if (is_model(r->model, "Unigram", "unk_id"))
+    if (json_is_model(r->json, "WordPiece", "max_input_chars_per_word"))
+        return read_words_of(r, "tokenizer.json", r->json);
+    if (json_is_model(r->json, "Unigram", "unk_id"))
         return reading_pass_to(r, "xlmr");
     return read_bpe(r);
 }

@@ -4,8 +4,8 @@
 
 #include "import/tokenizers/reading.h"
 
-/* Sets tokenizer.ggml.merges from tokenizer.json, or from merges.txt where that has none.  Both parts
- * and what they make must be in `vocab` (text: id).  Without any, tokens are atomic: a warning. */
-gufo_status merges_write(tokenizer_reading *r, const json_t *vocab);
+/* Sets tokenizer.ggml.merges: those of the vocabulary, or of merges.txt where that has none.  Both parts
+ * and what they make must be tokens.  Without any, tokens are atomic: a warning. */
+gufo_status merges_write(tokenizer_reading *r, const tokenizer_file *vocab);
 
 #endif

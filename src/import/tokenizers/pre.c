@@ -158,7 +158,7 @@ static gufo_status name_of_steps(tokenizer_reading *r, const char **name)
 {
     buffer steps = {.allocator = r->allocator};
     json_reading j = {.allocator = *r->allocator,
-                      .root = r->json,
+                      .file = r->json,
                       .error = r->error,
                       .options = {.note = ignore_note}};
     bool ignore_merges = json_is_true(json_object_get(r->model, "ignore_merges"));

@@ -268,7 +268,7 @@ static gufo_status compile_step(json_reading *j, const json_t *step, gufo_str ty
 pre_cutter *pre_cutter_new(tokenizer_reading *r)
 {
     pre_cutter *cutter = mem_object(r->allocator, sizeof *cutter, r->error);
-    json_reading j = {.allocator = *r->allocator, .root = r->json, .error = r->error};
+    json_reading j = {.allocator = *r->allocator, .file = r->json, .error = r->error};
     compiling c = {r, cutter};
 
     if (cutter == NULL)

@@ -161,7 +161,7 @@ gufo_status pre_reasons_fail(tokenizer_reading *r, const probe_list *probes,
     char names[SENTENCE], step[SENTENCE], examples[GUFO_MESSAGE_SIZE];
     buffer steps = {.allocator = r->allocator};
     json_reading j = {.allocator = *r->allocator,
-                      .root = r->json,
+                      .file = r->json,
                       .error = r->error,
                       .options = {.note = ignore_note}};
     bool *differs = mem_array(r->allocator, probes->count, sizeof *differs);

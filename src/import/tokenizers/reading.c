@@ -39,64 +39,36 @@ gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)
     return config_read_json(r->config, name, LARGEST_FILE, json, r->error);
 }
 
-/* Writes \uffff for each \u0000; false: there was none.  A backslash in front makes it two characters. */
-static bool spell_nul(gufo_str text, char *out)
+/* Tables take no more than the eightfold of their text. */
+gufo_status reading_tables(tokenizer_reading *r, const char *name, read_tokenizer_file *read,
+                           tokenizer_file **out)
 {
-    bool found = false;
-
-    for (size_t at = 0; at + 1 < text.len; at++) {
-        if (text.data[at] != '\\')
-            continue;
-        at++;
-        if (str_begins(str_from(text, at), "u0000")) {
-            memcpy(out + at, "uffff", 5);
-            found = true;
-        }
-    }
-    return found;
-}
-
-/* Names of JSON cannot have a NUL in memory, which is a token of some vocabularies: U+FFFF, a
- * noncharacter, replaces it. */
-static gufo_status read_with_nul(tokenizer_reading *r, const char *name, json_t **json,
-                                 gufo_error *reason)
-{
+    enum { MEMORY = 8 };
     buffer bytes = {.allocator = r->allocator};
     bool found = false;
     gufo_status status = reading_file(r, name, &bytes, &found);
-    char *path = path_of(r, name);
 
-    if (status == GUFO_OK && path == NULL)
-        status = fail_memory(r->error);
-    if (status == GUFO_OK) {
-        gufo_str text = {(const char *)bytes.data, bytes.len};
+    *out = NULL;
+    if (status == GUFO_OK && found)
+        status = import_bounds_take(r->config->bounds, MEMORY * (uint64_t)bytes.len, r->error);
+    if (status == GUFO_OK && found) {
+        gufo_error reason = {.code = GUFO_OK};
 
-        r->has_nul = found && spell_nul(text, (char *)bytes.data);
-        status = r->has_nul ? json_read_text(text, path, 0, r->config->bounds, json, r->error)
-                            : fail_as(r->error, reason);
+        *out = read((gufo_str){(const char *)bytes.data, bytes.len}, r->allocator, &reason);
+        status = *out != NULL ? GUFO_OK : fail_as(r->error, &reason);
     }
-    mem_free(r->allocator, path);
+    if (status != GUFO_OK)
+        reading_name_file(r, name);
     buffer_free(&bytes);
     return status;
 }
 
 gufo_status reading_open(tokenizer_reading *r)
 {
-    static const char name[] = "tokenizer.json";
-    gufo_error reason = {.code = GUFO_OK};
-    gufo_status status = config_read_json(r->config, name, LARGEST_FILE, &r->json, &reason);
+    gufo_status status = reading_tables(r, "tokenizer.json", tokenizer_file_read, &r->json);
 
-    return status == GUFO_OK            ? GUFO_OK
-           : status == GUFO_E_MALFORMED ? read_with_nul(r, name, &r->json, &reason)
-                                        : fail_as(r->error, &reason);
-}
-
-gufo_str reading_text(const tokenizer_reading *r, gufo_str text)
-{
-    static const char nul[1] = "";
-
-    return r->has_nul && gufo_str_equal(text, gufo_str_of("\xef\xbf\xbf")) ? (gufo_str){nul, 1}
-                                                                           : text;
+    r->model = r->json != NULL ? tokenizer_file_part(r->json, "model") : NULL;
+    return status;
 }
 
 gufo_status reading_pass(tokenizer_reading *r, const char *file, const char *why)
@@ -154,21 +126,13 @@ bool reading_id(const json_t *value, uint64_t *id)
     return json_is_integer(value) && number >= 0;
 }
 
-gufo_status reading_largest_id(tokenizer_reading *r, const char *file, const json_t *vocab,
-                               uint64_t *largest)
+uint64_t reading_largest_id(const tokenizer_file *f)
 {
-    const char *text;
-    json_t *value;
-    uint64_t id;
+    uint64_t largest = 0;
 
-    json_object_foreach((json_t *)vocab, text, value)
-    {
-        if (!reading_id(value, &id))
-            return reading_fail(r, GUFO_E_MALFORMED, file, "token %s has no id",
-                                QUOTED(gufo_str_of(text)));
-        *largest = larger(*largest, id);
-    }
-    return GUFO_OK;
+    for (uint32_t i = 0; i < f->vocab_count; i++)
+        largest = larger(largest, f->vocab[i].id);
+    return largest;
 }
 
 uint64_t reading_size(const tokenizer_reading *r, const char *names)
@@ -221,22 +185,17 @@ gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *c
 
 gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *context)
 {
-    added_token token = {.file = "tokenizer.json"};
-    json_t *list = (json_t *)json_member(r->json, "added_tokens");
+    static const char file[] = "tokenizer.json";
+    const tokenizer_file *f = r->json;
     gufo_status status = GUFO_OK;
-    size_t index;
-    json_t *value;
 
-    if (list != NULL && !json_is_array(list))
-        return reading_fail(r, GUFO_E_MALFORMED, token.file, "\"added_tokens\" is not a list");
-    json_array_foreach(list, index, value)
-    {
-        if (!reading_id(json_object_get(value, "id"), &token.id))
-            return reading_fail(r, GUFO_E_MALFORMED, token.file, "added token %zu has no id",
-                                index);
-        status = take_listed(r, value, &token, take, context);
-        if (status != GUFO_OK)
-            break;
+    for (uint32_t i = 0; f != NULL && status == GUFO_OK && i < f->added_count; i++) {
+        added_token token = {f->added[i].id, file_str(f, f->added[i].content), f->added[i].special,
+                             file};
+
+        status = token.text.len > 0 ? take(context, &token)
+                                    : reading_fail(r, GUFO_E_MALFORMED, file,
+                                                   "added token %" PRIu64 " has no text", token.id);
     }
     return status;
 }
@@ -270,7 +229,6 @@ gufo_status reading_place(tokenizer_reading *r, const char *file, token_list *li
 {
     listed_token *token = &list->tokens[id];
 
-    text = reading_text(r, text);
     if (!token_is_padding(token) && !gufo_str_equal(token->text, text))
         return reading_fail(r, GUFO_E_MALFORMED, file, "tokens %s and %s have the same id %" PRIu64,
                             QUOTED(token->text), QUOTED(text), id);

@@ -16,12 +16,11 @@ typedef struct tokenizer_reading {
     const tokenizer_request *request;
     const model_config *config;
     const gufo_allocator *allocator;
-    json_t *json;        /* tokenizer.json; NULL: none */
-    const json_t *model; /* its "model"; NULL: none */
-    bool has_nul;        /* it has U+FFFF for U+0000 */
-    json_t *added;       /* added_tokens.json; NULL: none */
-    json_t *special_map; /* special_tokens_map.json; NULL: none */
-    const char *unfit;   /* the last file that was there, but not one for its reader */
+    tokenizer_file *json; /* tokenizer.json; NULL: none */
+    const json_t *model;  /* its "model"; NULL: none */
+    json_t *added;        /* added_tokens.json; NULL: none */
+    json_t *special_map;  /* special_tokens_map.json; NULL: none */
+    const char *unfit;    /* the last file that was there, but not one for its reader */
     const char *unfit_why;
     const char *instead; /* the reader that the last one has asked for; NULL: none */
     bool has_pieces;     /* the vocabulary is one of pieces from tokenizer.json, with scores */
@@ -37,10 +36,13 @@ typedef struct tokenizer_reading {
 gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found);
 /* Reads JSON of the folder; *json is NULL if it does not exist. */
 gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json);
+/* Reads a file of the folder by its function; *out is NULL, with GUFO_OK, if it does not exist. */
+typedef tokenizer_file *read_tokenizer_file(gufo_str text, const gufo_allocator *allocator,
+                                            gufo_error *error);
+gufo_status reading_tables(tokenizer_reading *r, const char *name, read_tokenizer_file *read,
+                           tokenizer_file **out);
 /* Reads tokenizer.json, if it exists. */
 gufo_status reading_open(tokenizer_reading *r);
-/* The text of a token, as tokenizer.json means it. */
-gufo_str reading_text(const tokenizer_reading *r, gufo_str text);
 bool reading_has(const tokenizer_reading *r, const char *name);
 
 /* What a reader returns when the files that it needs are missing, or are not for it: the next one is
@@ -67,10 +69,8 @@ gufo_str reading_content(const json_t *value);
 uint64_t reading_size(const tokenizer_reading *r, const char *names);
 /* A whole number >= 0. */
 bool reading_id(const json_t *value, uint64_t *id);
-/* Enlarges *largest to the ids of a vocabulary, an object of texts and ids, each of which must be
- * one. */
-gufo_status reading_largest_id(tokenizer_reading *r, const char *file, const json_t *vocab,
-                               uint64_t *largest);
+/* The largest id of the model's vocabulary; 0: it has none. */
+uint64_t reading_largest_id(const tokenizer_file *f);
 
 /* Visits `added_tokens_decoder` of tokenizer_config.json, or "added_tokens" of tokenizer.json. */
 typedef struct added_token {

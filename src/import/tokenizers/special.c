@@ -168,7 +168,7 @@ static void take_processor(special_reading *s, const json_t *step)
 
 static void read_post_processor(special_reading *s)
 {
-    const json_t *whole = json_member(s->r->json, "post_processor"),
+    const json_t *whole = tokenizer_file_part(s->r->json, "post_processor"),
                  *list = json_object_get(whole, "processors");
     size_t index;
     json_t *step;
@@ -183,14 +183,12 @@ static void read_post_processor(special_reading *s)
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-static gufo_status set_id(special_reading *s, special_kind kind, const json_t *value)
+static gufo_status set_id(special_reading *s, special_kind kind, uint64_t id)
 {
     tokenizer_reading *r = s->r;
     gufo_document_entry tokens;
-    uint64_t id;
 
-    if (kinds[kind].key == NULL || !reading_id(value, &id) ||
-        gufo_document_find(r->document, kinds[kind].key, NULL))
+    if (kinds[kind].key == NULL || gufo_document_find(r->document, kinds[kind].key, NULL))
         return GUFO_OK;
     if (!gufo_document_find(r->document, TOKENIZER_KEY("tokens"), &tokens) ||
         id >= tokens.value.as.array.count)
@@ -203,24 +201,19 @@ static gufo_status set_id(special_reading *s, special_kind kind, const json_t *v
 /* Ids of the texts, as tokenizer.json has them among its added tokens: the first of each text. */
 static gufo_status find_ids(special_reading *s)
 {
+    const tokenizer_file *f = s->r->json;
     gufo_status status = GUFO_OK;
-    const json_t *list = json_member(s->r->json, "added_tokens");
 
     for (unsigned kind = 0; status == GUFO_OK && kind < KIND_COUNT; kind++) {
-        size_t index;
-        json_t *token;
+        uint32_t i = 0;
 
         if (!s->used[kind] || s->texts[kind].len == 0)
             continue;
-        json_array_foreach(list, index, token)
-        {
-            const json_t *content = json_object_get(token, "content");
-
-            if (json_is_string(content) && gufo_str_equal(json_str(content), s->texts[kind])) {
-                status = set_id(s, (special_kind)kind, json_object_get(token, "id"));
-                break;
-            }
-        }
+        while (i < f->added_count &&
+               !gufo_str_equal(file_str(f, f->added[i].content), s->texts[kind]))
+            i++;
+        if (i < f->added_count)
+            status = set_id(s, (special_kind)kind, f->added[i].id);
     }
     return status;
 }
@@ -233,9 +226,11 @@ static gufo_status take_configured(special_reading *s)
     for (unsigned kind = 0; status == GUFO_OK && kind < KIND_COUNT; kind++) {
         const json_t *value = json_member(raw, kinds[kind].id);
 
-        if (s->used[kind])
-            status = set_id(s, (special_kind)kind,
-                            value != NULL ? value : json_member(text, kinds[kind].id));
+        uint64_t id;
+
+        if (s->used[kind] &&
+            reading_id(value != NULL ? value : json_member(text, kinds[kind].id), &id))
+            status = set_id(s, (special_kind)kind, id);
     }
     return status;
 }
@@ -330,7 +325,7 @@ bool special_adds_bos(tokenizer_reading *r)
 gufo_status special_write(tokenizer_reading *r)
 {
     json_reading normalizer = {
-        .allocator = *r->allocator, .document = r->document, .root = r->json, .error = r->error};
+        .allocator = *r->allocator, .document = r->document, .file = r->json, .error = r->error};
     special_reading s = read_texts(r);
     gufo_status status = GUFO_OK;
 

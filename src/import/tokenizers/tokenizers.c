@@ -125,8 +125,7 @@ static gufo_status open_files(tokenizer_reading *r)
         status = reading_json(r, "added_tokens.json", &r->added);
     if (status == GUFO_OK)
         status = reading_json(r, "special_tokens_map.json", &r->special_map);
-    r->model = json_member(r->json, "model");
-    if (status == GUFO_OK && r->json != NULL && !json_is_object(r->model))
+    if (status == GUFO_OK && r->json != NULL && r->model == NULL)
         return reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json", "it has no \"model\"");
     return status;
 }
@@ -207,7 +206,7 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
     /* Sentences without a file of their own name it. */
     if (status != GUFO_OK && status != GUFO_E_NOT_FOUND && error != NULL && error->file[0] == '\0')
         fail_in(error, GUFO_FILE_INPUT, 0, r.config->folder);
-    json_decref(r.json);
+    tokenizer_file_free(r.json);
     json_decref(r.added);
     json_decref(r.special_map);
     return status;

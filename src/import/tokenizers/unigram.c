@@ -119,26 +119,17 @@ static gufo_status write_shifted(tokenizer_reading *r, const sentencepiece *mode
     return status;
 }
 
-/* In tokenizer.json the vocabulary is a list of [text, score]. */
-static gufo_status place_pairs(tokenizer_reading *r, const json_t *vocab, token_list *list)
+/* In tokenizer.json the vocabulary is a list of texts and scores. */
+static void place_pairs(tokenizer_reading *r, token_list *list)
 {
+    const tokenizer_file *f = r->json;
     uint64_t unknown;
     bool has_unknown = reading_id(json_member(r->model, "unk_id"), &unknown);
-    json_t *pair;
-    size_t id;
 
-    json_array_foreach(vocab, id, pair)
-    {
-        const json_t *text = json_array_get(pair, 0), *score = json_array_get(pair, 1);
-
-        if (!json_is_string(text) || !json_is_number(score) || json_array_size(pair) != 2)
-            return reading_fail(r, GUFO_E_MALFORMED, "tokenizer.json",
-                                "token %zu is not a pair of text and score", id);
+    for (uint32_t id = 0; id < f->vocab_count; id++)
         list->tokens[id] =
-            (listed_token){json_str(text), (float)json_number_value(score),
+            (listed_token){file_str(f, f->vocab[id].text), (float)f->scores[id],
                            has_unknown && id == unknown ? TOKEN_UNKNOWN : TOKEN_NORMAL};
-    }
-    return GUFO_OK;
 }
 
 typedef struct added_reading {
@@ -168,26 +159,26 @@ static gufo_status place_added(void *context, const added_token *token)
                                                       : TOKEN_USER_DEFINED);
 }
 
-static gufo_status write_pairs(tokenizer_reading *r, const json_t *vocab)
+static gufo_status write_pairs(tokenizer_reading *r)
 {
     json_reading normalizer = {.allocator = *r->allocator,
                                .document = r->document,
-                               .root = r->json,
+                               .file = r->json,
                                .kind = UNIGRAM,
                                .error = r->error};
     token_list list = {.tokens = NULL};
     added_reading a = {.r = r, .list = &list};
-    uint64_t known = json_array_size(vocab), size = larger(reading_size(r, "vocab_size"), known);
+    uint64_t known = r->json->vocab_count, size = larger(reading_size(r, "vocab_size"), known);
     gufo_status status = reading_each_added(r, measure_added, &a);
 
     if (status == GUFO_OK)
         status =
             token_list_make(&list, larger(size, a.largest < UINT32_MAX ? a.largest + 1 : a.largest),
                             known, PADDING_SCORE, r->allocator, r->error);
-    if (status == GUFO_OK)
-        status = place_pairs(r, vocab, &list);
-    if (status == GUFO_OK)
+    if (status == GUFO_OK) {
+        place_pairs(r, &list);
         status = reading_each_added(r, place_added, &a);
+    }
     if (status == GUFO_OK)
         status = write_list(r, &list);
     if (status == GUFO_OK)
@@ -200,7 +191,6 @@ static gufo_status write_pairs(tokenizer_reading *r, const json_t *vocab)
 
 static gufo_status read_roberta(tokenizer_reading *r, bool with_mask)
 {
-    const json_t *vocab = json_member(r->model, "vocab");
     piece_file file;
     gufo_status status = piece_file_open(r, "sentencepiece.bpe.model", &file);
 
@@ -209,8 +199,8 @@ static gufo_status read_roberta(tokenizer_reading *r, bool with_mask)
     piece_file_close(&file);
     if (status != GUFO_E_NOT_FOUND || r->json == NULL)
         return status;
-    return json_is_array(vocab) ? write_pairs(r, vocab)
-                                : reading_pass(r, "tokenizer.json", "its model is not Unigram");
+    return r->json->vocab_is_list ? write_pairs(r)
+                                  : reading_pass(r, "tokenizer.json", "its model is not Unigram");
 }
 
 gufo_status read_xlmr(tokenizer_reading *r)

@@ -9,34 +9,13 @@
  *     scores   th 0, the -1, he -15 (3 merges, id 12), h -6 */
 #include "text/formats/json_reading.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 
 #define ADDED_SCORE (-1000.0f) /* of tokens that are found before anything merges */
-
-typedef struct parts {
-    gufo_str left, right;
-} parts;
-
-static bool split(const json_t *merge, parts *out)
-{
-    gufo_str text = json_text(merge);
-    const char *space;
-
-    if (json_is_array(merge)) {
-        out->left = json_text(json_array_get(merge, 0));
-        out->right = json_text(json_array_get(merge, 1));
-        return json_array_size(merge) == 2 && out->left.len > 0 && out->right.len > 0;
-    }
-    space = text.len > 1 ? memchr(text.data + 1, ' ', text.len - 1) : NULL;
-    if (space == NULL)
-        return false;
-    out->left = (gufo_str){text.data, (size_t)(space - text.data)};
-    out->right = (gufo_str){space + 1, text.len - out->left.len - 1};
-    return out->right.len > 0 && memchr(out->right.data, ' ', out->right.len) == NULL;
-}
 
 /* Spaces inside a part become that of the byte alphabet: one space alone divides the parts. */
 static size_t write_part(char *out, gufo_str part)
@@ -52,30 +31,28 @@ static size_t write_part(char *out, gufo_str part)
     return len;
 }
 
-static gufo_status keep(json_reading *r, const json_t *list, size_t count)
+static gufo_status keep(json_reading *r)
 {
+    const tokenizer_file *f = r->merges;
+    const size_t count = f->merge_count;
     gufo_str *texts = mem_array(&r->allocator, count, sizeof *texts);
     gufo_items items = {GUFO_VALUE_STRING, count, texts};
     uint64_t bytes = count;
     gufo_status status;
     char *data;
-    parts p;
 
     for (size_t i = 0; i < count; i++)
-        if (split(json_array_get(list, i), &p))
-            bytes += 2 * ((uint64_t)p.left.len + p.right.len);
+        bytes += 2 * ((uint64_t)f->merges[i].left.len + f->merges[i].right.len);
     data = mem_array(&r->allocator, bytes, 1);
     status = texts == NULL || data == NULL ? fail_memory(r->error) : GUFO_OK;
     for (size_t i = 0, at = 0; status == GUFO_OK && i < count; i++) {
-        if (!split(json_array_get(list, i), &p)) {
-            status = json_wrong(r, "merge %zu is not two parts", i);
-            break;
-        }
         texts[i].data = data + at;
-        at += write_part(data + at, p.left);
+        at += write_part(data + at, file_str(f, f->merges[i].left));
         data[at++] = ' ';
-        at += write_part(data + at, p.right);
+        at += write_part(data + at, file_str(f, f->merges[i].right));
         texts[i].len = (size_t)(data + at - texts[i].data);
+        if (f->merges[i].left.len == 0 || f->merges[i].right.len == 0)
+            status = json_wrong(r, "a part of merge %zu is empty", i);
     }
     if (status == GUFO_OK)
         status = gufo_document_set_array(r->document, KEY("merges"), &items, r->error);
@@ -84,39 +61,34 @@ static gufo_status keep(json_reading *r, const json_t *list, size_t count)
     return status;
 }
 
-static bool is_token(const json_reading *r, gufo_str text)
-{
-    return json_object_getn(r->vocab, text.data, text.len) != NULL;
-}
-
 /* The token that a merge makes of two others. */
-static gufo_status find_made(json_reading *r, const json_t *merge, size_t rank, const json_t **made)
+static gufo_status find_made(json_reading *r, uint32_t rank, const file_entry **made)
 {
+    const file_merge *merge = &r->merges->merges[rank];
+    gufo_str left = file_str(r->merges, merge->left), right = file_str(r->merges, merge->right);
+    bool has_left = tokenizer_file_find(r->file, left) != NULL;
     char *whole;
-    parts p;
 
-    if (!split(merge, &p))
-        return json_wrong(r, "merge %zu is not two parts", rank);
-    if (!is_token(r, p.left) || !is_token(r, p.right))
-        return json_wrong(r, "merge %zu: %s is not a token", rank,
-                          QUOTED(is_token(r, p.left) ? p.right : p.left));
-    whole = mem_join(&r->allocator, p.left, p.right);
+    if (!has_left || tokenizer_file_find(r->file, right) == NULL)
+        return json_wrong(r, "merge %" PRIu32 ": %s is not a token", rank,
+                          QUOTED(has_left ? right : left));
+    whole = mem_join(&r->allocator, left, right);
     if (whole == NULL)
         return fail_memory(r->error);
-    *made = json_object_getn(r->vocab, whole, p.left.len + p.right.len);
+    *made = tokenizer_file_find(r->file, (gufo_str){whole, left.len + right.len});
     mem_free(&r->allocator, whole);
     return *made != NULL ? GUFO_OK
-                         : json_wrong(r, "merge %zu of %s and %s makes no token", rank,
-                                      QUOTED(p.left), QUOTED(p.right));
+                         : json_wrong(r, "merge %" PRIu32 " of %s and %s makes no token", rank,
+                                      QUOTED(left), QUOTED(right));
 }
 
 gufo_status json_check_merges(json_reading *r)
 {
-    const json_t *list = json_member(r->model, "merges"), *made;
     gufo_status status = GUFO_OK;
+    const file_entry *made;
 
-    for (size_t i = 0; status == GUFO_OK && i < json_array_size(list); i++)
-        status = find_made(r, json_array_get(list, i), i, &made);
+    for (uint32_t i = 0; status == GUFO_OK && i < r->merges->merge_count; i++)
+        status = find_made(r, i, &made);
     return status;
 }
 
@@ -129,23 +101,19 @@ static float score_of(uint64_t rank)
 
 gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count)
 {
-    const json_t *list = json_member(r->model, "merges"), *made;
-    size_t merges = json_array_size(list);
+    const uint32_t merges = r->merges->merge_count;
     gufo_status status = GUFO_OK;
 
-    if (!json_is_array(list))
+    if (!r->merges->has_merges)
         return json_wrong(r, "the model has no \"merges\"");
     for (uint32_t id = 0; id < count; id++)
         scores[id] = score_of((uint64_t)merges + id);
-    for (size_t rank = 0; status == GUFO_OK && rank < merges; rank++) {
-        float *score;
+    for (uint32_t rank = 0; status == GUFO_OK && rank < merges; rank++) {
+        const file_entry *made;
 
-        status = find_made(r, json_array_get(list, rank), rank, &made);
-        if (status != GUFO_OK)
-            break;
-        score = &scores[json_integer_value(made)];
-        if (*score < score_of(rank))
-            *score = score_of(rank);
+        status = find_made(r, rank, &made);
+        if (status == GUFO_OK && scores[made->id] < score_of(rank))
+            scores[made->id] = score_of(rank);
     }
     return status;
 }
@@ -178,11 +146,7 @@ static gufo_status to_scores(json_reading *r)
 
 gufo_status json_read_merges(json_reading *r)
 {
-    const json_t *list = json_member(r->model, "merges");
-
     if (r->kind == PIECES)
         return to_scores(r);
-    if (!json_is_array(list))
-        return json_wrong(r, "the model has no \"merges\"");
-    return keep(r, list, json_array_size(list));
+    return r->merges->has_merges ? keep(r) : json_wrong(r, "the model has no \"merges\"");
 }

@@ -93,7 +93,8 @@ gufo_status json_read_pre(json_reading *r)
 
     if (status == GUFO_OK && pre == NULL) {
         found = (gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len};
-        pre = pre_of_steps(found, json_flag(r, r->model, "ignore_merges", false));
+        pre = pre_of_steps(
+            found, json_flag(r, tokenizer_file_part(r->file, "model"), "ignore_merges", false));
         if (found.len > 0)
             found.len--;
         if (pre == NULL)

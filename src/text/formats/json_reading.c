@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -59,6 +60,16 @@ void json_note(json_reading *r, const char *format, ...)
     va_end(arguments);
 }
 
+bool json_is_model(const tokenizer_file *file, const char *type, const char *member)
+{
+    const json_t *model = tokenizer_file_part(file, "model"), *said = json_member(model, "type");
+
+    if (json_is_string(said) && json_string_length(said) > 0)
+        return str_is(json_text(said), type);
+    return strcmp(member, "merges") == 0 ? file->has_merges
+                                         : json_object_get(model, member) != NULL;
+}
+
 const json_t *json_member(const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);
@@ -112,7 +123,7 @@ static gufo_status walk(json_reading *r, const json_t *step, const char *list, t
 gufo_status json_each_step(json_reading *r, const char *part, const char *list, take_step *take,
                            void *context)
 {
-    const json_t *step = json_member(r->root, part);
+    const json_t *step = r->file != NULL ? tokenizer_file_part(r->file, part) : NULL;
 
     return step == NULL ? GUFO_OK : walk(r, step, list, take, context, 0);
 }

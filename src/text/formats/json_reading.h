@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
+#include "text/formats/tokenizer_file.h"
 #include "text/formats/tokenizer_json.h"
 
 #define KEY(name) "tokenizer.ggml." name
@@ -19,7 +20,7 @@ typedef enum model_kind {
 } model_kind;
 
 typedef struct read_token {
-    gufo_str text; /* a view into the JSON values; empty: no token has this id */
+    gufo_str text; /* a view into the file; empty: no token has this id */
     float score;
     int32_t type;
     bool added;
@@ -32,9 +33,8 @@ typedef struct json_reading {
     tokenizer_json_options options;
     gufo_document *document;
     model_kind kind;
-    json_t *root;
-    const json_t *model, *vocab;
-    json_t *added; /* text: its element of added_tokens */
+    const tokenizer_file *file;
+    const tokenizer_file *merges; /* the file that has them */
     read_token *tokens;
     uint32_t count;
 
@@ -53,6 +53,9 @@ __attribute__((format(printf, 2, 3))) gufo_status json_wrong(json_reading *r, co
 __attribute__((format(printf, 2, 3))) gufo_status json_unsayable(json_reading *r,
                                                                  const char *format, ...);
 __attribute__((format(printf, 2, 3))) void json_note(json_reading *r, const char *format, ...);
+
+/* Whether the model is of this type.  Files of old versions do not say it: this member does. */
+bool json_is_model(const tokenizer_file *file, const char *type, const char *member);
 
 /* The member of an object; NULL if it is missing or null. */
 const json_t *json_member(const json_t *object, const char *name);

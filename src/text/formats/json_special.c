@@ -153,12 +153,10 @@ static gufo_status set_known(json_reading *r)
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; status == GUFO_OK && i < sizeof known / sizeof *known; i++) {
-        const json_t *token = json_object_get(r->added, known[i].text);
+        const file_added *token = tokenizer_file_find_added(r->file, gufo_str_of(known[i].text));
 
         if (token != NULL && !gufo_document_find(r->document, known[i].key, NULL))
-            status = gufo_document_set_u32(
-                r->document, known[i].key,
-                (uint32_t)json_integer_value(json_object_get(token, "id")), r->error);
+            status = gufo_document_set_u32(r->document, known[i].key, token->id, r->error);
     }
     return status;
 }

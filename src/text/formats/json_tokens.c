@@ -33,38 +33,16 @@ static gufo_status place(json_reading *r, uint32_t id, gufo_str text, int32_t ty
     return GUFO_OK;
 }
 
-static bool id_of(const json_t *value, uint64_t *id)
-{
-    json_int_t number = json_integer_value(value);
-
-    *id = (uint64_t)number;
-    return json_is_integer(value) && number >= 0;
-}
-
 /* The number of tokens: one more than the largest id. */
-static gufo_status count_tokens(json_reading *r, const json_t *added_list)
+static gufo_status count_tokens(json_reading *r)
 {
-    uint64_t known =
-                 json_is_array(r->vocab) ? json_array_size(r->vocab) : json_object_size(r->vocab),
-             largest = json_is_array(r->vocab) ? known : 0, id, room;
-    json_t *value;
-    const char *text;
-    size_t index;
+    const tokenizer_file *f = r->file;
+    uint64_t known = (uint64_t)f->vocab_count + f->added_count, largest = 0, room;
 
-    if (json_is_object(r->vocab))
-        json_object_foreach((json_t *)r->vocab, text, value)
-        {
-            if (!id_of(value, &id))
-                return json_wrong(r, "token %s has no id", QUOTED(gufo_str_of(text)));
-            largest = larger(largest, id + 1);
-        }
-    json_array_foreach(added_list, index, value)
-    {
-        if (!id_of(json_object_get(value, "id"), &id))
-            return json_wrong(r, "added token %zu has no id", index);
-        largest = larger(largest, id + 1);
-        known++;
-    }
+    for (uint32_t i = 0; i < f->vocab_count; i++)
+        largest = larger(largest, UINT64_C(1) + f->vocab[i].id);
+    for (uint32_t i = 0; i < f->added_count; i++)
+        largest = larger(largest, UINT64_C(1) + f->added[i].id);
     if (r->options.size != 0 && largest > r->options.size)
         return refuse(r->error, GUFO_E_RANGE,
                       "tokenizer.json: a token has id %" PRIu64 ", but the model has %" PRIu32
@@ -91,39 +69,17 @@ static int32_t type_of(const json_reading *r, gufo_str text)
     return TYPE_NORMAL;
 }
 
-static gufo_status read_object(json_reading *r)
+static gufo_status read_vocab(json_reading *r)
 {
+    const tokenizer_file *f = r->file;
     gufo_status status = GUFO_OK;
-    const char *text;
-    json_t *value;
 
-    json_object_foreach((json_t *)r->vocab, text, value)
-    {
-        status = place(r, (uint32_t)json_integer_value(value), gufo_str_of(text),
-                       type_of(r, gufo_str_of(text)), false);
-        if (status != GUFO_OK)
-            break;
-    }
-    return status;
-}
+    for (uint32_t i = 0; status == GUFO_OK && i < f->vocab_count; i++) {
+        gufo_str text = file_str(f, f->vocab[i].text);
 
-/* Of Unigram: [text, score] for each id. */
-static gufo_status read_pairs(json_reading *r)
-{
-    gufo_status status = GUFO_OK;
-    json_t *pair;
-    size_t id;
-
-    json_array_foreach(r->vocab, id, pair)
-    {
-        const json_t *text = json_array_get(pair, 0), *score = json_array_get(pair, 1);
-
-        if (!json_is_string(text) || !json_is_number(score) || json_array_size(pair) != 2)
-            return json_wrong(r, "token %zu is not a pair of text and score", id);
-        status = place(r, (uint32_t)id, json_text(text), TYPE_NORMAL, false);
-        if (status != GUFO_OK)
-            break;
-        r->tokens[id].score = (float)json_number_value(score);
+        status = place(r, f->vocab[i].id, text, type_of(r, text), false);
+        if (f->vocab_is_list)
+            r->tokens[f->vocab[i].id].score = (float)f->scores[i];
     }
     return status;
 }
@@ -144,67 +100,53 @@ bool token_looks_special(gufo_str text)
     return str_is_word(text, "<pad> <mask> <2mass> [@BOS@]");
 }
 
-static gufo_status read_added(json_reading *r, const json_t *token)
+static gufo_status read_added(json_reading *r, const file_added *token)
 {
-    gufo_str text = json_word(r, token, "content");
-    uint32_t id = (uint32_t)json_integer_value(json_object_get(token, "id"));
-    bool special = json_flag(r, token, "special", false) || token_looks_special(text);
-    const json_t *twin = json_object_getn(r->added, text.data, text.len), *entry;
+    const tokenizer_file *f = r->file;
+    gufo_str text = file_str(f, token->content);
+    bool special = token->special || token_looks_special(text);
+    const file_entry *entry = f->vocab_is_list ? NULL : tokenizer_file_find(f, text);
 
-    if (r->status != GUFO_OK)
-        return r->status;
-    entry = json_is_object(r->vocab) ? json_object_getn(r->vocab, text.data, text.len) : NULL;
-    if (twin != NULL || (entry != NULL && json_integer_value(entry) != id))
+    if (tokenizer_file_find_added(f, text) != token || (entry != NULL && entry->id != token->id))
         return json_wrong(r, "token %s has two ids", QUOTED(text));
-    if (json_object_setn(r->added, text.data, text.len, (json_t *)token) != 0)
-        return fail_memory(r->error);
-    if (json_flag(r, token, "single_word", false) || json_flag(r, token, "lstrip", false) ||
-        json_flag(r, token, "rstrip", false))
+    if (token->single_word || token->lstrip || token->rstrip)
         json_note(r, "GGUF files do not say where %s takes white space, or stands alone",
                   QUOTED(text));
-    return place(r, id, text, special ? TYPE_CONTROL : TYPE_USER_DEFINED, true);
+    return place(r, token->id, text, special ? TYPE_CONTROL : TYPE_USER_DEFINED, true);
 }
 
 static gufo_status mark_unknown(json_reading *r)
 {
-    const json_t *unknown = json_member(r->model, "unk_token");
-    uint64_t id = GUFO_NO_TOKEN;
+    const json_t *model = tokenizer_file_part(r->file, "model"),
+                 *unknown = json_member(model, r->kind == UNIGRAM ? "unk_id" : "unk_token");
+    json_int_t number = json_integer_value(unknown);
+    uint32_t id;
 
-    if (r->kind == UNIGRAM) {
-        unknown = json_member(r->model, "unk_id");
-        if (unknown != NULL && (!id_of(unknown, &id) || id >= r->count))
-            return json_wrong(r, "\"unk_id\" is not the id of a token");
-    } else if (unknown != NULL) {
-        id = json_find_token(r, json_word(r, r->model, "unk_token"));
-        if (id == GUFO_NO_TOKEN)
-            return r->status != GUFO_OK ? r->status : json_wrong(r, "\"unk_token\" is not a token");
-    }
-    if (id == GUFO_NO_TOKEN)
+    if (unknown == NULL)
         return GUFO_OK;
+    if (r->kind == UNIGRAM && (!json_is_integer(unknown) || number < 0 || number >= r->count))
+        return json_wrong(r, "\"unk_id\" is not the id of a token");
+    id = r->kind == UNIGRAM ? (uint32_t)number
+                            : json_find_token(r, json_word(r, model, "unk_token"));
+    if (id == GUFO_NO_TOKEN)
+        return r->status != GUFO_OK ? r->status : json_wrong(r, "\"unk_token\" is not a token");
     if (r->kind == UNIGRAM || (r->kind != BYTE_LEVEL && !r->tokens[id].added))
         r->tokens[id].type = TYPE_UNKNOWN;
-    return gufo_document_set_u32(r->document, KEY("unknown_token_id"), (uint32_t)id, r->error);
+    return gufo_document_set_u32(r->document, KEY("unknown_token_id"), id, r->error);
 }
 
 gufo_status json_read_tokens(json_reading *r)
 {
-    const json_t *list = json_member(r->root, "added_tokens");
-    gufo_status status = GUFO_OK;
-    size_t index;
-    json_t *token;
+    const tokenizer_file *f = r->file;
+    gufo_status status;
 
-    r->vocab = json_member(r->model, "vocab");
-    if (r->kind == UNIGRAM ? !json_is_array(r->vocab) : !json_is_object(r->vocab))
+    if (!f->has_vocab || f->vocab_is_list != (r->kind == UNIGRAM))
         return json_wrong(r, "the model has no \"vocab\"");
-    if (list != NULL && !json_is_array(list))
-        return json_wrong(r, "\"added_tokens\" is not a list");
-    status = count_tokens(r, list);
+    status = count_tokens(r);
     if (status == GUFO_OK)
-        status = r->kind == UNIGRAM ? read_pairs(r) : read_object(r);
-    r->added = json_object();
-    if (status == GUFO_OK && r->added == NULL)
-        status = fail_memory(r->error);
-    json_array_foreach(list, index, token) if (status == GUFO_OK) status = read_added(r, token);
+        status = read_vocab(r);
+    for (uint32_t i = 0; status == GUFO_OK && i < f->added_count; i++)
+        status = read_added(r, &f->added[i]);
     return status != GUFO_OK ? status : mark_unknown(r);
 }
 

@@ -8,6 +8,7 @@
  * Whether the parts are those of the model's type is for the caller. */
 #include "text/formats/tokenizer_file.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,42 +17,11 @@
 #include "base/text.h"
 #include "text/formats/json_pull.h"
 #include "text/formats/json_tree.h"
-
-typedef struct file_reading {
-    tokenizer_file *f;
-    pull p;
-    uint64_t vocab_room, score_room, merge_room, added_room;
-    uint64_t tree_memory;
-} file_reading;
-
-static file_text place_of(const file_reading *r, gufo_str text)
-{
-    return (file_text){(uint32_t)(text.data - r->f->text), (uint32_t)text.len};
-}
-
-/* Makes room for one more at the end of a table. */
-static bool grow(file_reading *r, void **table, uint32_t count, uint64_t *room, size_t size)
-{
-    void *larger = mem_grow(&r->f->allocator, *table, count, room, size);
-
-    if (larger == NULL)
-        return pull_fail_memory(&r->p);
-    *table = larger;
-    return true;
-}
-
-/* Gives back what is left behind the end; without success it stays. */
-static void *trimmed(const file_reading *r, void *table, uint32_t count, size_t size)
-{
-    void *smaller =
-        table != NULL && count > 0 ? mem_resize(&r->f->allocator, table, count * size) : NULL;
-
-    return smaller != NULL ? smaller : table;
-}
+#include "text/formats/tokenizer_filling.h"
 
 static bool take_id(pull *p, uint32_t *out)
 {
-    size_t begin = p->at;
+    const size_t begin = p->at;
     uint64_t id;
 
     if (!pull_u64(p, &id))
@@ -74,7 +44,7 @@ static bool take_entry(file_reading *r, file_entry *e)
 
     if (!pull_name(&r->p, &text) || !take_id(&r->p, &e->id))
         return false;
-    e->text = place_of(r, text);
+    e->text = file_place(r, text);
     return true;
 }
 
@@ -84,13 +54,16 @@ static bool take_scored(file_reading *r, file_entry *e)
     pull *p = &r->p;
     void *scores = f->scores;
     gufo_str text;
-    bool good = grow(r, &scores, f->vocab_count, &r->score_room, sizeof *f->scores);
+    bool good = file_grow(r, &scores, f->vocab_count, &r->score_room, sizeof *f->scores);
 
     f->scores = scores;
+    if (pull_peek(p) != '[')
+        return pull_fail(p, GUFO_E_MALFORMED, p->at,
+                         "token %" PRIu32 " is not a pair of text and score", f->vocab_count);
     if (!good || !pull_mark(p, '[') || !pull_string(p, &text) || !pull_mark(p, ',') ||
         !pull_real(p, &f->scores[f->vocab_count]) || !pull_mark(p, ']'))
         return false;
-    *e = (file_entry){place_of(r, text), f->vocab_count};
+    *e = (file_entry){file_place(r, text), f->vocab_count};
     return true;
 }
 
@@ -105,7 +78,7 @@ static void forget_vocab(file_reading *r)
     f->vocab_count = 0;
 }
 
-static bool take_vocab(file_reading *r)
+bool file_take_vocab(file_reading *r)
 {
     tokenizer_file *f = r->f;
     void *table = f->vocab;
@@ -117,7 +90,7 @@ static bool take_vocab(file_reading *r)
     if (!f->has_vocab || !pull_mark(&r->p, f->vocab_is_list ? '[' : '{'))
         return r->p.status == GUFO_OK;
     for (bool first = true; good && pull_next(&r->p, f->vocab_is_list ? ']' : '}', &first);) {
-        good = grow(r, &table, f->vocab_count, &r->vocab_room, sizeof *f->vocab);
+        good = file_grow(r, &table, f->vocab_count, &r->vocab_room, sizeof *f->vocab);
         f->vocab = table;
         good = good && (f->vocab_is_list ? take_scored : take_entry)(r, &f->vocab[f->vocab_count]);
         f->vocab_count += good;
@@ -143,8 +116,8 @@ static bool split_line(file_reading *r, file_merge *merge, bool *is_merge)
     if (space == NULL || memchr(space + 1, ' ', (size_t)(line.data + line.len - space) - 1) != NULL)
         return pull_fail(&r->p, GUFO_E_MALFORMED, begin, "the merge %s is not two parts",
                          QUOTED(line));
-    merge->left = place_of(r, (gufo_str){line.data, (size_t)(space - line.data)});
-    merge->right = place_of(r, str_from(line, merge->left.len + 1));
+    merge->left = file_place(r, (gufo_str){line.data, (size_t)(space - line.data)});
+    merge->right = file_place(r, str_from(line, merge->left.len + 1));
     return true;
 }
 
@@ -156,7 +129,7 @@ static bool take_pair(file_reading *r, file_merge *merge, bool *is_merge)
     if (!pull_mark(&r->p, '[') || !pull_string(&r->p, &left) || !pull_mark(&r->p, ',') ||
         !pull_string(&r->p, &right) || !pull_mark(&r->p, ']'))
         return false;
-    *merge = (file_merge){place_of(r, left), place_of(r, right)};
+    *merge = (file_merge){file_place(r, left), file_place(r, right)};
     return true;
 }
 
@@ -173,7 +146,7 @@ static bool take_merges(file_reading *r)
         return r->p.status == GUFO_OK;
     for (bool first = true, begin = true; good && pull_next(&r->p, ']', &first); begin = false) {
         pairs = begin ? pull_peek(&r->p) == '[' : pairs;
-        good = grow(r, &table, f->merge_count, &r->merge_room, sizeof *f->merges);
+        good = file_grow(r, &table, f->merge_count, &r->merge_room, sizeof *f->merges);
         f->merges = table;
         good = good && (pairs ? take_pair : split_line)(r, &f->merges[f->merge_count], &is_merge);
         f->merge_count += good && is_merge;
@@ -221,7 +194,7 @@ static bool take_member(file_reading *r, file_added *token, unsigned member)
     if (member == HAS_CONTENT) {
         if (!pull_string(&r->p, &text))
             return false;
-        token->content = place_of(r, text);
+        token->content = file_place(r, text);
         return true;
     }
     while ((unsigned)FIRST_FLAG << row != member)
@@ -272,7 +245,7 @@ static bool take_added(file_reading *r)
     if (is_null(&r->p) || !pull_mark(&r->p, '['))
         return r->p.status == GUFO_OK;
     for (bool first = true; good && pull_next(&r->p, ']', &first);) {
-        good = grow(r, &table, f->added_count, &r->added_room, sizeof *f->added);
+        good = file_grow(r, &table, f->added_count, &r->added_room, sizeof *f->added);
         f->added = table;
         good = good && take_token(r, &f->added[f->added_count]);
         f->added_count += good;
@@ -314,7 +287,8 @@ static bool take_members(file_reading *r, const long_part *parts, json_t *tree)
 
 static bool take_model(file_reading *r)
 {
-    static const long_part parts[] = {{"vocab", take_vocab}, {"merges", take_merges}, {NULL, NULL}};
+    static const long_part parts[] = {
+        {"vocab", file_take_vocab}, {"merges", take_merges}, {NULL, NULL}};
     const gufo_str name = gufo_str_of("model");
     tokenizer_file *f = r->f;
     json_t *tree;
@@ -338,61 +312,10 @@ static bool take_file(file_reading *r)
     tokenizer_file *f = r->f;
 
     f->root = json_object();
-    if (!take_members(r, parts, f->root) || !pull_end(&r->p))
-        return false;
-    f->vocab = trimmed(r, f->vocab, f->vocab_count, sizeof *f->vocab);
-    f->scores = trimmed(r, f->scores, f->vocab_count, sizeof *f->scores);
-    f->merges = trimmed(r, f->merges, f->merge_count, sizeof *f->merges);
-    f->added = trimmed(r, f->added, f->added_count, sizeof *f->added);
-    return true;
+    return take_members(r, parts, f->root) && pull_end(&r->p);
 }
 
-/* ---- looking up ----------------------------------------------------------------------------- */
-
-/* The slot of a text, or the empty one where it would be. */
-static uint32_t *slot_of(const tokenizer_file *f, gufo_str text)
-{
-    uint32_t slot = (uint32_t)hash_text(f->slot_key, text) & f->slot_mask;
-
-    while (f->slots[slot] != 0 &&
-           !gufo_str_equal(file_str(f, f->vocab[f->slots[slot] - 1].text), text))
-        slot = (slot + 1) & f->slot_mask;
-    return &f->slots[slot];
-}
-
-/* In an object a text has one id, the last; a list may have it twice, and has it in its place. */
-static bool index_vocab(tokenizer_file *f)
-{
-    uint64_t room = 4;
-    uint32_t kept = 0;
-
-    while (room < UINT64_C(2) * f->vocab_count)
-        room *= 2;
-    f->slots = mem_array(&f->allocator, room, sizeof *f->slots);
-    if (f->slots == NULL)
-        return false;
-    f->slot_mask = (uint32_t)(room - 1);
-    f->slot_key = hash_key_new();
-    for (uint32_t i = 0; i < f->vocab_count; i++) {
-        uint32_t *slot = slot_of(f, file_str(f, f->vocab[i].text));
-
-        if (*slot != 0 && !f->vocab_is_list) {
-            f->vocab[*slot - 1].id = f->vocab[i].id;
-            continue;
-        }
-        f->vocab[kept++] = f->vocab[i];
-        *slot = kept;
-    }
-    f->vocab_count = kept;
-    return true;
-}
-
-const file_entry *tokenizer_file_find(const tokenizer_file *f, gufo_str text)
-{
-    uint32_t slot = *slot_of(f, text);
-
-    return slot == 0 ? NULL : &f->vocab[slot - 1];
-}
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 static const json_t *member_or_null(const json_t *object, const char *name)
 {
@@ -416,42 +339,7 @@ const json_t *tokenizer_file_flag(const tokenizer_file *f, const char *member_of
 tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocator,
                                     gufo_error *error)
 {
-    tokenizer_file *f;
-    file_reading r = {.tree_memory = JSON_TREE_MEMORY};
-    bool good;
+    file_reading r;
 
-    if (text.len >= UINT32_MAX) {
-        (void)refuse(error, GUFO_E_LIMIT, "a tokenizer.json of %zu bytes", text.len);
-        return NULL;
-    }
-    f = mem_object(allocator, sizeof *f, error);
-    if (f == NULL)
-        return NULL;
-    f->text = mem_text(&f->allocator, text);
-    f->len = text.len;
-    r.f = f;
-    r.p = (pull){.text = f->text, .len = f->len, .error = error};
-    good = f->text != NULL ? take_file(&r) && (index_vocab(f) || pull_fail_memory(&r.p))
-                           : pull_fail_memory(&r.p);
-    if (good)
-        return f;
-    tokenizer_file_free(f);
-    return NULL;
-}
-
-void tokenizer_file_free(tokenizer_file *f)
-{
-    gufo_allocator allocator;
-
-    if (f == NULL)
-        return;
-    allocator = f->allocator;
-    json_decref(f->root);
-    mem_free(&allocator, f->slots);
-    mem_free(&allocator, f->added);
-    mem_free(&allocator, f->merges);
-    mem_free(&allocator, f->scores);
-    mem_free(&allocator, f->vocab);
-    mem_free(&allocator, f->text);
-    mem_free(&allocator, f);
+    return file_finish(&r, file_begin(&r, text, allocator, error) && take_file(&r));
 }

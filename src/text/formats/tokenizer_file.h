@@ -35,6 +35,14 @@ typedef struct file_added {
     bool complete; /* it has all seven members */
 } file_added;
 
+/* Rows of a table by the texts that they begin with. */
+typedef struct file_index {
+    const void *table;
+    size_t size;     /* of a row */
+    uint32_t *slots; /* 1 + a row; 0: empty */
+    uint32_t mask;
+} file_index;
+
 typedef struct tokenizer_file {
     gufo_allocator allocator;
     char *text; /* the file; escapes of strings are decoded where they are */
@@ -52,8 +60,7 @@ typedef struct tokenizer_file {
     file_added *added;
     uint32_t added_count;
 
-    uint32_t *slots; /* of entries by text: 1 + the last one with it; 0: empty */
-    uint32_t slot_mask;
+    file_index by_text, added_by_text; /* of the last row with each text */
     hash_key slot_key;
 } tokenizer_file;
 
@@ -70,6 +77,8 @@ static inline gufo_str file_str(const tokenizer_file *f, file_text text)
 
 /* The last entry of the vocabulary with this text; NULL. */
 const file_entry *tokenizer_file_find(const tokenizer_file *f, gufo_str text);
+/* The last added token with this content; NULL. */
+const file_added *tokenizer_file_find_added(const tokenizer_file *f, gufo_str text);
 
 /* A member of root ("normalizer", ...) or of the model; NULL if it is missing or null. */
 const json_t *tokenizer_file_part(const tokenizer_file *f, const char *name);

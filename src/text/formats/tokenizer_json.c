@@ -4,15 +4,14 @@
  *     BPE with byte_fallback  llama     WordPiece  bert
  *     BPE with ByteLevel      gpt2      Unigram    t5
  *
- * Jansson parses; the values stay in its tree until the document has them. */
+ * The file's texts stay where they are until the document has them. */
 #include "text/formats/tokenizer_json.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/formats/json_reading.h"
-#include "text/formats/json_tree.h"
 
 static const struct {
     model_kind kind;
@@ -24,24 +23,29 @@ static const struct {
     {UNIGRAM, "t5", "default"},
 };
 
+static const json_t *model_of(const json_reading *r)
+{
+    return tokenizer_file_part(r->file, "model");
+}
+
 static gufo_status check_bpe(json_reading *r)
 {
-    const json_t *dropout = json_member(r->model, "dropout");
+    const json_t *model = model_of(r), *dropout = json_member(model, "dropout");
 
-    if (json_word(r, r->model, "continuing_subword_prefix").len > 0)
+    if (json_word(r, model, "continuing_subword_prefix").len > 0)
         return json_unsayable(r, "GGUF cannot say continuing_subword_prefix of BPE");
-    if (json_word(r, r->model, "end_of_word_suffix").len > 0)
+    if (json_word(r, model, "end_of_word_suffix").len > 0)
         return json_unsayable(r, "GGUF cannot say end_of_word_suffix of BPE");
     if (dropout != NULL && json_number_value(dropout) != 0.0)
         return json_unsayable(r, "GGUF cannot say dropout of BPE");
-    if (r->kind == PIECES && json_flag(r, r->model, "ignore_merges", false))
+    if (r->kind == PIECES && json_flag(r, model, "ignore_merges", false))
         return json_unsayable(r, "GGUF cannot say ignore_merges of BPE with byte_fallback");
     return r->status;
 }
 
 static gufo_status check_wordpiece(json_reading *r)
 {
-    gufo_str prefix = json_word(r, r->model, "continuing_subword_prefix");
+    gufo_str prefix = json_word(r, model_of(r), "continuing_subword_prefix");
 
     if (prefix.len > 0 && !str_is(prefix, "##"))
         return json_unsayable(r, "GGUF cannot say that WordPiece continues words with %s",
@@ -51,12 +55,11 @@ static gufo_status check_wordpiece(json_reading *r)
 
 static gufo_status check_unigram(json_reading *r)
 {
-    if (json_flag(r, r->model, "byte_fallback", false))
+    if (json_flag(r, model_of(r), "byte_fallback", false))
         return json_unsayable(r, "GGUF cannot say byte_fallback of Unigram");
     return r->status;
 }
 
-/* Files of old versions do not say the type; this member does. */
 static const struct {
     const char *type, *member;
     model_kind kind;
@@ -69,12 +72,11 @@ static const struct {
 
 static gufo_status check_model(json_reading *r)
 {
-    gufo_str type = json_word(r, r->model, "type");
+    gufo_str type = json_word(r, model_of(r), "type");
     size_t row = 0;
 
     while (row < sizeof types / sizeof *types &&
-           (type.len > 0 ? !str_is(type, types[row].type)
-                         : json_object_get(r->model, types[row].member) == NULL))
+           !json_is_model(r->file, types[row].type, types[row].member))
         row++;
     if (row == sizeof types / sizeof *types)
         return type.len > 0
@@ -82,7 +84,7 @@ static gufo_status check_model(json_reading *r)
                             "tokenizer.json: a model of type %s is not supported", QUOTED(type))
                    : json_wrong(r, "the model has no type");
     r->kind = types[row].kind;
-    if (r->kind == BYTE_LEVEL && json_flag(r, r->model, "byte_fallback", false))
+    if (r->kind == BYTE_LEVEL && json_flag(r, model_of(r), "byte_fallback", false))
         r->kind = PIECES;
     return types[row].check(r);
 }
@@ -108,8 +110,7 @@ static gufo_status read_parts(json_reading *r)
 {
     gufo_status status;
 
-    r->model = json_member(r->root, "model");
-    if (!json_is_object(r->root) || !json_is_object(r->model))
+    if (model_of(r) == NULL)
         return json_wrong(r, "it has no \"model\"");
     status = check_model(r);
     if (status == GUFO_OK)
@@ -131,25 +132,22 @@ gufo_status tokenizer_json_read(gufo_str text, const tokenizer_json_options *opt
                                 gufo_document *document, gufo_error *error)
 {
     json_reading r = {.document = document, .error = error};
+    gufo_error reason = {.code = GUFO_OK};
     gufo_status status;
-    json_error_t reason;
+    tokenizer_file *file;
 
     if (options != NULL)
         r.options = *options;
     r.allocator = *mem_allocator(r.options.allocator);
-    status = json_tree_check(text, JSON_TREE_MEMORY, NULL, error);
-    if (status != GUFO_OK)
-        return status;
-    r.root =
-        json_loadb(text.data != NULL ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &reason);
-    if (r.root != NULL)
-        status = read_parts(&r);
-    else if (json_error_code(&reason) == json_error_out_of_memory)
-        status = fail_memory(error);
-    else
-        status = json_wrong(&r, "line %d: %s", reason.line, QUOTED(gufo_str_of(reason.text)));
-    json_decref(r.added);
-    json_decref(r.root);
+    file = tokenizer_file_read(text, &r.allocator, &reason);
+    if (file == NULL)
+        return reason.code == GUFO_E_MEMORY
+                   ? fail_memory(error)
+                   : refuse(error, reason.code, "tokenizer.json: byte %" PRIu64 ": %s",
+                            reason.offset, reason.message);
+    r.file = r.merges = file;
+    status = read_parts(&r);
+    tokenizer_file_free(file);
     mem_free(&r.allocator, r.tokens);
     return status;
 }
