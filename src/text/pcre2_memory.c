@@ -14,8 +14,7 @@ static void give_back(void *block, void *allocator)
     mem_free(allocator, block);
 }
 
-pcre2_general_context *pcre2_memory_new(const gufo_allocator *allocator)
+pcre2_general_context *pcre2_memory_new(gufo_allocator *allocator)
 {
-    /* PCRE2 hands the pointer through as it is. */
-    return pcre2_general_context_create(take, give_back, (void *)(uintptr_t)allocator);
+    return pcre2_general_context_create(take, give_back, allocator);
 }

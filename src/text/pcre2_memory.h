@@ -7,6 +7,6 @@
 #include "gufo/base.h"
 
 /* NULL without memory.  `allocator` must live as long. */
-pcre2_general_context *pcre2_memory_new(const gufo_allocator *allocator);
+pcre2_general_context *pcre2_memory_new(gufo_allocator *allocator);
 
 #endif

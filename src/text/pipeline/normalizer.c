@@ -22,10 +22,12 @@ struct normalizer {
     uint64_t count, room;
 };
 
-static const normal_kind *const kinds[] = {
-    &normal_forms[0],  &normal_forms[1],      &normal_forms[2], &normal_forms[3],
-    &normal_lowercase, &normal_strip_accents, &normal_nmt,      &normal_byte_level,
-    &normal_strip,     &normal_replace_step,  &normal_prepend,  &normal_precompiled,
+static const struct {
+    const normal_kind *kind;
+} kinds[] = {
+    {&normal_forms[0]},  {&normal_forms[1]},      {&normal_forms[2]}, {&normal_forms[3]},
+    {&normal_lowercase}, {&normal_strip_accents}, {&normal_nmt},      {&normal_byte_level},
+    {&normal_strip},     {&normal_replace_step},  {&normal_prepend},  {&normal_precompiled},
 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -69,8 +71,8 @@ static gufo_status take_kind(step_reading *r, void *context)
     if (gufo_str_equal(r->type, gufo_str_of("BertNormalizer")))
         return add_bert(n, r);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (gufo_str_equal(r->type, gufo_str_of(kinds[i]->type)))
-            return add_step(n, kinds[i], r);
+        if (gufo_str_equal(r->type, gufo_str_of(kinds[i].kind->type)))
+            return add_step(n, kinds[i].kind, r);
     return refuse(r->error, GUFO_E_TYPE, "no normalizer has the type %s", QUOTED(r->type));
 }
 
@@ -103,20 +105,6 @@ void normalizer_free(normalizer *n)
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
-
-gufo_status normal_replace(normal_run *r, size_t begin, size_t end, size_t from, size_t to,
-                           gufo_str text)
-{
-    if (!work_text_keep(r->out, r->in, r->kept, begin) ||
-        !work_text_put(r->out, r->in, from, to, text))
-        return fail_memory(r->error);
-    r->kept = end;
-    r->changed = true;
-    return r->out->len <= r->most ? GUFO_OK
-                                  : refuse(r->error, GUFO_E_LIMIT,
-                                           "the normalizer makes the text longer than %llu bytes",
-                                           (unsigned long long)r->most);
-}
 
 gufo_status normalizer_run(const normalizer *n, expression_scratch *s, work_text *text,
                            work_text *spare, gufo_error *error)

@@ -27,30 +27,6 @@ static const cut_type types[] = {
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-void text_pieces_free(text_pieces *p)
-{
-    mem_free(p->text.allocator, p->list);
-    work_text_free(&p->text);
-    p->list = NULL;
-    p->count = p->room = 0;
-}
-
-bool text_pieces_add(text_pieces *p, size_t begin, size_t end)
-{
-    text_piece *list;
-
-    if (begin == end)
-        return true;
-    if (p->count == p->room) {
-        list = mem_grow(p->text.allocator, p->list, p->count, &p->room, sizeof *list);
-        if (list == NULL)
-            return false;
-        p->list = list;
-    }
-    p->list[p->count++] = (text_piece){(uint32_t)begin, (uint32_t)end};
-    return true;
-}
-
 static void swap_lists(text_pieces *a, text_pieces *b)
 {
     text_pieces other = *a;
@@ -64,21 +40,6 @@ static void swap_lists(text_pieces *a, text_pieces *b)
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-gufo_status cut_steps_add(cut_steps *steps, step_reading *r, const cut_kind *kind, void *step)
-{
-    struct cut_step *list =
-        mem_grow(steps->allocator, steps->list, steps->count, &steps->room, sizeof *list);
-
-    if (list == NULL) {
-        if (step != NULL)
-            kind->free(step, steps->allocator);
-        return step_no_memory(r);
-    }
-    steps->list = list;
-    list[steps->count++] = (struct cut_step){kind, step};
-    return r->status;
-}
 
 static gufo_status take_type(step_reading *r, void *context)
 {

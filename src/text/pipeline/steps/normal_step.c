@@ -1,7 +1,22 @@
 /* What the steps of a normalizer share. */
 #include "text/pipeline/steps/normal_step.h"
 
+#include "base/error.h"
 #include "text/vocabulary/characters.h"
+
+gufo_status normal_replace(normal_run *r, size_t begin, size_t end, size_t from, size_t to,
+                           gufo_str text)
+{
+    if (!work_text_keep(r->out, r->in, r->kept, begin) ||
+        !work_text_put(r->out, r->in, from, to, text))
+        return fail_memory(r->error);
+    r->kept = end;
+    r->changed = true;
+    return r->out->len <= r->most ? GUFO_OK
+                                  : refuse(r->error, GUFO_E_LIMIT,
+                                           "the normalizer makes the text longer than %llu bytes",
+                                           (unsigned long long)r->most);
+}
 
 gufo_status normal_transform(normal_run *r, size_t begin, size_t end, const normal_character *list,
                              size_t count)

@@ -64,7 +64,8 @@ const normal_kind normal_strip = {"Strip", read_strip, run_strip, free_strip};
 
 typedef struct replace {
     expression *pattern;
-    gufo_str content; /* its own */
+    char *own; /* the content */
+    gufo_str content;
 } replace;
 
 static void free_replace(void *step, const gufo_allocator *allocator)
@@ -72,7 +73,7 @@ static void free_replace(void *step, const gufo_allocator *allocator)
     replace *s = step;
 
     expression_free(s->pattern);
-    mem_free(allocator, (char *)(uintptr_t)s->content.data);
+    mem_free(allocator, s->own);
     mem_free(allocator, s);
 }
 
@@ -80,8 +81,9 @@ static void read_content(step_reading *r, replace *s, const char *name)
 {
     gufo_str text = step_text(r, name);
 
-    s->content = (gufo_str){mem_text(r->allocator, text), text.len};
-    if (s->content.data == NULL)
+    s->own = mem_text(r->allocator, text);
+    s->content = (gufo_str){s->own, text.len};
+    if (s->own == NULL)
         (void)step_no_memory(r);
 }
 
