@@ -206,6 +206,44 @@ static void growth_is_limited(void **state)
     json_decref(part);
 }
 
+/* As a step is made with memory that fails at one call.  False: it was not reached. */
+static bool run_out(const char *json, size_t fail_at)
+{
+    counter c;
+    gufo_allocator allocator;
+    gufo_error error = {0};
+    json_t *part = step_json(json);
+    normalizer *n;
+
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    c.fail_at = fail_at;
+    n = normalizer_new(part, &allocator, &error);
+    check(n != NULL || error.code == GUFO_E_MEMORY, "%s: %s", json, error.message);
+    normalizer_free(n);
+    check(c.in_use == 0, "%s: %zu bytes are left", json, c.in_use);
+    json_decref(part);
+    return c.denied > 0;
+}
+
+static void memory_may_run_out_at_any_call(void **state)
+{
+    static const char *const parts[] = {
+        "{'type':'NFKC'}",
+        "{'type':'Strip','strip_left':true,'strip_right':true}",
+        "{'type':'Replace','pattern':{'String':'a'},'content':''}",
+        "{'type':'Prepend','prepend':'_'}",
+        "{'type':'ByteLevel'}",
+        "{'type':'Precompiled','precompiled_charsmap':'CAAAAAAAAAAAAAAAAAA='}",
+        BERT("true", "true", "true", "true"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        for (size_t fail_at = 1; run_out(parts[i], fail_at);)
+            fail_at += 1 + fail_at / 8;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +251,7 @@ int main(void)
         cmocka_unit_test(origins_are_those_of_the_library),
         cmocka_unit_test(wrong_steps_are_refused),
         cmocka_unit_test(deep_sequences_are_refused),
+        cmocka_unit_test(memory_may_run_out_at_any_call),
         cmocka_unit_test(growth_is_limited),
     };
 

@@ -169,11 +169,66 @@ static void origins_are_needed_behind_a_cut(void **state)
     }
 }
 
+/* Cuts a text with memory that fails at one call, or at all from there on.  False: it was not reached. */
+static bool run_out(const char *json, const char *text, size_t fail_at)
+{
+    counter c;
+    gufo_allocator allocator;
+    gufo_error error = {0};
+    json_t *part = step_json(json);
+    pre_tokenizer *p;
+    expression_scratch *s;
+    gufo_status status = GUFO_E_MEMORY;
+
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    c.fail_at = fail_at;
+    p = pre_tokenizer_new(part, &allocator, &error);
+    s = p != NULL ? expression_scratch_new(&allocator, &error) : NULL;
+    if (s != NULL) {
+        text_pieces pieces = {.text = step_text_of(text, true, &default_allocator)};
+        text_pieces spare = {.text = {.allocator = &allocator, .keeps_origins = true}};
+
+        check(text_pieces_add(&pieces, 0, pieces.text.len), "no memory");
+        pieces.text.allocator = spare.text.allocator = &default_allocator;
+        status = pre_tokenizer_run(p, s, &pieces, &spare, &error);
+        text_pieces_free(&pieces);
+        text_pieces_free(&spare);
+    }
+    check(c.denied == 0 || status == GUFO_E_MEMORY || status == GUFO_OK, "%s: %d", json,
+          (int)status);
+    check(status == GUFO_OK || error.code == GUFO_E_MEMORY, "%s: %s", json, error.message);
+    expression_scratch_free(s);
+    pre_tokenizer_free(p);
+    check(c.in_use == 0, "%s: %zu bytes are left", json, c.in_use);
+    json_decref(part);
+    return c.denied > 0;
+}
+
+static void memory_may_run_out_at_any_call(void **state)
+{
+    static const char *const parts[] = {SPLIT("Removed", "false"),
+                                        REGEX("(?i:[k\xc3\x9f])|[^\\\\s]|[a-z&&[^a]]|\\\\p{Greek}"),
+                                        "{'type':'BertPreTokenizer'}",
+                                        "{'type':'Whitespace'}",
+                                        "{'type':'UnicodeScripts'}",
+                                        BYTES("true", "false"),
+                                        METASPACE(""),
+                                        "{'type':'FixedLength'}",
+                                        "{'type':'CharDelimiterSplit','delimiter':'a'}"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        for (size_t fail_at = 1; run_out(parts[i], "a \xc3\xa9-b", fail_at);)
+            fail_at += 1 + fail_at / 8;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_those_of_the_library),
         cmocka_unit_test(wrong_steps_are_refused),
+        cmocka_unit_test(memory_may_run_out_at_any_call),
         cmocka_unit_test(origins_are_needed_behind_a_cut),
     };
 

@@ -33,15 +33,18 @@ typedef struct split {
     bool invert;
 } split;
 
-static void free_split(void *step, const gufo_allocator *allocator)
+static void free_parts(const split *s, const gufo_allocator *allocator)
 {
-    split *s = step;
-
     expression_free(s->pattern);
     if (s->set != NULL)
         code_map_free(s->set, allocator);
     mem_free(allocator, s->set);
-    mem_free(allocator, s);
+}
+
+static void free_split(void *step, const gufo_allocator *allocator)
+{
+    free_parts(step, allocator);
+    mem_free(allocator, step);
 }
 
 /* ---- segments ------------------------------------------------------------------------------- */
@@ -177,7 +180,7 @@ static gufo_status add_split(step_reading *r, cut_steps *steps, split given)
     split *s = r->status == GUFO_OK ? mem_alloc(r->allocator, sizeof *s) : NULL;
 
     if (s == NULL) {
-        expression_free(given.pattern);
+        free_parts(&given, r->allocator);
         return r->status != GUFO_OK ? r->status : step_no_memory(r);
     }
     *s = given;
@@ -188,15 +191,13 @@ static gufo_status add_split(step_reading *r, cut_steps *steps, split given)
 static gufo_status add_set(step_reading *r, cut_steps *steps, const char *name, behavior how)
 {
     split s = {.behavior = how};
-    gufo_status status;
 
     if (r->status != GUFO_OK)
         return r->status;
     s.set = code_map_of_properties(&name, 1, r->allocator);
     if (s.set == NULL)
         return step_no_memory(r);
-    status = add_split(r, steps, s);
-    return status;
+    return add_split(r, steps, s);
 }
 
 gufo_status cut_add_split(step_reading *r, cut_steps *steps)
