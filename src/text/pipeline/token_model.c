@@ -46,8 +46,8 @@ gufo_status model_lacks(const tokenizer_file *f, const char *name, gufo_error *e
     return fail_member(f, name, "missing", error);
 }
 
-gufo_status model_text(const tokenizer_file *f, const char *name, bool required, gufo_str *out,
-                       gufo_error *error)
+gufo_status model_read_text(const tokenizer_file *f, const char *name, bool required, gufo_str *out,
+                            gufo_error *error)
 {
     const json_t *value = tokenizer_file_flag(f, name);
 
@@ -60,7 +60,7 @@ gufo_status model_text(const tokenizer_file *f, const char *name, bool required,
     return GUFO_OK;
 }
 
-gufo_status model_flag(const tokenizer_file *f, const char *name, bool *out, gufo_error *error)
+gufo_status model_read_flag(const tokenizer_file *f, const char *name, bool *out, gufo_error *error)
 {
     const json_t *value = tokenizer_file_flag(f, name);
 
@@ -70,8 +70,8 @@ gufo_status model_flag(const tokenizer_file *f, const char *name, bool *out, guf
                : fail_member(f, name, "neither true nor false", error);
 }
 
-gufo_status model_count(const tokenizer_file *f, const char *name, uint64_t *out, bool *found,
-                        gufo_error *error)
+gufo_status model_read_count(const tokenizer_file *f, const char *name, uint64_t *out, bool *found,
+                             gufo_error *error)
 {
     const json_t *value = tokenizer_file_flag(f, name);
 
@@ -97,7 +97,7 @@ gufo_status model_vocab(const tokenizer_file *f, bool list, gufo_error *error)
 static gufo_status find_kind(token_model *m, const tokenizer_file *f, gufo_error *error)
 {
     gufo_str type;
-    gufo_status status = model_text(f, "type", false, &type, error);
+    gufo_status status = model_read_text(f, "type", false, &type, error);
 
     if (status != GUFO_OK)
         return status;

@@ -158,7 +158,7 @@ static gufo_status read_affix(const tokenizer_file *f, const char *name, gufo_te
                               gufo_error *error)
 {
     gufo_str text;
-    gufo_status status = model_text(f, name, false, &text, error);
+    gufo_status status = model_read_text(f, name, false, &text, error);
 
     if (status != GUFO_OK)
         return status;
@@ -179,13 +179,13 @@ static gufo_status read_members(token_model *m, const tokenizer_file *f, gufo_er
     if (status == GUFO_OK)
         status = read_affix(f, "end_of_word_suffix", &b->suffix, error);
     if (status == GUFO_OK)
-        status = model_flag(f, "byte_fallback", &b->byte_fallback, error);
+        status = model_read_flag(f, "byte_fallback", &b->byte_fallback, error);
     if (status == GUFO_OK)
-        status = model_flag(f, "fuse_unk", &b->fuse_unknown, error);
+        status = model_read_flag(f, "fuse_unk", &b->fuse_unknown, error);
     if (status == GUFO_OK)
-        status = model_flag(f, "ignore_merges", &b->ignore_merges, error);
+        status = model_read_flag(f, "ignore_merges", &b->ignore_merges, error);
     if (status == GUFO_OK)
-        status = model_text(f, "unk_token", false, &unknown, error);
+        status = model_read_text(f, "unk_token", false, &unknown, error);
     if (status != GUFO_OK)
         return status;
     b->has_unknown = unknown.data != NULL;

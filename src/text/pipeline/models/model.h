@@ -86,13 +86,14 @@ static inline void token_sink_cut(token_sink *out, uint64_t count)
 /* ---- members of "model" --------------------------------------------------------------------- */
 
 /* A text; {NULL, 0} if it is missing.  GUFO_E_MALFORMED for another type, or if it is `required`. */
-gufo_status model_text(const tokenizer_file *f, const char *name, bool required, gufo_str *out,
-                       gufo_error *error);
+gufo_status model_read_text(const tokenizer_file *f, const char *name, bool required, gufo_str *out,
+                            gufo_error *error);
 /* False if it is missing; GUFO_E_MALFORMED for another type. */
-gufo_status model_flag(const tokenizer_file *f, const char *name, bool *out, gufo_error *error);
+gufo_status model_read_flag(const tokenizer_file *f, const char *name, bool *out,
+                            gufo_error *error);
 /* A number that is not negative; *found: it is there.  GUFO_E_MALFORMED for another type. */
-gufo_status model_count(const tokenizer_file *f, const char *name, uint64_t *out, bool *found,
-                        gufo_error *error);
+gufo_status model_read_count(const tokenizer_file *f, const char *name, uint64_t *out, bool *found,
+                             gufo_error *error);
 /* GUFO_E_MALFORMED: the model has no vocabulary, or one of the other form. */
 gufo_status model_vocab(const tokenizer_file *f, bool list, gufo_error *error);
 /* GUFO_E_MALFORMED: a required member is missing. */

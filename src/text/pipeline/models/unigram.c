@@ -52,9 +52,9 @@ static gufo_status read_members(token_model *m, const tokenizer_file *f, gufo_er
     gufo_status status = model_vocab(f, true, error);
 
     if (status == GUFO_OK)
-        status = model_flag(f, "byte_fallback", &u->byte_fallback, error);
+        status = model_read_flag(f, "byte_fallback", &u->byte_fallback, error);
     if (status == GUFO_OK)
-        status = model_count(f, "unk_id", &unknown, &found, error);
+        status = model_read_count(f, "unk_id", &unknown, &found, error);
     if (status == GUFO_OK && found && unknown >= f->vocab_count)
         return refuse(error, GUFO_E_MALFORMED,
                       "\"unk_id\" of the model is past the end of \"vocab\"");

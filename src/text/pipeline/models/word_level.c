@@ -23,7 +23,7 @@ static gufo_status open_words(token_model *m, const tokenizer_file *f, gufo_erro
         return fail_memory(error);
     status = model_vocab(f, false, error);
     if (status == GUFO_OK)
-        status = model_text(f, "unk_token", true, &unknown, error);
+        status = model_read_text(f, "unk_token", true, &unknown, error);
     if (status == GUFO_OK)
         w->unknown = model_find(m, unknown);
     return status;

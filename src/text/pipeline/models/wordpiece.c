@@ -31,11 +31,11 @@ static gufo_status read_members(token_model *m, const tokenizer_file *f, gufo_st
     gufo_status status = model_vocab(f, false, error);
 
     if (status == GUFO_OK)
-        status = model_text(f, "unk_token", true, &unknown, error);
+        status = model_read_text(f, "unk_token", true, &unknown, error);
     if (status == GUFO_OK)
-        status = model_text(f, "continuing_subword_prefix", true, prefix, error);
+        status = model_read_text(f, "continuing_subword_prefix", true, prefix, error);
     if (status == GUFO_OK)
-        status = model_count(f, "max_input_chars_per_word", &w->most, &found, error);
+        status = model_read_count(f, "max_input_chars_per_word", &w->most, &found, error);
     if (status == GUFO_OK && !found)
         status = model_lacks(f, "max_input_chars_per_word", error);
     if (status == GUFO_OK)
