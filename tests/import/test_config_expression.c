@@ -38,7 +38,7 @@ static void evaluate(const model_config *config, const char *text, char *out, si
     }
     free(dump);
     json_decref(json);
-    expression_free(&result);
+    expression_result_free(&result);
 }
 
 typedef struct case_row {

@@ -8,7 +8,7 @@
 /* ---- encoding ------------------------------------------------------------------------------- */
 
 /* "3:0-2 4:2-3"; the caller frees it. */
-static char *spell(const model_tokens *tokens)
+static char *spell(const piece_tokens *tokens)
 {
     char *out = calloc(1, 40 * (size_t)tokens->count + 1), *at = out;
 
@@ -23,7 +23,7 @@ static char *spell(const model_tokens *tokens)
 static gufo_status encode(const token_model *m, const char *piece, char **out, gufo_error *error)
 {
     model_scratch *s = model_scratch_new(m, NULL, error);
-    model_tokens tokens = {0};
+    piece_tokens tokens = {0};
     gufo_ids ids = {0};
     gufo_status status = GUFO_OK;
 
@@ -37,7 +37,7 @@ static gufo_status encode(const token_model *m, const char *piece, char **out, g
     for (size_t i = 0; status == GUFO_OK && i < ids.count; i++)
         check_u64(ids.ids[i], tokens.list[i].id, "%s: token %zu", piece, i);
     *out = spell(&tokens);
-    model_tokens_free(&tokens);
+    piece_tokens_free(&tokens);
     gufo_ids_free(&ids);
     model_scratch_free(s);
     return status;
@@ -235,7 +235,7 @@ static void check_long(const char *model, const char *const *words, size_t count
     token_model *m = make(model);
     gufo_error error = no_error();
     model_scratch *s = model_scratch_new(m, NULL, &error);
-    model_tokens tokens = {0};
+    piece_tokens tokens = {0};
     gufo_ids expected = {0}, ids = {0};
     char *piece = calloc(1, LENGTH + 100);
     size_t len = 0;
@@ -262,7 +262,7 @@ static void check_long(const char *model, const char *const *words, size_t count
     check_u64(tokens.list[tokens.count - 1].end, len, "%s", model);
     gufo_ids_free(&expected);
     gufo_ids_free(&ids);
-    model_tokens_free(&tokens);
+    piece_tokens_free(&tokens);
     model_scratch_free(s);
     token_model_free(m);
     free(piece);
@@ -370,14 +370,14 @@ static bool open_and_encode(const tokenizer_file *f, const gufo_allocator *alloc
     gufo_error error = no_error();
     token_model *m = token_model_new(f, allocator, &error);
     model_scratch *s = m != NULL ? model_scratch_new(m, allocator, &error) : NULL;
-    model_tokens tokens = {.allocator = allocator};
+    piece_tokens tokens = {.allocator = allocator};
     gufo_ids ids = {.allocator = allocator};
     bool done = s != NULL && token_model_ids(m, s, text, &ids, &error) == GUFO_OK &&
                 token_model_encode(m, s, text, &tokens, &error) == GUFO_OK;
 
     if (!done)
         check_u64(error.code, GUFO_E_MEMORY, "%s", error.message);
-    model_tokens_free(&tokens);
+    piece_tokens_free(&tokens);
     gufo_ids_free(&ids);
     model_scratch_free(s);
     token_model_free(m);

@@ -217,7 +217,7 @@ gufo_status config_number(const model_config *config, const char *expression, ui
 
     if (status == GUFO_OK)
         status = term_count(&result.value, INT64_MAX, out, error);
-    expression_free(&result);
+    expression_result_free(&result);
     return config_failed(config, status, error);
 }
 
@@ -232,7 +232,7 @@ gufo_status config_real(const model_config *config, const char *expression, doub
         status = term_wrong(&result.value, "a number", error);
     if (status == GUFO_OK)
         *out = term_as_real(&result.value);
-    expression_free(&result);
+    expression_result_free(&result);
     return config_failed(config, status, error);
 }
 

@@ -27,7 +27,7 @@ static gufo_status edit_field(void *context, const rule *row, gufo_error *error)
         status = fail_memory(error);
     json_decref(scope->read);
     scope->read = NULL;
-    expression_free(&result);
+    expression_result_free(&result);
     return status;
 }
 

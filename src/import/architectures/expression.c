@@ -617,11 +617,11 @@ gufo_status expression_check(const char *text, gufo_error *error)
     expression_result result = {.made = NULL};
     gufo_status status = read_whole(&r, &result);
 
-    expression_free(&result);
+    expression_result_free(&result);
     return status;
 }
 
-void expression_free(expression_result *result)
+void expression_result_free(expression_result *result)
 {
     json_decref(result->made);
     result->made = NULL;
@@ -638,6 +638,6 @@ gufo_status expression_holds(const expression_scope *scope, const char *text, bo
         return GUFO_OK;
     status = expression_evaluate(scope, text, &result, error);
     *out = status == GUFO_OK && term_is_true(&result.value);
-    expression_free(&result);
+    expression_result_free(&result);
     return status;
 }

@@ -14,11 +14,11 @@ typedef struct expression_result {
 /* The value of an expression.  One that is absent or null does not fail: its term says whether it
  * may be.  GUFO_E_MALFORMED for a kind that does not fit, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO of
  * the files that some names read, GUFO_E_ARGUMENT for what is not an expression, GUFO_E_MEMORY.  The
- * result lives as long as the configuration, and is freed with expression_free, also after a
+ * result lives as long as the configuration, and is freed with expression_result_free, also after a
  * failure. */
 gufo_status expression_evaluate(const expression_scope *scope, const char *text,
                                 expression_result *out, gufo_error *error);
-void expression_free(expression_result *result);
+void expression_result_free(expression_result *result);
 
 /* Whether a text is an expression: GUFO_E_ARGUMENT if not. */
 gufo_status expression_check(const char *text, gufo_error *error);

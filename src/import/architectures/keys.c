@@ -125,7 +125,7 @@ static gufo_status evaluate_row(writing *w, const rule *row, gufo_error *error)
         status = note_origins(w, row, &result.value, error);
     json_decref(w->scope.read);
     w->scope.read = NULL;
-    expression_free(&result);
+    expression_result_free(&result);
     return status;
 }
 

@@ -25,7 +25,7 @@ static gufo_status refuse_with(const walk *w, const rule *row)
     if (status == GUFO_OK)
         status = refuse(w->error, GUFO_E_TYPE, "%.*s", (int)result.value.text.len,
                         result.value.text.data);
-    expression_free(&result);
+    expression_result_free(&result);
     return status;
 }
 

@@ -303,7 +303,7 @@ static gufo_status doubt(void *context, const rule *row, gufo_error *error)
 
     if (status == GUFO_OK && result.value.kind == TERM_TEXT)
         copy_text(sentence, sizeof sentence, result.value.text);
-    expression_free(&result);
+    expression_result_free(&result);
     if (status != GUFO_OK)
         return status;
     return strcmp(row->type, "error") == 0 && !is_forced(c)

@@ -229,7 +229,7 @@ static gufo_status edit(const walk *w, const rule *row, gufo_error *error)
         (void)json_object_del(w->f->made->fields, row->key);
     else if (result.value.kind != TERM_ABSENT)
         status = set_field(w, gufo_str_of(row->key), field_of(&result.value), error);
-    expression_free(&result);
+    expression_result_free(&result);
     return status;
 }
 

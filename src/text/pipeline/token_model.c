@@ -222,15 +222,15 @@ void model_scratch_free(model_scratch *s)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-void model_tokens_free(model_tokens *t)
+void piece_tokens_free(piece_tokens *t)
 {
     mem_free(mem_allocator(t->allocator), t->list);
-    *t = (model_tokens){.allocator = t->allocator};
+    *t = (piece_tokens){.allocator = t->allocator};
 }
 
 bool token_sink_grow(token_sink *out, model_token token)
 {
-    model_tokens *t = out->tokens;
+    piece_tokens *t = out->tokens;
     model_token *list;
 
     if (t == NULL)
@@ -293,7 +293,7 @@ gufo_status token_model_ids(const token_model *m, model_scratch *s, gufo_str pie
 }
 
 /* Bytes of a prefix are more than the piece has. */
-static void clamp(model_tokens *tokens, uint64_t first, size_t len)
+static void clamp(piece_tokens *tokens, uint64_t first, size_t len)
 {
     for (uint64_t i = first; i < tokens->count; i++) {
         model_token *token = &tokens->list[i];
@@ -304,7 +304,7 @@ static void clamp(model_tokens *tokens, uint64_t first, size_t len)
 }
 
 gufo_status token_model_encode(const token_model *m, model_scratch *s, gufo_str piece,
-                               model_tokens *out, gufo_error *error)
+                               piece_tokens *out, gufo_error *error)
 {
     token_sink sink = {.tokens = out};
     gufo_str rest = piece;

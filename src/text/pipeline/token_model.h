@@ -11,13 +11,13 @@ typedef struct model_token {
 } model_token;
 
 /* A list that is emptied by count = 0. */
-typedef struct model_tokens {
+typedef struct piece_tokens {
     const gufo_allocator *allocator;
     model_token *list;
     uint64_t count, room;
-} model_tokens;
+} piece_tokens;
 
-void model_tokens_free(model_tokens *t);
+void piece_tokens_free(piece_tokens *t);
 
 typedef struct token_model token_model;
 
@@ -40,6 +40,6 @@ void model_scratch_free(model_scratch *s); /* NULL is allowed */
 gufo_status token_model_ids(const token_model *m, model_scratch *s, gufo_str piece, gufo_ids *out,
                             gufo_error *error);
 gufo_status token_model_encode(const token_model *m, model_scratch *s, gufo_str piece,
-                               model_tokens *out, gufo_error *error);
+                               piece_tokens *out, gufo_error *error);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct model_room model_room;
  * a part of a piece stands for. */
 typedef struct token_sink {
     gufo_ids *ids;
-    model_tokens *tokens;
+    piece_tokens *tokens;
     uint32_t base;
 } token_sink;
 
