@@ -100,10 +100,13 @@ static void test_steps(void **state)
 
 enum { BYTES = 256, WORDS = 300, LONG = 200, LONG_TEXT = 40000 };
 
+/* Begins of each other, of which the last ones have a chain of nodes behind their fourth byte. */
+static const char *const begins[] = {"xy", "xyl", "xylophone", "wxyzwxyz"};
+
 /* All bytes, words of few letters, and a token that is longer than nodes of a trie say. */
 typedef struct word_list {
-    char texts[BYTES + WORDS + 1][LONG + 1];
-    token_row rows[BYTES + WORDS + 1];
+    char texts[BYTES + WORDS + COUNT_OF(begins) + 1][LONG + 1];
+    token_row rows[BYTES + WORDS + COUNT_OF(begins) + 1];
 } word_list;
 
 static void make_words(word_list *w)
@@ -119,6 +122,8 @@ static void make_words(word_list *w)
             w->texts[i][k] = (char)('a' + random_next(&random) % 3);
     }
     memset(w->texts[BYTES + WORDS], 'a', LONG);
+    for (size_t i = 0; i < COUNT_OF(begins); i++)
+        (void)strcpy(w->texts[BYTES + WORDS + 1 + i], begins[i]);
     for (size_t i = 0; i < COUNT_OF(w->rows); i++)
         w->rows[i] = (token_row){w->texts[i], 1, 0};
 }
@@ -168,6 +173,7 @@ static void check_words(const word_list *w, const gufo_vocab *v, gufo_str text)
 /* Long texts are divided at places where no token crosses; some have none. */
 static void test_side_by_side(void **state)
 {
+    static const char begun[] = "xylophone xylophony wxyzwxyz wxyzwxy xylxy";
     word_list *w = calloc(1, sizeof *w);
     char *text = malloc(LONG_TEXT);
     uint64_t random = 5;
@@ -179,7 +185,7 @@ static void test_side_by_side(void **state)
     make_words(w);
     m = make_vocabulary(w);
     v = open_made(&m, 0);
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         for (size_t i = 0; i < LONG_TEXT; i++) {
             unsigned letter = (unsigned)(random_next(&random) % (kind == 0 ? 3 : 12));
 
@@ -187,6 +193,8 @@ static void test_side_by_side(void **state)
         }
         if (kind == 2)
             memset(text + LONG_TEXT / 2, 'a', LONG_TEXT / 4);
+        for (size_t i = 0; kind == 3 && i < LONG_TEXT; i++)
+            text[i] = begun[random_next(&random) % 9 > 0 ? i % (sizeof begun - 1) : 0];
         check_words(w, v, (gufo_str){text, all_or_few(LONG_TEXT, LONG_TEXT / 4)});
         for (size_t len = 2040; len < 2100; len += 7)
             check_words(w, v, (gufo_str){text, len});

@@ -1,13 +1,14 @@
-/* The longest tokens of stretches of text, four at a time, side by side: in lanes.
+/* The longest tokens of stretches of text, eight at a time, side by side: in lanes.
  *
  * One lane alone would wait: which byte comes next is known only when the token before it has been
  * found, and a token has as many bytes as it happens to have.  So each of the first four bytes is
  * looked up without a branch, whether a token can still go on or not, and while the node of one lane
- * is on its way from memory, those of others are looked up:
+ * is on its way from memory, those of the others are asked for:
  *
- *     pairs["th"]  ->  child 'e'  ->  child ' '       node, and the longest token so far
+ *     pairs["th"]  ->  child 'e'  ->  child ' '
  *
- * Only tokens that may be longer than that take a loop. */
+ * The nodes of the first bytes, the heads, have a form of their own: where no token ends, they say
+ * what the longest token on the way to them was.  Only tokens that may be longer take a loop. */
 #include "text/tokenizers/longest_tokens.h"
 
 #include "base/bytes.h"
@@ -17,6 +18,10 @@
 enum { PAIRS = 256 * 256, LANES = LEAST_STRETCHES };
 
 /* ---- opening -------------------------------------------------------------------------------- */
+
+/* The bits of a node that say which text ends there; all but where its children are. */
+#define BELOW_BASE ((UINT64_C(1) << 40) - 1)
+#define ENDING_TEXT (BELOW_BASE & ~(uint64_t)(TRIE_USED | 0xff))
 
 static bool is_token(uint64_t node)
 {
@@ -40,78 +45,97 @@ static uint16_t pair_number(const char *text)
     return number;
 }
 
-static uint64_t pair_of(const trie *tokens, uint8_t first, uint8_t second)
+/* A node with the longest token on the way to it: its own, or that of the node before.  Where a chain
+ * begins, its number is lost (through_chains). */
+static uint64_t with_longest(uint64_t node, uint64_t before)
 {
-    const uint64_t below_base = (UINT64_C(1) << 40) - 1;
-    uint64_t one = trie_child(tokens, tokens->root, first);
-    uint64_t two = trie_child(tokens, one, second);
+    uint64_t longest = is_token(node) ? node : before;
 
-    return (two & ~below_base) | ((is_token(two) ? two : one) & below_base);
+    return (node & ~ENDING_TEXT) | (longest & ENDING_TEXT);
 }
 
-gufo_status longest_tokens_open(longest_tokens *l, const trie *tokens, gufo_error *error)
+/* Makes heads of the nodes on the way to a token, for as long as no chain can begin before them. */
+static void add_head(longest_tokens *l, gufo_str token)
 {
+    uint64_t node = l->tokens->root;
+
+    for (size_t i = 0; i < token.len && i < TRIE_HEAD; i++) {
+        uint64_t place = trie_base(node) ^ (uint8_t)token.data[i];
+
+        node = l->heads[place] = with_longest(l->heads[place], node);
+        if (i == 1)
+            l->pairs[pair_number(token.data)] = node;
+    }
+}
+
+/* Pairs in no token: the longest one is their first byte. */
+static void fill_pairs(longest_tokens *l)
+{
+    for (unsigned first = 0; first < 256; first++)
+        for (unsigned second = 0; second < 256; second++) {
+            const char text[] = {(char)first, (char)second};
+            uint64_t one = trie_child(l->tokens, l->tokens->root, (uint8_t)first);
+
+            l->pairs[pair_number(text)] = one & BELOW_BASE;
+        }
+}
+
+gufo_status longest_tokens_open(longest_tokens *l, const trie *tokens, uint32_t count,
+                                gufo_error *error)
+{
+    const trie_texts *texts = &tokens->texts;
+
     l->tokens = tokens;
     if (!has_all_bytes(tokens))
         return GUFO_OK;
     l->pairs = mem_array(&tokens->allocator, PAIRS, sizeof *l->pairs);
-    if (l->pairs == NULL)
+    l->heads = mem_array(&tokens->allocator, tokens->unit_count, sizeof *l->heads);
+    if (l->pairs == NULL || l->heads == NULL)
         return fail_memory(error);
-    for (unsigned first = 0; first < 256; first++)
-        for (unsigned second = 0; second < 256; second++) {
-            const char text[] = {(char)first, (char)second};
-
-            l->pairs[pair_number(text)] = pair_of(tokens, (uint8_t)first, (uint8_t)second);
-        }
+    memcpy(l->heads, tokens->units, tokens->unit_count * sizeof *l->heads);
+    fill_pairs(l);
+    for (uint32_t id = 0; id < count; id++)
+        add_head(l, (gufo_str){texts->bytes + texts->starts[id],
+                               texts->starts[id + 1] - texts->starts[id]});
     return GUFO_OK;
 }
 
 void longest_tokens_close(longest_tokens *l)
 {
-    if (l->pairs != NULL)
-        mem_free(&l->tokens->allocator, l->pairs);
+    if (l->tokens == NULL)
+        return;
+    mem_free(&l->tokens->allocator, l->pairs);
+    mem_free(&l->tokens->allocator, l->heads);
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* All bits of the first number if the second one is 0, else none. */
-static inline uint64_t if_zero(uint64_t number, uint64_t zero)
+/* The child of a head; the head itself, from now on without children, if it has none for this byte.
+ * No chain begins so early. */
+static inline uint64_t child_of(const uint64_t *heads, uint64_t node, uint8_t byte)
 {
-    return number & (0 - (uint64_t)(zero == 0));
+    uint64_t child = heads[trie_base(node) ^ byte];
+
+    node = (child & (TRIE_USED | 0xff)) == (TRIE_USED | (uint64_t)byte) ? child : node & BELOW_BASE;
+    __asm__("" : "+r"(node)); /* which would else become a branch */
+    return node;
 }
 
-/* The child of a node, or TRIE_NONE, without a branch.  No chain begins so early, and TRIE_NONE has
- * no children. */
-static inline uint64_t child_of(const uint64_t *units, uint64_t node, uint8_t byte)
+/* The longest token, through chains, whose nodes have no room for the longest one so far: found from
+ * the first byte on.  Not inlined: it is needed too seldom. */
+__attribute__((noinline)) static uint64_t through_chains(const trie *tokens, const char *at,
+                                                         const char *end)
 {
-    uint64_t child = units[trie_base(node) ^ byte];
-
-    return if_zero(child, (child & (TRIE_USED | 0xff)) ^ (TRIE_USED | (uint64_t)byte));
-}
-
-/* The second node if a token ends there, else the first. */
-static inline uint64_t longer_of(uint64_t best, uint64_t node)
-{
-    return node ^ if_zero(best ^ node, node & TRIE_LENGTH);
-}
-
-/* Not inlined: it is needed too seldom. */
-__attribute__((noinline)) static uint64_t along_chain(const trie *tokens, uint64_t node,
-                                                      uint64_t best, const char *begin,
-                                                      const char *at, const char *end)
-{
-    gufo_str text = {begin, (size_t)(end - begin)};
-
-    return trie_last(tokens, node, text, (size_t)(at - begin), best);
+    return trie_last(tokens, tokens->root, (gufo_str){at, (size_t)(end - at)}, 0, TRIE_NONE);
 }
 
 /* Goes on behind the first bytes.  Nothing is read past the byte that no token goes on with. */
-__attribute__((always_inline)) static inline uint64_t longest_from(const longest_tokens *l,
-                                                                   const uint64_t *units,
-                                                                   uint64_t node, uint64_t best,
-                                                                   const char *at, const char *end)
+static inline uint64_t longest_from(const longest_tokens *l, uint64_t node, const char *at,
+                                    const char *end)
 {
+    const uint64_t *units = l->tokens->units;
     const char *next = at + TRIE_HEAD;
+    uint64_t best = node;
 
     for (;;) {
         uint64_t byte = (uint8_t)*next, child = units[trie_base(node) ^ byte];
@@ -122,26 +146,26 @@ __attribute__((always_inline)) static inline uint64_t longest_from(const longest
         node = child;
         best = (child & TRIE_LENGTH) != 0 ? child : best;
     }
-    return trie_base(node) == TRIE_CHAINED ? along_chain(l->tokens, node, best, at, next, end)
-                                           : best;
+    return trie_base(node) == TRIE_CHAINED ? through_chains(l->tokens, at, end) : best;
 }
 
-/* Takes the longest token at a place; returns where it ends. */
-__attribute__((always_inline)) static inline const char *take_token(const longest_tokens *l,
-                                                                    const uint64_t *units,
-                                                                    const char *at, const char *end,
-                                                                    uint32_t *id)
+/* Takes the longest token at a place, which is that of `node` but for what may follow behind the
+ * first bytes; returns where it ends. */
+static inline const char *put_token(const longest_tokens *l, uint64_t node, const char *at,
+                                    const char *end, uint32_t *id)
 {
-    uint64_t node = l->pairs[pair_number(at)], best = node;
-
-    node = child_of(units, node, (uint8_t)at[2]);
-    best = longer_of(best, node);
-    node = child_of(units, node, (uint8_t)at[3]);
-    best = longer_of(best, node);
     if (trie_base(node) != TRIE_LEAF)
-        best = longest_from(l, units, node, best, at, end);
-    *id = (uint32_t)(best >> 16 & 0xffffff) - 1;
-    return at + trie_length(l->tokens, best);
+        node = longest_from(l, node, at, end);
+    *id = (uint32_t)(node >> 16 & 0xffffff) - 1;
+    return at + trie_length(l->tokens, node);
+}
+
+static const char *take_token(const longest_tokens *l, const char *at, const char *end,
+                              uint32_t *id)
+{
+    uint64_t node = child_of(l->heads, l->pairs[pair_number(at)], (uint8_t)at[2]);
+
+    return put_token(l, child_of(l->heads, node, (uint8_t)at[3]), at, end, id);
 }
 
 typedef struct lane {
@@ -150,22 +174,34 @@ typedef struct lane {
     unsigned stretch;
 } lane;
 
-/* Goes through all lanes, a token of each at a time, until the first one ends. */
-static void take_side_by_side(const longest_tokens *l, lane lanes[LANES])
+/* Takes a token of each lane.  One byte of all of them is looked up before the next one. */
+static inline void take_side_by_side(const longest_tokens *l, lane *lanes)
 {
-    const uint64_t *units = l->tokens->units;
-    lane a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
+    const uint64_t *heads = l->heads, *pairs = l->pairs;
+    uint64_t nodes[LANES];
 
-    while ((a.at < a.end) & (b.at < b.end) & (c.at < c.end) & (d.at < d.end)) {
-        a.at = take_token(l, units, a.at, a.end, a.ids++);
-        b.at = take_token(l, units, b.at, b.end, b.ids++);
-        c.at = take_token(l, units, c.at, c.end, c.ids++);
-        d.at = take_token(l, units, d.at, d.end, d.ids++);
-    }
-    lanes[0] = a;
-    lanes[1] = b;
-    lanes[2] = c;
-    lanes[3] = d;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++)
+        nodes[i] = pairs[pair_number(lanes[i].at)];
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++)
+        nodes[i] = child_of(heads, nodes[i], (uint8_t)lanes[i].at[2]);
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++)
+        nodes[i] = child_of(heads, nodes[i], (uint8_t)lanes[i].at[3]);
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++)
+        lanes[i].at = put_token(l, nodes[i], lanes[i].at, lanes[i].end, lanes[i].ids++);
+}
+
+/* Whether every lane has text left. */
+static inline bool all_go_on(const lane *lanes)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < LANES; i++)
+        all &= lanes[i].at < lanes[i].end;
+    return all;
 }
 
 static lane start_stretch(text_stretches *s, unsigned stretch)
@@ -177,7 +213,7 @@ static lane start_stretch(text_stretches *s, unsigned stretch)
 static void finish_stretch(const longest_tokens *l, text_stretches *s, lane *one)
 {
     while (one->at < one->end)
-        one->at = take_token(l, l->tokens->units, one->at, one->end, one->ids++);
+        one->at = take_token(l, one->at, one->end, one->ids++);
     s->counts[one->stretch] = (uint32_t)(one->ids - s->ids[one->stretch]);
 }
 
@@ -189,7 +225,8 @@ void longest_tokens_encode(const longest_tokens *l, text_stretches *s)
     for (unsigned i = 0; i < LANES; i++)
         lanes[i] = start_stretch(s, next++);
     while (next < s->count) {
-        take_side_by_side(l, lanes);
+        while (all_go_on(lanes))
+            take_side_by_side(l, lanes);
         for (unsigned i = 0; i < LANES && next < s->count; i++)
             if (lanes[i].at == lanes[i].end) {
                 finish_stretch(l, s, &lanes[i]);

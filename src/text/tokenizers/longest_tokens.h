@@ -4,16 +4,19 @@
 
 #include "text/vocabulary/trie.h"
 
-enum { LEAST_STRETCHES = 4, MOST_STRETCHES = 64, STRETCH_BYTES = 512 };
+enum { LEAST_STRETCHES = 8, MOST_STRETCHES = 128, STRETCH_BYTES = 256 };
 
 typedef struct longest_tokens {
     const trie *tokens; /* every byte is one */
-    uint64_t *pairs; /* by two bytes: the node that they lead to, and the longest token in them */
+    uint64_t
+        *heads; /* the units of these; the first ones with the longest token on the way there */
+    uint64_t *pairs; /* by two bytes: the head that they lead to */
 } longest_tokens;
 
-/* Makes the table of pairs, 512 KiB; GUFO_E_MEMORY.  `tokens` must outlive it.  No table is made if some
- * byte is not a token. */
-gufo_status longest_tokens_open(longest_tokens *l, const trie *tokens, gufo_error *error);
+/* Makes the tables, 512 KiB and another trie, for tokens of `count` texts, which must outlive them;
+ * GUFO_E_MEMORY.  None are made if some byte is not a token. */
+gufo_status longest_tokens_open(longest_tokens *l, const trie *tokens, uint32_t count,
+                                gufo_error *error);
 void longest_tokens_close(longest_tokens *l);
 
 /* Stretches of a text, one behind the other: stretch i is from begins[i] to begins[i + 1], of

@@ -61,7 +61,7 @@ static gufo_status rwkv_open(gufo_vocab *vocab, const gufo_model *model, gufo_er
     for (uint32_t id = 0; id < vocab->size; id++)
         byte_pairs_add(&r->pairs, (gufo_str){r->bytes.data + r->starts[id],
                                              r->starts[id + 1] - r->starts[id]});
-    return longest_tokens_open(&r->longest, r->tokens, error);
+    return longest_tokens_open(&r->longest, r->tokens, vocab->size, error);
 }
 
 static void rwkv_close(gufo_vocab *vocab)
