@@ -17,7 +17,7 @@ static const char *const texts[] = {"[CLS]",
 static gufo_str text_of(const void *context, uint32_t id)
 {
     (void)context;
-    return id < COUNT_OF(texts) ? gufo_str_of(texts[id]) : (gufo_str){"", 0};
+    return id < COUNT_OF(texts) ? gufo_str_of(texts[id]) : (gufo_str){NULL, 0};
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -162,6 +162,7 @@ static const span_case span_cases[] = {
     {TRIM("false"), "\xe3\x80\x80x\xc2\xa0", 6, {0, 6}, {3, 4}, false},
     {TRIM("false"), "\xff\xffx\xff", 6, {0, 4}, {1, 3}, false},
     {TRIM("false"), "ab", 2, {0, 2}, {0, 2}, false},
+    {TRIM("true"), "x  <m> ", 99, {1, 7}, {3, 6}, true}, /* an added token: its own text counts */
     /* no more than there is */
     {TRIM("false"), "b", 3, {0, 1}, {1, 1}, false},
     {"{'type':'ByteLevel','add_prefix_space':false,'trim_offsets':false}",

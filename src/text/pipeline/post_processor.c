@@ -139,8 +139,12 @@ static void trim_end(gufo_str text, text_origin *span, size_t count)
 static void trim_span(const encoded *e, text_origin *span, gufo_str token, bool first,
                       bool prefix_space)
 {
-    size_t leading = leading_spaces(token), trailing = trailing_spaces(token);
+    size_t leading, trailing;
 
+    if (token.data == NULL && span->begin < span->end)
+        token = (gufo_str){e->text.data + span->begin, span->end - span->begin};
+    leading = leading_spaces(token);
+    trailing = trailing_spaces(token);
     /* A single space was put there; several were not. */
     if (leading == 1 && prefix_space && (first || span->begin == 0))
         leading = 0;

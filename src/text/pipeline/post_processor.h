@@ -27,7 +27,8 @@ post_processor *post_processor_new(const json_t *part, const gufo_allocator *all
 void post_processor_free(post_processor *p); /* NULL is allowed */
 
 /* `specials`: whether special tokens are added; parts that repeat, repeat without them, too.  `text_of`
- * gives the text of a token, as the vocabulary has it, for spans.  `p` may be NULL.  GUFO_E_MEMORY. */
+ * gives the text of a token, as the vocabulary has it, for spans; no data: it is an added token, which has
+ * the text that it stands for.  `p` may be NULL.  GUFO_E_MEMORY. */
 gufo_status post_processor_run(const post_processor *p, encoded *e, bool specials,
                                gufo_str (*text_of)(const void *context, uint32_t id),
                                const void *context, gufo_error *error);

@@ -71,8 +71,10 @@ static text_origin origin_of(const work_text *in, size_t begin, size_t end)
 {
     if (begin < end)
         return work_text_origin(in, begin, end);
-    return begin == 0 ? (text_origin){0, 0}
-                      : (text_origin){in->origins[begin - 1].end, in->origins[begin - 1].end};
+    if (begin == 0)
+        return in->len > 0 ? (text_origin){in->origins[0].begin, in->origins[0].begin}
+                           : (text_origin){0, 0};
+    return (text_origin){in->origins[begin - 1].end, in->origins[begin - 1].end};
 }
 
 bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text)

@@ -36,7 +36,7 @@ bool work_text_reserve(work_text *t, size_t more);
 /* Appends in[begin .. end) as it is.  False without memory. */
 bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t end);
 /* Appends a text, all of whose bytes stand for in[begin .. end).  Where begin == end the origin is empty:
- * it is behind byte begin - 1. */
+ * it is behind byte begin - 1, or where the text begins. */
 bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text);
 
 /* The range of the original that a stretch, not empty, stands for; origins must be kept. */
