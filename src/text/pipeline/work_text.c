@@ -19,6 +19,15 @@ void work_text_clear(work_text *out, const work_text *in)
     out->len = 0;
     out->begins = false;
     out->keeps_origins = in->keeps_origins;
+    out->start = in->start;
+}
+
+bool work_text_cut(work_text *out, const work_text *in, size_t begin, size_t end)
+{
+    work_text_clear(out, in);
+    if (in->keeps_origins && begin < in->len)
+        out->start = in->origins[begin].begin;
+    return work_text_keep(out, in, begin, end);
 }
 
 bool work_text_reserve(work_text *t, size_t more)
@@ -72,8 +81,7 @@ static text_origin origin_of(const work_text *in, size_t begin, size_t end)
     if (begin < end)
         return work_text_origin(in, begin, end);
     if (begin == 0)
-        return in->len > 0 ? (text_origin){in->origins[0].begin, in->origins[0].begin}
-                           : (text_origin){0, 0};
+        return (text_origin){in->start, in->start};
     return (text_origin){in->origins[begin - 1].end, in->origins[begin - 1].end};
 }
 

@@ -19,7 +19,8 @@ typedef struct work_text {
     size_t len, room;
     text_origin *origins; /* of each byte; NULL: they are not kept */
     bool keeps_origins;
-    bool begins; /* its first byte comes from the first one of the original text */
+    uint32_t start; /* where the stretch of the original text begins, if origins are kept */
+    bool begins;    /* its first byte comes from the first one of the original text */
 } work_text;
 
 /* {.allocator, .keeps_origins} is an empty one. */
@@ -33,10 +34,12 @@ static inline gufo_str work_text_str(const work_text *t)
 void work_text_clear(work_text *out, const work_text *in);
 /* Room for `more` bytes, and for one at least; false without memory. */
 bool work_text_reserve(work_text *t, size_t more);
+/* Makes `out` a stretch of `in` that is worked on alone from here on.  False without memory. */
+bool work_text_cut(work_text *out, const work_text *in, size_t begin, size_t end);
 /* Appends in[begin .. end) as it is.  False without memory. */
 bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t end);
 /* Appends a text, all of whose bytes stand for in[begin .. end).  Where begin == end the origin is empty:
- * it is behind byte begin - 1, or where the text begins. */
+ * it is behind byte begin - 1, or at `start`. */
 bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text);
 
 /* The range of the original that a stretch, not empty, stands for; origins must be kept. */
