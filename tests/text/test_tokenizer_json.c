@@ -362,7 +362,7 @@ static void test_notes(void **state)
                            options),
             named = read_as("{'pre_tokenizer': {'type': 'Whitespace'}, 'model': {'type': 'BPE',"
                             " 'vocab': {'a': 0}, 'merges': []}}",
-                            (tokenizer_json_options){.pre = "falcon", .size = 3});
+                            (tokenizer_json_options){.pre = "falcon"});
 
     (void)state;
     check_ok(o.status, &o.error, "noted");
@@ -371,7 +371,6 @@ static void test_notes(void **state)
     check_u64(rare.notes, 1, "notes");
     check_ok(named.status, &named.error, "named");
     check_word(&named, "pre", "falcon");
-    check_token(&named, 2, "[PAD2]", 5);
     gufo_document_free(o.document);
     gufo_document_free(rare.document);
     gufo_document_free(named.document);
@@ -507,8 +506,12 @@ static void check_as_converted(const outcome *o, const json_value *metadata)
     uint64_t id = 0;
 
     check(find(o, "tokens", &tokens) && find(o, "token_type", &kinds), "lists");
-    check_u64(tokens.as.array.count, (uint64_t)json_number(json_at(texts, "count")), "tokens");
+    check(tokens.as.array.count <= (uint64_t)json_number(json_at(texts, "count")), "tokens");
     for (const json_value *v = json_at(types, "value")->inside; v != NULL; v = v->next, id++) {
+        if (id >= kinds.as.array.count) { /* padding of the model */
+            check_u64((uint64_t)json_number(v), 5, "type of token %" PRIu64, id);
+            continue;
+        }
         check_ok(gufo_array_at(&kinds.as.array, id, &value, NULL), NULL, "type %" PRIu64, id);
         check_u64(value.as.i, (uint64_t)json_number(v), "type of token %" PRIu64, id);
     }
@@ -516,6 +519,8 @@ static void check_as_converted(const outcome *o, const json_value *metadata)
         char hex[256] = "";
 
         id = strtoull(v->name.data, NULL, 10);
+        if (id >= tokens.as.array.count)
+            continue;
         check_ok(gufo_array_at(&tokens.as.array, id, &value, NULL), NULL, "token %" PRIu64, id);
         for (size_t i = 0; i < value.as.str.len && i < sizeof hex / 2 - 1; i++)
             (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned char)value.as.str.data[i]);
@@ -526,7 +531,6 @@ static void check_as_converted(const outcome *o, const json_value *metadata)
 static void check_real(const char *model, const char *pre, uint64_t merges)
 {
     outcome o = {.error = no_error()};
-    tokenizer_json_options options = {.size = 0};
     json_document expected;
     const json_value *metadata;
     char name[128];
@@ -537,12 +541,10 @@ static void check_real(const char *model, const char *pre, uint64_t merges)
     expected = json_load(need_shared(name).text);
     o.document = gufo_document_new(NULL, NULL);
     metadata = json_at(expected.root, "metadata");
-    options.size =
-        (uint32_t)json_number(json_at(json_at(metadata, "tokenizer.ggml.tokens"), "count"));
     (void)snprintf(name, sizeof name, "data/convert/hf/%s/tokenizer.json", model);
     text = (char *)read_file(need_shared(name).text, &len);
     assert_non_null(text);
-    o.status = tokenizer_json_read((gufo_str){text, len}, &options, o.document, &o.error);
+    o.status = tokenizer_json_read((gufo_str){text, len}, NULL, o.document, &o.error);
     check_ok(o.status, &o.error, "%s", name);
     check_word(&o, "pre", pre);
     check_count(&o, "merges", merges);

@@ -244,17 +244,13 @@ static gufo_status set_runs(piece_reading *p)
 
 static gufo_status score(piece_reading *p)
 {
-    tokenizer_reading *r = p->r;
-    json_reading reading = {
-        .allocator = *r->allocator, .file = p->vocab, .merges = p->vocab, .error = r->error};
-    float *scores = mem_array(r->allocator, p->list.count, sizeof *scores);
-    gufo_status status =
-        scores != NULL ? json_score_merges(&reading, scores, p->list.count) : fail_memory(r->error);
+    json_reading reading = {.allocator = *p->r->allocator,
+                            .file = p->vocab,
+                            .merges = p->vocab,
+                            .list = p->list,
+                            .error = p->r->error};
 
-    for (uint32_t id = 0; status == GUFO_OK && id < p->list.count; id++)
-        p->list.tokens[id].score = json_piece_score(p->list.tokens[id].type, scores[id]);
-    mem_free(r->allocator, scores);
-    return status;
+    return json_score_tokens(&reading);
 }
 
 /* ---- what GGUF cannot say ------------------------------------------------------------------- */

@@ -93,20 +93,6 @@ static gufo_status place_added(void *context, const added_token *token)
                          control ? TOKEN_CONTROL : TOKEN_USER_DEFINED);
 }
 
-/* U+2581 is a space in tokens that users defined; texts are compared before. */
-static gufo_status finish_texts(id_reading *v)
-{
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t id = 0; status == GUFO_OK && id < v->list.count; id++) {
-        listed_token *token = &v->list.tokens[id];
-
-        if (token->type == TOKEN_USER_DEFINED)
-            status = token_list_with_spaces(&v->list, token->text, &token->text, v->r->error);
-    }
-    return status;
-}
-
 static gufo_status read_ids(id_reading *v)
 {
     tokenizer_reading *r = v->r;
@@ -123,7 +109,7 @@ static gufo_status read_ids(id_reading *v)
         status = reading_each_listed(r, place_added, v);
     if (status == GUFO_OK)
         status = reading_each_decoded(r, place_added, v);
-    return status == GUFO_OK ? finish_texts(v) : status;
+    return status;
 }
 
 static void close_ids(id_reading *v)
@@ -138,8 +124,10 @@ static gufo_status set_bpe(id_reading *v)
 {
     tokenizer_reading *r = v->r;
     gufo_str pre = {"", 0};
-    gufo_status status = pre_choose(r, &v->list, &pre);
+    gufo_status status = token_list_finish(&v->list, false, r->error);
 
+    if (status == GUFO_OK)
+        status = pre_choose(r, &v->list, &pre);
     if (status == GUFO_OK)
         status = reading_set_names(r, "gpt2", NULL);
     if (status == GUFO_OK)
@@ -197,34 +185,11 @@ gufo_status read_bpe(tokenizer_reading *r)
 
 /* ---- WordPiece ------------------------------------------------------------------------------ */
 
-/* GGUF marks the beginnings of words, WordPiece what continues them. */
-static gufo_status mark_words(id_reading *v)
-{
-    for (uint32_t id = 0; id < v->list.count; id++) {
-        listed_token *token = &v->list.tokens[id];
-        char *room;
-
-        if (token->type == TOKEN_CONTROL || token_is_padding(token))
-            continue;
-        if (str_begins(token->text, "##")) {
-            token->text = str_from(token->text, 2);
-            continue;
-        }
-        room = token_list_room(&v->list, token->text.len + strlen(WORD_START));
-        if (room == NULL)
-            return fail_memory(v->r->error);
-        memcpy(room, WORD_START, strlen(WORD_START));
-        memcpy(room + strlen(WORD_START), token->text.data, token->text.len);
-        token->text = (gufo_str){room, token->text.len + strlen(WORD_START)};
-    }
-    return GUFO_OK;
-}
-
 static gufo_status set_wordpiece(id_reading *v)
 {
     tokenizer_reading *r = v->r;
     uint64_t types = reading_size(r, "type_vocab_size");
-    gufo_status status = mark_words(v);
+    gufo_status status = token_list_finish(&v->list, true, r->error);
 
     if (status == GUFO_OK)
         status =

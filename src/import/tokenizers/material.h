@@ -2,7 +2,7 @@
 #ifndef IMPORT_TOKENIZERS_MATERIAL_H
 #define IMPORT_TOKENIZERS_MATERIAL_H
 
-#include "import/tokenizers/token_list.h"
+#include "text/formats/token_list.h"
 
 /* Bytes that follow each other in a token: no merge crosses a cut between others. */
 typedef struct byte_pairs {

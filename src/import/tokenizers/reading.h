@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "import/json_file.h"
-#include "import/tokenizers/token_list.h"
+#include "text/formats/token_list.h"
 #include "import/tokenizers/tokenizers.h"
 #include "text/formats/json_reading.h"
 

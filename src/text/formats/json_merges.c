@@ -99,14 +99,12 @@ static float score_of(uint64_t rank)
     return (float)-(int64_t)rank;
 }
 
-gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count)
+static gufo_status score_texts(json_reading *r, float *scores)
 {
     const uint32_t merges = r->merges->merge_count;
     gufo_status status = GUFO_OK;
 
-    if (!r->merges->has_merges)
-        return json_wrong(r, "the model has no \"merges\"");
-    for (uint32_t id = 0; id < count; id++)
+    for (uint32_t id = 0; id < r->list.count; id++)
         scores[id] = score_of((uint64_t)merges + id);
     for (uint32_t rank = 0; status == GUFO_OK && rank < merges; rank++) {
         const file_entry *made;
@@ -118,28 +116,33 @@ gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count)
     return status;
 }
 
-float json_piece_score(int32_t type, float made)
+/* The score of a token of this type, whose text has the score `made` by its merges. */
+static float score_type(int32_t type, float made)
 {
     switch (type) {
-    case TYPE_NORMAL:
+    case TOKEN_NORMAL:
         return made;
-    case TYPE_BYTE:
-    case TYPE_CONTROL:
-    case TYPE_UNKNOWN:
+    case TOKEN_BYTE:
+    case TOKEN_CONTROL:
+    case TOKEN_UNKNOWN:
         return 0;
     default:
         return ADDED_SCORE;
     }
 }
 
-static gufo_status to_scores(json_reading *r)
+gufo_status json_score_tokens(json_reading *r)
 {
-    float *scores = mem_array(&r->allocator, r->count, sizeof *scores);
-    gufo_status status =
-        scores != NULL ? json_score_merges(r, scores, r->count) : fail_memory(r->error);
+    listed_token *tokens = r->list.tokens;
+    gufo_status status;
+    float *scores;
 
-    for (uint32_t id = 0; status == GUFO_OK && id < r->count; id++)
-        r->tokens[id].score = json_piece_score(r->tokens[id].type, scores[id]);
+    if (!r->merges->has_merges)
+        return json_wrong(r, "the model has no \"merges\"");
+    scores = mem_array(&r->allocator, r->list.count, sizeof *scores);
+    status = scores != NULL ? score_texts(r, scores) : fail_memory(r->error);
+    for (uint32_t id = 0; status == GUFO_OK && id < r->list.count; id++)
+        tokens[id].score = score_type(tokens[id].type, scores[id]);
     mem_free(&r->allocator, scores);
     return status;
 }
@@ -147,6 +150,6 @@ static gufo_status to_scores(json_reading *r)
 gufo_status json_read_merges(json_reading *r)
 {
     if (r->kind == PIECES)
-        return to_scores(r);
+        return json_score_tokens(r);
     return r->merges->has_merges ? keep(r) : json_wrong(r, "the model has no \"merges\"");
 }

@@ -5,11 +5,11 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
+#include "text/formats/token_list.h"
 #include "text/formats/tokenizer_file.h"
 #include "text/formats/tokenizer_json.h"
 
 #define KEY(name) "tokenizer.ggml." name
-#define WORD_START "\xe2\x96\x81" /* U+2581 */
 
 /* The four models that a GGUF file can have, as bits. */
 typedef enum model_kind {
@@ -19,15 +19,6 @@ typedef enum model_kind {
     UNIGRAM = 8,    /* t5 */
 } model_kind;
 
-typedef struct read_token {
-    gufo_str text; /* a view into the file; empty: no token has this id */
-    float score;
-    int32_t type;
-    bool added;
-} read_token;
-
-enum { TYPE_NORMAL = 1, TYPE_UNKNOWN, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_UNUSED, TYPE_BYTE };
-
 typedef struct json_reading {
     gufo_allocator allocator;
     tokenizer_json_options options;
@@ -35,8 +26,7 @@ typedef struct json_reading {
     model_kind kind;
     const tokenizer_file *file;
     const tokenizer_file *merges; /* the file that has them */
-    read_token *tokens;
-    uint32_t count;
+    token_list list;
 
     /* What normalizer and pre-tokenizer say. */
     bool space_prefix, spaces_escaped, extra_spaces_removed, words_split, lowercase, strip_accents;
@@ -84,11 +74,9 @@ gufo_status json_set_tokens(json_reading *r);  /* after everything about them is
 uint32_t json_find_token(const json_reading *r, gufo_str text);
 gufo_status json_read_merges(json_reading *r);  /* json_merges.c */
 gufo_status json_check_merges(json_reading *r); /* that parts and results are tokens */
-/* How the merges of a vocabulary of pieces score the tokens up to `count`, by id: the earlier, the
- * higher.  GUFO_E_MALFORMED: no list, or a merge that makes no token. */
-gufo_status json_score_merges(json_reading *r, float *scores, uint32_t count);
-/* The score of a token of this type, whose text has the score `made` by its merges. */
-float json_piece_score(int32_t type, float made);
+/* Scores the tokens of a vocabulary of pieces as its merges say: the earlier, the higher.
+ * GUFO_E_MALFORMED: no list, or a merge that makes no token. */
+gufo_status json_score_tokens(json_reading *r);
 gufo_status json_read_normalizer(json_reading *r);        /* json_normalizer.c */
 gufo_status json_read_pre(json_reading *r);               /* json_pre.c */
 gufo_status json_spell_pre(json_reading *r, buffer *out); /* its steps, a line for each */

@@ -171,9 +171,9 @@ static gufo_status set_ends(json_reading *r)
     if (gufo_document_find(r->document, KEY("eos_token_id"), &entry))
         id = (uint32_t)entry.value.as.u;
     else
-        while (id < r->count && r->tokens[id].type != TYPE_CONTROL)
+        while (id < r->list.count && r->list.tokens[id].type != TOKEN_CONTROL)
             id++;
-    if (id == r->count)
+    if (id == r->list.count)
         return GUFO_OK;
     if (!gufo_document_find(r->document, KEY("bos_token_id"), NULL))
         status = gufo_document_set_u32(r->document, KEY("bos_token_id"), id, r->error);

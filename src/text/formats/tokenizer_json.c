@@ -120,9 +120,9 @@ static gufo_status read_parts(json_reading *r)
     if (status == GUFO_OK && (r->kind & (BYTE_LEVEL | PIECES)) != 0)
         status = json_read_merges(r);
     if (status == GUFO_OK)
-        status = json_set_tokens(r);
-    if (status == GUFO_OK)
         status = json_read_special(r);
+    if (status == GUFO_OK)
+        status = json_set_tokens(r);
     if (status == GUFO_OK)
         status = json_read_normalizer(r);
     return status != GUFO_OK ? status : r->status;
@@ -148,6 +148,6 @@ gufo_status tokenizer_json_read(gufo_str text, const tokenizer_json_options *opt
     r.file = r.merges = file;
     status = read_parts(&r);
     tokenizer_file_free(file);
-    mem_free(&r.allocator, r.tokens);
+    token_list_free(&r.list);
     return status;
 }

@@ -7,7 +7,6 @@
 
 typedef struct tokenizer_json_options {
     const char *pre; /* tokenizer.ggml.pre; NULL: what the pre-tokenizer is recognised as */
-    uint32_t size;   /* tokens of the model: those that the file lacks are padding; 0: the file's */
     /* Takes a sentence about what a GGUF file cannot say; NULL: that is a failure, where ids may
      * depend on it. */
     void (*note)(void *context, const char *sentence);

@@ -1,6 +1,6 @@
 /* The tokens of a vocabulary by id, until the document has them. */
-#ifndef IMPORT_TOKENIZERS_TOKEN_LIST_H
-#define IMPORT_TOKENIZERS_TOKEN_LIST_H
+#ifndef TEXT_FORMATS_TOKEN_LIST_H
+#define TEXT_FORMATS_TOKEN_LIST_H
 
 #include "gufo/document.h"
 
@@ -14,6 +14,7 @@ enum { /* tokenizer.ggml.token_type */
 };
 
 #define TOKENIZER_KEY(name) "tokenizer.ggml." name
+#define WORD_START "\xe2\x96\x81" /* U+2581 */
 
 /* A token whose text has no data is padding: "[PAD17]". */
 typedef struct listed_token {
@@ -46,6 +47,9 @@ static inline bool token_is_padding(const listed_token *token)
 /* The text with a space for each U+2581. */
 gufo_status token_list_with_spaces(token_list *list, gufo_str text, gufo_str *out,
                                    gufo_error *error);
+/* Texts as GGUF has them, after all were compared: U+2581 is a space in tokens that users defined; of
+ * WordPiece (`words`), which marks what continues a word, GGUF marks the beginnings. */
+gufo_status token_list_finish(token_list *list, bool words, gufo_error *error);
 /* "<0x0A>" */
 bool token_is_byte(gufo_str text);
 

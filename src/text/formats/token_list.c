@@ -1,15 +1,15 @@
 /* The tokens of a vocabulary by id.  All readers fill such a list; what they do not fill is
  * padding. */
-#include "import/tokenizers/token_list.h"
+#include "text/formats/token_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/formats/json_reading.h"
 
 enum {
     MOST_TOKENS = 1 << 26,
@@ -100,6 +100,41 @@ gufo_status token_list_with_spaces(token_list *list, gufo_str text, gufo_str *ou
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
+
+static gufo_status mark_word(token_list *list, gufo_str *text, gufo_error *error)
+{
+    char *marked = token_list_room(list, strlen(WORD_START) + text->len);
+
+    if (marked == NULL)
+        return fail_memory(error);
+    memcpy(marked, WORD_START, strlen(WORD_START));
+    memcpy(marked + strlen(WORD_START), text->data, text->len);
+    *text = (gufo_str){marked, strlen(WORD_START) + text->len};
+    return GUFO_OK;
+}
+
+static gufo_status finish_text(token_list *list, listed_token *token, bool words, gufo_error *error)
+{
+    if (token->type == TOKEN_USER_DEFINED &&
+        token_list_with_spaces(list, token->text, &token->text, error) != GUFO_OK)
+        return GUFO_E_MEMORY;
+    if (!words || token->type == TOKEN_CONTROL || token->type == TOKEN_UNKNOWN ||
+        token_is_padding(token))
+        return GUFO_OK;
+    if (!str_begins(token->text, "##") || token->text.len == 2)
+        return mark_word(list, &token->text, error);
+    token->text = str_from(token->text, 2);
+    return GUFO_OK;
+}
+
+gufo_status token_list_finish(token_list *list, bool words, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t id = 0; status == GUFO_OK && id < list->count; id++)
+        status = finish_text(list, &list->tokens[id], words, error);
+    return status;
+}
 
 bool token_is_byte(gufo_str text)
 {
