@@ -8,8 +8,8 @@
 static const char *const texts[] = {"[CLS]",
                                     "[SEP]",
                                     "a",
-                                    "\xc4\xa0"
-                                    "b", /* Ġb */
+                                    ("\xc4\xa0"
+                                     "b"), /* Ġb */
                                     "\xc4\xa0\xc4\xa0",
                                     "c ",
                                     "\xe3\x80\x80x\xc2\xa0"};
