@@ -225,3 +225,61 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     same_error 'gufo: -: standard input cannot be compared; give a file'
     run -2 bash -c '"$GUFO" diff a.gguf <(cat a.gguf)'
 }
+
+@test "diff: what lost most" {
+    "$GUFO_EXAMPLES/make_sample" a.gguf
+    gufo quantize -q a.gguf b.gguf Q4_0
+    gufo quantize -q a.gguf c.gguf Q8_0
+    run -1 gufo diff --values --sort loss a.gguf b.gguf
+    [[ "${lines[2]}" == blk.* ]]
+    # Losses never grow from row to row, and unchanged tensors are last.
+    awk 'NR > 2 && NF >= 8 && /weight/ { v = $9 == "same" ? 0 : $9; if (n++ && v > last) exit 1; last = v } END { exit n < 20 }' <<<"$output"
+    run -1 gufo diff --values --top 3 a.gguf b.gguf c.gguf
+    [ "$(grep -c '^[a-z].*weight .*Q' <<<"$output")" = 3 ]
+    has '(18 tensors more)'
+    run -1 gufo diff --values --sums a.gguf b.gguf
+    [[ "${lines[0]}" =~ ^Role\ *Tensors\ *Loss\ 1\ *Share\ 1$ ]]
+    [[ "$output" =~ $'\n'attn_q\ *2\ *0.0042\ *[0-9.]+\ %$'\n' ]]
+    [[ "$output" =~ $'\n'Layer\ *Tensors\ *Loss\ 1\ *Share\ 1$'\n' ]]
+    [[ "$output" =~ $'\n'0\ *9\ *0.0041 ]]
+    # Shares add up to everything.
+    awk '/^Layer/ { exit } NR > 1 && NF { sum += $(NF - 1) } END { exit sum < 99.5 || sum > 100.5 }' <<<"$output"
+    same_list "$output" "$(gufo diff --values --sums --threads 1 a.gguf b.gguf)"
+    run -1 gufo diff --values --map a.gguf b.gguf c.gguf
+    has 'layer  0 '
+    has '  loss, from: '
+    [ "$(grep -c '^layer  0' <<<"$output")" = 2 ]
+    for option in --sums --map '--top 1' '--sort loss'; do
+        # shellcheck disable=SC2086
+        run -2 gufo diff $option a.gguf b.gguf
+        # shellcheck disable=SC2086
+        run -2 gufo diff --values --json $option a.gguf b.gguf
+    done
+    run -1 gufo diff -q --values --map a.gguf b.gguf
+    same ''
+}
+
+@test "diff: a map on a narrow terminal, in colour, and without blocks" {
+    need_terminal
+    "$GUFO_EXAMPLES/make_sample" a.gguf
+    gufo quantize -q a.gguf b.gguf Q4_0
+    run on_terminal env COLUMNS=40 NO_COLOR=1 "$GUFO" diff --values --map a.gguf b.gguf
+    has '         a  b  c  d  e  f  g  h  i'
+    has 'layer  0 ·· ██ ██'
+    has 'a attn_norm, b attn_q'
+    run on_terminal env COLUMNS=40 LC_ALL=C "$GUFO" --color=never diff --values --map a.gguf b.gguf
+    has 'layer  0 .. @@ @@'
+    run on_terminal env COLUMNS=40 "$GUFO" --color=always diff --values --map a.gguf b.gguf
+    has $'\e[48;5;196;38;5;231m  \e[0m'
+}
+
+@test "diff: colours of lines" {
+    make_model a.gguf
+    gufo edit -q a.gguf -o b.gguf --set general.name=Other --set general.author=me --remove llama.attention.head_count_kv
+    run -1 gufo diff --color=always a.gguf b.gguf
+    has $'\e[31m- llama.attention.head_count_kv'
+    has $'\e[32m+ general.author'
+    has $'\e[33m! general.name'
+    run -1 gufo diff a.gguf b.gguf
+    lacks $'\e'
+}

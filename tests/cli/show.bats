@@ -512,7 +512,7 @@ make_blocks() {
     GUFO_PAGER='cat >/dev/null; sleep 0.2; echo end' run -0 on_terminal "$GUFO" show m.gguf
     same $'end\r'
     GUFO_PAGER='exit 5' run -0 on_terminal "$GUFO" show m.gguf
-    GUFO_PAGER=no-such-program run -3 on_terminal "$GUFO" show m.gguf
+    GUFO_PAGER=no-such-program NO_COLOR=1 run -3 on_terminal "$GUFO" show m.gguf
     has "gufo: the pager 'no-such-program' cannot be run; --no-pager does without"
     # Its status is not that of the command.
     make_gguf half.gguf kv k uint8 7 tensor a 0 8 32 cut -10
@@ -692,4 +692,42 @@ tags:
     run -1 gufo show --json --tensors='none.*' m.gguf
     has '"tensors":[]'
     run -0 gufo show --metadata='general.*' --tensors m.gguf
+}
+
+@test "show: a map of types" {
+    "$GUFO_EXAMPLES/make_sample" a.gguf
+    run -0 gufo show --map a.gguf
+    has 'layer  0 F32 F16 F16 F16 F16 F32 F16 F16 F16'
+    has '  token_embd F16, output_norm F32, output F16'
+    has '  bits per weight, from: '
+    run -0 gufo show --color=always --map a.gguf
+    has $'\e[48;5;196;38;5;231mF32\e[0m'
+    run -2 gufo show --map --json a.gguf
+    # Names of a stranger; layers and roles without number.
+    make_gguf b.gguf nopad tensor $'blk.0.\e[31m' 0 8 32 tensor blk.99999999999999999999.a 0 8 32 tensor blk.5000.a 0 8 32 \
+        tensor blk.1. 0 8 32 tensor blk. 0 8 32 tensor blk.2.a.weight 0 8 32 tensor blk.2.a 0 8 32
+    run gufo show --lenient --map b.gguf
+    has '\u{1b}[31m'
+    has '1 tensor more not shown'
+    # A model without tensors.
+    make_gguf c.gguf kv general.architecture string llama
+    run -0 gufo show --map c.gguf
+    same 'c.gguf'
+}
+
+@test "show: help, heads and errors in colour, on a terminal alone" {
+    need_terminal
+    run -0 gufo help --color=always show
+    has $'\e[1mUsage:\e[0m gufo show'
+    run -0 gufo help show
+    lacks $'\e'
+    make_model a.gguf
+    run -0 on_terminal env TERM=xterm "$GUFO" ls .
+    has $'\e[2mname '
+    run -3 on_terminal env TERM=xterm "$GUFO" show missing.gguf
+    has $'\e[1;31mgufo:\e[0m missing.gguf'
+    run -3 on_terminal env TERM=xterm NO_COLOR=1 "$GUFO" show missing.gguf
+    lacks $'\e[1;31m'
+    run -3 gufo --color=always show missing.gguf
+    same 'gufo: missing.gguf: cannot open: No such file or directory'
 }

@@ -209,6 +209,8 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     argv[0] = program; /* how getopt's messages begin */
     failure = argp_parse(&r.argp, argc, argv, line->flags | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &r);
     argv[0] = own;
+    stdout_set_color(options_color(shared));
+    report_color(options_error_color(shared));
     if (shared->quiet)
         report_quiet();
     if (failure == ENOMEM)

@@ -2,11 +2,13 @@
 #include "cli/core/options.h"
 
 #include "cli/core/stdout.h"
+#include "cli/core/text.h"
 
 #include "gufo/format.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
@@ -46,16 +48,55 @@ static void help_name(const shared_options *shared, char name[HELP_NAME_SIZE])
              shared->command != NULL ? shared->command : "");
 }
 
+/* Lines at the margin that end in a colon, and the word "Usage:". */
+static void put_bold_headings(const char *text)
+{
+    static const char usage[] = "Usage:";
+
+    for (const char *at = text; *at != '\0';) {
+        size_t len = strcspn(at, "\n"), bold = 0;
+
+        if (strncmp(at, usage, sizeof usage - 1) == 0)
+            bold = sizeof usage - 1;
+        else if (len > 1 && at[0] != ' ' && at[len - 1] == ':')
+            bold = len;
+        if (bold > 0)
+            printf("\033[1m%.*s\033[0m", (int)bold, at);
+        printf("%.*s\n", (int)(len - bold), at + bold);
+        at += len + (at[len] == '\n');
+    }
+}
+
+/* Help in colour goes through memory. */
+static FILE *begin_help(text_stream *s, const shared_options *shared, FILE *out)
+{
+    return out == stdout && options_color(shared) && text_stream_open(s) ? s->out : out;
+}
+
+static void end_help(text_stream *s, const FILE *to, const FILE *out)
+{
+    char *text;
+
+    if (to == out)
+        return;
+    text = text_stream_close(s);
+    put_bold_headings(text != NULL ? text : "");
+    free(text);
+}
+
 /* Prints the help of the whole parser and ends reading.  With the state, argp asks the filter of
  * command_line.c. */
 static int read_help(void *options, const option_given *given)
 {
     shared_options *shared = options;
     char name[HELP_NAME_SIZE], *own = given->state->name;
+    text_stream s;
+    FILE *to = begin_help(&s, shared, stdout);
 
     help_name(shared, name);
     given->state->name = name;
-    argp_state_help(given->state, stdout, HELP_PARTS);
+    argp_state_help(given->state, to, HELP_PARTS);
+    end_help(&s, to, stdout);
     given->state->name = own;
     shared->done = true;
     given->state->next = given->state->argc;
@@ -90,20 +131,34 @@ const command_option options_shared[] = {
 void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out)
 {
     char name[HELP_NAME_SIZE];
+    text_stream s;
+    FILE *to = begin_help(&s, shared, out);
 
     help_name(shared, name);
-    argp_help(parser, out, HELP_PARTS, name);
+    argp_help(parser, to, HELP_PARTS, name);
+    end_help(&s, to, out);
 }
 
-bool options_color(const shared_options *shared)
+static bool environment_allows_color(void)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
 
+    return (no_color == NULL || *no_color == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+bool options_color(const shared_options *shared)
+{
     if (shared->color != COLOR_AUTO)
         return shared->color == COLOR_ALWAYS;
-    return stdout_is_terminal() && (no_color == NULL || *no_color == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    return stdout_is_terminal() && environment_allows_color();
+}
+
+bool options_error_color(const shared_options *shared)
+{
+    return isatty(STDERR_FILENO) && shared->color != COLOR_NEVER &&
+           (shared->color == COLOR_ALWAYS || environment_allows_color());
 }
 
 int options_cpu(gufo_cpu *cpu)

@@ -45,6 +45,8 @@ void options_print_help(const struct argp *parser, const shared_options *shared,
 
 /* Whether standard output gets colour: --color, NO_COLOR, TERM, and whether it is a terminal. */
 bool options_color(const shared_options *shared);
+/* Whether reports get colour: --color, NO_COLOR, TERM, and only if standard error is a terminal. */
+bool options_error_color(const shared_options *shared);
 
 /* Reads GUFO_CPU from the environment, which nothing else reads, into *cpu: the best level if it is
  * empty or not set.  Returns CODE_OK, or CODE_USAGE after a report if the level is unknown or this

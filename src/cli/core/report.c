@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool quiet;
+static bool quiet, colored;
 static const char *command; /* that is read; NULL: gufo itself */
 
 void report_quiet(void)
@@ -17,16 +17,28 @@ void report_quiet(void)
     quiet = true;
 }
 
+void report_color(bool color)
+{
+    colored = color;
+}
+
 void report_command(const char *name)
 {
     command = name;
 }
 
+#define RED "\033[1;31m"
+#define YELLOW "\033[1;33m"
+#define BOLD "\033[1m"
+
 /* Results first, so that both streams on one terminal are in order. */
-static void start_line(const char *path)
+static void start_line(const char *path, const char *color)
 {
     fflush(stdout);
-    fputs("gufo: ", stderr);
+    if (colored)
+        fprintf(stderr, "%sgufo:\033[0m ", color);
+    else
+        fputs("gufo: ", stderr);
     if (path != NULL) {
         text_put(stderr, gufo_str_of(path), TEXT_PLAIN);
         fputs(": ", stderr);
@@ -34,12 +46,12 @@ static void start_line(const char *path)
 }
 
 /* Messages may quote arguments, and are escaped for that. */
-static void put_line(const char *path, const char *before, const char *format, va_list arguments,
-                     const char *after)
+static void put_line(const char *path, const char *color, const char *before, const char *format,
+                     va_list arguments, const char *after)
 {
     char message[1024];
 
-    start_line(path);
+    start_line(path, color);
     vsnprintf(message, sizeof message, format, arguments);
     fputs(before, stderr);
     text_put(stderr, gufo_str_of(message), TEXT_PLAIN);
@@ -48,7 +60,7 @@ static void put_line(const char *path, const char *before, const char *format, v
 
 int report_error_with(const char *path, const gufo_error *error, const char *hint)
 {
-    start_line(error->file[0] != '\0' ? error->file : path);
+    start_line(error->file[0] != '\0' ? error->file : path, RED);
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
     text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
@@ -81,7 +93,7 @@ void report_message(const char *path, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    put_line(path, "", format, arguments, "");
+    put_line(path, RED, "", format, arguments, "");
     va_end(arguments);
 }
 
@@ -90,7 +102,7 @@ int report_as(int code, const char *path, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    put_line(path, "", format, arguments, "");
+    put_line(path, RED, "", format, arguments, "");
     va_end(arguments);
     return code;
 }
@@ -111,7 +123,7 @@ void report_warning(const char *path, const char *format, ...)
 
     va_start(arguments, format);
     if (!quiet)
-        put_line(path, "warning: ", format, arguments, "");
+        put_line(path, YELLOW, "warning: ", format, arguments, "");
     va_end(arguments);
 }
 
@@ -121,7 +133,7 @@ void report_note(const char *path, const char *format, ...)
 
     va_start(arguments, format);
     if (!quiet)
-        put_line(path, "", format, arguments, "");
+        put_line(path, BOLD, "", format, arguments, "");
     va_end(arguments);
 }
 
@@ -133,7 +145,7 @@ int report_usage(const char *format, ...)
     snprintf(help, sizeof help, " (see gufo %s%s)", command != NULL ? "help " : "--help",
              command != NULL ? command : "");
     va_start(arguments, format);
-    put_line(NULL, "", format, arguments, help);
+    put_line(NULL, RED, "", format, arguments, help);
     va_end(arguments);
     return CODE_USAGE;
 }

@@ -23,6 +23,8 @@ static inline int worst_code(int a, int b)
 
 /* Warnings are dropped from now on (-q). */
 void report_quiet(void);
+/* From now on lines begin in colour. */
+void report_color(bool color);
 
 /* Where a rule is a limit that an option sets: which; NULL for other rules.  Static. */
 const char *report_limit(const gufo_rule *rule);

@@ -15,6 +15,7 @@
 #define USUAL_COLUMNS 80 /* of a terminal that does not report its width */
 
 static size_t columns; /* 0: not a terminal */
+static bool colored;
 
 /* The next file that is opened would get a closed descriptor, and reports would end up in it.
  * Opens the descriptor for the wrong direction, so that using it still fails. */
@@ -50,6 +51,16 @@ bool stdout_is_terminal(void)
 size_t stdout_columns(void)
 {
     return columns;
+}
+
+void stdout_set_color(bool color)
+{
+    colored = color;
+}
+
+bool stdout_color(void)
+{
+    return colored;
 }
 
 void stdout_start(void)

@@ -11,6 +11,9 @@ void stdout_start(void);
  * between. */
 bool stdout_is_terminal(void);
 size_t stdout_columns(void);
+/* Whether it gets colour; not before options are read. */
+void stdout_set_color(bool color);
+bool stdout_color(void);
 /* How wide a terminal is now. */
 size_t terminal_columns(int fd);
 /* Output does not arrive any more: work that only writes may stop. */

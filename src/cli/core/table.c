@@ -262,7 +262,9 @@ void table_heads(const table *t)
         row_str(&row, gufo_str_of(names));
     for (size_t i = 1; i < t->count; i++)
         row_str(&row, gufo_str_of(t->columns[i].head));
+    fputs(stdout_color() ? "\033[2m" : "", stdout);
     table_put(t, &row);
+    fputs(stdout_color() ? "\033[0m" : "", stdout);
 }
 
 static bool make_row(table_maker *make, const void *context, uint64_t index, table_row *row)

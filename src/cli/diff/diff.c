@@ -10,6 +10,8 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
+static const char *const orders[] = {"file", "loss", NULL};
+
 static const command_option diff_table[] = {
     {"values", NULL,
      "Decode tensors that differ, whatever their types, and report how far apart their numbers are",
@@ -18,6 +20,13 @@ static const command_option diff_table[] = {
      "With --values, write a row for every tensor, with type, bytes and loss in each of the other "
      "models",
      OPTION_TEXT(diff_options, report)},
+    {"sort", "ORDER", "With --values, show tensors by loss, the largest first, or as in the file",
+     OPTION_CHOICE(diff_options, sort, orders, DIFF_BY_FILE)},
+    {"top", "N", "With --values, show the N tensors that lost most",
+     OPTION_NUMBER(diff_options, top, 1, UINT32_MAX)},
+    {"sums", NULL, "With --values, add losses up by role and by layer",
+     OPTION_FLAG(diff_options, sums)},
+    {"map", NULL, "With --values, draw losses of layers and roles", OPTION_FLAG(diff_options, map)},
     {0},
 };
 
@@ -70,6 +79,13 @@ static int check_arguments(const diff_options *o)
                             GUFO_COMPARE_CANDIDATES, shared->arg_count - 1);
     if (o->report != NULL && !o->values)
         return report_usage("--report writes what --values measures; give both");
+    if (diff_wants_losses(o) && !o->values)
+        return report_usage(
+            "--sort, --top, --sums and --map show what --values measures; give both");
+    if (diff_wants_losses(o) && shared->json)
+        return report_usage(
+            "--sort, --top, --sums and --map are for people; --values --json has the "
+            "numbers");
     for (int i = 0; i < shared->arg_count; i++)
         if (path_is_standard(shared->args[i]))
             return report_as(CODE_USAGE, shared->args[i],
@@ -84,8 +100,14 @@ static int compare_models(const diff_options *o, gufo_model *const *models)
     diff_report r = {
         .options = o, .paths = paths, .models = models, .j = json_writer_start(stdout)};
 
-    return candidates == 1 && o->report == NULL ? compare(&r)
-                                                : diff_candidates(o, paths, models, candidates);
+    return candidates == 1 && o->report == NULL && !diff_wants_losses(o)
+               ? compare(&r)
+               : diff_candidates(o, paths, models, candidates);
+}
+
+bool diff_wants_losses(const diff_options *o)
+{
+    return o->sort != DIFF_BY_FILE || o->top > 0 || o->sums || o->map;
 }
 
 static int diff(void *context)
@@ -93,8 +115,11 @@ static int diff(void *context)
     diff_options *options = context;
     const shared_options *shared = options->base.shared;
     gufo_model *models[MOST_MODELS] = {NULL};
-    int code = check_arguments(options), opened = 0;
+    int code, opened = 0;
 
+    if (options->top > 0)
+        options->sort = DIFF_BY_LOSS;
+    code = check_arguments(options);
     if (code == CODE_OK)
         code = options_cpu(&options->cpu);
     /* All are mapped: a report of one that is truncated meanwhile names the last. */

@@ -14,9 +14,13 @@
 
 #include "gufo/compare.h"
 
+typedef enum diff_order { DIFF_BY_FILE, DIFF_BY_LOSS } diff_order;
+
 typedef struct diff_options {
     command_input base;
-    bool values;
+    bool values, sums, map;
+    diff_order sort;
+    uint64_t top;       /* tensors that are shown; 0: all */
     const char *report; /* NULL: none */
     gufo_cpu cpu;
 } diff_options;
@@ -63,6 +67,9 @@ extern const char *const diff_kind_names[GUFO_DIFFERENCE_COUNT]; /* of JSON */
 void diff_write_tensor(json_writer *j, const gufo_tensor *tensor);
 void diff_write_values(json_writer *j, const gufo_tensor *tensor, const gufo_value_difference *v);
 void diff_write_counts(json_writer *j, const char *key, const uint64_t *counts);
+
+/* Whether rows are wanted in another order, or something else than rows. */
+bool diff_wants_losses(const diff_options *options);
 
 /* Compares candidates with an original, the first model, and reports them.  Returns the exit
  * code. */

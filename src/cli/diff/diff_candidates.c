@@ -18,7 +18,9 @@ static const candidates_form *form_of(const candidates_report *r)
 
     if (shared->json)
         return &candidates_json;
-    return shared->quiet ? &nothing : &candidates_table;
+    if (shared->quiet)
+        return &nothing;
+    return diff_wants_losses(r->options) ? &candidates_losses : &candidates_table;
 }
 
 static void on_row(void *context, const gufo_tensor_difference *row, size_t count)
@@ -119,5 +121,8 @@ int diff_candidates(const diff_options *options, const char *const *paths,
                            .count = candidates,
                            .j = json_writer_start(stdout)};
 
-    return options->report != NULL ? compare_with_report(&r) : compare(&r);
+    int code = options->report != NULL ? compare_with_report(&r) : compare(&r);
+
+    diff_losses_free(&r);
+    return code;
 }

@@ -5,6 +5,7 @@
  *     diff_table.c             tables for people
  *     diff_candidates_json.c   one object
  *     diff_csv.c               the file of --report
+ *     diff_losses.c            what lost most, by tensor, role and layer
  *     diff_gains.c             where bytes reduced the loss most */
 #ifndef CLI_DIFF_DIFF_CANDIDATES_H
 #define CLI_DIFF_DIFF_CANDIDATES_H
@@ -51,6 +52,13 @@ double diff_gain_rate(uint64_t bytes, double loss);
 
 enum { DIFF_COLUMNS = 4 }; /* of the table, for a candidate */
 
+/* A row that is kept until all are there. */
+typedef struct diff_kept {
+    gufo_tensor_difference *row; /* of all candidates */
+    double loss;                 /* the largest; -1: none is known */
+    size_t order;
+} diff_kept;
+
 /* The state of the work.  Model 0 is the original. */
 typedef struct candidates_report {
     const diff_options *options;
@@ -65,6 +73,9 @@ typedef struct candidates_report {
     char heads[GUFO_COMPARE_CANDIDATES][DIFF_COLUMNS][24]; /* of the table: "Type 1" ... */
     json_writer j;
     text_stream csv; /* with --report */
+    diff_kept *kept; /* of candidates_losses */
+    size_t kept_count;
+    bool is_short; /* of memory */
 } candidates_report;
 
 /* How candidates are written; members may be NULL.  `failure` is NULL if all went well. */
@@ -74,7 +85,10 @@ typedef struct candidates_form {
     void (*end)(candidates_report *r, const gufo_error *failure);
 } candidates_form;
 
-extern const candidates_form candidates_table, candidates_json, candidates_csv;
+extern const candidates_form candidates_table, candidates_json, candidates_csv, candidates_losses;
+
+void diff_losses_keep(candidates_report *r, const gufo_tensor_difference *row);
+void diff_losses_free(candidates_report *r);
 
 /* The tensor that a row is about. */
 const gufo_tensor *diff_row_tensor(const gufo_tensor_difference *row, size_t count);

@@ -12,6 +12,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/line.h"
+#include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
@@ -31,13 +32,32 @@ static const char marks[] = {[GUFO_DIFFERENCE_NONE] = ' ',
 static const value_style whole_style = {
     .limit = 4, .columns = 48, .array_columns = 48, .string_columns = 20};
 
+/* As programs that compare text colour lines. */
+static const char *const colors[] = {[GUFO_DIFFERENCE_NONE] = "",
+                                     [GUFO_DIFFERENCE_ADDED] = "\033[32m",
+                                     [GUFO_DIFFERENCE_REMOVED] = "\033[31m",
+                                     [GUFO_DIFFERENCE_CHANGED] = "\033[33m"};
+
 /* The heading, before the first line. */
 static void begin(diff_report *r, bool *begun, bool apart, const char *heading)
 {
     progress_end(&r->bar);
-    if (!*begun)
-        printf("%s%s\n", apart ? "\n" : "", heading);
+    if (!*begun) {
+        fputs(apart ? "\n" : "", stdout);
+        table_name(options_color(r->options->base.shared), heading);
+        putchar('\n');
+    }
     *begun = true;
+}
+
+static void start_color(const diff_report *r, gufo_difference kind)
+{
+    fputs(options_color(r->options->base.shared) ? colors[kind] : "", stdout);
+}
+
+static void end_color(const diff_report *r)
+{
+    fputs(options_color(r->options->base.shared) ? "\033[0m" : "", stdout);
 }
 
 static void put_name(FILE *out, gufo_difference kind, gufo_str name)
@@ -88,6 +108,7 @@ static void put_entry_difference(void *report, const gufo_entry_difference *d)
     line l;
 
     begin(r, &r->metadata_begun, false, "Metadata");
+    start_color(r, d->kind);
     line_begin(&l);
     put_name(l.out, d->kind, there->key);
     if (d->has_first) {
@@ -100,6 +121,7 @@ static void put_entry_difference(void *report, const gufo_entry_difference *d)
         }
     }
     line_end(&l);
+    end_color(r);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -149,6 +171,7 @@ static void put_tensor_difference(void *report, const gufo_tensor_difference *d)
     line l;
 
     begin(r, &r->tensors_begun, r->metadata_begun, "Tensors");
+    start_color(r, d->kind);
     line_begin(&l);
     put_name(l.out, d->kind, there->name);
     put_tensor(l.out, there);
@@ -161,6 +184,7 @@ static void put_tensor_difference(void *report, const gufo_tensor_difference *d)
     else if (d->data)
         fprintf(l.out, "  data differs from byte %" PRIu64 " on", d->first);
     line_end(&l);
+    end_color(r);
     if (d->has_values)
         put_values(&d->a, &d->values);
     else if (r->options->values && d->kind == GUFO_DIFFERENCE_CHANGED)

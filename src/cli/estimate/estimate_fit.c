@@ -212,6 +212,19 @@ static void write_limits(const estimate_work *w, const gufo_estimate *e)
     line_end(&l);
 }
 
+/* The line of the answer. */
+static void begin_answer(line *l, const char *color)
+{
+    fputs(stdout_color() ? color : "", stdout);
+    line_begin(l);
+}
+
+static void end_answer(line *l)
+{
+    line_end(l);
+    fputs(stdout_color() ? "\033[0m" : "", stdout);
+}
+
 /* ---- yes ------------------------------------------------------------------------------------ */
 
 static void write_yes(const estimate_work *w, const gufo_estimate *e)
@@ -223,7 +236,7 @@ static void write_yes(const estimate_work *w, const gufo_estimate *e)
 
     for (uint32_t d = 1; d < e->device_count; d++)
         on_devices += e->devices[d].layers + e->devices[d].has_output;
-    line_begin(&l);
+    begin_answer(&l, "\033[32m");
     text_put(l.out, gufo_str_of(w->in->path), TEXT_PLAIN);
     if (context->missing_bytes > 0)
         fprintf(l.out, ": yes, with %s of %s tokens of context", human_grouped(e->n_ctx).text,
@@ -238,7 +251,7 @@ static void write_yes(const estimate_work *w, const gufo_estimate *e)
         fputs(", all layers on devices", l.out);
     if (run->n_cpu_moe > 0 && !w->options->cpu_moe && !w->options->has_cpu_moe)
         fprintf(l.out, ", experts of %" PRIu64 " layers on the host", run->n_cpu_moe);
-    line_end(&l);
+    end_answer(&l);
 }
 
 /* Why no more fits. */
@@ -334,12 +347,12 @@ int estimate_write_no(const estimate_work *w, const gufo_estimate *e)
                          "nothing fits: with %s tokens of context, %s more is needed on %s",
                          human_grouped(s->n_ctx).text, human_bytes(s->missing_bytes).text,
                          estimate_name_of(s->device).text);
-    line_begin(&l);
+    begin_answer(&l, "\033[31m");
     text_put(l.out, gufo_str_of(w->in->path), TEXT_PLAIN);
     fprintf(l.out, ": no, with %s tokens of context %s more is needed on %s",
             human_grouped(s->n_ctx).text, human_bytes(s->missing_bytes).text,
             estimate_name_of(s->device).text);
-    line_end(&l);
+    end_answer(&l);
     if (w->is_brief)
         return CODE_NO;
     write_here(w);

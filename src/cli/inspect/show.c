@@ -24,6 +24,8 @@ static const command_option show_table[] = {
      .given = offsetof(show_options, limit_given)},
     {"full", NULL, "Whole values, and every tensor by itself", OPTION_FLAG(show_options, full)},
     {"markdown", NULL, "Write a model card", OPTION_FLAG(show_options, markdown)},
+    {"map", NULL, "Draw the types of layers and roles, from few bits to many",
+     OPTION_FLAG(show_options, map)},
     {"no-pager", NULL, "Do not start a pager", OPTION_FLAG(show_options, no_pager)},
     {"lenient", NULL, "Show what can be read of a damaged file, and exit with status 1",
      OPTION_BITS(show_options, input.open_flags, GUFO_OPEN_LENIENT)},
@@ -39,7 +41,9 @@ static show_writer *find_writer(const show_options *options)
 {
     if (options->base.shared->json)
         return show_write_json;
-    return options->markdown ? show_write_markdown : show_write_text;
+    if (options->markdown)
+        return show_write_markdown;
+    return options->map ? show_write_map : show_write_text;
 }
 
 /* A folder that is not a model shows as its list of models. */
@@ -100,6 +104,8 @@ static int show(void *context)
 
     if (shared->json && options->markdown)
         return report_usage("--json and --markdown exclude each other");
+    if (options->map && (shared->json || options->markdown))
+        return report_usage("--map is a drawing; --json and --markdown have the types as text");
     pager_start(&p, !shared->json && !options->no_pager);
     return pager_end(&p, command_line_each(options, show_file));
 }

@@ -16,6 +16,7 @@ typedef struct show_options {
     bool full, markdown, no_pager;
     bool limit_given;
     uint64_t array_limit; /* if it is given */
+    bool map;
 } show_options;
 
 /* Whether a part is shown, given its option. */
@@ -28,5 +29,8 @@ static inline bool show_wants(const show_options *o, bool only)
 bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
 bool show_write_markdown(const input *in, const show_options *options);
+
+/* The types of layers and roles, as a picture. */
+bool show_write_map(const input *in, const show_options *options);
 
 #endif

@@ -1,11 +1,11 @@
 /* What was planned for a size, and what came of it. */
 #include "cli/quantize/quantize.h"
 
-#include "base/text.h"
 #include "cli/core/human.h"
 #include "cli/core/json.h"
 #include "cli/core/line.h"
 #include "cli/core/number.h"
+#include "cli/core/tensor_role.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 
@@ -155,19 +155,6 @@ static void print_proof(const gufo_size_result *result)
     line_end(&l);
 }
 
-/* "ffn_down" of "blk.3.ffn_down.weight" */
-static gufo_str role_of(gufo_str name)
-{
-    size_t digits;
-
-    if (str_ends(name, ".weight"))
-        name.len -= strlen(".weight");
-    if (!str_begins(name, "blk."))
-        return name;
-    digits = str_digits(name, strlen("blk."));
-    return name.len > strlen("blk.") + digits ? str_from(name, strlen("blk.") + digits + 1) : name;
-}
-
 enum { ROLES = 24 };
 
 /* The coefficients of all roles, in the order of the tensors. */
@@ -185,13 +172,14 @@ static void print_coefficients(const quantize_options *o, size_t output)
     for (uint64_t i = 0; gufo_size_plan_tensor_at(o->size.plan, output, i, &tensor); i++) {
         size_t k = 0;
 
-        while (k < count && (seen[k].coefficient != tensor.coefficient ||
-                             !gufo_str_equal(role_of(seen[k].name), role_of(tensor.name))))
+        while (k < count &&
+               (seen[k].coefficient != tensor.coefficient ||
+                !gufo_str_equal(tensor_role(seen[k].name, NULL), tensor_role(tensor.name, NULL))))
             k++;
         if (tensor.is_kept || k < count || count == ROLES)
             continue;
         fputs(count > 0 ? ", " : "", l.out);
-        text_put(l.out, role_of(tensor.name), TEXT_PLAIN);
+        text_put(l.out, tensor_role(tensor.name, NULL), TEXT_PLAIN);
         fprintf(l.out, " %.4g", tensor.coefficient);
         seen[count++] = tensor;
     }
