@@ -5,6 +5,7 @@
  *
  *     open     gufo_import_legacy                   GGML, GGMF, GGJT ... files
  *              gufo_import_checkpoint               model folders, safetensors, PyTorch files
+ *              gufo_import_tokenizer                a folder's tokenizer.json by its own rules
  *     look     gufo_import_facts, _setting_at ...   what the file is, what it lacks
  *     use      gufo_import_model                    everything that takes a gufo_model
  *     write    gufo_import_job, gufo_job_run        the GGUF file
@@ -17,6 +18,7 @@
 #include "name.h"
 #include "produce.h"
 #include "quant.h"
+#include "vocab.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -153,6 +155,17 @@ typedef struct gufo_checkpoint_options {
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_checkpoint(const char *path,
                                                            const gufo_checkpoint_options *options,
                                                            gufo_error *error);
+
+/* Reads the tokenizer.json of a model folder and, into `config`, the tokenizer_config.json beside it, which
+ * may be missing; or the file `path` alone.  For gufo_vocab_open_json: so text becomes tokens as the model
+ * was trained, where gufo_import_checkpoint gives what engines make of it.  The texts are the caller's
+ * (gufo_text_free).  GUFO_E_NOT_FOUND: no such file; GUFO_E_LIMIT: of more than 256 MiB; GUFO_E_MALFORMED: a
+ * link that leads out of the folder; GUFO_E_IO, GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_import_tokenizer(const char *path, gufo_text *json, gufo_text *config,
+                                           gufo_error *error);
+/* Whether a path is one that gufo_import_tokenizer takes: a folder with a tokenizer.json, or a file with
+ * that name. */
+GUFO_API bool gufo_import_has_tokenizer(const char *path);
 
 /* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
  * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */

@@ -31,8 +31,17 @@ typedef enum gufo_vocab_flags {
     GUFO_VOCAB_ORIGINAL = 1,
 } gufo_vocab_flags;
 
+/* By whose rules text becomes tokens, where a model file has several tokenizers. */
+typedef enum gufo_tokenizer_kind {
+    GUFO_TOKENIZER_ANY = 0,         /* the first one that is there */
+    GUFO_TOKENIZER_GGML = 1,        /* tokenizer.ggml.*: as engines do it */
+    GUFO_TOKENIZER_HUGGINGFACE = 2, /* tokenizer.huggingface.json: as the model was trained */
+    GUFO_TOKENIZER_RWKV = 3,        /* tokenizer.rwkv.world */
+} gufo_tokenizer_kind;
+
 typedef struct gufo_vocab_options {
-    uint32_t flags;  /* of gufo_vocab_flags */
+    uint32_t flags;     /* of gufo_vocab_flags */
+    uint32_t tokenizer; /* a gufo_tokenizer_kind */
     const char *pre; /* a name that replaces tokenizer.ggml.pre, for the time of the call; NULL: the
                         file's */
     const gufo_allocator *allocator; /* is copied; NULL: malloc */
@@ -43,7 +52,7 @@ typedef struct gufo_vocab_options {
  * tokenizer.huggingface.json or tokenizer.rwkv.world.  The vocabulary keeps its own copy of what it
  * needs; the model may be closed.  `options` may be NULL.  Freed with gufo_vocab_close.  NULL on
  * failure:
- *   GUFO_E_NOT_FOUND  the model has no vocabulary
+ *   GUFO_E_NOT_FOUND  the model has no vocabulary, or not the one that is asked for
  *   GUFO_E_TYPE       a tokenizer that is not supported, by name
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with it: merges of unknown parts, too few scores, a token of
@@ -55,6 +64,13 @@ typedef struct gufo_vocab_options {
 GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open(const gufo_model *model,
                                                    const gufo_vocab_options *options,
                                                    gufo_error *error);
+/* Opens the vocabulary of a tokenizer.json by its own rules: ids, spans and decoded texts are those of
+ * Hugging Face's library (tokenizers 0.23), with which models are trained.  `config` is the
+ * tokenizer_config.json beside it, whose added tokens and add_bos_token count; it may be empty.  Both are
+ * copied.  `options` may be NULL; `pre` does not count.  Fails as gufo_vocab_open. */
+GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config,
+                                                        const gufo_vocab_options *options,
+                                                        gufo_error *error);
 /* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */
 GUFO_API void gufo_vocab_close(gufo_vocab *vocab);
 
@@ -96,6 +112,7 @@ typedef struct gufo_vocab_facts {
     bool space_prefix;                   /* a space is put before a text */
     bool clean_spaces;                   /* decoding removes spaces before punctuation */
     bool ignore_merges;                  /* a piece that is a token is not merged, or none is */
+    bool spans;                          /* GUFO_TOKENIZE_SPANS is known */
     /* How ids differ from those of the tokenizer that the model was trained with, and that
      * GUFO_VOCAB_ORIGINAL gives: one sentence; NULL: no difference is known. */
     const char *original;
@@ -141,10 +158,16 @@ GUFO_API uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text);
 
 /* ==== Part 3: encoding ======================================================================= */
 
+/* A stretch of a text, in bytes from its begin. */
+typedef struct gufo_span {
+    uint64_t begin, end;
+} gufo_span;
+
 /* A list of ids that grows.  {0} is an empty one; the caller may set `allocator` before its first
  * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
 typedef struct gufo_ids {
     uint32_t *ids;
+    gufo_span *spans; /* of each id, what it stands for: with GUFO_TOKENIZE_SPANS; else NULL */
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_ids;
@@ -156,6 +179,9 @@ typedef enum gufo_tokenize_flags {
     GUFO_TOKENIZE_ADD_SPECIAL = 1, /* BOS, EOS and SEP, as the vocabulary's flags say */
     /* The texts of control tokens in the text become these tokens.  Not for text from strangers. */
     GUFO_TOKENIZE_PARSE_SPECIAL = 2,
+    /* What each id stands for goes to the list's `spans`; of tokens that are added 0, 0.  Tokenizers of
+     * Hugging Face alone. */
+    GUFO_TOKENIZE_SPANS = 4,
 } gufo_tokenize_flags;
 
 typedef enum gufo_tokenize_event_kind {

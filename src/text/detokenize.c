@@ -10,6 +10,7 @@
 #include "text/detokenizing/clean_up.h"
 #include "text/vocabulary/grown_text.h"
 #include "text/detokenizing/piece.h"
+#include "text/pipeline/pipeline.h"
 #include "text/vocabulary/vocabulary.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct gufo_detokenizer {
     bool eos_waits; /* the last id was an EOS, which is dropped if none follows */
     clean_up clean;
     gufo_text piece; /* on its way to the clean-up */
+    gufo_ids ids;    /* of a tokenizer.json, whose decoder sees them all at once */
     char unfinished[LONGEST_UNFINISHED];
     size_t unfinished_len;
 };
@@ -171,6 +173,17 @@ static gufo_status start(gufo_detokenizer *d, const gufo_vocab *vocab, uint32_t 
                        "gufo_detokenize", error);
 }
 
+static bool keep_ids(gufo_detokenizer *d, const uint32_t *ids, size_t count)
+{
+    d->ids.allocator = &d->allocator;
+    if (!ids_reserve(&d->ids, count))
+        return false;
+    if (count > 0)
+        memcpy(d->ids.ids + d->ids.count, ids, count * sizeof *ids);
+    d->ids.count += count;
+    return true;
+}
+
 gufo_status gufo_detokenizer_feed(gufo_detokenizer *d, const uint32_t *ids, size_t count,
                                   gufo_text *out, gufo_error *error)
 {
@@ -180,6 +193,8 @@ gufo_status gufo_detokenizer_feed(gufo_detokenizer *d, const uint32_t *ids, size
 
     if (status != GUFO_OK)
         return status;
+    if (d->vocab->pipeline != NULL)
+        return keep_ids(d, ids, count) ? GUFO_OK : fail_memory(error);
     d->piece.allocator = &d->allocator;
     enough = resume_character(d, out);
     for (size_t i = 0; i < count && enough; i++)
@@ -192,6 +207,13 @@ gufo_status gufo_detokenizer_feed(gufo_detokenizer *d, const uint32_t *ids, size
 
 gufo_status gufo_detokenizer_end(gufo_detokenizer *d, gufo_text *out, gufo_error *error)
 {
+    if (d->vocab->pipeline != NULL) {
+        size_t count = d->ids.count;
+
+        d->ids.count = 0;
+        return pipeline_decode(d->vocab->pipeline, d->vocab, d->ids.ids, count, d->flags, out,
+                               error);
+    }
     if (!resume_character(d, out) || !clean_up_end(&d->clean, out))
         return fail_memory(error);
     restart(d);
@@ -217,6 +239,7 @@ void gufo_detokenizer_free(gufo_detokenizer *d)
         return;
     allocator = d->allocator;
     gufo_text_free(&d->piece);
+    gufo_ids_free(&d->ids);
     mem_free(&allocator, d);
 }
 
@@ -231,6 +254,7 @@ gufo_status gufo_detokenize(const gufo_vocab *vocab, const uint32_t *ids, size_t
     if (status == GUFO_OK)
         status = gufo_detokenizer_end(&d, out, error);
     gufo_text_free(&d.piece);
+    gufo_ids_free(&d.ids);
     return status;
 }
 
@@ -239,6 +263,8 @@ gufo_status gufo_token_piece(const gufo_vocab *vocab, uint32_t id, gufo_text *ou
 {
     gufo_status status = check_ids(vocab, &id, 1, error);
 
+    if (status == GUFO_OK && vocab->pipeline != NULL)
+        return pipeline_decode(vocab->pipeline, vocab, &id, 1, 0, out, error);
     if (status == GUFO_OK && !piece_add(vocab, id, out))
         status = fail_memory(error);
     return status;

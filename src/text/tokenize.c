@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "text/pipeline/pipeline.h"
 #include "text/vocabulary/special_list.h"
 #include "text/vocabulary/vocabulary.h"
 #include "text/work.h"
@@ -29,6 +30,7 @@ struct gufo_tokenizer {
     gufo_allocator allocator;
     const gufo_vocab *vocab;
     gufo_tokenize_options options;
+    pipeline_scratch *pipeline; /* of a tokenizer.json, which encodes texts as a whole; else NULL */
     work_list work;
     buffer waiting; /* text whose ids are not certain yet */
     size_t window;  /* bytes to wait for before looking at them */
@@ -203,12 +205,32 @@ static gufo_status encode_rest(gufo_tokenizer *k, gufo_str text, gufo_ids *out, 
     return status;
 }
 
+/* ---- texts that are encoded as a whole ------------------------------------------------------ */
+
+static gufo_status encode_whole(gufo_tokenizer *k, gufo_str text, gufo_ids *out, gufo_error *error)
+{
+    const gufo_tokenize_options *o = &k->options;
+    const pipeline_request request = {.vocab = k->vocab,
+                                      .frame = (o->flags & GUFO_TOKENIZE_ADD_SPECIAL) != 0,
+                                      .specials = (o->flags & GUFO_TOKENIZE_PARSE_SPECIAL) != 0,
+                                      .spans = (o->flags & GUFO_TOKENIZE_SPANS) != 0,
+                                      .watch = o->watch,
+                                      .watch_context = o->watch_context};
+
+    return pipeline_encode(k->vocab->pipeline, k->pipeline, &request, text, out, error);
+}
+
+/* ---- parts and ends ------------------------------------------------------------------------- */
+
 gufo_status gufo_tokenizer_feed(gufo_tokenizer *tokenizer, gufo_str part, gufo_ids *out,
                                 gufo_error *error)
 {
     gufo_tokenizer *k = tokenizer;
-    gufo_status status = begin_text(k, out, error);
+    gufo_status status;
 
+    if (k->pipeline != NULL)
+        return buffer_append(&k->waiting, part.data, part.len) ? GUFO_OK : fail_memory(error);
+    status = begin_text(k, out, error);
     while (status == GUFO_OK && part.len > 0) {
         size_t size = (size_t)smaller(part.len, k->window - k->waiting.len);
         void *room = buffer_extend(&k->waiting, size);
@@ -227,7 +249,8 @@ gufo_status gufo_tokenizer_end(gufo_tokenizer *tokenizer, gufo_ids *out, gufo_er
 {
     gufo_tokenizer *k = tokenizer;
     gufo_str rest = {(const char *)k->waiting.data, k->waiting.len};
-    gufo_status status = encode_rest(k, rest, out, error);
+    gufo_status status =
+        k->pipeline != NULL ? encode_whole(k, rest, out, error) : encode_rest(k, rest, out, error);
 
     k->waiting.len = 0;
     return status;
@@ -235,14 +258,19 @@ gufo_status gufo_tokenizer_end(gufo_tokenizer *tokenizer, gufo_ids *out, gufo_er
 
 /* ---- tokenizers ----------------------------------------------------------------------------- */
 
-static gufo_status check_options(const gufo_tokenize_options *options, gufo_error *error)
+static gufo_status check_options(const gufo_vocab *vocab, const gufo_tokenize_options *options,
+                                 gufo_error *error)
 {
     gufo_status status =
-        flags_check(options->flags, GUFO_TOKENIZE_ADD_SPECIAL | GUFO_TOKENIZE_PARSE_SPECIAL,
+        flags_check(options->flags,
+                    GUFO_TOKENIZE_ADD_SPECIAL | GUFO_TOKENIZE_PARSE_SPECIAL | GUFO_TOKENIZE_SPANS,
                     "gufo_tokenize_options", error);
 
     if (status == GUFO_OK)
         status = reserved_check(options->reserved, "gufo_tokenize_options", error);
+    if (status == GUFO_OK && (options->flags & GUFO_TOKENIZE_SPANS) != 0 && vocab->pipeline == NULL)
+        status = refuse(error, GUFO_E_ARGUMENT,
+                        "spans are only known for the rules of a tokenizer.json");
     return status;
 }
 
@@ -259,6 +287,10 @@ static gufo_status make_workers(gufo_tokenizer *k, gufo_error *error)
 {
     const token_algorithm *algorithm = k->vocab->algorithm;
 
+    if (k->vocab->pipeline != NULL) {
+        k->pipeline = pipeline_scratch_new(k->vocab->pipeline, &k->allocator, error);
+        return k->pipeline != NULL ? GUFO_OK : GUFO_E_MEMORY;
+    }
     k->work.threads = thread_count(k);
     k->work.workers = mem_array(&k->allocator, k->work.threads, sizeof *k->work.workers);
     if (k->work.workers == NULL)
@@ -286,7 +318,7 @@ gufo_tokenizer *gufo_tokenizer_new(const gufo_vocab *vocab, const gufo_tokenize_
 
     if (options == NULL)
         options = &none;
-    if (check_options(options, error) != GUFO_OK)
+    if (check_options(vocab, options, error) != GUFO_OK)
         return NULL;
     if (options->run != NULL && options->run->allocator != NULL)
         allocator = options->run->allocator;
@@ -302,7 +334,7 @@ gufo_tokenizer *gufo_tokenizer_new(const gufo_vocab *vocab, const gufo_tokenize_
         gufo_tokenizer_free(k);
         return NULL;
     }
-    k->window *= k->work.threads;
+    k->window *= k->pipeline == NULL ? k->work.threads : 1;
     return k;
 }
 
@@ -317,6 +349,7 @@ void gufo_tokenizer_free(gufo_tokenizer *tokenizer)
     for (unsigned i = 0; k->work.workers != NULL && i < k->work.threads; i++)
         if (k->work.workers[i].scratch != NULL)
             k->vocab->algorithm->scratch_free(k->work.workers[i].scratch, &allocator);
+    pipeline_scratch_free(k->pipeline);
     mem_free(&allocator, k->work.workers);
     mem_free(&allocator, k->work.items);
     buffer_free(&k->waiting);
@@ -332,7 +365,8 @@ gufo_status gufo_tokenize(const gufo_vocab *vocab, gufo_str text,
 
     if (k == NULL)
         return error != NULL ? error->code : GUFO_E_MEMORY;
-    status = encode_rest(k, text, out, &first);
+    status = k->pipeline != NULL ? encode_whole(k, text, out, &first)
+                                 : encode_rest(k, text, out, &first);
     gufo_tokenizer_free(k);
     return status == GUFO_OK ? GUFO_OK : fail_as(error, &first);
 }

@@ -9,8 +9,9 @@ load vocabularies
 
 # A byte-level vocabulary as Hugging Face has it.
 hugging_face() {
-    printf '%s' '{"added_tokens": [{"id": 3, "content": "<|end|>", "special": true}],' \
-        '"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},' \
+    printf '%s' '{"added_tokens": [{"id": 3, "content": "<|end|>", "special": true, "normalized": false,' \
+        '"single_word": false, "lstrip": false, "rstrip": false}],' \
+        '"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},' \
         '"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}'
 }
 
@@ -225,7 +226,7 @@ Merges: 4 and 4; they differ from rank 3 on'
     make_spm m.gguf
     gufo vocab --export tokenizer.json m.gguf
     make_gguf back.gguf kv tokenizer.huggingface.json string "$(sed 's/\\/\\\\/g' tokenizer.json)"
-    for text in 'hello world' 'hehello  wor' $'\n\xff low' ''; do
+    for text in 'hello world' 'hehello  wor' $'\n\t low' ''; do
         run -0 gufo tokenize --ids m.gguf "$text"
         expected=$output
         run -0 gufo tokenize --ids back.gguf "$text"

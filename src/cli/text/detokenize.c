@@ -22,6 +22,7 @@ static const command_option detokenize_table[] = {
      OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_SKIP_SPECIAL)},
     {"remove-special", NULL, "Leave out the BOS and the EOS that 'gufo tokenize' adds",
      OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_REMOVE_SPECIAL)},
+    OPTION_TOKENIZER(detokenize_options),
     {"pieces", NULL, "Print what each token gives on its own, a line each",
      OPTION_FLAG(detokenize_options, pieces)},
     {"batch", NULL,
@@ -62,7 +63,7 @@ static int take_ids(void *context, const uint32_t *ids, size_t count)
     gufo_error error;
 
     if (d->options->pieces)
-        return token_writer_put(&d->writer, ids, count);
+        return token_writer_put(&d->writer, ids, NULL, count);
     if (gufo_detokenizer_feed(d->detokenizer, ids, count, &d->text, &error) != GUFO_OK)
         return report_error(d->path, &error);
     if (!d->options->base.shared->json)
@@ -163,7 +164,8 @@ static int print_text(detokenization *d)
 
 static int open_vocabulary(detokenization *d)
 {
-    int code = vocab_open(d->path, NULL, &d->vocab);
+    const gufo_vocab_options options = {.tokenizer = d->options->tokenizer};
+    int code = vocab_open(d->path, &options, &d->vocab);
     gufo_error error;
 
     if (code != CODE_OK)

@@ -7,8 +7,9 @@
 
 typedef struct detokenize_options {
     command_input base;
-    const char *file; /* of the ids; NULL: standard input */
-    uint32_t flags;   /* of gufo_detokenize_flags */
+    const char *file;   /* of the ids; NULL: standard input */
+    unsigned tokenizer; /* a gufo_tokenizer_kind */
+    uint32_t flags;     /* of gufo_detokenize_flags */
     bool pieces, batch;
 } detokenize_options;
 

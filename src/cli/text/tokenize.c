@@ -25,6 +25,7 @@ static const command_option tokenize_table[] = {
      "Give the ids of the tokenizer that the model was trained with, where they are known to "
      "differ",
      OPTION_FLAG(tokenize_options, original)},
+    OPTION_TOKENIZER(tokenize_options),
     {"pre", "NAME", "Take this pre-tokenizer instead of tokenizer.ggml.pre",
      OPTION_TEXT(tokenize_options, pre)},
     {"ids", NULL, "Print the ids alone, as one list", OPTION_FLAG(tokenize_options, ids)},
@@ -75,7 +76,7 @@ static int check_arguments(const tokenize_options *o)
 
 static int write_ids(tokenization *t)
 {
-    int code = token_writer_put(&t->writer, t->ids.ids, t->ids.count);
+    int code = token_writer_put(&t->writer, t->ids.ids, t->ids.spans, t->ids.count);
 
     t->ids.count = 0;
     return code;
@@ -127,7 +128,8 @@ static int tokenize_text(tokenization *t)
 static int open_vocabulary(tokenization *t)
 {
     const tokenize_options *o = t->options;
-    gufo_vocab_options options = {.flags = o->original ? GUFO_VOCAB_ORIGINAL : 0, .pre = o->pre};
+    gufo_vocab_options options = {
+        .flags = o->original ? GUFO_VOCAB_ORIGINAL : 0, .tokenizer = o->tokenizer, .pre = o->pre};
 
     return vocab_open(t->path, &options, &t->vocab);
 }
@@ -135,9 +137,11 @@ static int open_vocabulary(tokenization *t)
 static int make_tokenizer(tokenization *t)
 {
     const tokenize_options *o = t->options;
+    bool spans = t->form == TOKENS_JSON && gufo_vocab_describe(t->vocab).spans;
     bool add = !o->no_bos && (!o->llama || gufo_vocab_describe(t->vocab).add_bos);
     gufo_tokenize_options options = {.flags = (add ? GUFO_TOKENIZE_ADD_SPECIAL : 0) |
-                                              (o->no_special ? 0 : GUFO_TOKENIZE_PARSE_SPECIAL),
+                                              (o->no_special ? 0 : GUFO_TOKENIZE_PARSE_SPECIAL) |
+                                              (spans ? GUFO_TOKENIZE_SPANS : 0),
                                      .run = &t->run};
     gufo_error error;
 

@@ -9,6 +9,7 @@ typedef struct tokenize_options {
     command_input base;
     const char *file; /* of the text; NULL: standard input */
     const char *pre;
+    unsigned tokenizer; /* a gufo_tokenizer_kind */
     bool no_bos, no_special, llama, original;
     bool ids, pieces, count, explain, batch;
 } tokenize_options;

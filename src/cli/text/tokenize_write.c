@@ -48,12 +48,23 @@ static void put_quoted(gufo_str text)
     putc('"', stdout);
 }
 
-static void put_token(token_writer *w, uint32_t id, gufo_str piece)
+/* [BEGIN, END] in bytes of the text. */
+static void write_span(json_writer *j, const gufo_span *span)
+{
+    json_begin_array(j, "span");
+    json_write_u64(j, NULL, span->begin);
+    json_write_u64(j, NULL, span->end);
+    json_end_array(j);
+}
+
+static void put_token(token_writer *w, uint32_t id, const gufo_span *span, gufo_str piece)
 {
     if (w->form == TOKENS_JSON) {
         json_begin_object(&w->json, NULL);
         json_write_u64(&w->json, "id", id);
         json_write_str(&w->json, "piece", piece);
+        if (span != NULL)
+            write_span(&w->json, span);
         json_end_object(&w->json);
     } else {
         if (w->form == TOKENS_TABLE) {
@@ -65,7 +76,7 @@ static void put_token(token_writer *w, uint32_t id, gufo_str piece)
     }
 }
 
-static int put_pieces(token_writer *w, const uint32_t *ids, size_t count)
+static int put_pieces(token_writer *w, const uint32_t *ids, const gufo_span *spans, size_t count)
 {
     gufo_error error;
 
@@ -73,7 +84,8 @@ static int put_pieces(token_writer *w, const uint32_t *ids, size_t count)
         w->piece.len = 0;
         if (gufo_token_piece(w->vocab, ids[i], &w->piece, &error) != GUFO_OK)
             return report_error(NULL, &error);
-        put_token(w, ids[i], (gufo_str){w->piece.data, w->piece.len});
+        put_token(w, ids[i], spans != NULL ? &spans[i] : NULL,
+                  (gufo_str){w->piece.data, w->piece.len});
     }
     return CODE_OK;
 }
@@ -97,13 +109,13 @@ static void put_ids(const uint32_t *ids, size_t count, bool more)
     }
 }
 
-int token_writer_put(token_writer *w, const uint32_t *ids, size_t count)
+int token_writer_put(token_writer *w, const uint32_t *ids, const gufo_span *spans, size_t count)
 {
     bool more = w->count > 0;
 
     w->count += count;
     if (w->form == TOKENS_TABLE || w->form == TOKENS_PIECES || w->form == TOKENS_JSON)
-        return put_pieces(w, ids, count);
+        return put_pieces(w, ids, spans, count);
     if (w->form == TOKENS_IDS)
         put_ids(ids, count, more);
     return CODE_OK;

@@ -27,8 +27,8 @@ typedef struct token_writer {
 
 /* `path` is the model's, for JSON. */
 token_writer token_writer_start(const gufo_vocab *vocab, token_form form, const char *path);
-/* All ids exist.  Returns the exit code. */
-int token_writer_put(token_writer *w, const uint32_t *ids, size_t count);
+/* All ids exist; `spans` is what each stands for, or NULL.  Returns the exit code. */
+int token_writer_put(token_writer *w, const uint32_t *ids, const gufo_span *spans, size_t count);
 /* Ends the output, unless something has failed, so that a part is not taken for the whole; frees
  * what the writer holds in any case.  Returns `code`. */
 int token_writer_end(token_writer *w, int code);

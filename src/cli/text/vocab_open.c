@@ -2,21 +2,57 @@
 #include "cli/text/vocab_open.h"
 
 #include "cli/core/input.h"
+#include "cli/core/path.h"
 #include "cli/core/report.h"
+#include "gufo/import.h"
+
+const char *const vocab_tokenizers[] = {"ggml", "huggingface", "rwkv", NULL};
+
+/* By the rules of a tokenizer.json. */
+static gufo_vocab *open_own(const char *path, const gufo_vocab_options *options, gufo_error *error)
+{
+    gufo_text json = {0}, config = {0};
+    gufo_vocab *vocab = NULL;
+
+    if (gufo_import_tokenizer(path, &json, &config, error) == GUFO_OK)
+        vocab = gufo_vocab_open_json((gufo_str){json.data, json.len},
+                                     (gufo_str){config.data, config.len}, options, error);
+    gufo_text_free(&json);
+    gufo_text_free(&config);
+    return vocab;
+}
+
+static bool has_own(const char *path, uint32_t tokenizer)
+{
+    return (tokenizer == GUFO_TOKENIZER_ANY || tokenizer == GUFO_TOKENIZER_HUGGINGFACE) &&
+           !path_is_standard(path) && gufo_import_has_tokenizer(path);
+}
+
+static gufo_vocab *open_any(const char *path, const gufo_vocab_options *options, int *code)
+{
+    gufo_vocab *vocab;
+    gufo_error error;
+    input in;
+
+    if (has_own(path, options->tokenizer)) {
+        vocab = open_own(path, options, &error);
+    } else {
+        *code = input_open(&in, path, &(input_options){0});
+        if (*code != CODE_OK)
+            return NULL;
+        vocab = gufo_vocab_open(in.model, options, &error);
+        input_close(&in);
+    }
+    if (vocab == NULL)
+        *code = report_refusal(path, &error);
+    return vocab;
+}
 
 int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab)
 {
-    gufo_error error;
-    input in;
-    int code = input_open(&in, path, &(input_options){0});
+    int code = CODE_OK;
 
-    *vocab = NULL;
-    if (code != CODE_OK)
-        return code;
-    *vocab = gufo_vocab_open(in.model, options, &error);
-    if (*vocab == NULL)
-        code = report_refusal(path, &error);
-    input_close(&in);
+    *vocab = open_any(path, options, &code);
     for (uint64_t i = 0; *vocab != NULL && gufo_vocab_warning_at(*vocab, i) != NULL; i++)
         report_warning(path, "%s", gufo_vocab_warning_at(*vocab, i));
     return code;

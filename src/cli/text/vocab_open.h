@@ -4,6 +4,19 @@
 
 #include "gufo/vocab.h"
 
+/* The words of --tokenizer, from GUFO_TOKENIZER_GGML on; the last is NULL. */
+extern const char *const vocab_tokenizers[];
+
+/* The row of --tokenizer: the options of the command have an unsigned `tokenizer`. */
+#define OPTION_TOKENIZER(type)                                                                  \
+    {                                                                                           \
+        "tokenizer", "KIND",                                                                    \
+            "Take the tokenizer of this kind: ggml, as engines read the file; huggingface, as " \
+            "its "                                                                              \
+            "tokenizer.json says; or rwkv",                                                     \
+            OPTION_CHOICE(type, tokenizer, vocab_tokenizers, GUFO_TOKENIZER_GGML)               \
+    }
+
 /* Reads the vocabulary of the model at `path`, and reports what is assumed about it.  Returns the exit
  * code. */
 int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab);

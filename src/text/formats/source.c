@@ -63,35 +63,61 @@ static const struct {
     {"tokenizer.rwkv.world", read_world},
 };
 
-gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
-                         gufo_model **made, gufo_error *error)
+typedef gufo_status read_format(gufo_str text, const gufo_allocator *allocator,
+                                gufo_document *document, gufo_error *error);
+
+gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text, gufo_error *error)
+{
+    gufo_entry entry;
+
+    return gufo_metadata_find(model, key, &entry)
+               ? gufo_value_str(&entry.value, text, error)
+               : refuse(error, GUFO_E_NOT_FOUND, "the model has no vocabulary (%s)", key);
+}
+
+/* What a text says, as a model. */
+static gufo_status read_text(gufo_str text, read_format *read, const gufo_allocator *allocator,
+                             gufo_model **made, gufo_error *error)
 {
     gufo_document_options options = {.allocator = mem_allocator(allocator)};
     gufo_error reason = {.code = GUFO_OK};
-    gufo_document *document;
+    gufo_document *document = gufo_document_new(&options, error);
     gufo_status status;
-    gufo_entry entry;
-    gufo_str text;
-    size_t i = 0;
 
-    *made = NULL;
-    if (gufo_key_entry(model, "tokenizer.ggml.tokens", NULL))
-        return GUFO_OK;
-    while (i < sizeof formats / sizeof *formats &&
-           !gufo_metadata_find(model, formats[i].key, &entry))
-        i++;
-    if (i == sizeof formats / sizeof *formats)
-        return GUFO_OK;
-    status = gufo_value_str(&entry.value, &text, error);
-    document = status == GUFO_OK ? gufo_document_new(&options, error) : NULL;
-    if (status == GUFO_OK && document == NULL)
+    if (document == NULL)
         return fail_memory(error);
-    if (status == GUFO_OK)
-        status = formats[i].read(text, options.allocator, document, error);
+    status = read(text, options.allocator, document, error);
     if (status != GUFO_OK) {
         gufo_document_free(document);
         return status;
     }
     *made = source_of_document(document, options.allocator, &reason);
     return *made != NULL ? GUFO_OK : fail_as(error, &reason);
+}
+
+gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,
+                         gufo_model **made, gufo_error *error)
+{
+    gufo_str text;
+    gufo_status status = source_text(model, "tokenizer.rwkv.world", &text, error);
+
+    return status == GUFO_OK ? read_text(text, read_world, allocator, made, error) : status;
+}
+
+gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
+                         gufo_model **made, gufo_error *error)
+{
+    gufo_str text;
+    gufo_status status;
+    size_t i = 0;
+
+    *made = NULL;
+    if (gufo_key_entry(model, "tokenizer.ggml.tokens", NULL))
+        return GUFO_OK;
+    while (i < sizeof formats / sizeof *formats && !gufo_metadata_find(model, formats[i].key, NULL))
+        i++;
+    if (i == sizeof formats / sizeof *formats)
+        return GUFO_OK;
+    status = source_text(model, formats[i].key, &text, error);
+    return status == GUFO_OK ? read_text(text, formats[i].read, allocator, made, error) : status;
 }

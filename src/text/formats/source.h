@@ -10,6 +10,14 @@
 gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
                          gufo_model **made, gufo_error *error);
 
+/* The text of such a key; GUFO_E_NOT_FOUND. */
+gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text,
+                        gufo_error *error);
+/* The keys that say the same as tokenizer.rwkv.world, as a model; GUFO_E_NOT_FOUND: the model has no
+ * vocabulary of this kind. */
+gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,
+                         gufo_model **made, gufo_error *error);
+
 /* The entries of a document as a model, which owns it from now on, also on failure: NULL. */
 gufo_model *source_of_document(gufo_document *document, const gufo_allocator *allocator,
                                gufo_error *error);

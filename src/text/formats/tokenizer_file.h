@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/hash.h"
-#include "gufo/base.h"
+#include "gufo/vocab.h"
 
 /* A view of tokenizer_file.text. */
 typedef struct file_text {
@@ -59,6 +59,11 @@ typedef struct tokenizer_file {
     uint32_t merge_count;
     file_added *added;
     uint32_t added_count;
+
+    /* What a tokenizer_config.json beside it says (tokenizer_config.h). */
+    file_text roles[GUFO_SPECIAL_COUNT]; /* empty: no token has the role */
+    bool frame_is_said;      /* it says what is put around texts, whatever the post-processor says: */
+    bool adds_bos, adds_eos;
 
     file_index by_text, added_by_text; /* of the last row with each text */
     hash_key slot_key;

@@ -85,21 +85,29 @@ static text_origin origin_of(const work_text *in, size_t begin, size_t end)
     return (text_origin){in->origins[begin - 1].end, in->origins[begin - 1].end};
 }
 
-bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text)
+/* Appends bytes with one origin, which counts if origins are kept. */
+static bool put(work_text *out, gufo_str text, bool begins, text_origin origin)
 {
     if (text.len == 0)
         return true;
     if (!work_text_reserve(out, text.len))
         return false;
     if (out->len == 0)
-        out->begins = work_text_begins(in, begin);
+        out->begins = begins;
     memcpy(out->data + out->len, text.data, text.len);
-    if (out->keeps_origins) {
-        text_origin origin = origin_of(in, begin, end);
-
-        for (size_t i = 0; i < text.len; i++)
-            out->origins[out->len + i] = origin;
-    }
+    for (size_t i = 0; out->keeps_origins && i < text.len; i++)
+        out->origins[out->len + i] = origin;
     out->len += text.len;
     return true;
+}
+
+bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text)
+{
+    return put(out, text, work_text_begins(in, begin),
+               out->keeps_origins ? origin_of(in, begin, end) : (text_origin){0, 0});
+}
+
+bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end)
+{
+    return put(out, text, begin == 0, (text_origin){(uint32_t)begin, (uint32_t)end});
 }

@@ -42,6 +42,9 @@ bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t en
  * it is behind byte begin - 1, or at `start`. */
 bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text);
 
+/* Appends a text that stands for bytes begin to end of the original: each of its bytes for the whole range. */
+bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end);
+
 /* The range of the original that a stretch, not empty, stands for; origins must be kept. */
 static inline text_origin work_text_origin(const work_text *t, size_t begin, size_t end)
 {

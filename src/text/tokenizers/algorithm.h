@@ -52,6 +52,8 @@ extern const token_algorithm algorithm_bpe, algorithm_spm, algorithm_wpm, algori
 
 /* Room for `more` further ids; false without memory. */
 bool ids_reserve(gufo_ids *ids, size_t more);
+/* Room for the spans of all ids; those of ids that have none are empty.  False without memory. */
+bool ids_reserve_spans(gufo_ids *ids);
 
 static inline bool ids_add(gufo_ids *ids, uint32_t id)
 {

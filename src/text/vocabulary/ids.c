@@ -1,11 +1,26 @@
 /* Lists of ids, and texts, that grow. */
 #include "text/tokenizers/algorithm.h"
 
+#include <string.h>
+
 #include "base/memory.h"
+
+static bool resize_spans(gufo_ids *ids, size_t room)
+{
+    gufo_span *grown =
+        room <= SIZE_MAX / sizeof *grown
+            ? mem_resize(mem_allocator(ids->allocator), ids->spans, room * sizeof *grown)
+            : NULL;
+
+    if (grown == NULL)
+        return false;
+    memset(grown + ids->count, 0, (room - ids->count) * sizeof *grown);
+    ids->spans = grown;
+    return true;
+}
 
 bool ids_reserve(gufo_ids *ids, size_t more)
 {
-    const gufo_allocator *allocator = mem_allocator(ids->allocator);
     size_t room = ids->room < 64 ? 64 : ids->room;
     uint32_t *grown;
 
@@ -16,11 +31,23 @@ bool ids_reserve(gufo_ids *ids, size_t more)
     }
     if (room == ids->room)
         return true;
-    grown = mem_resize(allocator, ids->ids, room * sizeof(uint32_t));
+    if (ids->spans != NULL && !resize_spans(ids, room))
+        return false;
+    grown = mem_resize(mem_allocator(ids->allocator), ids->ids, room * sizeof(uint32_t));
     if (grown == NULL)
         return false;
     ids->ids = grown;
     ids->room = room;
+    return true;
+}
+
+bool ids_reserve_spans(gufo_ids *ids)
+{
+    if (ids->spans != NULL || ids->room == 0)
+        return true;
+    if (!resize_spans(ids, ids->room))
+        return false;
+    memset(ids->spans, 0, ids->count * sizeof *ids->spans);
     return true;
 }
 
@@ -29,5 +56,6 @@ void gufo_ids_free(gufo_ids *ids)
     if (ids == NULL)
         return;
     mem_free(mem_allocator(ids->allocator), ids->ids);
+    mem_free(mem_allocator(ids->allocator), ids->spans);
     *ids = (gufo_ids){.allocator = ids->allocator};
 }

@@ -1,12 +1,17 @@
 /* Opening a vocabulary, and looking at it. */
 #include "text/vocabulary/vocabulary.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "base/memory.h"
+#include "gufo/schema.h"
 #include "text/formats/source.h"
+#include "text/pipeline/pipeline.h"
 #include "text/tokenizers/pretokenizer.h"
 #include "text/vocabulary/added_tokens.h"
 #include "text/vocabulary/known_texts.h"
+#include "text/vocabulary/original.h"
 #include "text/vocabulary/settings.h"
 #include "text/vocabulary/special_list.h"
 
@@ -42,6 +47,68 @@ static gufo_status check_options(const gufo_vocab_options *options, gufo_error *
 
     if (status == GUFO_OK)
         status = reserved_check(options->reserved, "gufo_vocab_options", error);
+    if (status == GUFO_OK && options->tokenizer > GUFO_TOKENIZER_RWKV)
+        status = refuse(error, GUFO_E_ARGUMENT, "gufo_vocab_options: no tokenizer %" PRIu32,
+                        options->tokenizer);
+    return status;
+}
+
+/* An empty vocabulary, by options that were checked; NULL on failure. */
+static gufo_vocab *make_vocab(const gufo_vocab_options *options, gufo_error *error)
+{
+    gufo_vocab *v = NULL;
+
+    if (check_options(options, error) == GUFO_OK)
+        v = mem_object(options->allocator, sizeof *v, error);
+    if (v != NULL)
+        v->original = (options->flags & GUFO_VOCAB_ORIGINAL) != 0;
+    return v;
+}
+
+static gufo_vocab *finish(gufo_vocab *v, gufo_status status)
+{
+    if (status == GUFO_OK)
+        return v;
+    gufo_vocab_close(v);
+    return NULL;
+}
+
+/* Which tokenizer of the model is meant, where several are there. */
+static gufo_tokenizer_kind choose(const gufo_model *model, const gufo_vocab_options *options)
+{
+    bool has_json = gufo_metadata_find(model, "tokenizer.huggingface.json", NULL),
+         has_ggml = gufo_key_entry(model, "tokenizer.ggml.tokens", NULL);
+
+    if (options->tokenizer != GUFO_TOKENIZER_ANY)
+        return (gufo_tokenizer_kind)options->tokenizer;
+    if (has_json && (!has_ggml || (options->flags & GUFO_VOCAB_ORIGINAL) != 0))
+        return GUFO_TOKENIZER_HUGGINGFACE;
+    return !has_ggml && gufo_metadata_find(model, "tokenizer.rwkv.world", NULL)
+               ? GUFO_TOKENIZER_RWKV
+               : GUFO_TOKENIZER_GGML;
+}
+
+static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
+                           const gufo_vocab_options *options, gufo_error *error)
+{
+    gufo_model *made = NULL;
+    gufo_str json;
+    gufo_status status;
+
+    switch (choose(model, options)) {
+    case GUFO_TOKENIZER_HUGGINGFACE:
+        status = source_text(model, "tokenizer.huggingface.json", &json, error);
+        return status == GUFO_OK ? original_fill(v, json, (gufo_str){"", 0}, error) : status;
+    case GUFO_TOKENIZER_RWKV:
+        status = source_world(model, &v->allocator, &made, error);
+        break;
+    default:
+        status = GUFO_OK;
+        break;
+    }
+    if (status == GUFO_OK)
+        status = fill(v, made != NULL ? made : model, options->pre, error);
+    gufo_close(made);
     return status;
 }
 
@@ -49,26 +116,22 @@ gufo_vocab *gufo_vocab_open(const gufo_model *model, const gufo_vocab_options *o
                             gufo_error *error)
 {
     gufo_vocab_options none = {0};
-    gufo_model *made = NULL;
     gufo_vocab *v;
-    gufo_status status;
 
-    if (options == NULL)
-        options = &none;
-    if (check_options(options, error) != GUFO_OK)
-        return NULL;
-    v = mem_object(options->allocator, sizeof *v, error);
-    if (v == NULL)
-        return NULL;
-    v->original = (options->flags & GUFO_VOCAB_ORIGINAL) != 0;
-    status = vocab_source(model, &v->allocator, &made, error);
-    if (status == GUFO_OK)
-        status = fill(v, made != NULL ? made : model, options->pre, error);
-    gufo_close(made);
-    if (status == GUFO_OK)
-        return v;
-    gufo_vocab_close(v);
-    return NULL;
+    options = options != NULL ? options : &none;
+    v = make_vocab(options, error);
+    return v != NULL ? finish(v, fill_as(v, model, options, error)) : NULL;
+}
+
+gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config, const gufo_vocab_options *options,
+                                 gufo_error *error)
+{
+    gufo_vocab_options none = {0};
+    gufo_vocab *v;
+
+    options = options != NULL ? options : &none;
+    v = make_vocab(options, error);
+    return v != NULL ? finish(v, original_fill(v, json, config, error)) : NULL;
 }
 
 void gufo_vocab_close(gufo_vocab *vocab)
@@ -81,6 +144,7 @@ void gufo_vocab_close(gufo_vocab *vocab)
     allocator = v->allocator;
     if (v->tables != NULL)
         v->algorithm->close(v);
+    pipeline_free(v->pipeline);
     special_list_free(v);
     for (uint64_t i = 0; i < v->warning_count; i++)
         mem_free(&allocator, v->warnings[i]);
@@ -97,20 +161,22 @@ void gufo_vocab_close(gufo_vocab *vocab)
 gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
 {
     const gufo_vocab *v = vocab;
-    gufo_vocab_facts facts = {.model = v->model,
-                              .algorithm = v->algorithm->name,
-                              .pre = v->pre != NULL ? v->pre->name : NULL,
-                              .size = v->size,
-                              .add_bos = v->add_bos,
-                              .add_eos = v->add_eos,
-                              .adds_bos = v->frame == FRAME_ALWAYS ||
-                                          (v->frame == FRAME_FLAGS && v->add_bos),
-                              .adds_eos = v->frame == FRAME_FLAGS && v->add_eos,
-                              .adds_sep = v->frame == FRAME_ALWAYS,
-                              .space_prefix = v->space_prefix,
-                              .clean_spaces = v->clean_spaces,
-                              .ignore_merges = v->ignore_merges,
-                              .original = v->differs};
+    gufo_vocab_facts facts = {
+        .model = v->model,
+        .algorithm =
+            v->pipeline != NULL ? token_model_name(v->pipeline->model) : v->algorithm->name,
+        .pre = v->pre != NULL ? v->pre->name : NULL,
+        .size = v->size,
+        .add_bos = v->add_bos,
+        .add_eos = v->add_eos,
+        .adds_bos = v->frame == FRAME_ALWAYS || (v->frame == FRAME_FLAGS && v->add_bos),
+        .adds_eos = v->frame == FRAME_FLAGS && v->add_eos,
+        .adds_sep = v->frame == FRAME_ALWAYS,
+        .space_prefix = v->space_prefix,
+        .clean_spaces = v->clean_spaces,
+        .ignore_merges = v->ignore_merges,
+        .spans = v->pipeline != NULL,
+        .original = v->differs};
 
     for (unsigned role = 0; role < GUFO_SPECIAL_ROOM; role++)
         facts.special[role] = role < GUFO_SPECIAL_COUNT ? v->special[role] : GUFO_NO_TOKEN;

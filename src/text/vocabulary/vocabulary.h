@@ -32,9 +32,10 @@ struct gufo_vocab {
     uint8_t *types;       /* of the file; NULL: all normal */
     uint16_t *attributes; /* of gufo_token_attribute */
 
-    const token_algorithm *algorithm;
-    void *tables;      /* of the algorithm; what it is, only the algorithm knows */
-    const char *model; /* static */
+    struct pipeline *pipeline;        /* of a tokenizer.json, by its own rules; else NULL */
+    const token_algorithm *algorithm; /* NULL: the pipeline */
+    void *tables;                     /* of the algorithm; what it is, only the algorithm knows */
+    const char *model;                /* static */
     frame_kind frame;
     const pre_rules *pre;                 /* BPE alone; else NULL */
     uint32_t special[GUFO_SPECIAL_COUNT]; /* id or GUFO_NO_TOKEN */

@@ -1,0 +1,10 @@
+/* A vocabulary by the rules of a tokenizer.json, the original's. */
+#ifndef TEXT_VOCABULARY_ORIGINAL_H
+#define TEXT_VOCABULARY_ORIGINAL_H
+
+#include "text/vocabulary/vocabulary.h"
+
+/* Fills a vocabulary from a tokenizer.json, and a tokenizer_config.json that may be empty. */
+gufo_status original_fill(gufo_vocab *v, gufo_str json, gufo_str config, gufo_error *error);
+
+#endif

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# gufo tokenize and detokenize with a tokenizer.json, by its own rules
+
+# bats sets stderr.
+# shellcheck disable=SC2154,SC2016
+
+load common
+load vocabularies
+
+# make_json: tokenizer.json in the folder m, with what no GGUF file can say: a normalizer NFC, words in
+# lower case, and a token that takes the space before it.
+make_json() {
+    mkdir -p m
+    cat >m/tokenizer.json <<'JSON'
+{"version": "1.0", "truncation": null, "padding": null,
+ "added_tokens": [{"id": 6, "content": "<b>", "special": true, "normalized": false, "single_word": false,
+                   "lstrip": true, "rstrip": false}],
+ "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]},
+ "pre_tokenizer": {"type": "WhitespaceSplit"},
+ "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<b>", "type_id": 0}},
+     {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
+     "special_tokens": {"<b>": {"id": "<b>", "ids": [6], "tokens": ["<b>"]}}},
+ "decoder": null,
+ "model": {"type": "WordLevel", "unk_token": "?",
+           "vocab": {"?": 0, "hello": 1, "w\u00f6rld": 2, "a": 3, "\u0000": 4, "<s>": 5}}}
+JSON
+}
+
+@test "tokenize: a tokenizer.json, and the folder that it is in, by its own rules" {
+    make_json
+    run -0 gufo tokenize --ids m $'HELLO wo\xcc\x88rld <b>a x'
+    same '[6, 1, 2, 6, 3, 0]'
+    run -0 gufo tokenize --ids m/tokenizer.json $'HELLO wo\xcc\x88rld <b>a x'
+    same '[6, 1, 2, 6, 3, 0]'
+    run -0 gufo tokenize --ids --no-bos m 'a'
+    same '[3]'
+    run -0 gufo tokenize --ids --no-bos --no-special m 'a <b>'
+    same '[3, 0]'
+}
+
+@test "tokenize --json: what each token stands for, in bytes" {
+    make_json
+    run -0 gufo tokenize --json m $'HELLO wo\xcc\x88rld <b>a'
+    same '{"path":"m","tokens":[{"id":6,"piece":"<b>","span":[0,0]},{"id":1,"piece":"hello","span":[0,5]},{"id":2,"piece":"wörld","span":[6,13]},{"id":6,"piece":"<b>","span":[13,17]},{"id":3,"piece":"a","span":[17,18]}],"count":5}'
+}
+
+@test "tokenize: tokenizer_config.json adds tokens, and says what is put around texts" {
+    make_json
+    cat >m/tokenizer_config.json <<'JSON'
+{"added_tokens_decoder": {"7": {"content": "[x]", "lstrip": false, "normalized": false, "rstrip": true,
+     "single_word": false, "special": true}},
+ "bos_token": "<s>", "eos_token": "[x]", "add_bos_token": true, "add_eos_token": true}
+JSON
+    run -0 gufo tokenize --ids m 'hello [x] a'
+    same '[5, 1, 7, 3, 7]'
+    run -0 gufo tokenize --ids m/tokenizer.json 'hello [x] a'
+    same '[6, 1, 0, 3]'
+}
+
+@test "detokenize: by the decoder of the file" {
+    make_json
+    run -0 gufo detokenize m 6 1 2
+    same '<b> hello wörld'
+    run -0 gufo detokenize --skip-special m 6 1 2
+    same 'hello wörld'
+    run -0 gufo detokenize --remove-special m/tokenizer.json 6 1 2
+    same 'hello wörld'
+}
+
+@test "tokenize --tokenizer: of a file that has several" {
+    make_json
+    make_bpe m.gguf kv tokenizer.huggingface.json string "$(sed 's/\\/\\\\/g' m/tokenizer.json)"
+    run -0 gufo tokenize --ids m.gguf 'hell'
+    same '[12]'
+    run -0 gufo tokenize --ids --tokenizer ggml m.gguf 'hell'
+    same '[12]'
+    run -0 gufo tokenize --ids --tokenizer huggingface m.gguf 'hello'
+    same '[6, 1]'
+    run -0 gufo tokenize --ids --original m.gguf 'hello'
+    same '[6, 1]'
+    run -0 gufo detokenize --tokenizer huggingface m.gguf 1 2
+    same 'hello wörld'
+    run -3 gufo tokenize --ids --tokenizer rwkv m.gguf 'hello'
+    same 'gufo: m.gguf: the model has no vocabulary (tokenizer.rwkv.world)'
+    run -2 gufo tokenize --ids --tokenizer python m.gguf 'hello'
+    [[ $output == *ggml*huggingface*rwkv* ]]
+}
+
+@test "tokenize: what is wrong with a tokenizer.json, and where" {
+    mkdir m
+    echo '{"version": "1.0", "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"a": }}}' >m/tokenizer.json
+    run -3 gufo tokenize m a
+    [[ $output == 'gufo: m: byte 83: '* ]]
+    echo '{"version": "1.0", "normalizer": {"type": "Uppercase"}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
+    run -3 gufo tokenize m a
+    [[ $output == *Uppercase* ]]
+    rm m/tokenizer.json
+    ln -s /etc/hostname m/tokenizer.json
+    run -3 gufo tokenize m a
+    [[ $output == *'leads out of'* ]]
+}
