@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include "text/formats/tokenizer_file.h"
+#include "text/formats/tokenizer_lists.h"
 
 #define FLAGS "'single_word':false,'lstrip':false,'rstrip':false,'normalized':true"
 
@@ -176,6 +177,47 @@ static void test_values(void **state)
     tokenizer_file_free(f);
 }
 
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static void test_lists(void **state)
+{
+    gufo_error error = no_error();
+    tokenizer_file *f = vocab_json_read(gufo_str_of("{\"a\":1,\"\\u0000\":0}"), NULL, &error);
+
+    (void)state;
+    check(f != NULL && f->vocab_count == 2, "vocab.json: %s", error.message);
+    check_entry(f, gufo_str_of("a"), 1);
+    check(tokenizer_file_part(f, "model") == NULL, "no JSON");
+    tokenizer_file_free(f);
+
+    f = vocab_txt_read(gufo_str_of("[UNK]\n\na b\r\n\"c"), NULL, &error);
+    check(f != NULL && f->vocab_count == 3, "vocab.txt: %s", error.message);
+    check_entry(f, gufo_str_of("a b"), 2);
+    check_entry(f, gufo_str_of("\"c"), 3);
+    tokenizer_file_free(f);
+
+    f = merges_txt_read(gufo_str_of("#version: 0.2\na b\nx\n# b \r\na b c\n"), NULL, &error);
+    check(f != NULL && f->merge_count == 2, "merges.txt: %s", error.message);
+    check_text(f, f->merges[1].left, "#");
+    check_text(f, f->merges[1].right, "b");
+    tokenizer_file_free(f);
+}
+
+static void test_bad_lists(void **state)
+{
+    gufo_error error = no_error();
+
+    (void)state;
+    check(vocab_txt_read(gufo_str_of("a\nb\na\nc\n"), NULL, &error) == NULL, "twice");
+    check(strstr(error.message, "line 3: token \"a\" occurs twice") != NULL, "%s", error.message);
+    check(vocab_txt_read(gufo_str_of("a\n\xff\n"), NULL, &error) == NULL, "not UTF-8");
+    check_u64(error.offset, 2, "not UTF-8");
+    check(merges_txt_read(gufo_str_of("a b\n\xff b\n"), NULL, &error) == NULL, "not UTF-8");
+    check_u64(error.offset, 4, "not UTF-8");
+    check(vocab_json_read(gufo_str_of("{} x"), NULL, &error) == NULL, "more");
+    check_u64(error.offset, 3, "more");
+}
+
 /* ---- failures ------------------------------------------------------------------------------- */
 
 static void test_malformed(void **state)
@@ -277,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_parts),     cmocka_unit_test(test_scores),
         cmocka_unit_test(test_pairs),     cmocka_unit_test(test_any_character),
         cmocka_unit_test(test_repeated),  cmocka_unit_test(test_values),
+        cmocka_unit_test(test_lists),     cmocka_unit_test(test_bad_lists),
         cmocka_unit_test(test_malformed), cmocka_unit_test(test_heavy),
         cmocka_unit_test(test_memory),
     };
