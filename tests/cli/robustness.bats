@@ -44,10 +44,10 @@ load common
         run -3 --separate-stderr gufo "$command" ''
         [ "${#stderr_lines[@]}" -eq 1 ]
     done
-    for command in validate stats; do
-        run -3 --separate-stderr gufo "$command" folder
-        [[ "$stderr" == 'gufo: folder: '*'Is a directory' ]]
-    done
+    run -3 --separate-stderr gufo stats folder
+    [[ "$stderr" == 'gufo: folder: '*'Is a directory' ]]
+    run -1 --separate-stderr gufo validate folder
+    same_error 'gufo: folder: no models are in this folder'
     run -3 --separate-stderr gufo get missing.gguf key
     same_error 'gufo: missing.gguf: cannot open: No such file or directory'
 }

@@ -516,7 +516,7 @@ make_blocks() {
     has "gufo: the pager 'no-such-program' cannot be run; --no-pager does without"
     # Its status is not that of the command.
     make_gguf half.gguf kv k uint8 7 tensor a 0 8 32 cut -10
-    GUFO_PAGER='sed s/^/paged:/' run -1 on_terminal "$GUFO" show --lenient half.gguf
+    GUFO_PAGER='sed s/^/paged:/' NO_COLOR=1 run -1 on_terminal "$GUFO" show --lenient half.gguf
     has 'paged:gufo: half.gguf: byte '
 }
 
