@@ -201,6 +201,10 @@ static const own_case own_cases[] = {
            "{'id':0,'content':'B','single_word':false,'lstrip':false,'rstrip':false,"
            "'normalized':true,'special':false}]"),
      "a <S>aB", "[1,9,1,10]", "[1,9,1,10]", "[[0,1],[1,5],[5,6],[6,7]]", "a <S> a b"},
+    /* a token takes all white space, and what else is found in there is nothing */
+    {WORDS(",'added_tokens':[{'id':0,'content':'  ','single_word':false,'lstrip':true,'rstrip':true,"
+           "'normalized':false,'special':true}]"),
+     "a      b", "[1,9,2]", "[1,9,2]", "[[0,1],[1,7],[7,8]]", "a    b"},
     /* bytes */
     {"'model':{'type':'BPE','vocab':{'\xc3\x83':0,'\xc2\xa9':1,'\xc4\xa0':2,'a':3,'\xc4\xa0"
      "a':4},'merges':['\xc4\xa0 a']},'pre_tokenizer':{'type':'ByteLevel','add_prefix_space':true,"

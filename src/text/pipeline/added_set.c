@@ -2,7 +2,7 @@
  *
  * A match that is refused, because it has to be a word of its own, uses up its text all the same: the
  * search goes on behind it.  White space that a token takes behind it does not stop the search: a token
- * that begins with it is found once more. */
+ * that begins with it is found once more, unless that leaves nothing of it. */
 #include "text/pipeline/added_set.h"
 
 #include "base/error.h"
@@ -137,7 +137,7 @@ bool added_scan_next(added_scan *scan, added_match *match)
         }
         if (token->rstrip)
             end = skip_spaces(scan->set, scan->text, end);
-        if (begin > end)
+        if (begin >= end)
             continue;
         scan->used = end;
         *match = (added_match){token, begin, end};
