@@ -92,7 +92,7 @@ type_of() {
         same_error "gufo: $expected (see gufo help convert)"
     done <<'END'
 ~DIR or FILE is needed
-m x.gguf NOTYPE~unknown type 'NOTYPE'
+m x.gguf NOTYPE~unknown type 'NOTYPE'; 'gufo list filetypes' lists them
 m x.gguf Q8_0 -o y.gguf~OUT is given twice: by --output and as 'x.gguf'
 m x.gguf F16 Q8_0~several types are separated by commas: F16,Q8_0
 m x.gguf F16,Q8_0~several types need --to DIR

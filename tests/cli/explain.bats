@@ -230,7 +230,7 @@ Q4_0  file type, general.file_type
         run -1 --separate-stderr gufo explain "$1"
         same_error "gufo: '$1' is not known; did you mean '$2'?"
     }
-    hint q4_k_m Q4_K_M
+    hint q5_k_mm Q5_K_M
     hint general.licence general.license
     hint context_length '{arch}.context_length'
     hint head_count '{arch}.attention.head_count'

@@ -81,6 +81,26 @@ need_patterns() {
     is_type out.gguf blk.0.ffn_up.weight Q8_0
 }
 
+@test "quantize: types in any case, with or without underscores, and what there is for a number of bits" {
+    sample
+    run -0 gufo quantize -q sample.gguf plain.gguf Q4_K_M
+    for type in q4km Q4-K-M; do
+        run -0 gufo quantize -q --force sample.gguf out.gguf "$type"
+        cmp plain.gguf out.gguf
+    done
+    run -0 gufo quantize -q --force --pure --output-tensor-type q80 sample.gguf out.gguf q40
+    is_type out.gguf output.weight Q8_0
+    run -0 gufo explain q4km
+    has 'Q4_K_M'
+    for vague in 4bit Q4 int4 4-bit; do
+        run -2 --separate-stderr gufo quantize sample.gguf new.gguf "$vague"
+        [[ "$stderr" == "gufo: unknown type '$vague'; there are "*"Q4_0, "*"Q4_K_M, "*"IQ4_XS"*" (see gufo help quantize)" ]]
+        [[ "$stderr" != *Q5* ]]
+    done
+    run -2 --separate-stderr gufo quantize --output-tensor-type Q8 sample.gguf new.gguf Q4_0
+    [[ "$stderr" == "gufo: --output-tensor-type: unknown type 'Q8'; there are Q8_0"* ]]
+}
+
 @test "quantize: arguments as llama-quantize reads them" {
     mkdir models
     sample

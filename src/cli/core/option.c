@@ -63,12 +63,12 @@ static int read_choice(const command_option *option, const char *text, void *out
 {
     char words[128];
     unsigned number = (unsigned)option->lowest;
-    gufo_str bare = own_name_bare(option->own, gufo_str_of(text));
-    suggestion near = suggest_start(gufo_str_of(text));
+    gufo_str given = gufo_str_of(text);
+    suggestion near = suggest_start(given);
 
     for (size_t i = 0; option->words[i] != NULL; i++, number++) {
         suggest_offer(&near, gufo_str_of(option->words[i]));
-        if (!str_same_folded(bare, gufo_str_of(option->words[i])))
+        if (!own_name_is(option->own, given, option->words[i]))
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */
         return CODE_OK;

@@ -314,12 +314,12 @@ const catalogue *catalogue_find(const char *name)
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
 {
     const char *meant = c->meant != NULL ? c->meant(word) : NULL;
-    gufo_str bare = own_name_bare(c->own, gufo_str_of(word));
+    gufo_str given = gufo_str_of(word);
 
     for (size_t i = 0; c->row(i, out); i++)
         if (strcmp(out->cells[0], word) == 0 ||
             (meant != NULL && strcmp(out->cells[0], meant) == 0) ||
-            (bare.data != word && str_same_folded(bare, gufo_str_of(out->cells[0]))))
+            (c->own != OWN_NONE && own_name_is(c->own, given, out->cells[0])))
             return true;
     return false;
 }

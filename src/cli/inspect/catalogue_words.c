@@ -161,7 +161,7 @@ void catalogue_example(const catalogue *c, const catalogue_row *row, const char 
     const char *place = strstr(example, "WORD");
     size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
     const char *arch = catalogue_user(c, row->cells[0], &first);
-    bool own = own_name_bare(c->own, gufo_str_of(word)).data != word;
+    bool own = c->own != OWN_NONE && strcmp(word, row->cells[0]) != 0;
 
     out[0] = '\0';
     append(out, example, before);

@@ -400,7 +400,7 @@ const command_line command_quantize = {
         "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
         "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
         "then gets; or COPY.  The format's own names (MOSTLY_Q4_K_M, GGML_TYPE_MXFP4) are taken, "
-        "too.  "
+        "too, and names without underscores (q4km).  "
         "Common ones are Q8_0, Q6_K, Q5_K_M, Q4_K_M, IQ4_XS, Q3_K_M, F16 and "
         "BF16; 'gufo list filetypes' and 'gufo list types' show all.  Without OUT the output is "
         "ggml-model-TYPE.gguf beside IN.\n\n"

@@ -52,28 +52,82 @@ static const char *made_type_name(size_t index)
     return type == NULL ? NULL : can_be_made(type) ? type->name : "";
 }
 
-/* `before`: "--OPTION: ", or nothing.  Empty names are passed over. */
-static int report_unknown(const char *before, own_name_kind kind, const char *text,
-                          const char *(*name_at)(size_t index))
+typedef const char *name_at(size_t index); /* NULL past the end; empty ones are passed over */
+
+/* How many bits a name says: its first number; 0 if none. */
+static int named_bits(const char *name)
 {
-    char upper[NAME_SIZE];
+    const char *digit = strpbrk(name, "0123456789");
+
+    return digit != NULL ? atoi(digit) : 0;
+}
+
+/* The bits of a text that says no more than these ("4bit", "Q4"); 0 for any other. */
+static int bits_alone(const char *upper)
+{
+    static const char *const words[] = {"", "B", "BIT", "BITS", "Q", "I", "IQ", "INT", "W"};
+    char letters[NAME_SIZE];
+    size_t len = 0;
+
+    for (const char *at = upper; *at != '\0'; at++)
+        if (is_letter(*at))
+            letters[len++] = *at;
+    letters[len] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(letters, words[i]) == 0)
+            return named_bits(upper);
+    return 0;
+}
+
+/* "; there are Q4_0, Q4_1 ...": the names with so many bits, and their number. */
+static size_t list_names(int bits, name_at *names, char *out, size_t size)
+{
+    size_t len = 0, count = 0;
+    const char *name;
+
+    *out = '\0';
+    for (size_t i = 0; bits > 0 && (name = names(i)) != NULL && len < size; i++)
+        if (*name != '\0' && named_bits(name) == bits)
+            len += (size_t)snprintf(out + len, size - len, "%s%s",
+                                    count++ > 0 ? ", " : "; there are ", name);
+    return count;
+}
+
+/* `before`: "--OPTION: ", or nothing. */
+static int report_unknown(const char *before, own_name_kind kind, const char *text, name_at *names)
+{
+    char upper[NAME_SIZE], list[512];
     suggestion near;
     const char *name;
 
     plain_name(kind, text, upper);
+    if (list_names(bits_alone(upper), names, list, sizeof list) > 0)
+        return report_usage("%sunknown type '%s'%s", before, text, list);
     near = suggest_start(gufo_str_of(upper));
-    for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
+    for (size_t i = 0; *upper != '\0' && (name = names(i)) != NULL; i++)
         if (*name != '\0')
             suggest_offer(&near, gufo_str_of(name));
+    if (near.name.len == 0 && *upper != '\0')
+        return report_usage("%sunknown type '%s'; 'gufo list %s' lists them", before, text,
+                            kind == OWN_FILE_TYPE ? "filetypes" : "types");
     return report_usage("%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
+}
+
+static const gufo_element_type *type_named(const char *text)
+{
+    const gufo_element_type *type;
+
+    for (size_t i = 0; (type = gufo_element_type_at(i)) != NULL; i++)
+        if (own_name_is(OWN_ELEMENT_TYPE, gufo_str_of(text), type->name))
+            break;
+    return type;
 }
 
 int quantize_type_of(const char *option, const char *text, const gufo_element_type **out)
 {
-    char name[NAME_SIZE], before[64];
+    char before[64];
 
-    plain_name(OWN_ELEMENT_TYPE, text, name);
-    *out = gufo_element_type_by_name(name);
+    *out = type_named(text);
     if (can_be_made(*out))
         return CODE_OK;
     if (*out != NULL)

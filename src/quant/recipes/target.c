@@ -39,11 +39,6 @@ static bool has_encoder(const gufo_element_type *type)
 
 /* ---- look-up -------------------------------------------------------------------------------- */
 
-static bool same_name(const char *name, gufo_str given)
-{
-    return str_same_folded(gufo_str_of(name), given);
-}
-
 /* A number of at most six digits and nothing else. */
 static bool read_number(const char *text, uint32_t *out)
 {
@@ -59,15 +54,15 @@ static bool read_number(const char *text, uint32_t *out)
 
 static const gufo_file_type *find_file_type(const char *name)
 {
-    const gufo_str bare = own_name_bare(OWN_FILE_TYPE, gufo_str_of(name));
+    const gufo_str given = gufo_str_of(name);
     const gufo_file_type *type;
     uint32_t number;
 
     for (size_t i = 0; i < ALIAS_COUNT; i++)
-        if (same_name(aliases[i].name, bare))
+        if (own_name_is(OWN_FILE_TYPE, given, aliases[i].name))
             return gufo_file_type_by_id(aliases[i].file_type);
     for (size_t i = 0; (type = gufo_file_type_at(i)) != NULL; i++)
-        if (is_made(type) && same_name(type->name, bare))
+        if (is_made(type) && own_name_is(OWN_FILE_TYPE, given, type->name))
             return type;
     type = read_number(name, &number) ? gufo_file_type_by_id(number) : NULL;
     return type != NULL && is_made(type) ? type : NULL;
@@ -75,11 +70,11 @@ static const gufo_file_type *find_file_type(const char *name)
 
 static const gufo_element_type *find_element_type(const char *name)
 {
-    const gufo_str bare = own_name_bare(OWN_ELEMENT_TYPE, gufo_str_of(name));
+    const gufo_str given = gufo_str_of(name);
     const gufo_element_type *type;
 
     for (size_t i = 0; (type = gufo_element_type_at(i)) != NULL; i++)
-        if (has_encoder(type) && same_name(type->name, bare))
+        if (has_encoder(type) && own_name_is(OWN_ELEMENT_TYPE, given, type->name))
             return type;
     return NULL;
 }
@@ -106,7 +101,7 @@ bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_tar
 
     if (out == NULL)
         out = &unwanted;
-    if (same_name(copy_name, gufo_str_of(name))) {
+    if (own_name_is(OWN_NONE, gufo_str_of(name), copy_name)) {
         *out = (gufo_quantize_target){.name = copy_name};
         return true;
     }

@@ -25,3 +25,27 @@ gufo_str own_name_bare(own_name_kind kind, gufo_str name)
             return str_from(name, strlen(prefixes[i].prefix));
     return name;
 }
+
+/* The next letter or digit, in upper case, and past the marks before it; '\0' at the end. */
+static char next_letter(gufo_str *text)
+{
+    while (text->len > 0 && (*text->data == '_' || *text->data == '-'))
+        *text = str_from(*text, 1);
+    if (text->len == 0)
+        return '\0';
+    *text = str_from(*text, 1);
+    return to_upper(text->data[-1]);
+}
+
+bool own_name_is(own_name_kind kind, gufo_str given, const char *name)
+{
+    gufo_str a = own_name_bare(kind, given), b = gufo_str_of(name);
+    char letter;
+
+    do {
+        letter = next_letter(&a);
+        if (letter != next_letter(&b))
+            return false;
+    } while (letter != '\0');
+    return true;
+}

@@ -15,4 +15,8 @@ typedef enum own_name_kind {
  * the same address) where none is there.  What follows may be in any case, too. */
 gufo_str own_name_bare(own_name_kind kind, gufo_str name);
 
+/* Whether `given` is the name of a row as people write it: in any case, after a prefix of that kind
+ * or none, and with or without the marks between its parts ("q4km", "Q4-K-M" for Q4_K_M). */
+bool own_name_is(own_name_kind kind, gufo_str given, const char *name);
+
 #endif
