@@ -45,7 +45,8 @@ static bool hash_before(const void *a, const void *b)
 /* A name as it is shown, with the gap `shift` bytes behind its usual place. */
 static uint64_t hash_shown(const names *n, gufo_str name, int shift)
 {
-    size_t begin = (size_t)((int)(n->width - GAP + 1) / 2 + shift), end;
+    int before = (int)(n->width - GAP + 1) / 2 + shift;
+    size_t begin = (size_t)before, end;
     char shown[NAME];
 
     if (name.len <= n->width)
@@ -92,11 +93,12 @@ static size_t find_gap(names *n, table *t, size_t wanted)
 /* ".weight", if half of the names or more end so. */
 static bool find_tail(const names *n, char tail[TABLE_TAIL])
 {
-    size_t count = 0, len;
+    size_t count = 0;
     const char *dot;
 
     for (size_t i = 0; i < n->count && 2 * count < n->count; i++) {
         gufo_str name = n->list[i];
+        size_t len;
 
         for (dot = name.data + name.len; dot > name.data && dot[-1] != '.'; dot--)
             ;

@@ -266,7 +266,8 @@ static gufo_str fit_end(gufo_str text, text_style style, size_t columns)
 
 size_t text_put_short(FILE *out, gufo_str text, text_style style, size_t columns, int shift)
 {
-    size_t before = (size_t)((int)(columns - 2) / 2 + shift);
+    int half = (int)(columns - 2) / 2 + shift;
+    size_t before = (size_t)half;
     gufo_str begin, end;
 
     if (columns < 5 || text_fit(text, style, columns).len == text.len)

@@ -151,20 +151,20 @@ static void add_device(machine *m, const char *name, size_t len, uint64_t total,
 /* "NVIDIA H200, 143771, 143000": names may have commas, MiB have not. */
 static void add_line(machine *m, gufo_str line)
 {
-    const char *names = line.data, *end = line.data + line.len, *at[2];
+    const char *names = line.data, *end = line.data + line.len;
     uint64_t numbers[2];
 
-    for (size_t i = 2; i-- > 0; end = at[i]) {
-        const char *digits;
+    for (size_t i = 2; i-- > 0;) {
+        const char *comma = end, *digits;
 
-        for (at[i] = end; at[i] > names && at[i][-1] != ','; at[i]--)
-            ;
-        if (at[i] == names)
+        while (comma > names && *(comma - 1) != ',')
+            comma--;
+        if (comma == names)
             return;
-        digits = at[i] + (at[i][0] == ' ');
-        at[i]--;
+        digits = comma + (*comma == ' ');
         if (!number_read(&digits, &numbers[i]) || digits != end || numbers[i] > UINT64_MAX >> 20)
             return;
+        end = comma - 1;
     }
     add_device(m, names, (size_t)(end - names), numbers[0] << 20, numbers[1] << 20);
 }

@@ -12,7 +12,9 @@
 
 extern char **environ;
 
-enum { MOST_MS = 5000 };
+#ifndef MACHINE_ASK_MS /* tests are shorter */
+#define MACHINE_ASK_MS 5000
+#endif
 
 static long now_ms(void)
 {
@@ -45,7 +47,7 @@ static pid_t start(const char *const *words, int out)
 /* Reads to the end; false if that takes too long, or there is no room. */
 static bool read_all(int in, char *answer, size_t size)
 {
-    const long end = now_ms() + MOST_MS;
+    const long end = now_ms() + MACHINE_ASK_MS;
     size_t used = 0;
 
     for (;;) {

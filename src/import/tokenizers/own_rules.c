@@ -39,7 +39,8 @@ gufo_status gufo_import_tokenizer(const char *path, gufo_text *json, gufo_text *
                                   gufo_error *error)
 {
     const bool folder = is_folder(path);
-    const model_config place = {.folder = folder ? (char *)path : NULL, .allocator = mem_allocator(NULL)};
+    const model_config place = {.folder = folder ? (char *)path : NULL,
+                                .allocator = mem_allocator(NULL)};
     bool found = false, ignored;
     gufo_status status = read_text(&place, folder ? "tokenizer.json" : path, json, &found, error);
 

@@ -62,7 +62,7 @@ typedef struct tokenizer_file {
 
     /* What a tokenizer_config.json beside it says (tokenizer_config.h). */
     file_text roles[GUFO_SPECIAL_COUNT]; /* empty: no token has the role */
-    bool frame_is_said;      /* it says what is put around texts, whatever the post-processor says: */
+    bool frame_is_said; /* it says what is put around texts, whatever the post-processor says: */
     bool adds_bos, adds_eos;
 
     file_index by_text, added_by_text; /* of the last row with each text */
