@@ -351,6 +351,10 @@ gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *e
 /* A tensor of a file whose numbers are not empty, in the other byte order than the file's. */
 gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
                             uint32_t target, uint64_t place, gufo_error *error);
+/* Frees what a piece of a job owns. */
+void piece_free(const gufo_allocator *allocator, piece *p);
+/* What depends on the pieces, once all are there. */
+gufo_status job_complete_pieces(gufo_job *job, gufo_error *error);
 /* Adds the pieces that were only counted so far.  First of all where a job is written. */
 gufo_status job_add_counted(gufo_job *job, gufo_error *error);
 /* Ends planning: what can only be known then is checked and reserved.  On failure the job is freed;

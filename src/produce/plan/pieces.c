@@ -1,0 +1,433 @@
+/* The pieces of a job: what planners add is checked, copied and cut into units. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/interleaved.h"
+#include "produce/units/work.h"
+
+static void free_rows(const gufo_allocator *a, const rows *r)
+{
+    for (unsigned i = 0; i < ROWS_SIDES; i++)
+        mem_free(a, (void *)r->side[i]);
+}
+
+void piece_free(const gufo_allocator *a, piece *p)
+{
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        free_rows(a, &p->sources[i]);
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (unsigned k = 0; k < OP_SIDES; k++)
+            mem_free(a, (void *)p->ops[i].side[k]);
+    mem_free(a, p->sources); /* with all other lists */
+}
+
+/* ---- checking a piece ----------------------------------------------------------------------- */
+
+/* Whether a row of so many numbers of the type has so many bytes. */
+static bool row_fits(const gufo_element_type *type, uint64_t columns, uint64_t row_bytes)
+{
+    uint64_t bytes;
+
+    return gufo_element_row_size(type, columns, &bytes, NULL) == GUFO_OK && bytes == row_bytes;
+}
+
+/* Whether bytes and numbers of the rows fit each other and the source. */
+static bool rows_make_sense(const gufo_job *job, const rows *r)
+{
+    uint64_t size, numbers;
+
+    if (r->input >= job->input_count || (r->source == NULL) == (r->read == NULL) ||
+        !checked_mul(r->count, r->row_bytes, &size) ||
+        !checked_mul(r->count, r->columns, &numbers) || size > INT64_MAX || numbers > INT64_MAX)
+        return false;
+    if (r->source != NULL && !range_inside(r->offset, size, r->source->size))
+        return false;
+    return r->type == NULL || r->unpack != NULL || row_fits(r->type, r->columns, r->row_bytes);
+}
+
+static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const rows *r = sides[i];
+
+        if (r != NULL &&
+            (!rows_make_sense(job, r) || r->columns == 0 || (r->type == NULL && r->unpack == NULL)))
+            return false;
+        for (unsigned k = 0; r != NULL && k < ROWS_SIDES; k++)
+            if (r->side[k] != NULL) /* a table does not have its own */
+                return false;
+    }
+    return true;
+}
+
+static bool op_makes_sense(const gufo_job *job, const piece *p, const row_op *op)
+{
+    for (uint32_t i = 0; i < op->kind->sides; i++)
+        if (op->side[i] == NULL)
+            return false;
+    return sides_make_sense(job, op->side, OP_SIDES) &&
+           op->kind->fits(op, p->slices * p->slice_rows, p->columns);
+}
+
+/* Whether rows of a source may be taken as they are wanted: merged rows only in whole groups, parts
+ * of rows only of plain types and blocks, and numbers only where there are some. */
+static bool source_serves(const piece *p, const rows *r)
+{
+    bool merged = r->type != NULL && interleaved_find(r->type->id) != NULL;
+
+    if (p->transpose)
+        return r->type != NULL && r->unpack == NULL && !merged && r->columns == p->slice_rows;
+    if (p->how == PIECE_MOVE)
+        return r->row_bytes == p->made[0].row_bytes;
+    return r->columns == p->columns && (r->type != NULL || r->unpack != NULL);
+}
+
+/* Whether any result takes blocks apart. */
+static bool opens_blocks(const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].encode || p->made[i].type != p->sources[0].type)
+            return true;
+    return p->n_ops > 0;
+}
+
+static bool merged_rows_in_order(const piece *p)
+{
+    if (p->how == PIECE_MOVE || !opens_blocks(p))
+        return true;
+    for (uint32_t i = 0; i < p->n_segments; i++) {
+        const segment *s = &p->segments[i];
+        const rows *r = &p->sources[s->source];
+        const interleaved *merged = r->type != NULL ? interleaved_find(r->type->id) : NULL;
+
+        if (merged != NULL && (s->stride[0] != 1 || s->count[1] != 1 || s->count[2] != 1 ||
+                               s->first % merged->rows != 0 || s->count[0] % merged->rows != 0 ||
+                               s->begin % merged->rows != 0 || p->slice_rows % merged->rows != 0))
+            return false;
+    }
+    return true;
+}
+
+/* Blocks that pass keep their type, or are repacked. */
+static bool passes_blocks(const piece *p, const made *m)
+{
+    if (p->n_ops > 0)
+        return false;
+    for (uint32_t i = 0; i < p->n_sources; i++) {
+        const rows *r = &p->sources[i];
+        const interleaved *merged = r->type != NULL ? interleaved_find(r->type->id) : NULL;
+
+        if (r->type == NULL || r->unpack != NULL || m->type == NULL ||
+            (m->type != r->type &&
+             (merged == NULL || merged->plain != m->type->id || p->transpose)))
+            return false;
+        if (p->transpose && (m->type->block_elements != 1 || r->type != p->sources[0].type))
+            return false;
+    }
+    return true;
+}
+
+static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
+{
+    uint64_t size, end;
+
+    if (!checked_mul(p->slices * p->slice_rows, m->row_bytes, &size) ||
+        !checked_add(m->place, size, &end))
+        return false;
+    if (m->target != NO_TARGET &&
+        (m->target >= job->target_count || end > job->targets[m->target].size))
+        return false;
+    if (p->how != PIECE_MAKE)
+        return m->target != NO_TARGET && m->row_bytes > 0 && m->row_bytes == p->made[0].row_bytes &&
+               (p->how == PIECE_MOVE || p->n_made == 1);
+    return m->type != NULL && row_fits(m->type, p->columns, m->row_bytes) &&
+           (m->encode || passes_blocks(p, m));
+}
+
+static bool makes_sense(const gufo_job *job, piece *p)
+{
+    uint64_t all;
+
+    if (p->n_made == 0 || !checked_mul(p->slices, p->slice_rows, &all))
+        return false;
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (!made_makes_sense(job, p, &p->made[i]))
+            return false;
+    if (p->how == PIECE_GIVEN || all == 0)
+        return true;
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (!rows_make_sense(job, &p->sources[i]) || !source_serves(p, &p->sources[i]) ||
+            !sides_make_sense(job, p->sources[i].side, ROWS_SIDES))
+            return false;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        if (!op_makes_sense(job, p, &p->ops[i]))
+            return false;
+    if (p->transpose && !checked_mul(p->slices, p->columns, &all))
+        return false;
+    return rows_check(p, all) && merged_rows_in_order(p);
+}
+
+/* ---- taking a piece ------------------------------------------------------------------------- */
+
+/* Replaces pointers to side tables by copies of them; false without memory, and then all that are
+ * not copied are NULL. */
+static bool own_sides(const gufo_job *job, const rows **sides, unsigned count)
+{
+    bool owned = true;
+
+    for (unsigned i = 0; i < count; i++) {
+        rows *copy = NULL;
+
+        if (sides[i] == NULL)
+            continue;
+        if (owned)
+            copy = mem_alloc(&job->allocator, sizeof *copy);
+        if (copy != NULL)
+            *copy = *sides[i];
+        sides[i] = copy;
+        owned = copy != NULL;
+    }
+    return owned;
+}
+
+/* Copies a list to *room, and moves *room behind it. */
+static void *place_list(char **room, const void *list, size_t size)
+{
+    char *place = *room;
+
+    if (size > 0)
+        memcpy(place, list, size);
+    *room += size;
+    return place;
+}
+
+/* Copies the lists into one block, which begins with the sources: a job may have a million pieces. */
+static bool own_lists(const gufo_job *job, piece *p)
+{
+    const size_t sources = p->n_sources * sizeof *p->sources,
+                 segments = p->n_segments * sizeof *p->segments, ops = p->n_ops * sizeof *p->ops,
+                 results = p->n_made * sizeof *p->made;
+    char *room = mem_alloc(&job->allocator, sources + segments + ops + results + 1);
+
+    if (room == NULL) {
+        *p = (piece){.how = p->how};
+        return false;
+    }
+    p->sources = place_list(&room, p->sources, sources);
+    p->segments = place_list(&room, p->segments, segments);
+    p->ops = place_list(&room, p->ops, ops);
+    p->made = place_list(&room, p->made, results);
+    return true;
+}
+
+/* A copy that owns all that it points to. */
+static gufo_status own_piece(const gufo_job *job, piece *p, gufo_error *error)
+{
+    bool owned = own_lists(job, p);
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        owned = own_sides(job, p->sources[i].side, ROWS_SIDES) && owned;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        owned = own_sides(job, p->ops[i].side, OP_SIDES) && owned;
+    return owned ? GUFO_OK : fail_memory(error);
+}
+
+/* What is read for the piece: all rows of all segments.  False for more than can be counted:
+ * strides of 0 read the same rows again and again. */
+static bool count_bytes(piece *p)
+{
+    p->bytes = 0;
+    for (uint32_t i = 0; p->units > 0 && i < p->n_segments; i++) {
+        const segment *s = &p->segments[i];
+        uint64_t size, count = s->count[0] * s->count[1] * s->count[2]; /* rows_check has done it */
+
+        if (!checked_mul(count, p->sources[s->source].row_bytes, &size) ||
+            !checked_add(p->bytes, size, &p->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Counts units and bytes of the piece as the job's. */
+static gufo_status count_piece(gufo_job *job, piece *p, gufo_error *error)
+{
+    uint64_t units, total;
+
+    if (!count_bytes(p) || !checked_add(job->unit_count, p->units, &units) ||
+        !checked_add(job->total, p->bytes, &total))
+        return refuse(error, GUFO_E_LIMIT, "tensor %s is too large", QUOTED(p->name));
+    job->unit_count = units;
+    job->total = total;
+    return GUFO_OK;
+}
+
+static void note_targets(gufo_job *job, const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_made; i++) {
+        job_target *t;
+
+        if (p->made[i].target == NO_TARGET)
+            continue;
+        t = &job->targets[p->made[i].target];
+        if (!t->has_pieces)
+            t->first_piece = job->piece_count;
+        t->last_piece = job->piece_count;
+        t->has_pieces = true;
+    }
+}
+
+gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error)
+{
+    uint64_t room, bytes;
+    piece *list;
+
+    if (!checked_add(job->piece_count, count, &room) ||
+        !checked_mul(room + 1, sizeof *list, &bytes) || bytes > SIZE_MAX)
+        return fail_memory(error);
+    list = mem_resize(&job->allocator, job->pieces, (size_t)bytes);
+    if (list == NULL)
+        return fail_memory(error);
+    job->pieces = list;
+    job->piece_room = room + 1;
+    return GUFO_OK;
+}
+
+gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (!makes_sense(job, p))
+        status = refuse(error, GUFO_E_ARGUMENT, "the plan for tensor %s does not fit its sources",
+                        QUOTED(p->name));
+    if (status == GUFO_OK)
+        status = cut_piece(p, job->unit_count, error);
+    if (status == GUFO_OK)
+        status = count_piece(job, p, error);
+    if (status != GUFO_OK && p->n_sources > 0 && p->sources[0].input < job->input_count)
+        (void)rows_fail(job, &p->sources[0], status, error);
+    return status;
+}
+
+gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
+{
+    piece own = *p, *list;
+    gufo_status status;
+
+    if (job->add_pieces != NULL) {
+        job->counted++;
+        return job_count_piece(job, &own, error);
+    }
+    list = mem_grow(&job->allocator, job->pieces, job->piece_count, &job->piece_room, sizeof *list);
+    if (list == NULL)
+        return fail_memory(error);
+    job->pieces = list;
+    status = own_piece(job, &own, error);
+    if (status == GUFO_OK)
+        status = job_count_piece(job, &own, error);
+    if (status != GUFO_OK) {
+        piece_free(&job->allocator, &own);
+        return status;
+    }
+    note_targets(job, &own);
+    job->pieces[job->piece_count++] = own;
+    return GUFO_OK;
+}
+
+gufo_status job_add_results(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                            const made *results, uint32_t count, uint64_t slices, gufo_error *error)
+{
+    rows only = *from;
+    segment all = {.count = {from->count, 1, 1}, .stride = {1, 0, 0}};
+    piece p = {.how = how,
+               .name = name,
+               .sources = &only,
+               .segments = &all,
+               .made = (made *)results, /* job_add_piece copies them */
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = count,
+               .columns = from->columns,
+               .slices = slices,
+               .slice_rows = slices > 0 ? from->count / slices : 0};
+
+    return job_add_piece(job, &p, error);
+}
+
+gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                         const made *result, uint64_t slices, gufo_error *error)
+{
+    return job_add_results(job, how, name, from, result, 1, slices, error);
+}
+
+rows job_byte_rows(const gufo_job *job, uint32_t input, uint64_t from, uint64_t size)
+{
+    return (rows){.input = input,
+                  .source = job->inputs[input].source,
+                  .offset = from,
+                  .row_bytes = 1,
+                  .count = size};
+}
+
+gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
+                         uint32_t target, uint64_t place, gufo_str name, gufo_error *error)
+{
+    const rows bytes = job_byte_rows(job, input, from, size);
+    const made moved = {.target = target, .place = place, .row_bytes = 1};
+
+    return job_add_rows(job, PIECE_MOVE, name, &bytes, &moved, 1, error);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static bool needs_importance(const made *m)
+{
+    return m->weighs || m->weighted;
+}
+
+/* Whether there is a hook for all that pieces want. */
+static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
+{
+    const job_hooks *hooks = &job->hooks;
+    bool complete = hooks->result_size <= JOB_RESULT_SIZE;
+
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        for (uint32_t k = 0; k < job->pieces[i].n_made; k++)
+            complete = complete &&
+                       (!needs_importance(&job->pieces[i].made[k]) || hooks->importance != NULL) &&
+                       (!job->pieces[i].made[k].measure || hooks->measure != NULL);
+    return complete ? GUFO_OK
+                    : refuse(error, GUFO_E_ARGUMENT,
+                             "the plan has no hook that a tensor needs, or one with too large "
+                             "a result");
+}
+
+/* What depends on the pieces, which are all there. */
+gufo_status job_complete_pieces(gufo_job *job, gufo_error *error)
+{
+    gufo_status status = check_hooks(job, error);
+
+    if (status != GUFO_OK)
+        return status;
+    job->results = mem_array(&job->allocator, job->piece_count, job->hooks.result_size);
+    return job->results != NULL ? GUFO_OK : fail_memory(error);
+}
+
+gufo_status job_add_counted(gufo_job *job, gufo_error *error)
+{
+    gufo_status (*const add_pieces)(void *context, gufo_error *error) = job->add_pieces;
+    gufo_status status;
+
+    if (add_pieces == NULL)
+        return GUFO_OK;
+    job->add_pieces = NULL;
+    job->unit_count = job->total = 0;
+    status = job_reserve_pieces(job, job->counted, error);
+    if (status == GUFO_OK)
+        status = add_pieces(job->hooks.context, error);
+    if (status == GUFO_OK)
+        status = job_complete_pieces(job, error);
+    job->used = status != GUFO_OK; /* some of its pieces are missing */
+    return status;
+}
