@@ -270,7 +270,7 @@ END
     need_terminal
     make_legacy old.bin
     SHELL=$BASH run -2 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null </dev/null
-    has 'gufo: old.bin: no answer; nothing was written'
+    has 'old.bin: no answer; nothing was written'
     files old.bin
 }
 
