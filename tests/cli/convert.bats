@@ -111,7 +111,7 @@ END
 @test "convert: the report" {
     make_folder m
     run -0 --separate-stderr gufo convert m m.gguf q8_0
-    same_error ''
+    [[ $stderr == 'gufo: m: warning: tokenizer.json gives other ids than readers of the GGUF file for 17 of 209 texts, such as "'*'"; its normalizer: NFC' ]]
     [ "${lines[0]}" = 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB' ]
     run -0 gufo convert m x.gguf q8_0 --dry-run
     has 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB'
@@ -718,7 +718,7 @@ leads_out() {
         ln -s "../../blobs/$hash" "$repository/snapshots/8f3a/${file#m/}"
     done
     run -0 --separate-stderr gufo convert "$repository/snapshots/8f3a" out.gguf
-    same_error ''
+    [ "$(wc -l <<<"$stderr")" -eq 1 ] # what tokenizer.json says that GGUF cannot
     run -0 gufo get out.gguf general.name
     same 'Tiny 7B'
     (cd "$repository/snapshots/8f3a" && gufo convert -q . ../../../../again.gguf)

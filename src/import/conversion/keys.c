@@ -43,6 +43,7 @@ static gufo_status read_vocabulary(void *context, const char *readers, gufo_erro
         .config = &c->config,
         .readers = readers,
         .pre = c->options.pre != NULL ? c->options.pre : stored_pre(c, pre),
+        .compare = (c->options.flags & GUFO_CHECKPOINT_NO_CHECK) == 0,
         .keep_json = (c->options.flags & GUFO_CHECKPOINT_KEEP_TOKENIZER) != 0,
         .keep_world = (c->options.flags & GUFO_CHECKPOINT_KEEP_WORLD) != 0};
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "import/advise.h"
+#include "import/tokenizers/compare_ids.h"
 #include "import/tokenizers/readers.h"
 #include "import/tokenizers/special.h"
 #include "text/tokenizers/pretokenizer.h"
@@ -199,6 +200,8 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
         status = templates_write(&r);
     if (status == GUFO_OK)
         status = set_prefix(&r);
+    if (status == GUFO_OK && request->compare && r.json != NULL)
+        status = compare_ids(&r);
     if (status == GUFO_OK && request->keep_json)
         status = keep_file(&r, "tokenizer.json", "tokenizer.huggingface.json");
     if (status == GUFO_OK && request->keep_world)

@@ -9,6 +9,7 @@ typedef struct tokenizer_request {
     const model_config *config;
     const char *readers; /* to try in order: "spm, hf, bpe"; NULL: any that fits what is there */
     const char *pre;     /* tokenizer.ggml.pre where it cannot be recognised; NULL: none is given */
+    bool compare;        /* warn of texts whose ids are not those of tokenizer.json */
     bool keep_json;      /* tokenizer.huggingface.json */
     bool keep_world;     /* tokenizer.rwkv.world */
 } tokenizer_request;

@@ -1,0 +1,178 @@
+/* The ids of the original, beside those of engines.
+ *
+ * A GGUF file names a recipe that is nearest to a tokenizer.json; what it drops (a normalizer, white space
+ * that a token takes, an expression) shows in few texts, and nobody would notice. */
+#include "import/tokenizers/compare_ids.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "gufo/vocab.h"
+#include "text/vocabulary/escapes.h"
+
+/* Texts that pre-tokenizers cut differently, and some that normalizers change. */
+static const char *const texts[] = {
+#define ROW(kind, text) text,
+#include "registry/pretokenizer_probes.inc"
+#undef ROW
+    "e\xcc\x81 \xc3\xa9 n\xcc\x83 a\xcc\xa3\xcc\x87 a\xcc\x87\xcc\xa3",           /* NFC, NFD */
+    "\xef\xac\x81n \xe2\x85\xa7 \xe2\x91\xa0 x\xc2\xb2 \xef\xbc\xa1\xef\xbc\xa2", /* NFKC, NFKD */
+    "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab \xef\xbd\xb6\xef\xbe\x9e", /* Hangul, half-width Kana */
+    "\xe2\x84\xab \xe2\x84\xa6 \xcd\xbe \xe1\xbf\xaf",               /* singletons */
+    "STRASSE Stra\xc3\x9f"
+    "e \xc4\xb0stanbul \xce\xa3\xce\xaf\xcf\x83\xcf\x85\xcf\x86\xce\xbf\xcf\x82", /* case */
+    " a  b\xc2\xa0"
+    "c\xe2\x80\x83"
+    "d\xe3\x80\x80"
+    "e ", /* white space */
+    "a\xe2\x80\x8b"
+    "b\xe2\x80\x8d"
+    "c\xef\xbb\xbf"
+    "d\xc2\xad"
+    "e", /* what does not show */
+};
+
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+typedef struct comparing {
+    tokenizer_reading *r;
+    gufo_vocab *original, *engine;
+    gufo_ids left, right;
+    gufo_text text;
+    uint32_t differ;
+    size_t first; /* that differs */
+} comparing;
+
+/* ---- both tokenizers ------------------------------------------------------------------------ */
+
+static bool entry_at(void *context, uint64_t index, gufo_entry *out)
+{
+    gufo_document_entry entry;
+
+    if (!gufo_document_entry_at(context, index, &entry))
+        return false;
+    out->key = entry.key;
+    out->value = entry.value;
+    return true;
+}
+
+static gufo_vocab *open_engine(const tokenizer_reading *r)
+{
+    const gufo_provider provider = {.context = r->document,
+                                    .entry_count = gufo_document_entry_count(r->document),
+                                    .entry_at = entry_at};
+    const gufo_open_options options = {.allocator = r->allocator};
+    const gufo_vocab_options how = {.tokenizer = GUFO_TOKENIZER_GGML, .allocator = r->allocator};
+    gufo_model *model = gufo_open_provider(&provider, &options, NULL);
+    gufo_vocab *vocab = model != NULL ? gufo_vocab_open(model, &how, NULL) : NULL;
+
+    gufo_close(model);
+    return vocab;
+}
+
+static gufo_str bytes_of(const buffer *b)
+{
+    return b->len > 0 ? (gufo_str){(const char *)b->data, b->len} : (gufo_str){"", 0};
+}
+
+static gufo_vocab *open_original(tokenizer_reading *r)
+{
+    const gufo_vocab_options how = {.allocator = r->allocator};
+    buffer json = {.allocator = r->allocator}, config = {.allocator = r->allocator};
+    gufo_vocab *vocab = NULL;
+    bool found;
+
+    if (reading_file(r, "tokenizer.json", &json, &found) == GUFO_OK && found &&
+        reading_file(r, "tokenizer_config.json", &config, &found) == GUFO_OK)
+        vocab = gufo_vocab_open_json(bytes_of(&json), bytes_of(&config), &how, NULL);
+    buffer_free(&json);
+    buffer_free(&config);
+    return vocab;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static gufo_status encode(const gufo_vocab *vocab, gufo_str text, gufo_ids *ids)
+{
+    const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_PARSE_SPECIAL};
+
+    ids->count = 0;
+    return gufo_tokenize(vocab, text, &options, ids, NULL);
+}
+
+static bool same(const gufo_ids *a, const gufo_ids *b)
+{
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0);
+}
+
+/* A text that the original cannot encode has no ids to compare. */
+static gufo_status compare_text(comparing *c, size_t index)
+{
+    gufo_str text;
+
+    c->text.len = 0;
+    if (!add_unescaped(gufo_str_of(texts[index]), &c->text))
+        return fail_memory(c->r->error);
+    text = (gufo_str){c->text.data, c->text.len};
+    if (encode(c->original, text, &c->left) != GUFO_OK ||
+        encode(c->engine, text, &c->right) != GUFO_OK || same(&c->left, &c->right))
+        return GUFO_OK;
+    if (c->differ++ == 0)
+        c->first = index;
+    return GUFO_OK;
+}
+
+/* "NFC, Lowercase": the steps of the normalizer. */
+static void name_normalizer(const tokenizer_file *f, char *out, size_t room)
+{
+    const json_t *part = tokenizer_file_part(f, "normalizer"),
+                 *steps = json_object_get(part, "normalizers");
+    size_t count = json_is_array(steps) ? json_array_size(steps) : 1, len = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < count && part != NULL && len < room; i++) {
+        const json_t *step = json_is_array(steps) ? json_array_get(steps, i) : part;
+        const char *type = json_string_value(json_object_get(step, "type"));
+
+        if (type != NULL)
+            len += (size_t)snprintf(out + len, room - len, "%s%.32s",
+                                    len > 0 ? ", " : "; its normalizer: ", type);
+    }
+}
+
+static gufo_status report(const comparing *c)
+{
+    char normalizer[200];
+
+    if (c->differ == 0)
+        return GUFO_OK;
+    name_normalizer(c->r->json, normalizer, sizeof normalizer);
+    return import_warn(c->r->import, c->r->error,
+                       "tokenizer.json gives other ids than readers of the GGUF file for %" PRIu32
+                       " of %d texts, such as \"%.200s\"%s",
+                       c->differ, TEXTS, texts[c->first], normalizer);
+}
+
+gufo_status compare_ids(tokenizer_reading *r)
+{
+    comparing c = {.r = r, .original = open_original(r), .engine = open_engine(r)};
+    gufo_status status = GUFO_OK;
+
+    c.left.allocator = c.right.allocator = c.text.allocator = r->allocator;
+    for (size_t i = 0; c.original != NULL && c.engine != NULL && status == GUFO_OK && i < TEXTS;
+         i++)
+        status = compare_text(&c, i);
+    if (status == GUFO_OK)
+        status = report(&c);
+    gufo_ids_free(&c.left);
+    gufo_ids_free(&c.right);
+    gufo_text_free(&c.text);
+    gufo_vocab_close(c.original);
+    gufo_vocab_close(c.engine);
+    return status;
+}
