@@ -10,14 +10,20 @@
 
 #include "base/text.h"
 
-enum { EXACT_DIGITS = 15, EXACT_POWER = 22, EXPONENT_DIGITS = 5, MAX_EXPONENT = 99999 };
+enum {
+    EXACT_DIGITS = 15,
+    WHOLE_DIGITS = 19,
+    EXACT_POWER = 22,
+    EXPONENT_DIGITS = 5,
+    MAX_EXPONENT = 99999
+};
 
 typedef struct decimal {
     bool negative;
     char digits[REAL_DIGITS + EXPONENT_DIGITS + 3]; /* without zeros before them */
     unsigned count;
     int64_t exponent;
-    uint64_t whole; /* the digits, if they are few */
+    uint64_t whole; /* the first WHOLE_DIGITS digits */
 } decimal;
 
 static bool add_digits(decimal *d, gufo_str digits)
@@ -28,7 +34,7 @@ static bool add_digits(decimal *d, gufo_str digits)
         if (d->count == REAL_DIGITS)
             return false;
         d->digits[d->count++] = digits.data[i];
-        if (d->count <= EXACT_DIGITS)
+        if (d->count <= WHOLE_DIGITS)
             d->whole = 10 * d->whole + (uint64_t)(digits.data[i] - '0');
     }
     return true;
@@ -66,8 +72,8 @@ static bool read_decimal(gufo_str text, decimal *d)
     return true;
 }
 
-/* Where doubles are computed with more bits than they have, the result is rounded twice. */
-static bool read_exactly(const decimal *d, double *out)
+/* The digits as a double, times or by the power of ten; false: there are too many. */
+static bool read_whole(const decimal *d, unsigned most_digits, double *out)
 {
     static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -76,12 +82,17 @@ static bool read_exactly(const decimal *d, double *out)
     *out = 0;
     if (d->count == 0)
         return true;
-    if (FLT_EVAL_METHOD != 0 || d->count > EXACT_DIGITS || d->exponent < -EXACT_POWER ||
-        d->exponent > EXACT_POWER)
+    if (d->count > most_digits || d->exponent < -EXACT_POWER || d->exponent > EXACT_POWER)
         return false;
     *out = d->exponent < 0 ? (double)d->whole / powers[-d->exponent]
                            : (double)d->whole * powers[d->exponent];
     return true;
+}
+
+/* Where doubles are computed with more bits than they have, the result is rounded twice. */
+static bool read_exactly(const decimal *d, double *out)
+{
+    return (FLT_EVAL_METHOD == 0 || d->count == 0) && read_whole(d, EXACT_DIGITS, out);
 }
 
 /* Far beyond the largest and the smallest double the exponent makes no difference. */
@@ -101,15 +112,25 @@ static double read_rounded(decimal *d)
     return strtod(d->digits, NULL);
 }
 
-bool real_read(gufo_str text, double *out)
+static bool read(gufo_str text, bool twice_rounded, double *out)
 {
     decimal d = {.count = 0};
 
     if (!read_decimal(text, &d))
         return false;
-    if (!read_exactly(&d, out))
+    if (!(twice_rounded && read_whole(&d, WHOLE_DIGITS, out)) && !read_exactly(&d, out))
         *out = read_rounded(&d);
     if (d.negative)
         *out = -*out;
     return true;
+}
+
+bool real_read(gufo_str text, double *out)
+{
+    return read(text, false, out);
+}
+
+bool real_read_twice_rounded(gufo_str text, double *out)
+{
+    return read(text, true, out);
 }

@@ -10,4 +10,9 @@ enum { REAL_DIGITS = 320 }; /* those of longer numbers are too many */
  * every locale; infinite if it is too large.  False: it has more than REAL_DIGITS digits. */
 bool real_read(gufo_str text, double *out);
 
+/* The same with two roundings, as readers have it that are content with nearly the nearest double (Rust's
+ * serde_json): its digits, up to 19, to a double first, then that times or by a power of ten, up to 22.
+ * Other numbers are read as real_read does. */
+bool real_read_twice_rounded(gufo_str text, double *out);
+
 #endif

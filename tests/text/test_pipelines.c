@@ -201,9 +201,21 @@ static const own_case own_cases[] = {
            "{'id':0,'content':'B','single_word':false,'lstrip':false,'rstrip':false,"
            "'normalized':true,'special':false}]"),
      "a <S>aB", "[1,9,1,10]", "[1,9,1,10]", "[[0,1],[1,5],[5,6],[6,7]]", "a <S> a b"},
+    /* scores are read with two roundings: else "aa" comes first here */
+    {"'model':{'type':'Unigram','unk_id':0,'vocab':[['?',0],['aaaa',-13.300446510314941],"
+     "['aa',-10.654454231262207],['_',-2.1889710426330566]]}",
+     "_aaaaaaaaaaaaaa", "[3,1,1,1,2]", "[3,1,1,1,2]", "[[0,1],[1,5],[5,9],[9,13],[13,15]]",
+     "_ aaaa aaaa aaaa aa"},
+    /* the type of ByteLevel counts, that of others does not */
+    {WORDS(",'post_processor':{'type':'TemplateProcessing','add_prefix_space':true,"
+           "'trim_offsets':false,'single':[{'SpecialToken':{'id':'x','type_id':0}},{'Sequence':"
+           "{'id':'A','type_id':0}}],'pair':[],'special_tokens':{'x':{'id':'x','ids':[4],"
+           "'tokens':['x']}}}"),
+     "ab", "[4,3]", "[3]", "[[0,0],[0,2]]", "_a ab"},
     /* a token takes all white space, and what else is found in there is nothing */
-    {WORDS(",'added_tokens':[{'id':0,'content':'  ','single_word':false,'lstrip':true,'rstrip':true,"
-           "'normalized':false,'special':true}]"),
+    {WORDS(
+         ",'added_tokens':[{'id':0,'content':'  ','single_word':false,'lstrip':true,'rstrip':true,"
+         "'normalized':false,'special':true}]"),
      "a      b", "[1,9,2]", "[1,9,2]", "[[0,1],[1,7],[7,8]]", "a    b"},
     /* bytes */
     {"'model':{'type':'BPE','vocab':{'\xc3\x83':0,'\xc2\xa9':1,'\xc4\xa0':2,'a':3,'\xc4\xa0"

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "base/text.h"
 #include "text/formats/json_pull.h"
 #include "text/formats/json_tree.h"
@@ -48,6 +49,18 @@ static bool take_entry(file_reading *r, file_entry *e)
     return true;
 }
 
+/* A score as the library reads it: sums that are nearly equal show the last bit. */
+static bool take_score(pull *p, double *out)
+{
+    const size_t begin = p->at;
+    gufo_str number;
+
+    if (!pull_real(p, out))
+        return false;
+    p->at = begin;
+    return pull_number(p, &number) && real_read_twice_rounded(number, out);
+}
+
 static bool take_scored(file_reading *r, file_entry *e)
 {
     tokenizer_file *f = r->f;
@@ -61,7 +74,7 @@ static bool take_scored(file_reading *r, file_entry *e)
         return pull_fail(p, GUFO_E_MALFORMED, p->at,
                          "token %" PRIu32 " is not a pair of text and score", f->vocab_count);
     if (!good || !pull_mark(p, '[') || !pull_string(p, &text) || !pull_mark(p, ',') ||
-        !pull_real(p, &f->scores[f->vocab_count]) || !pull_mark(p, ']'))
+        !take_score(p, &f->scores[f->vocab_count]) || !pull_mark(p, ']'))
         return false;
     *e = (file_entry){file_place(r, text), f->vocab_count};
     return true;

@@ -52,7 +52,7 @@ typedef struct tokenizer_file {
 
     bool has_vocab, vocab_is_list; /* a list of [text, score], or an object of ids */
     file_entry *vocab;
-    double *scores; /* of a list; NULL */
+    double *scores; /* of a list, read as real_read_twice_rounded does; NULL */
     uint32_t vocab_count;
     bool has_merges;
     file_merge *merges;
