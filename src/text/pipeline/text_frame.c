@@ -265,17 +265,18 @@ static gufo_status apply_template(framing *f, const parameters *p, step_reading 
 
 typedef struct processor_kind {
     const char *type;
+    bool is_typed; /* its "type" counts */
     void (*read)(step_reading *r, parameters *p);
     gufo_status (*apply)(framing *f, const parameters *p, step_reading *r); /* NULL: Sequence */
 } processor_kind;
 
-/* The library takes the first one whose members a step has, whatever its "type" says. */
+/* The library takes the first one whose members a step has, for most whatever its "type" says. */
 static const processor_kind kinds[] = {
-    {"RobertaProcessing", read_roberta, apply_roberta},
-    {"BertProcessing", read_bert, apply_bert},
-    {"ByteLevel", read_byte_level, add_trims},
-    {"TemplateProcessing", read_template, apply_template},
-    {"Sequence", read_sequence, NULL},
+    {"RobertaProcessing", false, read_roberta, apply_roberta},
+    {"BertProcessing", false, read_bert, apply_bert},
+    {"ByteLevel", true, read_byte_level, add_trims},
+    {"TemplateProcessing", false, read_template, apply_template},
+    {"Sequence", true, read_sequence, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -296,6 +297,8 @@ static const processor_kind *find_kind(const step_reading *r, parameters *p)
     for (size_t i = 0; i < KINDS; i++) {
         step_reading probe = *r;
 
+        if (kinds[i].is_typed && !step_is(r, kinds[i].type))
+            continue;
         probe.error = NULL;
         *p = (parameters){0};
         kinds[i].read(&probe, p);
