@@ -22,14 +22,44 @@ static int read_version(void *options, const option_given *given)
 
 static const command_option gufo_table[] = {
     {"version", NULL, "Print the version and what is built in", OPTION_READ(read_version),
-     .group = 91},
+     .letter = 'V', .group = 91},
     {0},
 };
+
+/* What other programs call it. */
+static const struct {
+    const char *word, *means;
+} meant[] = {
+    {"info", "'gufo show FILE' shows what a model is"},
+    {"inspect", "'gufo show FILE' shows what a model is"},
+    {"metadata", "'gufo show FILE' shows it"},
+    {"dump", "'gufo show -v FILE' shows all, 'gufo get FILE KEY' one value"},
+    {"cat", "'gufo get FILE KEY' prints a value, 'gufo show FILE' shows all"},
+    {"check", "'gufo validate FILE' reports every fault"},
+    {"lint", "'gufo validate FILE' reports every fault"},
+    {"compare", "'gufo diff FILE OTHER' shows how two models differ"},
+    {"rm", "'gufo edit --remove KEY FILE' removes a key"},
+    {"remove", "'gufo edit --remove KEY FILE' removes a key"},
+    {"delete", "'gufo edit --remove KEY FILE' removes a key"},
+    {"set", "'gufo edit --set KEY=VALUE FILE' sets a key"},
+    {"rename",
+     "'gufo name --rename FILE' gives a file its name, 'gufo edit --rename OLD=NEW FILE' a key"},
+    {"join", "'gufo merge FIRST OUT' writes one file"},
+    {"version", "'gufo --version' prints it"},
+};
+
+static const char *find_meant(const char *word)
+{
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        if (strcmp(meant[i].word, word) == 0)
+            return meant[i].means;
+    return NULL;
+}
 
 /* Runs the command that the first argument names. */
 static int run_named(int count, char **arguments, shared_options *shared)
 {
-    const char *name = arguments[0];
+    const char *name = arguments[0], *means = find_meant(name);
     suggestion near = suggest_start(gufo_str_of(name));
 
     for (const command *each = shared->commands; each->name != NULL; each++) {
@@ -43,6 +73,8 @@ static int run_named(int count, char **arguments, shared_options *shared)
     report_command(NULL);
     if (str_ends(gufo_str_of(name), ".gguf"))
         return report_usage("'%s' is not a command; did you mean 'gufo show %s'?", name, name);
+    if (means != NULL)
+        return report_usage("unknown command '%s'; %s", name, means);
     return report_usage("unknown command '%s'%s", name, suggest_text(&near, ""));
 }
 

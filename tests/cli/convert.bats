@@ -84,6 +84,22 @@ type_of() {
     same_list "$(type_of bf16.gguf output_norm.weight)" F32
 }
 
+@test "convert: options as other converters have them, and files for other commands" {
+    make_folder m
+    gufo convert -q m a.gguf F32
+    run -0 gufo convert -q m --outtype f32 --outfile b.gguf
+    cmp a.gguf b.gguf
+    run -0 gufo convert -q --outtype=f32 m c.gguf
+    cmp a.gguf c.gguf
+    run -2 --separate-stderr gufo convert m d.gguf F16 --outtype f32
+    same_error "gufo: TYPE is given twice: by --outtype and as 'F16' (see gufo help convert)"
+    run -3 --separate-stderr gufo convert a.gguf
+    [[ "$stderr" == *"('gufo quantize' changes its types)" ]]
+    "$GUFO_TEST_BIN/make_legacy" old.bin container ggjt version 1
+    run -3 --separate-stderr gufo convert old.bin
+    [[ "$stderr" == *"('gufo migrate' makes a GGUF file of it)" ]]
+}
+
 @test "convert: wrong usage" {
     make_folder m
     while IFS='~' read -r arguments expected; do

@@ -66,6 +66,8 @@ numbers() {
     has 'base.gguf with 1 adapter as F16: '
     run -0 gufo get out.gguf general.file_type
     same 1
+    run -0 gufo lora merge -q base.gguf a.gguf f16 -o last.gguf # TYPE as the last word
+    cmp out.gguf last.gguf
     run -0 gufo lora merge --json --force base.gguf a.gguf --type F16 -o out.gguf
     has '"adapters":1'
     run -0 gufo lora merge --dry-run base.gguf a.gguf --type F16

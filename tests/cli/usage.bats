@@ -71,6 +71,44 @@ load common
     same_error "gufo: unknown command 'xylophone' (see gufo --help)"
 }
 
+@test "usage: what other programs call a command, an option or a file" {
+    run -0 gufo -V
+    [[ "${lines[0]}" == 'gufo '* ]]
+    while IFS='~' read -r word means; do
+        run -2 --separate-stderr gufo "$word" m.gguf
+        [[ "$stderr" == "gufo: unknown command '$word'; 'gufo $means"*' (see gufo --help)' ]]
+    done <<'END'
+info~show FILE'
+inspect~show FILE'
+dump~show -v FILE'
+check~validate FILE'
+cat~get FILE KEY'
+rm~edit --remove KEY FILE'
+set~edit --set KEY=VALUE FILE'
+version~--version'
+END
+    make_gguf model.gguf kv general.architecture string llama kv general.name string a
+    run -2 --separate-stderr gufo edit model.gguf general.name=b
+    same_error "gufo: 'general.name=b' is no option; a value is set by --set general.name=b (see gufo help edit)"
+    for order in '--set general.name b model.gguf' 'model.gguf --set general.name b'; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr gufo edit $order
+        same_error 'gufo: --set needs KEY=VALUE: --set general.name=b (see gufo help edit)'
+    done
+    run -3 --separate-stderr gufo show model.ggfu
+    same_error 'gufo: model.ggfu: cannot open: No such file or directory (did you mean model.gguf?)'
+    run -3 --separate-stderr gufo show "$PWD/modle.gguf"
+    [[ "$stderr" == *"(did you mean $PWD/model.gguf?)" ]]
+    run -3 --separate-stderr gufo show b.gguf
+    same_error 'gufo: b.gguf: cannot open: No such file or directory'
+    run -2 --separate-stderr gufo quantize Q4_K_M model.gguf out.gguf
+    same_error 'gufo: TYPE comes last: gufo quantize model.gguf out.gguf Q4_K_M (see gufo help quantize)'
+    run -3 --separate-stderr gufo quantize model.gguf missing/out.gguf Q8_0
+    same_error 'gufo: missing/out.gguf: the folder for it does not exist'
+    run -2 --separate-stderr gufo lora model.gguf adapter.gguf
+    same_error "gufo: 'model.gguf' is not merge: gufo lora merge BASE ADAPTER -o OUT (see gufo help lora)"
+}
+
 @test "usage: every command has a line in the list, a text, its operands and an example" {
     for command in $(gufo completion words '' | sed -n 's/\t.*//p'); do
         run -0 gufo help "$command"

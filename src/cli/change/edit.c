@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -250,6 +251,23 @@ static int edit_file(edit_options *o)
     return code;
 }
 
+/* One FILE alone, or the form that was meant: "F key=x", "--set key x F". */
+static int check_operands(const edit_options *o)
+{
+    const shared_options *shared = o->base.shared;
+    const char *last = o->count > 0 ? o->operations[o->count - 1].text : NULL;
+
+    for (int i = 0; shared->arg_count > 1 && i < shared->arg_count; i++)
+        if (strchr(shared->args[i], '=') != NULL && !path_exists(shared->args[i]))
+            return report_usage("'%s' is no option; a value is set by --set %s", shared->args[i],
+                                shared->args[i]);
+    if (shared->arg_count == 2 && last != NULL && strchr(last, '=') == NULL &&
+        o->operations[o->count - 1].kind == EDIT_SET)
+        return report_usage("--set needs KEY=VALUE: --set %s=%s", last,
+                            shared->args[path_exists(shared->args[0])]);
+    return shared->arg_count == 1 ? CODE_OK : report_usage("exactly one FILE is needed");
+}
+
 static int check_arguments(const edit_options *o)
 {
     if (path_is_standard(o->path))
@@ -271,11 +289,12 @@ static int check_arguments(const edit_options *o)
 static int edit_named(void *context)
 {
     edit_options *o = context;
-    int code;
+    int code = check_operands(o);
 
     o->path = o->base.shared->args[0];
     o->target.replace = o->base.shared->force;
-    code = check_arguments(o);
+    if (code == CODE_OK)
+        code = check_arguments(o);
     if (code != CODE_OK)
         return code;
     return o->recover ? recover(o, true) : edit_file(o);
@@ -292,7 +311,7 @@ static void release(void *context)
 }
 
 const command_line command_edit = {
-    .operands = {"--set=KEY=VALUE|--remove=GLOB|... FILE\n--recover FILE", 1, 1,
+    .operands = {"--set=KEY=VALUE|--remove=GLOB|... FILE\n--recover FILE", 1, 0,
                  "exactly one FILE is needed"},
     .doc =
         "Change the metadata of a model.\v"

@@ -1,10 +1,13 @@
 /* Opening what the user named. */
 #include "cli/core/input.h"
 
+#include "base/files/folder.h"
 #include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
+#include "cli/core/suggest.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -116,6 +119,38 @@ bool input_is_gguf(const char *path)
            (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
 }
 
+enum { MOST_NAMES = 10000, LETTERS_PER_STEP = 4 };
+
+/* Names in a folder; one step is allowed for each four letters before the suffix: b.gguf is not
+ * a.gguf. */
+static suggestion nearest_in(DIR *folder, gufo_str name)
+{
+    suggestion near = suggest_start(name);
+    const struct dirent *entry;
+
+    near.best = strcspn(name.data, ".") / LETTERS_PER_STEP + 1;
+    for (size_t i = 0; i < MOST_NAMES && (entry = readdir(folder)) != NULL; i++)
+        if (entry->d_name[0] != '.' && suggest_offer(&near, gufo_str_of(entry->d_name)))
+            near.name = (gufo_str){
+                near.text, (size_t)snprintf(near.text, sizeof near.text, "%s", entry->d_name)};
+    return near;
+}
+
+bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE])
+{
+    char folder[PATH_MAX];
+    suggestion near;
+    DIR *names;
+
+    if (path_is_standard(path) || path_exists(path) || !folder_of(path, folder) ||
+        (names = opendir(folder)) == NULL)
+        return false;
+    near = nearest_in(names, gufo_str_of(path_name(path)));
+    (void)closedir(names);
+    return near.name.len > 0 && snprintf(out, INPUT_NEAR_SIZE, "did you mean %.*s%s?",
+                                         (int)folder_len(path), path, near.text) < INPUT_NEAR_SIZE;
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *error)
@@ -132,13 +167,16 @@ static gufo_model *open_file(const char *path, uint32_t open_flags, gufo_error *
 
 static gufo_model *open_model(const char *path, uint32_t open_flags)
 {
+    char near[INPUT_NEAR_SIZE];
     gufo_error error;
     gufo_model *model;
 
     signals_reading(path);
     model = open_file(path, open_flags, &error);
     if (model == NULL) {
-        report_error(path, &error);
+        bool is_near = input_find_near(path, near);
+
+        report_error_with(path, &error, is_near ? near : report_limit(error.rule));
         signals_reading(NULL);
     }
     return model;

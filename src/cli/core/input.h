@@ -39,6 +39,11 @@ uint32_t input_named_size(const char *path, bool single);
  * memory. */
 char *input_sibling_path(const char *path, uint32_t number);
 
+/* Where nothing has the name `path`: "did you mean NAME?", if a name in its folder is near; false if
+ * none is. */
+enum { INPUT_NEAR_SIZE = 512 };
+bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE]);
+
 /* Whether this is a regular file that begins as a GGUF file does, even in the wrong byte order. */
 bool input_is_gguf(const char *path);
 

@@ -1,6 +1,7 @@
 /* Paths. */
 #include "cli/core/path.h"
 
+#include "base/files/folder.h"
 #include "cli/core/report.h"
 
 #include <errno.h>
@@ -36,6 +37,13 @@ bool path_is_folder(const char *path)
     struct stat info;
 
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool path_has_folder(const char *path)
+{
+    char folder[PATH_MAX];
+
+    return folder_of(path, folder) && path_is_folder(folder);
 }
 
 size_t path_begin(const char *path, void *bytes, size_t size)

@@ -33,6 +33,8 @@ static const command_option convert_table[] = {
      "The file to write, or a folder, in which its name follows the naming convention (default: "
      "the folder of the model)",
      OPTION_OUTPUT},
+    {"outfile", "OUT", "The same as --output", OPTION_TEXT(command_input, output)},
+    {"outtype", "TYPE", "The same as TYPE", OPTION_TEXT(quantize_options, type)},
     {"arch", "NAME", "What the model is, such as llama, where config.json does not say it",
      OPTION_TEXT(convert_options, arch)},
     {"base", "DIR|FILE.gguf",
@@ -89,11 +91,29 @@ static const char *const hints[] = {
     [GUFO_ADVICE_FORCE] = "--force-config converts it all the same",
 };
 
+/* The command for a file that is not of a framework; NULL: none is known. */
+static const char *other_command(const char *path)
+{
+    foreign_kind kind;
+
+    if (input_is_gguf(path))
+        return "'gufo quantize' changes its types";
+    return foreign_file_find(path, &kind) && !kind.converts
+               ? "'gufo migrate' makes a GGUF file of it"
+               : NULL;
+}
+
 /* Options that do not go together are wrong usage, what files say is not. */
 static int report_refused(const convert_options *o, const gufo_error *error)
 {
-    report_error_with(o->quantize.input, error,
-                      error->advice < sizeof hints / sizeof *hints ? hints[error->advice] : NULL);
+    const char *path = o->quantize.input, *other = other_command(path);
+    char near[INPUT_NEAR_SIZE];
+
+    if (other == NULL && input_find_near(path, near))
+        other = near;
+    if (other == NULL && error->advice < sizeof hints / sizeof *hints)
+        other = hints[error->advice];
+    report_error_with(path, error, other);
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 

@@ -6,6 +6,7 @@
  * is all that differs from gufo quantize. */
 #include "cli/commands.h"
 #include "cli/core/array.h"
+#include "cli/core/command_line.h"
 #include "cli/core/input.h"
 #include "cli/quantize/quantize.h"
 
@@ -102,14 +103,28 @@ static int open_models(quantize_options *quantize, gufo_model **base)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+/* TYPE may be the last word, as of gufo quantize. */
+static void take_type(lora_options *o)
+{
+    shared_options *shared = o->quantize.base.shared;
+    const char *last = shared->args[shared->arg_count - 1];
+
+    if (shared->arg_count > 3 && o->type == NULL && !path_exists(last) &&
+        gufo_quantize_target_by_name(last, o->quantize.pure, NULL))
+        o->type = command_line_take(shared, shared->arg_count - 1);
+}
+
 static int read_arguments(lora_options *o)
 {
     quantize_options *q = &o->quantize;
     const shared_options *shared = q->base.shared;
-    int adapters = shared->arg_count - 2, code = CODE_OK;
+    int adapters, code = CODE_OK;
 
     if (strcmp(shared->args[0], "merge") != 0)
-        return report_usage("'%s' is not merge", shared->args[0]);
+        return report_usage("'%s' is not merge: gufo lora merge BASE ADAPTER -o OUT",
+                            shared->args[0]);
+    take_type(o);
+    adapters = shared->arg_count - 2;
     if (adapters < 1)
         return report_usage("merge: BASE and ADAPTER are needed");
     if (adapters > GUFO_QUANTIZE_ADAPTERS)
@@ -145,7 +160,7 @@ static void release(void *context)
 }
 
 const command_line command_lora = {
-    .operands = {"merge BASE ADAPTER...", 1, 0, "merge is missing"},
+    .operands = {"merge BASE ADAPTER... [TYPE]", 1, 0, "merge is missing"},
     .doc =
         "Merge LoRA adapters into a model.\v"
         "BASE and ADAPTER are GGUF files; 'gufo convert' makes an ADAPTER of a PEFT folder.  "

@@ -102,7 +102,7 @@ static operands find_operands(const quantize_options *o, int *at)
 {
     char *const *args = o->base.shared->args;
     int count = o->base.shared->arg_count;
-    bool typeless = o->types_from != NULL || o->size.count > 0;
+    bool typeless = o->types_from != NULL || o->size.count > 0 || o->type != NULL;
     operands found = {NULL, NULL};
 
     if (*at < count && !is_type(o, args[*at]) &&
@@ -160,6 +160,10 @@ static int read_operands(quantize_options *o, operands *given)
     int at = 1, code = CODE_OK;
 
     *given = find_operands(o, &at);
+    if (given->types != NULL && o->type != NULL)
+        return report_usage("TYPE is given twice: by --outtype and as '%s'", given->types);
+    if (given->types == NULL)
+        given->types = o->type;
     if (given->out != NULL && o->base.output != NULL)
         return command_line_twice(given->out);
     if (given->out == NULL)
@@ -235,6 +239,8 @@ static int check_arguments(quantize_options *o)
         return report_as(CODE_USAGE, output, "target exists and is not a regular file");
     if (o->included.count > 0 && o->excluded.count > 0)
         return report_usage("--include-weights and --exclude-weights exclude each other");
+    if (output != NULL && !path_has_folder(output))
+        return report_as(CODE_FAILED, output, "the folder for it does not exist");
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
     for (size_t i = 0; o->dry_run && i < o->output_count; i++)
@@ -259,13 +265,27 @@ int quantize_take_arguments(quantize_options *o, const char *out, const char *ty
     return code == CODE_OK ? check_arguments(o) : code;
 }
 
+/* "TYPE IN OUT" */
+static int check_order(const quantize_options *o)
+{
+    const shared_options *shared = o->base.shared;
+    char *const *args = shared->args;
+
+    if (shared->arg_count < 2 || is_digit(args[0][0]) || !is_type(o, args[0]) ||
+        path_exists(args[0]))
+        return CODE_OK;
+    return report_usage("TYPE comes last: gufo %s %s %s %s", shared->command, args[1],
+                        shared->arg_count > 2 ? args[2] : "OUT", args[0]);
+}
+
 int quantize_read_arguments(quantize_options *o)
 {
     operands given;
-    int code;
+    int code = check_order(o);
 
     o->input = o->base.shared->args[0];
-    code = read_operands(o, &given);
+    if (code == CODE_OK)
+        code = read_operands(o, &given);
     return code == CODE_OK ? quantize_take_arguments(o, given.out, given.types) : code;
 }
 
