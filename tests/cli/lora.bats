@@ -68,6 +68,7 @@ numbers() {
     same 1
     run -0 gufo lora merge -q base.gguf a.gguf f16 -o last.gguf # TYPE as the last word
     cmp out.gguf last.gguf
+    rm last.gguf
     run -0 gufo lora merge --json --force base.gguf a.gguf --type F16 -o out.gguf
     has '"adapters":1'
     run -0 gufo lora merge --dry-run base.gguf a.gguf --type F16

@@ -52,7 +52,7 @@ typedef struct quantize_options {
     gufo_quantize_options plan;         /* what the library gets */
     bool pure, dry_run, resume;
     const char *imatrix, *report;
-    const char *type; /* TYPE by an option; NULL: by an operand */
+    const char *type;                /* TYPE by an option; NULL: by an operand */
     option_texts read;               /* files that options name: no output may replace them */
     option_texts included, excluded; /* parts of names */
     name_rules rules;                /* of --tensor-type */
