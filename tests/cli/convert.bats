@@ -131,7 +131,7 @@ END
     [ "${lines[0]}" = 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB' ]
     run -0 gufo convert m x.gguf q8_0 --dry-run
     has 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB'
-    run -0 gufo convert m x.gguf q8_0 --dry-run --json
+    run -0 --separate-stderr gufo convert m x.gguf q8_0 --dry-run --json
     [[ "$output" == '{"path":"m","output":null,"type":"Q8_0",'* ]]
     has '{"name":"blk.0.attn_q.weight","dims":[64,64],"from":"BF16","to":"Q8_0",'
     [ ! -e x.gguf ]

@@ -105,11 +105,6 @@ static int compare_models(const diff_options *o, gufo_model *const *models)
                : diff_candidates(o, paths, models, candidates);
 }
 
-bool diff_wants_losses(const diff_options *o)
-{
-    return o->sort != DIFF_BY_FILE || o->top > 0 || o->sums || o->map;
-}
-
 static int diff(void *context)
 {
     diff_options *options = context;

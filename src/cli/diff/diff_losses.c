@@ -21,6 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool diff_wants_losses(const diff_options *o)
+{
+    return o->sort != DIFF_BY_FILE || o->top > 0 || o->sums || o->map;
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Without memory for all rows there is no order; the report says so. */

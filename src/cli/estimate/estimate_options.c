@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+estimate_name estimate_name_of(uint32_t index)
+{
+    estimate_name name = {"CPU"};
+
+    if (index > 0)
+        snprintf(name.text, sizeof name.text, "DEV%u", index - 1);
+    return name;
+}
+
 const char *const estimate_cache_types[] = {"f32",  "f16",    "bf16", "q8_0", "q4_0",
                                             "q4_1", "iq4_nl", "q5_0", "q5_1", NULL};
 

@@ -11,15 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-estimate_name estimate_name_of(uint32_t index)
-{
-    estimate_name name = {"CPU"};
-
-    if (index > 0)
-        snprintf(name.text, sizeof name.text, "DEV%u", index - 1);
-    return name;
-}
-
 uint64_t estimate_beside(const gufo_estimate_device *d)
 {
     return capped_add(capped_add(d->adapter_bytes, d->projector_bytes), d->draft_bytes);
