@@ -37,6 +37,23 @@ m.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
     run -0 gufo verify renamed.gguf manifest
 }
 
+@test "verify: a manifest beside the model, and a hash in place of one" {
+    make_verified
+    mv manifest m.gguf.manifest
+    run -0 --separate-stderr gufo verify m.gguf
+    same 'm.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
+    sum=$(sha256sum <m.gguf)
+    run -0 gufo verify m.gguf "${sum%% *}"
+    run -0 gufo verify m.gguf "$(tr a-f A-F <<<"${sum%% *}")"
+    cp m.gguf other-00001-of-00002.gguf
+    run -0 gufo verify other-00001-of-00002.gguf "${sum%% *}"
+    run -2 gufo verify --key=k.pub m.gguf "${sum%% *}"
+    damage m.gguf
+    run -1 gufo verify m.gguf
+    run -1 gufo verify m.gguf "${sum%% *}"
+    has differs
+}
+
 @test "verify: a pipe beside a shard is not waited for" {
     make_gguf m-00001-of-00002.gguf kv general.architecture string llama
     sha256sum m-00001-of-00002.gguf >manifest
@@ -124,7 +141,7 @@ m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together diff
     run -3 gufo verify m.gguf nothing
     run -2 gufo verify
     run -2 --separate-stderr gufo verify m.gguf
-    same_error "gufo: no MANIFEST is given (see gufo help verify)"
+    same_error "gufo: no MANIFEST is given, and m.gguf.manifest does not exist (see gufo help verify)"
     run -2 gufo verify m.gguf manifest manifest
     run -2 gufo verify --signature x m.gguf manifest
 }

@@ -234,7 +234,7 @@ static int edit_file(edit_options *o)
     if (save_would_replace(o->target.output, o->read.items, o->read.count))
         return CODE_USAGE;
     if (o->dry_run)
-        code = save_check_dry(o->target.output, o->path, o->target.replace);
+        code = save_check_dry(o->target.output, o->path, true);
     if (code != CODE_OK)
         return code;
     if (foreign_file_refuse(o->path))

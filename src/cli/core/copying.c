@@ -74,7 +74,7 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 static uint32_t job_flags(const copying *job)
 {
-    return (job->base.shared->force ? GUFO_JOB_REPLACE : 0u) |
+    return (job->base.shared->force || job->dry_run ? GUFO_JOB_REPLACE : 0u) |
            (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
 }
 

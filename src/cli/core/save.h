@@ -65,7 +65,8 @@ int save_check(const char *path, bool force, const output_guard *guard);
 /* The same before work that takes long: the folder has to be there, and writable. */
 int save_check_later(const char *path, bool force, const output_guard *guard);
 
-/* The same for a dry run, for an output (may be NULL) that is made from `input`. */
+/* The same for an output (may be NULL) that is made from `input`; a dry run does not mind that it
+ * exists, and gives `force`. */
 int save_check_dry(const char *path, const char *input, bool force);
 
 /* Whether writing to `path` (may be NULL) would replace one of the files at `paths`; reports

@@ -71,7 +71,7 @@ static int check_arguments(migration *m)
         (!o->dry_run && output != NULL && save_is_pending(output, true)))
         return CODE_USAGE;
     if (output != NULL && !path_is_standard(output) && !resume_is_left(output) &&
-        save_check_dry(output, o->input, o->base.shared->force) != CODE_OK)
+        save_check_dry(output, o->input, o->dry_run || o->base.shared->force) != CODE_OK)
         return CODE_USAGE;
     return options_cpu(&m->cpu);
 }

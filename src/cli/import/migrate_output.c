@@ -175,9 +175,9 @@ static gufo_status run_job(migration *m, const option_texts *files, const gufo_r
                            gufo_error *error)
 {
     const migrate_options *o = m->options;
-    uint32_t replaces = o->base.shared->force ? GUFO_JOB_REPLACE : 0;
+    uint32_t replaces = o->base.shared->force || o->dry_run ? GUFO_JOB_REPLACE : 0;
     const gufo_job_options options = {.path = m->output,
-                                      .flags = resume_flags(o->base.shared, o->resume),
+                                      .flags = resume_flags(o->base.shared, o->resume) | replaces,
                                       .also_read = files->items,
                                       .also_read_count = files->count,
                                       .on_continue = resume_announce,

@@ -244,7 +244,7 @@ static int check_arguments(quantize_options *o)
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
     for (size_t i = 0; o->dry_run && i < o->output_count; i++)
-        if (save_check_dry(o->paths[i], o->input, o->base.shared->force) != CODE_OK)
+        if (save_check_dry(o->paths[i], o->input, true) != CODE_OK)
             return CODE_USAGE;
     int code = make_folder(o);
 
@@ -356,7 +356,7 @@ int quantize_name_outputs(quantize_options *o, const gufo_model *input)
     if (code == CODE_OK)
         code = check_names(o);
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
-        if (o->dry_run ? save_check_dry(o->paths[i], o->input, o->base.shared->force) != CODE_OK
+        if (o->dry_run ? save_check_dry(o->paths[i], o->input, true) != CODE_OK
                        : save_is_pending(o->paths[i], true))
             code = CODE_USAGE;
     return code;

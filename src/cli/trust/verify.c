@@ -4,6 +4,7 @@
  * With --key it checks the signature of the manifest first, and ignores unsigned hashes. */
 #include "cli/trust/verify.h"
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/model_json.h"
 
@@ -294,6 +295,53 @@ static int verify_beside(const char *path, const verify_options *options)
     return code;
 }
 
+/* ---- a hash in place of a manifest ----------------------------------------------------------- */
+
+/* Whether the text is hex digits, as many as a hash has, and no file. */
+static bool is_hash(const char *text)
+{
+    const gufo_digest_kind *kind;
+    size_t len = strlen(text);
+
+    if (str_span(gufo_str_of(text), 0, is_hex) < len || path_exists(text))
+        return false;
+    for (int i = 0; (kind = gufo_digest_kind_of((gufo_digest_algorithm)i)) != NULL; i++)
+        if (!kind->file_only && len == 2 * kind->size)
+            return true;
+    return false;
+}
+
+/* It is that of the file alone, as sha256sum says it of standard input: without a name. */
+static int verify_hash(const char *path, const char *hash, const verify_options *options)
+{
+    verify_options alone = *options;
+    verify_work w = {.options = &alone, .manifest_path = hash};
+    char line[GUFO_DIGEST_TEXT + sizeof "  -\n"];
+
+    if (options->key != NULL)
+        return report_usage("--key needs a signed MANIFEST, not a hash");
+    alone.input.single = true;
+    snprintf(line, sizeof line, "%s  -\n", hash);
+    return verify_text(&w, path, gufo_str_of(line));
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+/* FILE alone: its manifest is beside it. */
+static int verify_alone(const char *path, const verify_options *options)
+{
+    char *manifest_path = path_with(path, ".manifest");
+    bool exists = manifest_path != NULL && path_exists(manifest_path);
+    int code = CODE_FAILED;
+
+    if (exists)
+        code = verify(path, manifest_path, options);
+    else if (manifest_path != NULL)
+        code = report_usage("no MANIFEST is given, and %s does not exist", manifest_path);
+    free(manifest_path);
+    return code;
+}
+
 static int verify_named(void *context)
 {
     const verify_options *options = context;
@@ -305,22 +353,26 @@ static int verify_named(void *context)
         return verify_beside(shared->args[0], options);
     if (shared->arg_count == 1 && !input_is_gguf(shared->args[0]))
         return verify(NULL, shared->args[0], options);
-    if (shared->arg_count < 2)
-        return report_usage("no %s is given", shared->arg_count == 0 ? "FILE" : "MANIFEST");
+    if (shared->arg_count == 0)
+        return report_usage("no FILE is given");
+    if (shared->arg_count == 1)
+        return verify_alone(shared->args[0], options);
     if (shared->arg_count > 2)
         return report_usage("one FILE and one MANIFEST are compared");
-    return verify(shared->args[0], shared->args[1], options);
+    return is_hash(shared->args[1]) ? verify_hash(shared->args[0], shared->args[1], options)
+                                    : verify(shared->args[0], shared->args[1], options);
 }
 
 const command_line command_verify = {
-    .operands = {.names = "FILE MANIFEST\nMANIFEST\n--key=PUB FILE [MANIFEST]"},
+    .operands = {.names = "FILE [MANIFEST|HASH]\nMANIFEST\n--key=PUB FILE [MANIFEST]"},
     .doc = "Compare a model with a manifest of its hashes.\v"
            "The manifest is the output of gufo hash or llama-gguf-hash, or of sha256sum, sha1sum, "
            "b2sum or xxhsum, which hash all bytes of a file; - reads it from standard input.  A "
            "manifest "
-           "alone is about all files that it names, relative to the working folder.  With "
-           "--key it may be left out: it is then FILE.manifest, or FILE itself if FILE is not a "
-           "model.  Exit status 1 means that something differs, is missing or new, "
+           "alone is about all files that it names, relative to the working folder.  For "
+           "a model it may be left out, and is then FILE.manifest; with --key, a FILE that is not "
+           "a model is the signed file itself.  HASH is that of all bytes of FILE, such as its "
+           "SHA-256 in hex.  Exit status 1 means that something differs, is missing or new, "
            "or that the signature is not good.",
     .examples = {{"gufo verify model.gguf model.manifest", "Names each tensor that differs."},
                  {"gufo verify SHA256SUMS", "Checks all files that sha256sum listed."},
