@@ -114,6 +114,7 @@ static gufo_status put_merge(token_model *m, const tokenizer_file *f, uint32_t i
 static gufo_status read_batch(token_model *m, const tokenizer_file *f, uint32_t first,
                               uint32_t count, merge_batch *batch, gufo_error *error)
 {
+    const merge_pairs *t = &((const bpe *)m->tables)->merges;
     gufo_status status = make_room(f, first, count, batch) ? GUFO_OK : fail_memory(error);
 
     for (uint32_t i = 0; status == GUFO_OK && i < count; i++)
@@ -121,6 +122,13 @@ static gufo_status read_batch(token_model *m, const tokenizer_file *f, uint32_t 
     if (status != GUFO_OK)
         return status;
     text_table_find_batch(&m->texts, batch->texts, 3 * (size_t)count, batch->numbers);
+    for (size_t i = 0; i < 3 * (size_t)count; i += 3) {
+        uint64_t hash =
+            merge_hash(t, model_id(m, batch->numbers[i]), model_id(m, batch->numbers[i + 1]));
+
+        __builtin_prefetch(&t->pairs[merge_place(t, hash)]);
+        __builtin_prefetch(&t->filter[(uint32_t)hash >> 5 & t->filter_mask]);
+    }
     for (uint32_t i = 0; status == GUFO_OK && i < count; i++)
         status = put_merge(m, f, first + i, batch->texts + 3 * (size_t)i,
                            batch->numbers + 3 * (size_t)i, error);
