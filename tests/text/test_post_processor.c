@@ -14,10 +14,12 @@ static const char *const texts[] = {"[CLS]",
                                     "c ",
                                     "\xe3\x80\x80x\xc2\xa0"};
 
-static gufo_str text_of(const void *context, uint32_t id)
+/* Others are added tokens. */
+static token_span span_of(uint32_t id, text_origin range, const char *text)
 {
-    (void)context;
-    return id < COUNT_OF(texts) ? gufo_str_of(texts[id]) : (gufo_str){NULL, 0};
+    return token_span_of(range, id < COUNT_OF(texts)
+                                    ? gufo_str_of(texts[id])
+                                    : (gufo_str){text + range.begin, range.end - range.begin});
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -94,18 +96,18 @@ static void check_frame(const post_processor *p, const frame_case *row, bool spe
     if (spans) {
         e.spans = malloc(2 * sizeof *e.spans);
         e.span_room = 2;
-        e.spans[0] = (text_origin){0, 1};
-        e.spans[1] = (text_origin){1, 3};
+        e.spans[0] = (token_span){{0, 1}, 0, 0};
+        e.spans[1] = (token_span){{1, 3}, 0, 0};
         e.text = gufo_str_of("abc");
     }
-    check_ok(post_processor_run(p, &e, specials, text_of, NULL, &error), &error, "%s", row->part);
+    check_ok(post_processor_run(p, &e, specials, &error), &error, "%s", row->part);
     spell(&ids, got);
     sprintf(expected, "50%s%s", *(specials ? row->with : row->without) ? " " : "",
             specials ? row->with : row->without);
     check_str(gufo_str_of(got), expected, "%s", row->part);
     for (size_t i = 1; spans && i < ids.count; i++) {
-        check_u64(e.spans[i - 1].begin, ids.ids[i] == 21 ? 1 : 0, "%s: %zu", row->part, i);
-        check_u64(e.spans[i - 1].end,
+        check_u64(e.spans[i - 1].range.begin, ids.ids[i] == 21 ? 1 : 0, "%s: %zu", row->part, i);
+        check_u64(e.spans[i - 1].range.end,
                   ids.ids[i] == 20   ? 1
                   : ids.ids[i] == 21 ? 3
                                      : 0,
@@ -184,16 +186,16 @@ static void test_spans(void **state)
         json_t *part = pipeline_part(row->part);
         post_processor *p = post_processor_new(part, NULL, &error);
         gufo_ids ids = make_ids((const uint32_t[]){2, 2}, row->second ? 2 : 1);
-        text_origin *spans = calloc(8, sizeof *spans);
+        token_span *spans = calloc(8, sizeof *spans);
         encoded e = {.ids = &ids, .keeps_spans = true, .spans = spans, .span_room = 8};
 
         e.text = gufo_str_of(row->text);
         ids.ids[row->second] = row->id;
-        spans[row->second] = row->before;
+        spans[row->second] = span_of(row->id, row->before, row->text);
         assert_non_null(p);
-        check_ok(post_processor_run(p, &e, false, text_of, NULL, &error), &error, "%s", row->part);
-        check_u64(e.spans[row->second].begin, row->after.begin, "row %zu", i);
-        check_u64(e.spans[row->second].end, row->after.end, "row %zu", i);
+        check_ok(post_processor_run(p, &e, false, &error), &error, "%s", row->part);
+        check_u64(e.spans[row->second].range.begin, row->after.begin, "row %zu", i);
+        check_u64(e.spans[row->second].range.end, row->after.end, "row %zu", i);
         free(e.spans);
         gufo_ids_free(&ids);
         post_processor_free(p);
@@ -221,11 +223,11 @@ static void test_order(void **state)
 
         e.span_room = 8;
         e.text = gufo_str_of("x b");
-        e.spans[0] = (text_origin){1, 3};
+        e.spans[0] = span_of(3, (text_origin){1, 3}, "x b");
         assert_non_null(p);
-        check_ok(post_processor_run(p, &e, true, text_of, NULL, &error), &error, "row %zu", i);
-        check_u64(e.spans[1].begin, rows[i].begin, "row %zu", i);
-        check_u64(e.spans[1].end, 3, "row %zu", i);
+        check_ok(post_processor_run(p, &e, true, &error), &error, "row %zu", i);
+        check_u64(e.spans[1].range.begin, rows[i].begin, "row %zu", i);
+        check_u64(e.spans[1].range.end, 3, "row %zu", i);
         free(e.spans);
         gufo_ids_free(&ids);
         post_processor_free(p);
@@ -331,7 +333,7 @@ static void test_memory(void **state)
         encoded e = {.allocator = &allocator, .ids = &ids, .keeps_spans = true};
         post_processor *p = post_processor_new(part, &allocator, &error);
 
-        done = p != NULL && post_processor_run(p, &e, true, text_of, NULL, &error) == GUFO_OK;
+        done = p != NULL && post_processor_run(p, &e, true, &error) == GUFO_OK;
         if (!done)
             check_u64(error.code, GUFO_E_MEMORY, "%s", error.message);
         check_u64(done ? ids.count : 6, 6, "ids");

@@ -85,7 +85,8 @@ static bool wants_tokens(const encoding *e)
     return e->request->spans || e->request->watch != NULL;
 }
 
-static gufo_status add_token(const encoding *e, uint32_t id, const text_origin *span)
+/* `text` is the token's. */
+static gufo_status add_token(const encoding *e, uint32_t id, text_origin range, gufo_str text)
 {
     encoded *out = &e->scratch->encoded;
     size_t index = out->ids->count - out->first;
@@ -96,7 +97,7 @@ static gufo_status add_token(const encoding *e, uint32_t id, const text_origin *
         return GUFO_OK;
     if (index == out->span_room) {
         uint64_t room = out->span_room;
-        text_origin *spans =
+        token_span *spans =
             mem_grow(&e->scratch->allocator, out->spans, index, &room, sizeof *spans);
 
         if (spans == NULL)
@@ -104,19 +105,25 @@ static gufo_status add_token(const encoding *e, uint32_t id, const text_origin *
         out->spans = spans;
         out->span_room = (size_t)room;
     }
-    out->spans[index] = *span;
+    out->spans[index] = token_span_of(range, text);
     return GUFO_OK;
 }
 
 /* A token that is in the text. */
 static gufo_status add_match(const encoding *e, const work_text *text, const added_match *match)
 {
+    gufo_str content = {text->data + match->begin, match->end - match->begin};
     text_origin span = {0, 0};
 
-    if (e->request->spans && match->begin < match->end)
+    if (e->request->spans)
         span = work_text_origin(text, match->begin, match->end);
     watch(e, GUFO_TOKENIZE_SPECIAL, match->token->content, match->token->id);
-    return add_token(e, match->token->id, &span);
+    return add_token(e, match->token->id, span, content);
+}
+
+static gufo_str text_of_token(const gufo_vocab *v, uint32_t id)
+{
+    return id < v->size ? vocab_text(v, id) : (gufo_str){"", 0};
 }
 
 /* The tokens of a piece, with what they stand for. */
@@ -125,6 +132,7 @@ static gufo_status add_tokens(const encoding *e, const text_piece *piece)
     pipeline_scratch *s = e->scratch;
     const work_text *text = &s->pieces.text;
     gufo_str bytes = {text->data + piece->begin, piece->end - piece->begin};
+    uint32_t verbatim = token_model_verbatim(e->pipeline->model);
     gufo_status status;
 
     watch(e, GUFO_TOKENIZE_PIECE, bytes, GUFO_NO_TOKEN);
@@ -132,13 +140,15 @@ static gufo_status add_tokens(const encoding *e, const text_piece *piece)
     status = token_model_encode(e->pipeline->model, s->model, bytes, &s->tokens, e->error);
     for (uint64_t i = 0; status == GUFO_OK && i < s->tokens.count; i++) {
         const model_token *token = &s->tokens.list[i];
+        gufo_str part = {bytes.data + token->begin, token->end - token->begin};
         text_origin span = {0, 0};
 
         if (e->request->spans)
             span = work_text_origin(text, piece->begin + token->begin, piece->begin + token->end);
-        watch(e, GUFO_TOKENIZE_TOKEN,
-              (gufo_str){bytes.data + token->begin, token->end - token->begin}, token->id);
-        status = add_token(e, token->id, &span);
+        watch(e, GUFO_TOKENIZE_TOKEN, part, token->id);
+        status =
+            add_token(e, token->id, span,
+                      token->id == verbatim ? part : text_of_token(e->request->vocab, token->id));
     }
     return status;
 }
@@ -250,15 +260,6 @@ static gufo_status take_text(const encoding *e, gufo_str text)
     return GUFO_OK;
 }
 
-static gufo_str text_of_token(const void *vocab, uint32_t id)
-{
-    const gufo_vocab *v = vocab;
-
-    if (id < v->size && (v->attributes[id] & (GUFO_TOKEN_CONTROL | GUFO_TOKEN_USER_DEFINED)) != 0)
-        return (gufo_str){NULL, 0};
-    return id < v->size ? vocab_text(v, id) : (gufo_str){"", 0};
-}
-
 /* The spans of the new ids, for the caller. */
 static gufo_status hand_over_spans(const encoding *e, gufo_ids *out)
 {
@@ -269,7 +270,7 @@ static gufo_status hand_over_spans(const encoding *e, gufo_ids *out)
     if (!ids_reserve_spans(out))
         return fail_memory(e->error);
     for (size_t i = done->first; i < out->count; i++) {
-        const text_origin *span = &done->spans[i - done->first];
+        const text_origin *span = &done->spans[i - done->first].range;
 
         out->spans[i] = (gufo_span){span->begin, span->end};
     }
@@ -291,7 +292,6 @@ gufo_status pipeline_encode(const pipeline *p, pipeline_scratch *s, const pipeli
     if (status == GUFO_OK)
         status = cut_tokens(&e, &p->raw, &s->whole, encode_raw);
     if (status == GUFO_OK)
-        status = post_processor_run(p->post_processor, &s->encoded, request->frame, text_of_token,
-                                    request->vocab, error);
+        status = post_processor_run(p->post_processor, &s->encoded, request->frame, error);
     return status == GUFO_OK ? hand_over_spans(&e, out) : status;
 }

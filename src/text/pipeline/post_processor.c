@@ -136,35 +136,33 @@ static void trim_end(gufo_str text, text_origin *span, size_t count)
         span->end = end > span->begin ? end : span->begin;
 }
 
-static void trim_span(const encoded *e, text_origin *span, gufo_str token, bool first,
-                      bool prefix_space)
+token_span token_span_of(text_origin range, gufo_str text)
 {
-    size_t leading, trailing;
+    return (token_span){range, (uint32_t)leading_spaces(text), (uint32_t)trailing_spaces(text)};
+}
 
-    if (token.data == NULL && span->begin < span->end)
-        token = (gufo_str){e->text.data + span->begin, span->end - span->begin};
-    leading = leading_spaces(token);
-    trailing = trailing_spaces(token);
+static void trim_span(const encoded *e, token_span *token, bool first, bool prefix_space)
+{
+    text_origin *span = &token->range;
+    size_t leading = token->leading;
+
     /* A single space was put there; several were not. */
     if (leading == 1 && prefix_space && (first || span->begin == 0))
         leading = 0;
     trim_begin(e->text, span, leading);
-    trim_end(e->text, span, trailing);
+    trim_end(e->text, span, token->trailing);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* Ids of the text, and who knows them. */
 typedef struct framed {
     encoded *e;
     size_t count; /* ids of the text */
-    gufo_str (*text_of)(const void *context, uint32_t id);
-    const void *context;
 } framed;
 
 static bool reserve_spans(encoded *e, size_t count)
 {
-    text_origin *spans;
+    token_span *spans;
 
     if (!e->keeps_spans || count <= e->span_room)
         return true;
@@ -214,7 +212,7 @@ static void write_items(const framed *f, const text_frame *frame)
         }
         e->ids->ids[e->first + at] = frame->items[i].id;
         if (e->keeps_spans)
-            e->spans[at] = (text_origin){0, 0};
+            e->spans[at] = (token_span){{0, 0}, 0, 0};
         at++;
     }
     e->ids->count = e->first + at;
@@ -222,24 +220,21 @@ static void write_items(const framed *f, const text_frame *frame)
 
 static void trim_items(const framed *f, const text_frame *frame)
 {
-    const uint32_t *ids = f->e->ids->ids + f->e->first;
-
     for (size_t i = 0, at = 0; i < frame->item_count; i++) {
         const frame_item *item = &frame->items[i];
 
         for (uint32_t k = 0; k < item->trim_count; k++)
             for (size_t j = 0; j < f->count; j++)
-                trim_span(f->e, &f->e->spans[at + j], f->text_of(f->context, ids[at + j]),
-                          item->trims[k].begins && j == 0, item->trims[k].prefix_space);
+                trim_span(f->e, &f->e->spans[at + j], item->trims[k].begins && j == 0,
+                          item->trims[k].prefix_space);
         at += item->is_text ? f->count : 1;
     }
 }
 
 gufo_status post_processor_run(const post_processor *p, encoded *e, bool specials,
-                               gufo_str (*text_of)(const void *context, uint32_t id),
-                               const void *context, gufo_error *error)
+                               gufo_error *error)
 {
-    framed f = {e, e->ids->count - e->first, text_of, context};
+    framed f = {e, e->ids->count - e->first};
     const text_frame *frame;
     uint64_t total;
 

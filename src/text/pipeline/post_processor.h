@@ -8,14 +8,21 @@
 #include "gufo/vocab.h"
 #include "text/pipeline/work_text.h"
 
+/* What a token stands for, and how many characters of white space are at both ends of its text, which may
+ * be another one. */
+typedef struct token_span {
+    text_origin range; /* bytes of the original text; of special tokens 0, 0 */
+    uint32_t leading, trailing;
+} token_span;
+
 /* Tokens of a text, and, where somebody asked for them, spans. */
 typedef struct encoded {
     const gufo_allocator *allocator; /* of spans */
     gufo_ids *ids;
     size_t first; /* the ids of this text begin here */
     bool keeps_spans;
-    gufo_str text;      /* the original one, any bytes, where spans are kept */
-    text_origin *spans; /* of ids[first ...]: bytes of the original text; of special tokens 0, 0 */
+    gufo_str text;     /* the original one, any bytes, where spans are kept */
+    token_span *spans; /* of ids[first ...] */
     size_t span_room;
 } encoded;
 
@@ -26,12 +33,13 @@ post_processor *post_processor_new(const json_t *part, const gufo_allocator *all
                                    gufo_error *error);
 void post_processor_free(post_processor *p); /* NULL is allowed */
 
-/* `specials`: whether special tokens are added; parts that repeat, repeat without them, too.  `text_of`
- * gives the text of a token, as the vocabulary has it, for spans; no data: it is an added token, which has
- * the text that it stands for.  `p` may be NULL.  GUFO_E_MEMORY. */
+/* The span of a token with this text. */
+token_span token_span_of(text_origin range, gufo_str text);
+
+/* `specials`: whether special tokens are added; parts that repeat, repeat without them, too.  `p` may be
+ * NULL.  GUFO_E_MEMORY. */
 gufo_status post_processor_run(const post_processor *p, encoded *e, bool specials,
-                               gufo_str (*text_of)(const void *context, uint32_t id),
-                               const void *context, gufo_error *error);
+                               gufo_error *error);
 
 /* The token that a text begins with, and the one it ends with: of what is added around it;
  * GUFO_NO_TOKEN. */

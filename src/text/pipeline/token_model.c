@@ -96,6 +96,7 @@ token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allo
 
     if (m == NULL)
         return NULL;
+    m->verbatim = GUFO_NO_TOKEN;
     status = find_kind(m, f, error);
     if (status == GUFO_OK)
         status = copy_texts(m, f, error);
@@ -105,6 +106,11 @@ token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allo
         return m;
     token_model_free(m);
     return NULL;
+}
+
+uint32_t token_model_verbatim(const token_model *m)
+{
+    return m->verbatim;
 }
 
 void token_model_free(token_model *m)

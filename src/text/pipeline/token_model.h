@@ -28,6 +28,10 @@ token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allo
 void token_model_free(token_model *m);              /* NULL is allowed */
 const char *token_model_name(const token_model *m); /* "BPE", "WordPiece", "Unigram", "WordLevel" */
 
+/* The token whose text is what it stands for, whatever the vocabulary says: Unigram's unknown one;
+ * GUFO_NO_TOKEN. */
+uint32_t token_model_verbatim(const token_model *m);
+
 /* What one thread needs: room, and the pieces that it has encoded before. */
 typedef struct model_scratch model_scratch;
 model_scratch *model_scratch_new(const token_model *m, const gufo_allocator *allocator,

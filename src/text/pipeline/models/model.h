@@ -38,9 +38,10 @@ typedef struct model_class {
 struct token_model {
     gufo_allocator allocator;
     const model_class *kind;
-    text_table texts; /* of the vocabulary */
-    uint32_t *ids;    /* of each text; NULL: its number */
-    void *tables;     /* of the kind */
+    text_table texts;  /* of the vocabulary */
+    uint32_t *ids;     /* of each text; NULL: its number */
+    uint32_t verbatim; /* token_model_verbatim */
+    void *tables;      /* of the kind */
 };
 
 extern const model_class model_bpe, model_wordpiece, model_unigram, model_word_level;

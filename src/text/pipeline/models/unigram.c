@@ -58,7 +58,7 @@ static gufo_status read_members(token_model *m, const tokenizer_file *f, gufo_er
     if (status == GUFO_OK && found && unknown >= f->vocab_count)
         return refuse(error, GUFO_E_MALFORMED,
                       "\"unk_id\" of the model is past the end of \"vocab\"");
-    u->unknown = found ? (uint32_t)unknown : GUFO_NO_TOKEN;
+    u->unknown = m->verbatim = found ? (uint32_t)unknown : GUFO_NO_TOKEN;
     return status;
 }
 
