@@ -105,10 +105,11 @@ need_patterns() {
     mkdir models
     sample
     mv sample.gguf models/m.gguf
-    run -0 gufo quantize -q models/m.gguf Q8_0
-    [ -f models/ggml-model-Q8_0.gguf ]
+    run -0 gufo quantize models/m.gguf Q8_0 # without OUT the name conforms, and the report has it
+    has 'models/gufo-sample-119K-v1.0-Q8_0.gguf'
+    run -0 gufo name models/gufo-sample-119K-v1.0-Q8_0.gguf
     run -0 gufo quantize -q models/m.gguf q4_0 2
-    [ -f models/ggml-model-Q4_0.gguf ]
+    [ -f models/gufo-sample-119K-v1.0-Q4_0.gguf ]
     run -0 gufo quantize -q models/m.gguf out.gguf Q5_1 2
     run -2 --separate-stderr gufo quantize models/m.gguf out2.gguf Q5_1 two
     [[ "$stderr" == "gufo: THREADS needs a whole number"* ]]

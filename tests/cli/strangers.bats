@@ -118,8 +118,8 @@ refused() {
     local journal="the journal of an interrupted edit is beside the output"
     make_model model.gguf
     make_model general.gguf
-    leave_journal ggml-model-Q8_0.gguf
-    refused "interrupted" quantize --force model.gguf Q8_0
+    leave_journal quantized.gguf
+    refused "interrupted" quantize --force model.gguf quantized.gguf Q8_0
     gufo split -q model.gguf set --max-tensors 1
     shards=(set-*.gguf)
     rm "${shards[@]}"

@@ -90,7 +90,7 @@ number() {
     run -0 gufo quantize -q --to models sample.gguf --target-bpw 4.6
     [ -e models/gufo-sample-119K-v1.0-4_6bpw.gguf ]
     gufo quantize -q --exact sample.gguf --target-size 0.1M
-    has_size ggml-model-0_1M.gguf 99968
+    has_size gufo-sample-119K-v1.0-0_1M.gguf 99968
 }
 
 # bats test_tags=plain

@@ -393,6 +393,13 @@ int quantize_run(void *context)
     return quantize_finish(o, quantize_read_arguments(o));
 }
 
+/* Without OUT the name conforms, and says what the file is. */
+static int quantize_named(void *context)
+{
+    ((quantize_options *)context)->beside_input = true;
+    return quantize_run(context);
+}
+
 const command_line command_quantize = {
     .operands = {"IN [OUT] TYPE|--target-size=SIZE [THREADS]", 1, 4, "IN, OUT and TYPE are needed"},
     .doc =
@@ -403,10 +410,11 @@ const command_line command_quantize = {
         "too, and names without underscores (q4km).  "
         "Common ones are Q8_0, Q6_K, Q5_K_M, Q4_K_M, IQ4_XS, Q3_K_M, F16 and "
         "BF16; 'gufo list filetypes' and 'gufo list types' show all.  Without OUT the output is "
-        "ggml-model-TYPE.gguf beside IN.\n\n"
-        "With --to DIR there may be several types, TYPE,TYPE,..., from one reading of IN.  Their "
-        "names are that of IN with another encoding, if it follows the naming convention, else "
-        "what 'gufo name --suggest' gives.  All outputs appear, or none.\n\n"
+        "beside "
+        "IN, and has its name with another encoding, if IN follows the naming convention, else "
+        "what 'gufo name --suggest' gives.\n\n"
+        "With --to DIR there may be several types, TYPE,TYPE,..., from one reading of IN, with "
+        "names of that kind.  All outputs appear, or none.\n\n"
         "--target-size, or --target-bpw, takes the place of TYPE: gufo measures what every tensor "
         "would "
         "lose as every type, and chooses the types that lose least in a file of that size.  "
@@ -423,6 +431,6 @@ const command_line command_quantize = {
          {"gufo quantize --imatrix=imatrix.gguf --target-size=5.8G model-f16.gguf model.gguf",
           "Writes the best file of 5.8 GB, with errors weighed by an importance matrix."}},
     COMMAND_OPTIONS(quantize_table, quantize_options),
-    .run = quantize_run,
+    .run = quantize_named,
     .release = quantize_release,
 };

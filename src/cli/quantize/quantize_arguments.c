@@ -200,15 +200,12 @@ static int find_folder(quantize_options *o, operands *given)
     return CODE_OK;
 }
 
-/* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
+/* In a folder, the input says the name. */
 static int set_output(quantize_options *o, const char *out)
 {
-    char name[128];
-
-    if (o->folder != NULL || (out == NULL && o->dry_run))
+    if (o->folder != NULL || out == NULL)
         return CODE_OK;
-    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->targets[0].name);
-    o->paths[0] = out != NULL ? path_with(out, "") : path_beside(o->input, name);
+    o->paths[0] = path_with(out, "");
     return o->paths[0] != NULL ? CODE_OK : CODE_FAILED;
 }
 
@@ -327,7 +324,9 @@ static int name_output(quantize_options *o, const gufo_name *parts, size_t index
 
     if (code != CODE_OK)
         return code;
-    o->paths[index] = path_format("%s/%s", o->folder, text);
+    o->paths[index] = o->own_folder != NULL && !path_is_folder(o->input)
+                          ? path_beside(o->input, text)
+                          : path_format("%s/%s", o->folder, text);
     return o->paths[index] != NULL ? CODE_OK : CODE_FAILED;
 }
 
