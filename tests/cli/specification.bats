@@ -28,10 +28,10 @@ make_adapter() {
 @test "specification: converted, quantized, exported and converted again" {
     mkdir Tiny-Tales out more
     "$GUFO_TEST_BIN/make_checkpoint" Tiny-Tales
-    printf -- '---\nlicense: llama3.1\nlanguage: [eng, code]\n---\n' >Tiny-Tales/README.md
+    printf -- '---\nlicense: my-own-1\nlanguage: [eng, code]\n---\n' >Tiny-Tales/README.md
     gufo convert -q Tiny-Tales --to out F32,F16,BF16,Q8_0,Q4_K_M
     keep_to_letter out/*.gguf
-    for row in license=LicenseRef-llama3.1 languages=en tags=code; do
+    for row in license=LicenseRef-my-own-1 languages=en tags=code; do
         run -0 gufo get out/*-F16.gguf "general.${row%=*}"
         same "${row#*=}"
     done

@@ -397,7 +397,7 @@ number() {
     sample
     mkdir m
     "$GUFO_TEST_BIN/make_checkpoint" m
-    run -0 gufo convert --json m c.gguf --target-size 150K
+    run -0 --separate-stderr gufo convert --json m c.gguf --target-size 150K
     has_size c.gguf "$(number planned)"
     need_patterns
     gufo convert -q m d.gguf --target-bpw 5 --save-plan plan.txt
