@@ -158,6 +158,31 @@ static void test_locale(void **state)
         skip();
 }
 
+/* The digits are rounded first where there are few enough of them, and a power of ten that is exact. */
+static void test_twice_rounded(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } rows[] = {
+        {"-13.300446510314941", -0x1.a99d41fffffffp+3}, /* nearest: -0x1.a99d42p+3 */
+        {"-10.654454231262207", -0x1.54f14a0000001p+3},
+        {"0.5", 0.5},
+        {"0", 0},
+        {"-2e3", -2000},
+        {"1e-30", 1e-30},
+        {"0.12345678901234567890", 0.12345678901234567890},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double got = 1;
+
+        check(real_read_twice_rounded(gufo_str_of(rows[i].text), &got), "%s", rows[i].text);
+        check(got == rows[i].value, "%s: %a", rows[i].text, got);
+    }
+}
+
 static void test_bad_numbers(void **state)
 {
     static const struct {
@@ -269,11 +294,12 @@ static void test_first_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_string),  cmocka_unit_test(test_bad_string),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_random_numbers),
-        cmocka_unit_test(test_locale),  cmocka_unit_test(test_bad_numbers),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_depth),   cmocka_unit_test(test_first_failure),
+        cmocka_unit_test(test_string),        cmocka_unit_test(test_bad_string),
+        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_random_numbers),
+        cmocka_unit_test(test_locale),        cmocka_unit_test(test_bad_numbers),
+        cmocka_unit_test(test_words),         cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_depth),         cmocka_unit_test(test_twice_rounded),
+        cmocka_unit_test(test_first_failure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
