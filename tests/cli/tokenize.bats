@@ -34,6 +34,15 @@ w'
     same '0'
 }
 
+@test "tokenize: a TEXT that is the name of a file warns" {
+    make_spm m.gguf
+    run -0 --separate-stderr gufo tokenize --count m.gguf p.txt
+    same_error ''
+    echo hello >p.txt
+    run -0 --separate-stderr gufo tokenize --count m.gguf p.txt
+    same_error 'gufo: p.txt: warning: this name is the text; -f p.txt reads the file'
+}
+
 @test "tokenize --json: bytes that are not UTF-8 as base64" {
     make_spm m.gguf
     run -0 gufo tokenize --json m.gguf $'hello\xff'

@@ -56,6 +56,7 @@ static int check_arguments(const tokenize_options *o)
     const shared_options *shared = o->base.shared;
     int forms = o->ids + o->pieces + o->count + (o->explain || shared->json);
     bool text = shared->arg_count > 1;
+    char first;
 
     if (text && o->file != NULL)
         return report_usage("TEXT and -f exclude each other");
@@ -69,6 +70,9 @@ static int check_arguments(const tokenize_options *o)
     if (!text && path_is_standard(shared->args[0]) &&
         (o->file == NULL || path_is_standard(o->file)))
         return report_usage("standard input cannot be FILE and the text");
+    if (text && path_begin(shared->args[1], &first, 1) == 1)
+        report_warning(shared->args[1], "this name is the text; -f %s reads the file",
+                       shared->args[1]);
     return CODE_OK;
 }
 
