@@ -256,7 +256,7 @@ static bool is_told(tensor_context *t, const gufo_arch_key *key)
     for (size_t i = 0; i < t->told_count; i++)
         if (t->told[i] == key)
             return true;
-    if (t->told_count == COUNT_OF(t->told))
+    if (t->told_count == MOST_TOLD)
         return true;
     t->told[t->told_count++] = key;
     return false;

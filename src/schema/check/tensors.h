@@ -12,6 +12,8 @@ typedef struct seen_tensor {
     uint32_t info;   /* index in the registry; UINT32_MAX for one that proves only the block */
 } seen_tensor;
 
+enum { MOST_TOLD = 16 };
+
 typedef struct tensor_context {
     check_context *c;
     uint32_t *row_of; /* by index in the registry: index + 1 in c->tensors, 0 for none */
@@ -19,7 +21,7 @@ typedef struct tensor_context {
     uint64_t seen_count;
     uint64_t vocabulary;
     bool vocabulary_known;
-    const gufo_arch_key *told[16]; /* keys that are missing, and reported */
+    const gufo_arch_key *told[MOST_TOLD]; /* keys that are missing, and reported */
     size_t told_count;
 } tensor_context;
 

@@ -14,21 +14,21 @@ enum { MOST_BYTES = 1 << 28 };
 gufo_status added_set_add(added_set *set, const added_token *token, gufo_str text,
                           gufo_error *error)
 {
-    const added_token **tokens =
-        mem_grow(&set->allocator, set->tokens, set->count, &set->room, sizeof *tokens);
+    added_place *places =
+        mem_grow(&set->allocator, set->places, set->count, &set->room, sizeof *places);
     uint32_t *starts = mem_grow(&set->allocator, set->starts, (uint64_t)set->count + 1,
                                 &set->start_room, sizeof *starts);
 
-    set->tokens = tokens != NULL ? tokens : set->tokens;
+    set->places = places != NULL ? places : set->places;
     set->starts = starts != NULL ? starts : set->starts;
     if (text.len > MOST_BYTES - set->bytes.len)
         return refuse(error, GUFO_E_LIMIT, "the added tokens have more than %d bytes", MOST_BYTES);
-    if (tokens == NULL || starts == NULL || !buffer_append(&set->bytes, text.data, text.len))
+    if (places == NULL || starts == NULL || !buffer_append(&set->bytes, text.data, text.len))
         return fail_memory(error);
     starts[0] = 0;
     if (text.len == 0)
         return GUFO_OK;
-    tokens[set->count++] = token;
+    places[set->count++].token = token;
     starts[set->count] = (uint32_t)set->bytes.len;
     set->begins[(uint8_t)text.data[0]] = true;
     return GUFO_OK;
@@ -54,7 +54,7 @@ void added_set_free(added_set *set)
     if (set->characters != NULL)
         code_map_free(set->characters, &set->allocator);
     mem_free(&set->allocator, set->characters);
-    mem_free(&set->allocator, set->tokens);
+    mem_free(&set->allocator, set->places);
     mem_free(&set->allocator, set->starts);
     buffer_free(&set->bytes);
 }
@@ -128,7 +128,7 @@ bool added_scan_next(added_scan *scan, added_match *match)
         if (number == TRIE_NO_ID)
             break;
         end = scan->at = begin + len;
-        token = scan->set->tokens[number];
+        token = scan->set->places[number].token;
         if (is_refused(scan, token, begin, end))
             continue;
         if (token->lstrip) {

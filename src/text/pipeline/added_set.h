@@ -12,10 +12,14 @@ typedef struct added_token {
     bool special, normalized, single_word, lstrip, rstrip;
 } added_token;
 
+typedef struct added_place {
+    const added_token *token;
+} added_place;
+
 /* The tokens that are found in one kind of text: as it came, or normalized. */
 typedef struct added_set {
     gufo_allocator allocator;
-    const added_token **tokens; /* by their number in the trie */
+    added_place *places; /* by the number of their texts in the trie */
     uint32_t count;
     uint64_t room;
     buffer bytes; /* what is looked for: their contents, or what a normalizer makes of these */

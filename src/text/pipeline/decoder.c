@@ -12,13 +12,13 @@ struct decoder {
     bool joins_with_spaces; /* there is no decoder */
 };
 
-static const decoder_kind *const kinds[] = {
+enum { KINDS = 9 };
+
+static const decoder_kind *const kinds[KINDS] = {
     &decoder_byte_level, &decoder_byte_fallback, &decoder_metaspace,
     &decoder_wordpiece,  &decoder_bpe,           &decoder_ctc,
     &decoder_replace,    &decoder_strip,         &decoder_fuse,
 };
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ void decoder_free(decoder *d)
     for (uint64_t i = 0; i < d->count; i++) {
         expression_free(d->steps[i].pattern);
         expression_free(d->steps[i].delimiter);
-        mem_free(&allocator, (char *)(uintptr_t)d->steps[i].text.data);
+        mem_free(&allocator, (void *)d->steps[i].text.data);
     }
     mem_free(&allocator, d->steps);
     mem_free(&allocator, d);

@@ -17,10 +17,10 @@ enum { MOST_TEXTS = TRIE_MOST_TEXTS, LONGEST_TEXT = 65535 };
 #define LONGEST_PIECE ((size_t)256 << 20)
 
 /* Without "type", the first one that a file looks like. */
-static const model_class *const kinds[] = {&model_bpe, &model_wordpiece, &model_unigram,
-                                           &model_word_level};
+enum { KINDS = 4 };
 
-enum { KINDS = sizeof kinds / sizeof *kinds };
+static const model_class *const kinds[KINDS] = {&model_bpe, &model_wordpiece, &model_unigram,
+                                                &model_word_level};
 
 struct model_scratch {
     gufo_allocator allocator;
