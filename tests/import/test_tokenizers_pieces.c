@@ -496,7 +496,7 @@ static json_t *vocab_of_words(void)
         json_object_set_new(vocab, text, json_integer(FIRST_BYTE + byte));
     }
     for (size_t i = 0; i < COUNT_OF(words); i++)
-        json_object_set_new(vocab, words[i], json_integer((json_int_t)(FIRST_WORD + i)));
+        json_object_set_new(vocab, words[i], json_integer(FIRST_WORD + (json_int_t)i));
     return vocab;
 }
 
