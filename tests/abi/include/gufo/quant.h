@@ -41,7 +41,7 @@ typedef struct gufo_quantize_target {
  *   COPY: tensors keep their types;
  *   the format's own names: of a file type MOSTLY_Q4_K_M, ALL_F32, both also with LLAMA_FTYPE_ or
  *   GGML_FTYPE_ before them; of an element type GGML_TYPE_Q4_0: the target is pure then.
- * Upper or lower case.  With `pure`, the element type of that name is meant where there is one
+ * Upper or lower case, with or without "_" (q4km).  With `pure`, the element type of that name is meant where there is one
  * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
 GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_target *out);
 /* All those names, the ones people use first; NULL past the end.  Static. */

@@ -78,7 +78,7 @@ GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
 
 /* The row whose key is nearest to an unknown one; `architecture` is as in gufo_key_find.  Writes
  * the name of that key in a file of the architecture, terminated, into `out`:
- * "llama.context_length" for "lama.contxt_length".  NULL if no key is near enough; *out is then
+ * "llama.context_length" for "lama.contxt_length", "general.name" for "name".  NULL if no key is near enough; *out is then
  * not defined. It compares the key with every row.  Any thread. */
 #define GUFO_KEY_NAME_SIZE 256
 GUFO_API const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
