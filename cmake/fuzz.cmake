@@ -16,7 +16,7 @@ if(NOT TARGET gufo_import_internal)
     list(FILTER fuzz_targets EXCLUDE REGEX "/fuzz_(adapter|card|legacy|metadata|packed|pickle|safetensors|sentencepiece).c$")
 endif()
 if(NOT TARGET gufo_text_internal)
-    list(FILTER fuzz_targets EXCLUDE REGEX "/fuzz_(charsmap|template|tokenizer_json|tokenizer_file|tokenize|detokenize|vocab).c$")
+    list(FILTER fuzz_targets EXCLUDE REGEX "/fuzz_(charsmap|template|tokenizer_json|tokenizer_file|tokenize|detokenize|vocab|pipeline).c$")
 endif()
 
 # What several programs have in common is compiled once.
@@ -36,7 +36,7 @@ target_link_libraries(gufo_replay PRIVATE gufo_internal gufo_flags)
 # use_room(NAME): a fuzz target, its object or its program, with what the target needs beside libgufo.
 function(use_room name)
     string(REPLACE "_object" "" target ${name})
-    if(target MATCHES "_(charsmap|template|tokenizer_json|tokenizer_file|tokenize|detokenize|vocab)$")
+    if(target MATCHES "_(charsmap|template|tokenizer_json|tokenizer_file|tokenize|detokenize|vocab|pipeline)$")
         target_link_libraries(${name} PRIVATE gufo_text_internal)
     elseif(target MATCHES "_(adapter|card|legacy|metadata|packed|pickle|safetensors|sentencepiece)")
         target_link_libraries(${name} PRIVATE gufo_import_internal gufo_library::jansson)
@@ -118,6 +118,9 @@ foreach(source IN LISTS fuzz_targets)
         if(target STREQUAL fuzz_vocab) # the others are long lists of the same
             set(sweep ${seeds}/huggingface.gguf ${seeds}/ugm.gguf ${seeds}/world.gguf ${seeds}/wpm.gguf)
         endif()
+        if(target STREQUAL fuzz_pipeline) # each form takes milliseconds
+            set(sweep ${seeds}/bytes)
+        endif()
         if(target STREQUAL fuzz_check AND CMAKE_CROSSCOMPILING_EMULATOR) # which takes its time
             set(sweep ${seeds}/adapter.gguf ${seeds}/merges.gguf)
         endif()
@@ -129,12 +132,15 @@ foreach(source IN LISTS fuzz_targets)
         set(own_step "${step}")
         if(target STREQUAL fuzz_write AND NOT step) # which writes each form in several ways
             set(own_step "=3")
-        elseif(target STREQUAL fuzz_legacy AND step)
+        elseif(target MATCHES "^fuzz_(legacy|pipeline)$" AND step)
             set(own_step "=16")
         endif()
+        set_tests_properties(fuzz.${replay} PROPERTIES LABELS fuzz TIMEOUT 300)
+        if(target STREQUAL fuzz_pipeline AND CMAKE_CROSSCOMPILING_EMULATOR) # whose forms take too long there
+            continue()
+        endif()
         add_test(NAME fuzz.${replay}_sweep COMMAND ${program} --sweep${own_step} ${sweep})
-        set_tests_properties(fuzz.${replay} fuzz.${replay}_sweep PROPERTIES LABELS fuzz TIMEOUT 300)
-        set_tests_properties(fuzz.${replay}_sweep PROPERTIES COST 100) # begun first, they end in time
+        set_tests_properties(fuzz.${replay}_sweep PROPERTIES LABELS fuzz TIMEOUT 300 COST 100) # begun first, they end in time
     endif()
 endforeach()
 

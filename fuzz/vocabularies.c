@@ -274,10 +274,12 @@ static void make_huggingface(gufo_document *d)
     set_text(
         d, "tokenizer.huggingface.json",
         "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"h\":0,\"e\":1,\"l\":2,\"o\":3,\"\\u0120\":4,"
-        "\"he\":5,\"ll\":6,\"hell\":7},\"merges\":[\"h e\",[\"l\",\"l\"],\"he ll\"]},"
+        "\"he\":5,\"ll\":6,\"hell\":7},\"merges\":[[\"h\",\"e\"],[\"l\",\"l\"],[\"he\",\"ll\"]]},"
         "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
-        "\"trim_offsets\":true,\"use_regex\":true},\"decoder\":{\"type\":\"ByteLevel\"},"
-        "\"added_tokens\":[{\"id\":8,\"content\":\"<|endoftext|>\",\"special\":true}]}");
+        "\"trim_offsets\":true,\"use_regex\":true},\"decoder\":{\"type\":\"ByteLevel\","
+        "\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":true},"
+        "\"added_tokens\":[{\"id\":8,\"content\":\"<|endoftext|>\",\"special\":true,"
+        "\"normalized\":false,\"single_word\":false,\"lstrip\":false,\"rstrip\":false}]}");
 }
 
 static const struct {

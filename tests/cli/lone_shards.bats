@@ -52,9 +52,9 @@ lone_shards() {
     same_error "${warning/00001-of-00003.gguf is/00003-of-00003.gguf is}"
     # A file that is not there is no shard that lacks others.
     run -3 --separate-stderr gufo show later/t-00002-of-00003.gguf
-    same_error 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'
+    [[ $stderr == 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'* ]]
     run -3 --separate-stderr gufo hash later/t-00002-of-00003.gguf
-    same_error 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'
+    [[ $stderr == 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'* ]]
 }
 
 @test "lone shards: what works on one file takes them" {
