@@ -82,6 +82,8 @@ typedef struct judged_shape {
     unsigned count;
     uint64_t dims[GUFO_MAX_DIMS]; /* 1 behind the last */
     bool known[GUFO_MAX_DIMS];
+    char parts[GUFO_MAX_DIMS]
+              [4 * GUFO_MAX_NAME]; /* of the formula, which has the names in `read` */
     keys_read read[GUFO_MAX_DIMS];
     bool asked_vocabulary;
 } judged_shape;
@@ -92,10 +94,10 @@ static void judge_dimension(tensor_context *t, uint64_t block, const char **rest
     shape_lookup lookup = {.t = t};
     unsigned i = out->count++;
     uint64_t dims[GUFO_MAX_DIMS];
-    char part[4 * GUFO_MAX_NAME];
+    char *part = out->parts[i];
     gufo_str piece = str_piece(rest, ',');
 
-    (void)snprintf(part, sizeof part, "%.*s", (int)piece.len, piece.data);
+    (void)snprintf(part, sizeof out->parts[i], "%.*s", (int)piece.len, piece.data);
     t->c->read = &out->read[i];
     out->known[i] = gufo_shape_evaluate(part, block, look_up, &lookup, dims) == 1;
     t->c->read = NULL;
