@@ -171,7 +171,7 @@ static void put_cell(const heat *h, const layer_cell *cell, size_t width, bool h
     start_color(h, level);
     if (has_text) {
         fputs(cell->text, stdout);
-        text_pad(stdout, width - smaller(len, width));
+        text_pad(stdout, width - (size_t)smaller(len, width));
     } else {
         for (size_t i = 0; i < width; i++)
             fputs(shade_of(h, level), stdout);
@@ -194,14 +194,14 @@ static layout layout_of(const layer_map *m)
     layout l = {.width = each > GAP + 1 ? each - GAP : 1};
 
     for (size_t i = 0; i < m->role_count; i++)
-        names = larger(names, text_columns(m->roles[i], TEXT_PLAIN));
+        names = (size_t)larger(names, text_columns(m->roles[i], TEXT_PLAIN));
     for (uint64_t i = 0; i < m->layer_count * LAYER_MAP_ROLES; i++)
-        texts = larger(texts, m->cells[i].there ? strlen(m->cells[i].text) : 0);
+        texts = (size_t)larger(texts, m->cells[i].there ? strlen(m->cells[i].text) : 0);
     l.has_names = names <= l.width;
     l.has_texts = texts <= l.width;
-    l.width = smaller(l.width, l.has_names   ? larger(names, l.has_texts ? texts : 0)
-                               : l.has_texts ? texts
-                                             : 2);
+    l.width = (size_t)smaller(l.width, l.has_names   ? larger(names, l.has_texts ? texts : 0)
+                                       : l.has_texts ? texts
+                                                     : 2);
     return l;
 }
 

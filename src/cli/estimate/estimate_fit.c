@@ -116,7 +116,7 @@ static void put_broken(const char *text)
 {
     enum { INDENT = 2, BELOW = 4, END = 2 };
     size_t room =
-        stdout_columns() > 0 ? stdout_columns() - smaller(stdout_columns(), END) : SIZE_MAX;
+        stdout_columns() > 0 ? stdout_columns() - (size_t)smaller(stdout_columns(), END) : SIZE_MAX;
     size_t used = INDENT;
 
     text_pad(stdout, INDENT);

@@ -236,7 +236,7 @@ static gufo_status rebuild(torch_objects *o, const pickle_value *items, const nu
     checkpoint_tensor_strides(&t.tensor, t.stride);
     t.strided = !is_contiguous(&t.tensor, strides);
     if (t.strided)
-        memcpy(t.stride, strides, n_dims * sizeof *strides);
+        memcpy(t.stride, strides, (size_t)n_dims * sizeof *strides);
     status = check_reach(o, &t, first);
     if (status != GUFO_OK)
         return status;

@@ -92,7 +92,7 @@ gufo_status longest_tokens_open(longest_tokens *l, const trie *tokens, uint32_t 
     l->heads = mem_array(&tokens->allocator, tokens->unit_count, sizeof *l->heads);
     if (l->pairs == NULL || l->heads == NULL)
         return fail_memory(error);
-    memcpy(l->heads, tokens->units, tokens->unit_count * sizeof *l->heads);
+    memcpy(l->heads, tokens->units, (size_t)tokens->unit_count * sizeof *l->heads);
     fill_pairs(l);
     for (uint32_t id = 0; id < count; id++)
         add_head(l, (gufo_str){texts->bytes + texts->starts[id],
