@@ -167,7 +167,7 @@ typedef struct gufo_span {
  * use.  Setting `count` to 0 empties it and keeps its memory.  Freed with gufo_ids_free. */
 typedef struct gufo_ids {
     uint32_t *ids;
-    gufo_span *spans; /* of each id, what it stands for: with GUFO_TOKENIZE_SPANS; else NULL */
+    gufo_span *spans; /* with GUFO_TOKENIZE_SPANS: the bytes that each id covers; else NULL */
     size_t count, room;
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_ids;
@@ -179,7 +179,7 @@ typedef enum gufo_tokenize_flags {
     GUFO_TOKENIZE_ADD_SPECIAL = 1, /* BOS, EOS and SEP, as the vocabulary's flags say */
     /* The texts of control tokens in the text become these tokens.  Not for text from strangers. */
     GUFO_TOKENIZE_PARSE_SPECIAL = 2,
-    /* What each id stands for goes to the list's `spans`; of tokens that are added 0, 0.  Tokenizers of
+    /* Fills the list's `spans`; a token that is added around the text has the span 0, 0.  Tokenizers of
      * Hugging Face alone. */
     GUFO_TOKENIZE_SPANS = 4,
 } gufo_tokenize_flags;

@@ -23,7 +23,7 @@ typedef struct pull {
 /* Fails at a place of the text, unless something failed before; the result is false. */
 __attribute__((format(printf, 4, 5))) bool pull_fail(pull *p, gufo_status code, size_t at,
                                                      const char *format, ...);
-/* Fails because there is no memory. */
+/* Fails: out of memory. */
 bool pull_fail_memory(pull *p);
 
 /* What comes next, behind white space, which is taken: the first byte of a value or a mark, '0' for

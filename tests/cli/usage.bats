@@ -89,7 +89,7 @@ version~--version'
 END
     make_gguf model.gguf kv general.architecture string llama kv general.name string a
     run -2 --separate-stderr gufo edit model.gguf general.name=b
-    same_error "gufo: 'general.name=b' is no option; a value is set by --set general.name=b (see gufo help edit)"
+    same_error "gufo: 'general.name=b' is not an option; set a value with --set general.name=b (see gufo help edit)"
     for order in '--set general.name b model.gguf' 'model.gguf --set general.name b'; do
         # shellcheck disable=SC2086 # words
         run -2 --separate-stderr gufo edit $order

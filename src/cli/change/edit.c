@@ -259,7 +259,7 @@ static int check_operands(const edit_options *o)
 
     for (int i = 0; shared->arg_count > 1 && i < shared->arg_count; i++)
         if (strchr(shared->args[i], '=') != NULL && !path_exists(shared->args[i]))
-            return report_usage("'%s' is no option; a value is set by --set %s", shared->args[i],
+            return report_usage("'%s' is not an option; set a value with --set %s", shared->args[i],
                                 shared->args[i]);
     if (shared->arg_count == 2 && last != NULL && strchr(last, '=') == NULL &&
         o->operations[o->count - 1].kind == EDIT_SET)

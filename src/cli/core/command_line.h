@@ -17,7 +17,7 @@ typedef struct command_alias {
     char name[24];     /* "--gpu-layers" */
 } command_alias;
 
-/* What a word that is no option of the command is likely to mean. */
+/* The likely meaning of a word that is not an option of the command. */
 typedef struct command_hint {
     const char *given, *hint;
 } command_hint;

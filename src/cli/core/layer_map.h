@@ -30,7 +30,7 @@ typedef struct layer_map {
         layer_cell cell;
     } others[LAYER_MAP_ROLES]; /* outside of layers */
     size_t other_count;
-    uint64_t left_out; /* for which there is no room */
+    uint64_t left_out; /* that do not fit */
     bool is_log;       /* values differ by orders of magnitude */
 } layer_map;
 

@@ -131,7 +131,7 @@ static int write_one(const estimate_work *w)
                              ? gufo_estimator_fit(w->estimator, &v->limits, &v->run, &e, &error)
                              : gufo_estimator_run(w->estimator, &v->run, &e, &error);
 
-    /* Without a rule for buffers nobody can say whether it fits; the rest is known. */
+    /* Without a rule for its buffers it is unknown whether the model fits; all else is known. */
     if (status == GUFO_E_TYPE && v->is_here) {
         v->has_limits = false;
         status = gufo_estimator_run(w->estimator, &v->run, &e, &error);

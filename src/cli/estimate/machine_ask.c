@@ -44,7 +44,7 @@ static pid_t start(const char *const *words, int out)
     return failure == 0 ? pid : -1;
 }
 
-/* Reads to the end; false if that takes too long, or there is no room. */
+/* Reads to the end; false if that takes too long, or the output does not fit. */
 static bool read_all(int in, char *answer, size_t size)
 {
     const long end = now_ms() + MACHINE_ASK_MS;

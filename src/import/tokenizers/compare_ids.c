@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/vocab.h"
+#include "text/formats/source.h"
 #include "text/vocabulary/escapes.h"
 
 /* Texts that pre-tokenizers cut differently, and some that normalizers change. */
@@ -43,25 +44,10 @@ typedef struct comparing {
 
 /* ---- both tokenizers ------------------------------------------------------------------------ */
 
-static bool entry_at(void *context, uint64_t index, gufo_entry *out)
-{
-    gufo_document_entry entry;
-
-    if (!gufo_document_entry_at(context, index, &entry))
-        return false;
-    out->key = entry.key;
-    out->value = entry.value;
-    return true;
-}
-
 static gufo_vocab *open_engine(const tokenizer_reading *r)
 {
-    const gufo_provider provider = {.context = r->document,
-                                    .entry_count = gufo_document_entry_count(r->document),
-                                    .entry_at = entry_at};
-    const gufo_open_options options = {.allocator = r->allocator};
     const gufo_vocab_options how = {.tokenizer = GUFO_TOKENIZER_GGML, .allocator = r->allocator};
-    gufo_model *model = gufo_open_provider(&provider, &options, NULL);
+    gufo_model *model = source_over_document(r->document, r->allocator, NULL);
     gufo_vocab *vocab = model != NULL ? gufo_vocab_open(model, &how, NULL) : NULL;
 
     gufo_close(model);

@@ -26,16 +26,28 @@ static void close_document(void *context)
     gufo_document_free(context);
 }
 
+static gufo_model *open_document(gufo_document *document, void (*close)(void *context),
+                                 const gufo_allocator *allocator, gufo_error *error)
+{
+    const gufo_provider provider = {.context = document,
+                                    .entry_count = gufo_document_entry_count(document),
+                                    .entry_at = entry_at,
+                                    .close = close};
+    const gufo_open_options options = {.allocator = allocator};
+
+    return gufo_open_provider(&provider, &options, error);
+}
+
+gufo_model *source_over_document(gufo_document *document, const gufo_allocator *allocator,
+                                 gufo_error *error)
+{
+    return open_document(document, NULL, allocator, error);
+}
+
 gufo_model *source_of_document(gufo_document *document, const gufo_allocator *allocator,
                                gufo_error *error)
 {
-    gufo_provider provider = {.context = document,
-                              .entry_count = gufo_document_entry_count(document),
-                              .entry_at = entry_at,
-                              .close = close_document};
-    gufo_open_options options = {.allocator = allocator};
-
-    return gufo_open_provider(&provider, &options, error);
+    return open_document(document, close_document, allocator, error);
 }
 
 /* ---- formats -------------------------------------------------------------------------------- */

@@ -18,7 +18,10 @@ gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text
 gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,
                          gufo_model **made, gufo_error *error);
 
-/* The entries of a document as a model, which owns it from now on, also on failure: NULL. */
+/* The entries of a document as a model, which the document must outlive.  NULL on failure. */
+gufo_model *source_over_document(gufo_document *document, const gufo_allocator *allocator,
+                                 gufo_error *error);
+/* The same; the model owns the document from now on, also on failure. */
 gufo_model *source_of_document(gufo_document *document, const gufo_allocator *allocator,
                                gufo_error *error);
 

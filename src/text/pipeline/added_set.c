@@ -67,7 +67,7 @@ static bool is(const added_set *set, const char *character, uint8_t bit)
 {
     size_t size;
 
-    return (code_map_get(set->characters, utf8_decode(character, &size)) & bit) != 0;
+    return (code_map_get(set->characters, utf8_next(character, &size)) & bit) != 0;
 }
 
 static bool is_word_part(const added_set *set, gufo_str text, size_t begin, size_t end)
@@ -88,7 +88,7 @@ static size_t skip_spaces(const added_set *set, gufo_str text, size_t at)
     size_t size;
 
     for (; at < text.len && is(set, text.data + at, SPACE); at += size)
-        (void)utf8_decode(text.data + at, &size);
+        (void)utf8_next(text.data + at, &size);
     return at;
 }
 

@@ -366,7 +366,7 @@ static bool collapse(const expression *e, expression_scratch *s, size_t ascii)
             *to++ = (uint8_t)text[at++];
             continue;
         }
-        *to++ = code_map_get(&e->classes, utf8_decode(text + at, &size));
+        *to++ = code_map_get(&e->classes, utf8_next(text + at, &size));
         at += size;
     }
     s->subject = (const char *)s->collapsed.data;

@@ -34,7 +34,7 @@ bool parser_takes(parser *p, const char *text)
 uint32_t parser_character(parser *p)
 {
     size_t size;
-    uint32_t character = utf8_decode(p->text.data + p->at, &size);
+    uint32_t character = utf8_next(p->text.data + p->at, &size);
 
     p->at += size;
     return character;

@@ -22,7 +22,7 @@ static inline uint8_t class_at(const code_map *map, const char *text, size_t at,
         *size = 1;
         return map->blocks[((size_t)map->pages[0] << 8) + (uint8_t)text[at]];
     }
-    return code_map_get(map, utf8_decode(text + at, size));
+    return code_map_get(map, utf8_next(text + at, size));
 }
 
 /* ---- Whitespace: runs of \w, and of neither \w nor \s --------------------------------------------- */
@@ -156,7 +156,7 @@ static bool cut_lengths(uint64_t length, cut_run *r, text_piece piece)
             from = at;
             count = 0;
         }
-        (void)utf8_decode(text + at, &size);
+        (void)utf8_next(text + at, &size);
         count++;
     }
     return text_pieces_add(r->out, from, piece.end);

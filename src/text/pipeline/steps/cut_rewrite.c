@@ -20,7 +20,7 @@ static bool put_before(cut_run *r, text_piece piece, gufo_str text)
 {
     size_t size;
 
-    (void)utf8_decode(r->in->text.data + piece.begin, &size);
+    (void)utf8_next(r->in->text.data + piece.begin, &size);
     return work_text_put(&r->out->text, &r->in->text, piece.begin, piece.begin + size, text);
 }
 
@@ -70,7 +70,7 @@ static bool put_bytes(const byte_texts *alphabet, cut_run *r, text_piece piece)
     bool done = true;
 
     for (size_t at = piece.begin, size; at < piece.end && done; at += size) {
-        (void)utf8_decode(text + at, &size);
+        (void)utf8_next(text + at, &size);
         for (size_t i = 0; i < size && done; i++) {
             uint8_t byte = (uint8_t)text[at + i];
 

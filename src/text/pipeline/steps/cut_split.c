@@ -132,8 +132,7 @@ static bool cut_by_set(const split *s, const cut_run *r, cutter *c, text_piece p
         uint8_t first = (uint8_t)text[at];
 
         size = 1;
-        if ((first < 0x80 ? ascii[first] : code_map_get(s->set, utf8_decode(text + at, &size))) ==
-            0)
+        if ((first < 0x80 ? ascii[first] : code_map_get(s->set, utf8_next(text + at, &size))) == 0)
             continue;
         if (at > from)
             done = add_segment(c, from, at, false);

@@ -69,7 +69,7 @@ static gufo_status remove_and_space(const void *step, normal_run *r)
 
         size = 1;
         action =
-            first < 0x80 ? ascii[first] : code_map_get(map, utf8_decode(r->in->data + at, &size));
+            first < 0x80 ? ascii[first] : code_map_get(map, utf8_next(r->in->data + at, &size));
         if (action != 0)
             status =
                 normal_put(r, at, at + size, (gufo_str){" ", (action & IS_REMOVED) == 0 ? 1 : 0});
@@ -84,7 +84,7 @@ static gufo_status remove_beyond_ascii(const void *step, normal_run *r)
     gufo_status status = GUFO_OK;
 
     for (size_t at = utf8_skip_ascii(text, 0), size; at < text.len && status == GUFO_OK;) {
-        if (code_map_get(step, utf8_decode(text.data + at, &size)) != 0)
+        if (code_map_get(step, utf8_next(text.data + at, &size)) != 0)
             status = normal_put(r, at, at + size, (gufo_str){"", 0});
         at += size;
         if (at < text.len && (uint8_t)text.data[at] < 0x80)
@@ -101,7 +101,7 @@ static gufo_status put_between_spaces(const void *step, normal_run *r)
     char spaced[6] = " ";
 
     for (size_t at = utf8_skip_ascii(text, 0), size; at < text.len && status == GUFO_OK;) {
-        if (code_map_get(step, utf8_decode(text.data + at, &size)) != 0) {
+        if (code_map_get(step, utf8_next(text.data + at, &size)) != 0) {
             memcpy(spaced + 1, text.data + at, size);
             spaced[size + 1] = ' ';
             status = normal_put(r, at, at + size, (gufo_str){spaced, size + 2});
@@ -164,7 +164,7 @@ static gufo_status make_lowercase(const void *step, normal_run *r)
             if (is_upper(text[at]))
                 status = normal_put(r, at, at + 1, (gufo_str){(char[]){to_lower(text[at])}, 1});
         } else {
-            gufo_str lower = code_texts_get(step, utf8_decode(text + at, &size));
+            gufo_str lower = code_texts_get(step, utf8_next(text + at, &size));
 
             if (lower.len > 0)
                 status = normal_put(r, at, at + size, lower);
@@ -202,7 +202,7 @@ static gufo_status make_bytes(const void *step, normal_run *r)
         size = 1;
         if (byte < 0x80 && alphabet->len[byte] == 1)
             continue; /* it is itself */
-        (void)utf8_decode(text + at, &size);
+        (void)utf8_next(text + at, &size);
         for (size_t i = 0; i < size; i++) {
             byte = (uint8_t)text[at + i];
             memcpy(shown + len, alphabet->text[byte], 2);

@@ -252,7 +252,7 @@ static bool decompose(stretch *s, uint32_t code_point)
     if (text.len == 0)
         return add_part(s, code_point, 0);
     for (size_t at = 0, size; at < text.len && done; at += size)
-        done = add_part(s, utf8_decode(text.data + at, &size), at > 0);
+        done = add_part(s, utf8_next(text.data + at, &size), at > 0);
     return done;
 }
 
@@ -310,7 +310,7 @@ static gufo_status rewrite(stretch *s, normal_run *r, size_t begin, size_t end)
 
     s->count = 0;
     for (size_t at = begin, size; at < end && done; at += size)
-        done = decompose(s, utf8_decode(r->in->data + at, &size));
+        done = decompose(s, utf8_next(r->in->data + at, &size));
     if (!done)
         return fail_memory(r->error);
     order(s);
@@ -347,14 +347,14 @@ static gufo_status run_form(const void *step, normal_run *r)
             before = at - 1;
             continue;
         }
-        if (code_map_get(&f->marks, utf8_decode(text.data + at, &size)) == 0) {
+        if (code_map_get(&f->marks, utf8_next(text.data + at, &size)) == 0) {
             before = at;
             at += size;
             continue;
         }
         begin = f->composes ? before : at;
         for (end = at + size; end < text.len; end += size)
-            if (code_map_get(&f->marks, utf8_decode(text.data + end, &size)) == 0)
+            if (code_map_get(&f->marks, utf8_next(text.data + end, &size)) == 0)
                 break;
         status = rewrite(&s, r, begin, end);
         before = at = end;

@@ -106,7 +106,7 @@ static gufo_status list_text(rewriting *w, gufo_str old, gufo_str text)
     gufo_status status = GUFO_OK;
 
     for (size_t at = 0, size; at < text.len && status == GUFO_OK; at += size, count++)
-        status = list_character(w, utf8_decode(text.data + at, &size), count >= old_count);
+        status = list_character(w, utf8_next(text.data + at, &size), count >= old_count);
     if (count < old_count && w->count > 0)
         w->list[w->count - 1].change -= (int32_t)(old_count - count);
     return status;
@@ -142,7 +142,7 @@ static gufo_status put_cluster(rewriting *w, size_t begin, size_t end)
     if (end - begin < SHORT_CLUSTER)
         status = look_up(w, begin, end, &found);
     for (size_t at = begin, size; at < end && !found && status == GUFO_OK; at += size) {
-        uint32_t code_point = utf8_decode(in->data + at, &size);
+        uint32_t code_point = utf8_next(in->data + at, &size);
         bool replaced;
 
         status = look_up(w, at, at + size, &replaced);

@@ -33,7 +33,7 @@ gufo_status normal_transform(normal_run *r, size_t begin, size_t end, const norm
         if (taken == 0 || at == in->len)
             from = at > 0 ? utf8_before(in->data, at) : 0;
         for (int32_t n = 0; n < taken && at < in->len; n++) {
-            (void)utf8_decode(in->data + at, &size);
+            (void)utf8_next(in->data + at, &size);
             at += size;
             if (n == 0)
                 to = at;

@@ -42,12 +42,12 @@ static gufo_status run_strip(const void *step, normal_run *r)
     size_t begin = 0, end = r->in->len, size;
     gufo_status status = GUFO_OK;
 
-    while (s->left && begin < end && code_map_get(s->spaces, utf8_decode(text + begin, &size)) != 0)
+    while (s->left && begin < end && code_map_get(s->spaces, utf8_next(text + begin, &size)) != 0)
         begin += size;
     while (s->right && end > begin) {
         size_t last = utf8_before(text, end);
 
-        if (code_map_get(s->spaces, utf8_decode(text + last, &size)) == 0)
+        if (code_map_get(s->spaces, utf8_next(text + last, &size)) == 0)
             break;
         end = last;
     }
@@ -139,7 +139,7 @@ static gufo_status run_prepend(const void *step, normal_run *r)
     const replace *s = step;
     size_t size;
 
-    (void)utf8_decode(r->in->data, &size);
+    (void)utf8_next(r->in->data, &size);
     return normal_replace(r, 0, 0, 0, size, s->content);
 }
 

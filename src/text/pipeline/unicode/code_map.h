@@ -24,7 +24,7 @@ code_map *code_map_of_properties(const char *const *names, size_t count,
                                  const gufo_allocator *allocator);
 
 /* The code point at the start of valid UTF-8, and how many bytes it takes. */
-static inline uint32_t utf8_decode(const char *text, size_t *size)
+static inline uint32_t utf8_next(const char *text, size_t *size)
 {
     const uint8_t *b = (const uint8_t *)text;
 

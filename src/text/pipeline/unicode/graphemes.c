@@ -149,7 +149,7 @@ size_t grapheme_end(const code_map *classes, gufo_str text, size_t at)
     size_t size;
 
     for (bool first = true; at < text.len; first = false, at += size) {
-        uint8_t bits = code_map_get(classes, utf8_decode(text.data + at, &size));
+        uint8_t bits = code_map_get(classes, utf8_next(text.data + at, &size));
 
         if (!first && !goes_on(&c, bits & CLASS_MASK))
             break;
