@@ -109,6 +109,35 @@ END
     same_error "gufo: 'model.gguf' is not merge: gufo lora merge BASE ADAPTER -o OUT (see gufo help lora)"
 }
 
+@test "usage: an alias of an option takes its value with a blank or after an equals sign" {
+    table=$(sed -n '/^static command_alias/,/^};/s/^ *{"\(-[^"]*\)", "\(--[^"]*\)"},$/\1 \2/p' \
+        "$GUFO_SOURCE"/src/cli/*/*.c)
+    [ "$(wc -l <<<"$table")" -gt 10 ]
+    while read -r alias name; do
+        for form in '=' ' '; do
+            # shellcheck disable=SC2086 # words
+            run gufo estimate $name$form% missing.gguf
+            expected=$output code=$status
+            # shellcheck disable=SC2086
+            run gufo estimate $alias$form% missing.gguf
+            [ "$status" = "$code" ]
+            same "$expected"
+            lacks 'unknown option'
+        done
+    done <<<"$table"
+    run -2 gufo estimate --n-gpu-layers=% missing.gguf
+    has "not '%'"
+}
+
+@test "usage: of names that are equally near, the first by its bytes is suggested" {
+    for order in 'f c a b d e' 'b c d e f a'; do
+        mkdir "$order"
+        for letter in $order; do : >"$order/model-$letter.gguf"; done
+        run -3 gufo show "$order/model-x.gguf"
+        has "(did you mean $order/model-a.gguf?)"
+    done
+}
+
 @test "usage: every command has a line in the list, a text, its operands and an example" {
     for command in $(gufo completion words '' | sed -n 's/\t.*//p'); do
         run -0 gufo help "$command"

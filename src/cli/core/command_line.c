@@ -4,11 +4,13 @@
  * and gufo prints the help. */
 #include "cli/core/command_line.h"
 
+#include "cli/core/array.h"
 #include "cli/core/stdout.h"
 #include "cli/core/suggest.h"
 #include "cli/core/words.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,13 +186,42 @@ static int check_operands(const command_line *line, command_input *input)
     return CODE_OK;
 }
 
-/* argp reads "-ngl" as three letters, so that it gets the long form. */
-static void replace_aliases(const command_line *line, int argc, char **argv)
+/* "--gpu-layers" and "=99" as one word, which lives as long as the options. */
+static char *join(command_input *input, const char *name, const char *value)
+{
+    size_t size = strlen(name) + strlen(value) + 1;
+    char **joined = array_add(&input->joined.items, &input->joined.count, sizeof *joined);
+
+    if (joined == NULL)
+        return NULL;
+    *joined = malloc(size);
+    if (*joined == NULL) {
+        report_memory(NULL);
+        return NULL;
+    }
+    snprintf(*joined, size, "%s%s", name, value);
+    return *joined;
+}
+
+static bool replace_alias(const command_line *line, char **word, command_input *input)
+{
+    size_t len = strcspn(*word, "=");
+
+    for (command_alias *a = line->aliases; a != NULL && a->given != NULL; a++)
+        if (strncmp(*word, a->given, len) == 0 && a->given[len] == '\0') {
+            *word = (*word)[len] == '\0' ? a->name : join(input, a->name, *word + len);
+            return *word != NULL;
+        }
+    return true;
+}
+
+/* argp reads "-ngl" as three letters, so that it gets the long form.  False without memory. */
+static bool replace_aliases(const command_line *line, int argc, char **argv, command_input *input)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        for (command_alias *a = line->aliases; a != NULL && a->given != NULL; a++)
-            if (strcmp(argv[i], a->given) == 0)
-                argv[i] = a->name;
+        if (!replace_alias(line, &argv[i], input))
+            return false;
+    return true;
 }
 
 static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
@@ -201,7 +232,8 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     error_t failure;
     reading r;
 
-    replace_aliases(line, argc, argv);
+    if (!replace_aliases(line, argc, argv, input))
+        return CODE_FAILED;
     if (check_words(line, argc, argv) != CODE_OK)
         return CODE_USAGE;
     start(&r, line, input);
@@ -230,6 +262,9 @@ static void release(const command_line *line, command_input *input)
     for (; option != NULL && option->help != NULL; option++)
         if (option->kind == OPTION_KIND_TEXTS)
             free(((option_texts *)(void *)((char *)input + option->place))->items);
+    for (size_t i = 0; i < input->joined.count; i++)
+        free(input->joined.items[i]);
+    free((void *)input->joined.items);
     free(input);
 }
 

@@ -27,6 +27,10 @@ typedef struct shared_options {
 typedef struct command_input {
     shared_options *shared;
     const char *output; /* OUT, by its option or as an operand (command_line.h) */
+    struct {
+        char **items;
+        size_t count;
+    } joined; /* words that aliases became, which options point into */
 } command_input;
 
 /* The end of the row of --output, where a command has it. */

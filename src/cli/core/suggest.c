@@ -4,6 +4,7 @@
 #include "base/distance.h"
 
 #include <stdio.h>
+#include <string.h>
 
 suggestion suggest_start(gufo_str word)
 {
@@ -11,11 +12,20 @@ suggestion suggest_start(gufo_str word)
     return (suggestion){.word = word, .best = word.len / 2 + 1};
 }
 
+/* Names of a folder come in any order. */
+static bool is_before(gufo_str a, gufo_str b)
+{
+    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+
+    return order != 0 ? order < 0 : a.len < b.len;
+}
+
 bool suggest_offer(suggestion *s, gufo_str name)
 {
     size_t distance = text_distance(name, s->word, s->best);
+    bool tie = distance == s->best && s->name.len > 0;
 
-    if (distance >= s->best)
+    if (distance > s->best || (distance == s->best && !(tie && is_before(name, s->name))))
         return false;
     s->best = distance;
     s->name = name;

@@ -11,7 +11,7 @@ typedef struct suggestion {
 } suggestion;
 
 suggestion suggest_start(gufo_str word);
-/* Returns whether the name is nearer than those before it. */
+/* Returns whether the name is nearer than those before it, or as near and first by its bytes. */
 bool suggest_offer(suggestion *s, gufo_str name);
 /* "; did you mean 'show'?", with `before` in front of the name; "" if no name is near. */
 const char *suggest_text(suggestion *s, const char *before);
