@@ -1,0 +1,45 @@
+/* The distance of names: suggestions compare names that are as near as the nearest so far. */
+#include "support/check.h"
+
+#include "base/distance.h"
+
+static const struct {
+    const char *a, *b;
+    size_t distance;
+} pairs[] = {
+    {"", "", 0},           {"show", "show", 0},      {"", "abc", 3},      {"show", "shwo", 1},
+    {"show", "shows", 1},  {"get", "gte", 1},        {"list", "lost", 1}, {"model-x", "model-a", 1},
+    {"quite", "quiet", 1}, {"kitten", "sitting", 3},
+};
+
+static void test_distances(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        gufo_str a = gufo_str_of(pairs[i].a), b = gufo_str_of(pairs[i].b);
+
+        check_u64(text_distance(a, b, 100), pairs[i].distance, "%s, %s", pairs[i].a, pairs[i].b);
+        check_u64(text_distance(b, a, 100), pairs[i].distance, "%s, %s", pairs[i].b, pairs[i].a);
+    }
+}
+
+static void test_limit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        gufo_str a = gufo_str_of(pairs[i].a), b = gufo_str_of(pairs[i].b);
+        size_t distance = pairs[i].distance;
+
+        check_u64(text_distance(a, b, distance), distance, "%s, at the limit", pairs[i].b);
+        if (distance > 0)
+            check(text_distance(a, b, distance - 1) > distance - 1, "%s, past it", pairs[i].b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distances),
+                                       cmocka_unit_test(test_limit)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
