@@ -1,6 +1,7 @@
 /* Findings, and what the checks ask of a file. */
 #include "schema/check/frame.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,14 @@ const char *schema_text(check_context *c, const char *format, ...)
     if (len < 0 || (size_t)len >= sizeof c->text)
         c->text[0] = '\0';
     return c->text;
+}
+
+const char *schema_and_more(check_context *c, uint64_t count)
+{
+    c->more[0] = '\0';
+    if (count > 1)
+        (void)snprintf(c->more, sizeof c->more, " (and %" PRIu64 " more)", count - 1);
+    return c->more;
 }
 
 void schema_report_rest(check_context *c)

@@ -116,6 +116,9 @@ __attribute__((format(printf, 4, 5))) void schema_report(check_context *c, rule_
 __attribute__((format(printf, 2, 3))) const char *schema_text(check_context *c, const char *format,
                                                               ...);
 
+/* " (and 41 more)" for 42; nothing for 1.  Lives until the next one. */
+const char *schema_and_more(check_context *c, uint64_t count);
+
 /* Reports for each rule how many findings were not listed.  Called after each check. */
 void schema_report_rest(check_context *c);
 

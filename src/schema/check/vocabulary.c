@@ -5,19 +5,10 @@
 #include "schema/check/vocabulary.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
-
-const char *schema_and_more(check_context *c, uint64_t count)
-{
-    c->more[0] = '\0';
-    if (count > 1)
-        (void)snprintf(c->more, sizeof c->more, " (and %" PRIu64 " more)", count - 1);
-    return c->more;
-}
 
 /* The offset of an element of a list in the file. */
 static gufo_finding place_of_text(const gufo_entry *entry, gufo_str text)
@@ -344,5 +335,7 @@ void schema_check_tokens(check_context *c, const vocabulary *v)
         check_added_tokens(c, v, &tokens);
     if (v->usable[LIST_MERGES] && tokens.count > 0)
         check_merges(c, &v->lists[LIST_MERGES], &tokens);
+    if (c->status == GUFO_OK && tokens.texts != NULL)
+        schema_check_original(c, v, &tokens);
     tokens_free(&tokens);
 }

@@ -23,10 +23,9 @@ typedef struct vocabulary {
     uint64_t count; /* of tokens, if that list is usable */
 } vocabulary;
 
-/* " (and 41 more)" for 42; nothing for 1. */
-const char *schema_and_more(check_context *c, uint64_t count);
-
 /* vocabulary.c: the content of the lists, which must be those of `v`. */
 void schema_check_tokens(check_context *c, const vocabulary *v);
+/* original.c: tokenizer.huggingface.json, which has to have the same tokens. */
+void schema_check_original(check_context *c, const vocabulary *v, const token_list *tokens);
 
 #endif

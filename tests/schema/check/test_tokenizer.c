@@ -240,6 +240,105 @@ static void added_control(gufo_document *d)
     put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
 }
 
+/* ---- two tokenizers ------------------------------------------------------------------------- */
+
+#define ORIGINAL "tokenizer.huggingface.json"
+
+/* The good tokens, as the vocabulary and the added tokens of a tokenizer.json; behind them `more`. */
+static void original(gufo_document *d, const char *vocab, const char *added)
+{
+    char json[1024];
+
+    (void)snprintf(json, sizeof json,
+                   "{\"added_tokens\":[{\"id\":0,\"content\":\"<s>\"}%s],\"model\":{\"vocab\":{"
+                   "\"<s>\":0,\"</s>\":1,%s}}}",
+                   added, vocab);
+    put_text(d, ORIGINAL, json);
+}
+
+#define GOOD_VOCAB "\"a\":2,\"b\":3,\"\\u0063\":4,\"ab\":5,\"bc\":6,\"abc\":7"
+
+static void original_good(gufo_document *d)
+{
+    original(d, GOOD_VOCAB, "");
+}
+
+static void original_differs(gufo_document *d)
+{
+    original(d, "\"a\":2,\"b\":3,\"d\":4,\"ab\":5,\"bc\":6,\"abc\":7", "");
+}
+
+static void original_larger(gufo_document *d)
+{
+    original(d, GOOD_VOCAB, ",{\"id\":8,\"content\":\"<x>\"}");
+}
+
+static void original_smaller(gufo_document *d)
+{
+    original(d, "\"a\":2,\"b\":3,\"c\":4,\"ab\":5,\"bc\":6", "");
+}
+
+/* What convert makes of the same: a space, and padding behind all. */
+static void original_padded(gufo_document *d)
+{
+    more_tokens(d, "a b", "[PAD9]");
+    original(d,
+             "\"a\":2,\"b\":3,\"c\":4,\"ab\":5,\"bc\":6,\"abc\":7,\"a\xe2\x96\x81"
+             "b\":8",
+             "");
+}
+
+static void original_unpadded(gufo_document *d)
+{
+    more_tokens(d, "a b", "PAD9");
+    original(d,
+             "\"a\":2,\"b\":3,\"c\":4,\"ab\":5,\"bc\":6,\"abc\":7,\"a\xe2\x96\x81"
+             "b\":8",
+             "");
+}
+
+static void original_odd(gufo_document *d)
+{
+    original(d, "\"a\":-2", "");
+}
+
+static void original_list(gufo_document *d)
+{
+    put_text(d, ORIGINAL,
+             "{\"model\":{\"vocab\":[[\"<s>\",0],[\"</s>\",0],[\"a\",-1],[\"b\",-2],[\"c\",-3],"
+             "[\"ab\",-4],[\"bc\",-5.5],[\"abc\",-6]]}}");
+}
+
+static void original_list_differs(gufo_document *d)
+{
+    put_text(d, ORIGINAL,
+             "{\"model\":{\"vocab\":[[\"<s>\",0],[\"</s>\",0],[\"b\",-1],[\"a\",-2],[\"c\",-3],"
+             "[\"ab\",-4],[\"bc\",-5.5],[\"abc\",-6]]}}");
+}
+
+/* A vocabulary of WordPiece, where GGUF marks the beginnings of words. */
+static void word_pieces(gufo_document *d, const char *json)
+{
+    put_text(d, "tokenizer.ggml.model", "bert");
+    put_texts(d, "tokenizer.ggml.tokens", 3,
+              (const char *const[]){"[UNK]",
+                                    "\xe2\x96\x81"
+                                    "a",
+                                    "b"});
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, 3, schema_types);
+    put_text(d, ORIGINAL, json);
+}
+
+static void original_words(gufo_document *d)
+{
+    word_pieces(d, "{\"model\":{\"vocab\":{\"[UNK]\":0,\"a\":1,\"##b\":2}}}");
+}
+
+static void original_words_differ(gufo_document *d)
+{
+    word_pieces(d, "{\"model\":{\"vocab\":{\"[UNK]\":0,\"##a\":1,\"b\":2}}}");
+}
+
 /* ---- ids ------------------------------------------------------------------------------------ */
 
 static void id_past_the_end(gufo_document *d)
@@ -424,6 +523,15 @@ static const schema_row rows[] = {
      .good = {.without = TYPES, .add = added_user_defined},
      .subject = ADDED,
      .at = "ab"},
+    ROW("original has another text", "tokenizers-agree", "", original_differs, original_good),
+    ROW("original has more", "tokenizers-agree", "", original_larger, original_good),
+    ROW("original has less", "tokenizers-agree", "", original_smaller, original_list),
+    ROW("original without padding", "tokenizers-agree", TOKENS " " TYPES, original_unpadded,
+        original_padded),
+    ROW("original with an odd id", "tokenizers-agree", "", original_odd, original_good),
+    ROW("original list", "tokenizers-agree", "", original_list_differs, original_list),
+    ROW("original words", "tokenizers-agree", MODEL " " TOKENS " " TYPES " " MERGES,
+        original_words_differ, original_words),
     ROW("no blank", "merge-parts", MERGES, merge_whole, merge_good),
     ROW("blank at the end", "merge-parts", MERGES, merge_open, merge_good),
     ROW("empty merge", "merge-parts", MERGES, merge_empty, merge_good),
