@@ -13,8 +13,10 @@
 #define MAX_METADATA ((uint64_t)1 << 30)
 
 static const gufo_open_options as_ggml = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
-static const gufo_open_options as_specified = {
-    .flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA, .max_depth = GUFO_LARGEST_DEPTH};
+static const gufo_open_options as_specified = {.flags = COMPAT_OPEN_FLAGS,
+                                               .max_unmapped = MAX_METADATA,
+                                               .max_depth = GUFO_LARGEST_DEPTH,
+                                               .max_texts = UINT64_MAX};
 static const struct gguf_init_params only_metadata = {true, NULL};
 
 void compat_report(const char *path, const gufo_error *error)

@@ -111,6 +111,7 @@ static void test_constants(void **state)
     assert_int_equal(GUFO_MAX_DIMS, 4);
     assert_int_equal(GUFO_MAX_ALIGNMENT, 1 << 24);
     assert_int_equal(GUFO_DEFAULT_ALIGNMENT, 32);
+    assert_int_equal(GUFO_MAX_TEXTS, 1 << 26);
 }
 
 /* The key of 65536 bytes, and in version 1 one more for the NUL that is counted. */
@@ -223,6 +224,38 @@ static void test_option_limits(void **state)
     }
 }
 
+/* Two keys: an array of two strings, and one of an array of three strings, the last one at `*last`. */
+static builder file_with_texts(encoding e, uint64_t *last)
+{
+    builder b = builder_new(e);
+
+    builder_header(&b, 0, 2);
+    builder_kv_array(&b, "a", GUFO_VALUE_STRING, 2);
+    builder_length(&b, 0);
+    builder_length(&b, 0);
+    builder_kv_array(&b, "b", GUFO_VALUE_ARRAY, 1);
+    builder_array(&b, GUFO_VALUE_STRING, 3);
+    builder_length(&b, 0);
+    builder_length(&b, 0);
+    *last = b.len;
+    builder_length(&b, 0);
+    builder_pad(&b, 32);
+    return b;
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ENCODING_COUNT; i++) {
+        uint64_t last;
+        builder b = file_with_texts(all_encodings[i], &last);
+
+        check_option(&b, (gufo_open_options){.max_texts = 6}, true, 0);
+        check_option(&b, (gufo_open_options){.max_texts = 5}, false, last);
+        builder_free(&b);
+    }
+}
+
 /* A limit of the caller cannot be above that of the library. */
 static void test_no_limit_is_the_library(void **state)
 {
@@ -241,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_constants),     cmocka_unit_test(test_format_limits),
         cmocka_unit_test(test_long_keys),     cmocka_unit_test(test_name_with_counted_nul),
         cmocka_unit_test(test_option_limits), cmocka_unit_test(test_no_limit_is_the_library),
+        cmocka_unit_test(test_texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ typedef struct gguf_file {
     bool cut_short; /* lenient only: too many of these, and what followed was not read */
     bool lenient, metadata_only, as_ggml; /* of gufo_open_flags */
     bool header_alone;                    /* what follows the header of a stream is not read */
-    uint64_t max_metadata, max_tensors;
+    uint64_t max_metadata, max_tensors, max_texts;
     unsigned max_depth; /* of arrays */
     gufo_finding_fn *on_finding;
     void *finding_context;

@@ -26,6 +26,7 @@ static gguf_file *file_new(const gufo_open_options *options, uint32_t number, gu
     file->as_ggml = (options->flags & GUFO_OPEN_AS_GGML) != 0;
     file->max_metadata = file_count_limit(options->max_metadata);
     file->max_tensors = file_count_limit(options->max_tensors);
+    file->max_texts = options->max_texts > 0 ? options->max_texts : GUFO_MAX_TEXTS;
     file->max_depth = options->max_depth > 0 ? (unsigned)options->max_depth : GUFO_MAX_DEPTH;
     file->on_finding = options->on_finding;
     file->finding_context = options->finding_context;

@@ -42,7 +42,8 @@ typedef struct walker {
     bool swap;
     size_t width; /* of lengths */
     place at;
-    bool reported; /* the reason why the next bytes cannot be read was reported */
+    bool reported;   /* the reason why the next bytes cannot be read was reported */
+    uint64_t visits; /* strings and arrays in arrays that may still come */
 } walker;
 
 static const gufo_str header = {"header", 6};
@@ -314,6 +315,11 @@ static bool fail_array(walker *w, const array_skip *skip, skip_result why)
         return stop(w, RULE_ARRAY_TYPE, skip->position,
                     "array of key %s has elements of type %" PRIu32 ", which does not exist",
                     QUOTED(subject(w)), skip->type);
+    case SKIP_TOO_MANY:
+        return stop(
+            w, RULE_COUNT_LIMIT, skip->position,
+            "array of key %s: arrays hold more strings and arrays than the limit of %" PRIu64,
+            QUOTED(subject(w)), w->file->max_texts);
     case SKIP_TOO_DEEP:
         return stop(w, RULE_ARRAY_DEPTH, skip->position,
                     "arrays of key %s are nested more than %u deep", QUOTED(subject(w)),
@@ -333,6 +339,7 @@ static bool read_array(walker *w, entry_record *entry)
 
     array_skip_start(&skip, s->base, w->position, s->have, w->encoding);
     skip.max_depth = w->file->max_depth;
+    skip.visits = w->visits;
     while ((result = array_skip_run(&skip)) == SKIP_SHORT) {
         uint64_t had = s->have;
 
@@ -344,6 +351,7 @@ static bool read_array(walker *w, entry_record *entry)
     }
     if (result != SKIP_DONE)
         return fail_array(w, &skip, result);
+    w->visits = skip.visits;
     entry->element_type = (uint8_t)skip.outer;
     entry->count = skip.count;
     entry->value_at = w->position + array_header_size(w->encoding);
@@ -538,7 +546,7 @@ static void report_unread(walker *w)
 
 bool file_walk(gguf_file *file)
 {
-    walker w = {.file = file};
+    walker w = {.file = file, .visits = file->max_texts};
 
     if (!read_header(&w))
         return false;

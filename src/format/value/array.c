@@ -98,13 +98,24 @@ static inline __attribute__((always_inline)) skip_result skip_strings(array_skip
     return left == 0 ? SKIP_DONE : short_of(skip, missing);
 }
 
-static skip_result skip_text(array_skip *skip, uint64_t *left)
+static skip_result skip_allowed_strings(array_skip *skip, uint64_t *left)
 {
     bool swap = encoding_swapped(skip->encoding);
 
     if (skip->encoding.version == 1)
         return skip_strings(skip, left, 4, swap);
     return swap ? skip_strings(skip, left, 8, true) : skip_strings(skip, left, 8, false);
+}
+
+static skip_result skip_text(array_skip *skip, uint64_t *left)
+{
+    const uint64_t allowed = smaller(*left, skip->visits);
+    uint64_t rest = allowed;
+    skip_result result = skip_allowed_strings(skip, &rest);
+
+    *left -= allowed - rest;
+    skip->visits -= allowed - rest;
+    return result == SKIP_DONE && *left > 0 ? SKIP_TOO_MANY : result;
 }
 
 /* Continues with the innermost array. */
@@ -117,9 +128,12 @@ static skip_result skip_step(array_skip *skip)
         return skip_fixed(skip, left, info->size);
     if (info->kind == KIND_STRING)
         return skip_text(skip, left);
+    if (skip->visits == 0)
+        return SKIP_TOO_MANY;
     skip_result entered = enter_array(skip);
 
     *left -= entered == SKIP_DONE;
+    skip->visits -= entered == SKIP_DONE;
     return entered;
 }
 
@@ -138,6 +152,7 @@ void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, 
     skip->entered = false;
     skip->depth = 0;
     skip->max_depth = GUFO_LARGEST_DEPTH;
+    skip->visits = UINT64_MAX;
 }
 
 /* Begins with the elements: the view has type and count. */

@@ -19,6 +19,7 @@ typedef enum skip_result {
     SKIP_SHORT,    /* needs the bytes up to `need` */
     SKIP_BAD_TYPE, /* the element type at `position` does not exist */
     SKIP_TOO_DEEP, /* the array that begins at `position` is one level too deep */
+    SKIP_TOO_MANY, /* more elements than `visits` are strings or arrays */
 } skip_result;
 
 typedef struct array_skip {
@@ -33,6 +34,7 @@ typedef struct array_skip {
     bool entered;          /* that header was read */
     unsigned depth;        /* number of open arrays, */
     unsigned max_depth;    /* at most so many */
+    uint64_t visits;       /* strings and arrays that may still be visited one by one */
     gufo_value_type inner; /* elements of the innermost; those of all others are arrays */
     uint64_t left[GUFO_LARGEST_DEPTH]; /* elements still to skip; nothing above `depth` */
 } array_skip;
