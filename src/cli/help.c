@@ -90,7 +90,7 @@ static int run(void *options)
 
 const command_line command_gufo = {
     .operands = {.names = "COMMAND [OPTION...] FILE..."},
-    .doc = "Look into GGUF model files, check them, change them, make them smaller, and sign them."
+    .doc = "Inspect, check, change, quantize and sign GGUF model files."
            "\v'gufo help COMMAND' explains a command, 'man gufo' everything.  FILE may be '-' for "
            "standard input.\n\n"
            "Exit status: 0 done; 1 the answer is no (invalid, not found); 2 wrong usage; 3 a file "

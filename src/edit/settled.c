@@ -36,8 +36,7 @@ gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
 {
     static const char *const sentences[] = {
         [GUFO_EDIT_STATE_LIVE] = "the file is being edited",
-        [GUFO_EDIT_STATE_INTERRUPTED] =
-            "an edit of the file was interrupted and has to be recovered first",
+        [GUFO_EDIT_STATE_INTERRUPTED] = "an edit of the file was interrupted; recover it first",
         [GUFO_EDIT_STATE_OLDER] = "an edit of the file by an older version of gufo was "
                                   "interrupted; only that version can recover it",
     };

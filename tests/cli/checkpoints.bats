@@ -13,7 +13,7 @@ make_folder() {
 }
 
 note() {
-    echo "gufo: $1: warning: this is a ${2:-Hugging Face model}, seen as the GGUF file that 'gufo convert' makes of it"
+    echo "gufo: $1: warning: this is a ${2:-Hugging Face model}; gufo reads it as the GGUF file that 'gufo convert' would write"
 }
 
 @test "checkpoints: show, get, template, tokenize, hash, stats" {
@@ -66,7 +66,7 @@ note() {
     run gufo validate -q --strict --level model m
     [ "$status" -ne 0 ]
     run -3 --separate-stderr gufo validate --fix m -o x.gguf
-    same_error "gufo: m: this is a Hugging Face model, not a GGUF file; 'gufo convert' makes one of it"
+    same_error "gufo: m: this is a Hugging Face model, not a GGUF file; 'gufo convert' converts it"
     mkdir empty
     run -1 gufo validate empty
 }
@@ -155,7 +155,7 @@ note() {
         'merge m x.gguf' 'name --rename m'; do
         # shellcheck disable=SC2086 # words
         run -3 --separate-stderr gufo $command
-        same_error "gufo: m: this is a Hugging Face model, not a GGUF file; 'gufo convert' makes one of it"
+        same_error "gufo: m: this is a Hugging Face model, not a GGUF file; 'gufo convert' converts it"
     done
     files m m/config.json m/model.safetensors m/tokenizer.json m/tokenizer_config.json
 }

@@ -97,7 +97,7 @@ type_of() {
     [[ "$stderr" == *"('gufo quantize' changes its types)" ]]
     "$GUFO_TEST_BIN/make_legacy" old.bin container ggjt version 1
     run -3 --separate-stderr gufo convert old.bin
-    [[ "$stderr" == *"('gufo migrate' makes a GGUF file of it)" ]]
+    [[ "$stderr" == *"('gufo migrate' converts it)" ]]
 }
 
 @test "convert: wrong usage" {
@@ -393,7 +393,7 @@ b'
     is_valid b.gguf
     # shown as far as it is understood
     run -0 --separate-stderr gufo show m
-    [[ "$stderr" == *'no rules for the class'*'the model is shown without what that is about' ]]
+    [[ "$stderr" == *'no rules for the class'*'the model is shown without it' ]]
     run -3 gufo validate m
 }
 

@@ -213,11 +213,11 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     run -2 gufo diff a.gguf
     run -2 gufo diff
     run -2 --separate-stderr gufo diff a.gguf a.gguf a.gguf
-    same_error 'gufo: two models are compared, and 3 are given; --values compares several with the first (see gufo help diff)'
+    same_error 'gufo: gufo diff compares two models, but 3 are given; --values compares several with the first (see gufo help diff)'
     local many=(a.gguf)
     while [ ${#many[@]} -lt 34 ]; do many+=(a.gguf); done
     run -2 --separate-stderr gufo diff --values "${many[@]}"
-    same_error 'gufo: at most 32 models are compared with the first, and 33 are given (see gufo help diff)'
+    same_error 'gufo: gufo diff compares at most 32 models with the first, but 33 are given (see gufo help diff)'
     run -3 gufo diff --values a.gguf a.gguf cut.gguf
     run -2 gufo diff --values a.gguf a.gguf -
     run -2 bash -c '"$GUFO" diff --values a.gguf a.gguf <(cat a.gguf)'

@@ -162,7 +162,7 @@ refused() {
     refused "did you mean 'tokenizer.ggml.eos_token_id'?" --set eos=1
     refused "did you mean 'llama.context_length'?" --set context_length=5
     refused "key 'mine' has no namespace; begin it with the name of its owner, as in 'my_team.mine'" --set mine=1
-    refused "key 'Bad-Key.X' is not spelt with small letters and underscores; did you mean 'bad_key.x'?" \
+    refused "key 'Bad-Key.X' is not written in lower-case letters and underscores; did you mean 'bad_key.x'?" \
         --set Bad-Key.X=1
     refused "did you mean 'llama.rope.freq_base'?" --set llama.rope.freqbase=5
     refused "did you mean 'tokenizer.ggml.eos_token_id'?" --set tokenizer.ggml.eos_token=5
@@ -352,7 +352,7 @@ refused() {
     printf '["x\0"]' >nul.json
     run --separate-stderr gufo edit model.gguf --set-json general.tags=@nul.json
     [ "$status" -eq 2 ]
-    same_error "gufo: nul.json: byte 3 is NUL, which JSON does not have"
+    same_error "gufo: nul.json: byte 3 is NUL, which JSON does not allow"
     run --separate-stderr gufo edit model.gguf --set-json general.tags=@missing.json
     [ "$status" -eq 3 ]
     same_error "gufo: missing.json: No such file or directory"
@@ -445,7 +445,7 @@ refused() {
     [ "$status" -eq 0 ]
     [[ "$output" == *overwrite:* || "$output" == *rewrite:* ]] # leases are not to be had everywhere
     run gufo edit -v model.gguf --set llama.context_length=4096
-    has "nothing: the file is like that already"
+    has "nothing: the file already has these values"
     run gufo edit -v model.gguf --in-place=no --set llama.context_length=1
     has "no overwrite: a new file was asked for"
 }
@@ -535,7 +535,7 @@ refused() {
     ln -s model.gguf link.gguf
     run --separate-stderr gufo edit link.gguf --set a.b=2
     [ "$status" -eq 0 ] && [ -L link.gguf ] && [ "$(value a.b)" = 2 ]
-    [[ "$stderr" == *"warning: this is a symlink; what changes is "*/model.gguf ]]
+    [[ "$stderr" == *"warning: this is a symlink; gufo changes its target "*/model.gguf ]]
 }
 
 # bats test_tags=plain
@@ -570,7 +570,7 @@ refused() {
     run gufo get model.gguf gufo.padding
     [ "$status" -eq 1 ]
     run gufo edit -v --no-padding model.gguf
-    has "nothing: the file is like that already"
+    has "nothing: the file already has these values"
     gufo edit --no-padding model.gguf --remove a.b
     cmp model.gguf before.gguf
     run --separate-stderr gufo edit --no-padding --reserve 4Ki model.gguf
@@ -592,7 +592,7 @@ refused() {
     for change in --set-file=a.b=/dev/zero --set-json=general.tags=@/dev/zero; do
         run --separate-stderr gufo edit model.gguf "$change"
         [ "$status" -eq 3 ]
-        same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
+        same_error "gufo: /dev/zero: the value has more than 256 MiB, the limit for a key"
     done
     cmp model.gguf before.gguf
 }
@@ -609,7 +609,7 @@ refused() {
     gufo validate --level structure -q set-00001-of-00002.gguf
     run --separate-stderr gufo edit -q --force set-00002-of-00002.gguf --rename split.no=split.number
     [ "$status" -eq 2 ]
-    same_error "gufo: 'split.no' ties the shards of a set together; --as-is changes it (see gufo help edit)"
+    same_error "gufo: 'split.no' links the shards of a set; --as-is changes it (see gufo help edit)"
     gufo edit -q --as-is set-00002-of-00002.gguf --rename split.no=split.number
     run gufo edit --as-is set-00001-of-00002.gguf --remove general.architecture
     has "without key 'general.architecture' programs will not load the model"

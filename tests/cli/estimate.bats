@@ -197,7 +197,7 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     lacks DEV1
     machine proc/meminfo="$memory" proc/driver/nvidia/gpus/0000:01:00.0/information='Model: \t NVIDIA X\nIRQ: 1'
     run -0 here m.gguf
-    has 'not counted: NVIDIA X, whose memory nvidia-smi would report; --fit 24G says it'
+    has 'not counted: NVIDIA X, whose memory nvidia-smi would report; --fit 24G states it'
 }
 
 @test "estimate: a control group of this machine" {
@@ -220,12 +220,12 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
 @test "estimate: a bound of the speed" {
     make_llama
     run -0 gufo estimate -c 4096 --bandwidth 4194304K m.gguf
-    has 'cache for one token more, at least: 512 bytes'
-    has 'speed, at most: 2000 tokens per second; a token reads 2.0 MiB'
+    has 'cache for each further token: at least 512 bytes'
+    has 'speed: at most 2000 tokens per second; a token reads 2.0 MiB'
     run -0 gufo estimate --json -c 4096 --devices 1 -ngl 2 --bandwidth 2G --host-bandwidth 1G m.gguf
     [ "$(field tokens_per_second)" = 635.7828776041666 ]
     run -0 gufo estimate -c 4096 --devices 1 -ngl 2 --bandwidth 2G m.gguf
-    has 'not in that: time to read 1.0 MiB on CPU (--host-bandwidth)'
+    has 'not included: time to read 1.0 MiB on CPU (--host-bandwidth)'
     run -0 gufo estimate --json -c 4096 --devices 1 -ngl 0 --bandwidth 2G m.gguf
     [ "$(field tokens_per_second)" = null ]
     run -2 gufo estimate --bandwidth 1G --host-bandwidth 1G m.gguf

@@ -157,7 +157,7 @@ load common
     rm m-00002-of-00002.gguf
     run -0 --separate-stderr gufo get m-00001-of-00002.gguf split.count
     same 2
-    [[ "$stderr" == *'is missing; only this file is looked at' ]]
+    [[ "$stderr" == *'is missing; gufo reads only this file' ]]
 }
 
 @test "get: from standard input" {

@@ -228,9 +228,9 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
 @test "imatrix: wrong usage" {
     make_both
     run -2 gufo imatrix
-    same 'gufo: show, merge or convert is missing (see gufo help imatrix)'
+    same 'gufo: the subcommand is missing: show, merge or convert (see gufo help imatrix)'
     run -2 gufo imatrix shwo m.dat
-    same "gufo: 'shwo' is not show, merge or convert (see gufo help imatrix)"
+    same "gufo: unknown subcommand 'shwo'; use show, merge or convert (see gufo help imatrix)"
     run -2 gufo imatrix show
     run -2 gufo imatrix merge out.gguf
     run -2 gufo imatrix convert m.dat

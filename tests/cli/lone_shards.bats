@@ -33,7 +33,7 @@ lone_shards() {
 @test "lone shards: a later one whose siblings are missing is looked at with a warning" {
     lone_shards
     local file=later/s-00002-of-00003.gguf
-    local warning="gufo: $file: warning: shard later/s-00001-of-00003.gguf is missing; only this file is looked at"
+    local warning="gufo: $file: warning: shard later/s-00001-of-00003.gguf is missing; gufo reads only this file"
     for command in "show $file" "show --json $file" "get $file split.count" "stats $file" \
         "hash $file"; do
         # shellcheck disable=SC2086

@@ -151,13 +151,13 @@ refused() {
     run -2 gufo lora merge base.gguf -o x.gguf
     has 'merge: BASE and ADAPTER are needed'
     run -2 gufo lora fold base.gguf a.gguf -o x.gguf
-    has "'fold' is not merge"
+    has "unknown subcommand 'fold'"
     for scale in 0 nan inf 1x ''; do
         run -2 gufo lora merge base.gguf a.gguf -o x.gguf --scale="$scale"
         has '--scale needs a number other than 0'
     done
     run -2 gufo lora merge base.gguf a.gguf -o x.gguf --scale 1 --scale 2
-    has '2 times --scale for 1 adapters'
+    has '--scale is given 2 times for 1 adapters'
     run -3 gufo lora merge base.gguf missing.gguf -o x.gguf
     run -2 gufo validate --level standard a.gguf --base base.gguf
     run -3 gufo validate a.gguf --base missing.gguf

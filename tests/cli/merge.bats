@@ -104,15 +104,15 @@ nothing_new() {
     shards
     # What a shell makes of s-0000*.gguf.
     run -2 --separate-stderr gufo merge s-00001-of-00003.gguf s-00002-of-00003.gguf s-00003-of-00003.gguf
-    same_error 'gufo: s-00003-of-00003.gguf: this is an input; the output is given by -o OUT'
+    same_error 'gufo: s-00003-of-00003.gguf: this is an input; give the output with -o OUT'
     cp sample.gguf out.gguf
     for force in '' --force; do
         # shellcheck disable=SC2086
         run -2 --separate-stderr gufo merge $force s-00001-of-00003.gguf out.gguf
-        same_error "gufo: out.gguf: this is a GGUF file, so that it is not taken for the output; '-o out.gguf --force' replaces it"
+        same_error "gufo: out.gguf: this is a GGUF file, so gufo does not take it for the output; '-o out.gguf --force' replaces it"
     done
     run -2 --separate-stderr gufo merge s-00001-of-00003.gguf
-    same_error 'gufo: s-00001-of-00003.gguf: this is an input; the output is given by -o OUT'
+    same_error 'gufo: s-00001-of-00003.gguf: this is an input; give the output with -o OUT'
     run -2 --separate-stderr gufo merge -o new.gguf
     same_error 'gufo: the shards and -o OUT are needed (see gufo help merge)'
     rm out.gguf
@@ -125,12 +125,12 @@ nothing_new() {
     run -3 --separate-stderr gufo merge second s-00001-of-00003.gguf -o new.gguf
     same_error 'gufo: second: shard 3 of 3 is not given'
     run -3 --separate-stderr gufo merge second second s-00001-of-00003.gguf -o new.gguf
-    same_error 'gufo: second: shard 2 is given twice: it is second, too'
+    same_error 'gufo: second: shard 2 is given twice: second is the same shard'
     run -3 --separate-stderr gufo merge second sample.gguf -o new.gguf
     [[ "$stderr" == 'gufo: sample.gguf: not part of a set: '* ]]
     gufo split -q sample.gguf t --max-tensors 20
     run -3 --separate-stderr gufo merge second t-00001-of-00002.gguf -o new.gguf
-    same_error 'gufo: t-00001-of-00002.gguf: this shard is of a set of 2, others are of one of 3'
+    same_error 'gufo: t-00001-of-00002.gguf: this shard belongs to a set of 2, others belong to a set of 3'
     [ ! -e new.gguf ]
 }
 

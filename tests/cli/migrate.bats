@@ -211,7 +211,7 @@ END
     lacks gpt2.context_length
     make_legacy other.bin
     run -0 --separate-stderr gufo migrate --known known.json --dry-run other.bin
-    same_error "gufo: known.json: warning: nothing is known about other.bin, whose SHA-256 is $(sha256sum other.bin | cut -d' ' -f1)"
+    same_error "gufo: known.json: warning: there are no settings for other.bin, whose SHA-256 is $(sha256sum other.bin | cut -d' ' -f1)"
 }
 
 @test "migrate: files of settings that cannot be" {
@@ -233,7 +233,7 @@ END
 END
     truncate -s 9M known.json
     run -3 --separate-stderr gufo migrate --known known.json old.bin new.gguf
-    same_error 'gufo: known.json: there are more than 8 MiB, too many for settings'
+    same_error 'gufo: known.json: the settings have more than 8 MiB'
     printf '{' >known.json
     run -3 --separate-stderr gufo migrate --known known.json old.bin new.gguf
     [[ "$stderr" == 'gufo: known.json: line 1: '* ]]
@@ -249,7 +249,7 @@ END
     SHELL=$BASH run -0 script --quiet --return --command "'$GUFO' migrate -q old.bin new.gguf" /dev/null <answers
     has 'llama.context_length (uint32): '
     has '[2048]> '
-    has 'no value holds a NUL'
+    has 'a value cannot hold a NUL'
     has 'not a value of type uint32'
     has '[5e-6]> '
     run -0 gufo get new.gguf llama.context_length
@@ -472,7 +472,7 @@ END
 @test "old files: other commands see the GGUF file that they become" {
     make_legacy old.bin type q4_0
     gufo migrate -q old.bin new.gguf
-    local note="gufo: old.bin: warning: this is a GGJT version 1 file, seen as the GGUF file that 'gufo migrate' makes of it"
+    local note="gufo: old.bin: warning: this is a GGJT version 1 file; gufo reads it as the GGUF file that 'gufo migrate' would write"
     run -0 --separate-stderr gufo get old.bin llama.embedding_length
     same 64
     same_error "$note"
@@ -504,11 +504,11 @@ END
         'merge old.bin x.gguf' 'name --rename old.bin' 'validate --fix old.bin -o x.gguf'; do
         # shellcheck disable=SC2086 # words
         run -3 --separate-stderr gufo $command
-        same_error "gufo: old.bin: this is a GGJT version 1 file, not a GGUF file; 'gufo migrate' makes one of it"
+        same_error "gufo: old.bin: this is a GGJT version 1 file, not a GGUF file; 'gufo migrate' converts it"
     done
     run -1 gufo validate old.bin
     same "old.bin: byte 0: error G101 magic: not a GGUF file: it is a legacy GGJT model
-    hint: this is a GGJT version 1 file; 'gufo migrate' makes a GGUF file of it
+    hint: this is a GGJT version 1 file; 'gufo migrate' converts it
     fix: gufo migrate old.bin
 old.bin: invalid: 1 error"
     run -1 gufo validate --json old.bin
@@ -544,5 +544,5 @@ old.bin: invalid: 1 error"
     has '"valid":true,'
     # What only a person has: the merges that cannot be found.
     run -2 --separate-stderr gufo migrate "$folder/for-tests-ggml-base.en.bin" other.gguf </dev/null
-    [[ "$stderr" == *"'tokenizer.ggml.merges' is missing ("*"): --vocab-from OTHER.gguf gives it, --yes goes on without" ]]
+    [[ "$stderr" == *"'tokenizer.ggml.merges' is missing ("*"): --vocab-from OTHER.gguf sets it, --yes continues without it" ]]
 }

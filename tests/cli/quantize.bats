@@ -164,7 +164,7 @@ need_patterns() {
     run -0 --separate-stderr gufo quantize -q sample.gguf quiet.gguf Q4_K_M
     same_error ''
     run -0 --separate-stderr gufo quantize sample.gguf out.gguf Q4_K_M
-    [[ "${stderr_lines[0]}" == "gufo: sample.gguf: warning: 13 tensors get Q5_0 instead of Q4_K, "*" bytes more" ]]
+    [[ "${stderr_lines[0]}" == "gufo: sample.gguf: warning: 13 tensors get Q5_0 instead of Q4_K ("*" bytes more" ]]
     is_type out.gguf blk.0.attn_q.weight Q5_0
     run -2 --separate-stderr gufo quantize --no-fallback sample.gguf other.gguf Q4_K_M
     [[ "$stderr" == 'gufo: sample.gguf: tensor "token_embd.weight" has rows of 64'* ]]
@@ -345,7 +345,7 @@ need_patterns() {
     GUFO_CPU='' run -0 gufo quantize -q sample.gguf b.gguf Q8_0
     cmp a.gguf b.gguf
     GUFO_CPU=fast run -2 --separate-stderr gufo quantize sample.gguf c.gguf Q8_0
-    [[ "$stderr" == "gufo: GUFO_CPU is portable, avx2, avx512, neon or best, not 'fast'" ]]
+    [[ "$stderr" == "gufo: GUFO_CPU must be portable, avx2, avx512, neon or best, not 'fast'" ]]
     [ ! -e c.gguf ]
 }
 
@@ -467,7 +467,7 @@ need_patterns() {
     gufo quantize -q large.gguf other.gguf Q4_0
     for signal in INT TERM; do
         run -4 interrupt "$signal" out.gguf quantize --threads 1 large.gguf out.gguf Q4_0
-        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; what is done is kept beside it; the same command continues" ]
+        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; the finished part is kept beside it; the same command continues" ]
         files large.gguf other.gguf stderr out.gguf.part out.gguf.part.journal
         run -2 --separate-stderr gufo quantize large.gguf out.gguf Q4_1
         same_error 'gufo: out.gguf.part.journal: an interrupted run has left this journal (--resume continues it, --force starts over)'
@@ -479,7 +479,7 @@ need_patterns() {
         cmp out.gguf other.gguf
         # What was to be replaced is there until the end; --force alone starts over.
         run -4 interrupt "$signal" out.gguf quantize --threads 1 --force large.gguf out.gguf Q4_0
-        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; what is done is kept beside it; the same command with --resume continues" ]
+        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; the finished part is kept beside it; the same command with --resume continues" ]
         cmp out.gguf other.gguf
         run -0 --separate-stderr gufo quantize --force --resume large.gguf out.gguf Q4_0
         [[ "$stderr" == 'gufo: out.gguf: continues an interrupted run at '* ]]
@@ -496,7 +496,7 @@ need_patterns() {
     run -0 --separate-stderr gufo quantize sample.gguf --to models Q4_K_M,q8_0,F32 2
     has 'sample.gguf as Q4_K_M, models/gufo-sample-119K-v1.0-Q4_K_M.gguf: 234.0 KiB of tensors become'
     has 'sample.gguf as Q8_0, models/gufo-sample-119K-v1.0-Q8_0.gguf: '
-    [[ "$stderr" == *'warning: Q4_K_M: 13 tensors get Q5_0 instead of Q4_K, '* ]]
+    [[ "$stderr" == *'warning: Q4_K_M: 13 tensors get Q5_0 instead of Q4_K ('* ]]
     cd models
     files gufo-sample-119K-v1.0-Q4_K_M.gguf gufo-sample-119K-v1.0-Q8_0.gguf \
         gufo-sample-119K-v1.0-F32.gguf
@@ -632,7 +632,7 @@ need_patterns() {
         tensor two.weight 0 32x2 256 tensor three.weight 0 64x2 512
     make_gguf b.gguf tensor one.weight 1 64x2 256 tensor two.weight 14 256x2 420
     run -0 --separate-stderr gufo quantize --types-from b.gguf a.gguf out.gguf
-    [ "${stderr_lines[0]}" = 'gufo: a.gguf: warning: 1 tensor gets Q8_0 instead of Q6_K, whose blocks the rows do not fill: 16 bytes more' ]
+    [ "${stderr_lines[0]}" = 'gufo: a.gguf: warning: 1 tensor gets Q8_0 instead of Q6_K (rows do not fill its blocks): 16 bytes more' ]
     [ "${stderr_lines[1]}" = 'gufo: a.gguf: warning: three.weight: it is not in the model of --types-from' ]
     is_type out.gguf one.weight F16
     is_type out.gguf two.weight Q8_0

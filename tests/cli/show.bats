@@ -267,7 +267,7 @@ make_rich() {
     run -0 --separate-stderr gufo show --json m-00001-of-00002.gguf
     has '"parameters":8'
     lacks '"shards"'
-    same_error 'gufo: m-00001-of-00002.gguf: warning: shard m-00002-of-00002.gguf is missing; only this file is looked at'
+    same_error 'gufo: m-00001-of-00002.gguf: warning: shard m-00002-of-00002.gguf is missing; gufo reads only this file'
     run -0 --separate-stderr gufo show -q --json m-00001-of-00002.gguf
     same_error ''
     run -0 --separate-stderr gufo show --single --json m-00001-of-00002.gguf
@@ -513,7 +513,7 @@ make_blocks() {
     same $'end\r'
     GUFO_PAGER='exit 5' run -0 on_terminal "$GUFO" show m.gguf
     GUFO_PAGER=no-such-program NO_COLOR=1 run -3 on_terminal "$GUFO" show m.gguf
-    has "gufo: the pager 'no-such-program' cannot be run; --no-pager does without"
+    has "gufo: cannot run the pager 'no-such-program'; --no-pager shows the output without one"
     # Its status is not that of the command.
     make_gguf half.gguf kv k uint8 7 tensor a 0 8 32 cut -10
     GUFO_PAGER='sed s/^/paged:/' NO_COLOR=1 run -1 on_terminal "$GUFO" show --lenient half.gguf

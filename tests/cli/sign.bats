@@ -102,7 +102,7 @@ need_minisign() {
 @test "sign: the secret key goes to a file that nobody else may read" {
     mkfifo pipe.key
     run -2 --separate-stderr gufo sign --generate pipe --no-password --force
-    same_error 'gufo: pipe.key: a secret is written to a file only, and this is not one'
+    same_error 'gufo: pipe.key: secrets are written to regular files only'
     [ ! -e pipe.pub ]
     echo old >loose.key
     chmod 666 loose.key

@@ -33,7 +33,7 @@ sample() {
     mkdir out
     for wrong in '' out/; do
         run -2 --separate-stderr gufo split sample.gguf "$wrong" --max-tensors 8
-        same_error "gufo: OUTPREFIX has to end in the beginning of a file name, not '$wrong' (see gufo help split)"
+        same_error "gufo: OUTPREFIX must end with the beginning of a file name, not '$wrong' (see gufo help split)"
     done
     files out sample.gguf
     gufo split -q sample.gguf out/s --max-tensors 8

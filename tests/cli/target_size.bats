@@ -232,7 +232,7 @@ number() {
     has 'bad.tsv: no line has a coefficient'
     run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity missing.tsv
     run -2 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity /dev/zero
-    has 'more than 16 MiB, too many for patterns'
+    has 'more than 16 MiB of patterns'
     printf 'zzz\t1\n' >bad.tsv
     run -1 gufo quantize --dry-run sample.gguf --target-size 90K --sensitivity bad.tsv
     has 'no tensor matches a --sensitivity pattern'
@@ -355,7 +355,7 @@ number() {
         rm -f out.gguf*
         run -"$code" interrupt "$signal" out.gguf quantize --threads 1 "${arguments[@]}"
         [ "$signal" = KILL ] ||
-            [ "$(cat stderr)" = 'gufo: out.gguf: interrupted; what is done is kept beside it; the same command continues' ]
+            [ "$(cat stderr)" = 'gufo: out.gguf: interrupted; the finished part is kept beside it; the same command continues' ]
         files large.gguf large.gguf.losses stderr out.gguf.part out.gguf.part.journal
         run -0 --separate-stderr gufo quantize "${arguments[@]}"
         [[ "$stderr" == 'gufo: out.gguf: continues an interrupted run at '* ]]
@@ -365,7 +365,7 @@ number() {
         printf 'mine\n' | tee plan.txt >out.gguf
         run -"$code" interrupt "$signal" out.gguf quantize --force --threads 1 "${arguments[@]}"
         [ "$signal" = KILL ] ||
-            [ "$(cat stderr)" = 'gufo: out.gguf: interrupted; what is done is kept beside it; the same command with --resume continues' ]
+            [ "$(cat stderr)" = 'gufo: out.gguf: interrupted; the finished part is kept beside it; the same command with --resume continues' ]
         same_list mine "$(cat plan.txt)"
         same_list mine "$(cat out.gguf)"
         gufo quantize -q --force --resume "${arguments[@]}"

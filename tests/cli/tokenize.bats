@@ -40,7 +40,7 @@ w'
     same_error ''
     echo hello >p.txt
     run -0 --separate-stderr gufo tokenize --count m.gguf p.txt
-    same_error 'gufo: p.txt: warning: this name is the text; -f p.txt reads the file'
+    same_error 'gufo: p.txt: warning: the name of the file is tokenized as text; -f p.txt reads the file'
 }
 
 @test "tokenize --json: bytes that are not UTF-8 as base64" {

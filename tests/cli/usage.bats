@@ -27,7 +27,7 @@ load common
     help=$output
     [ "${lines[0]}" = 'Usage: gufo [OPTION...] COMMAND [OPTION...] FILE...' ]
     for command in show get validate help; do has "  $command  "; done
-    for group in 'Look into models' 'Check models' 'Change models'; do has "$group:"; done
+    for group in 'Inspect models' 'Check models' 'Change models'; do has "$group:"; done
     run -0 gufo -h
     same "$help"
     run -0 gufo help
@@ -106,7 +106,7 @@ END
     run -3 --separate-stderr gufo quantize model.gguf missing/out.gguf Q8_0
     same_error 'gufo: missing/out.gguf: the folder for it does not exist'
     run -2 --separate-stderr gufo lora model.gguf adapter.gguf
-    same_error "gufo: 'model.gguf' is not merge: gufo lora merge BASE ADAPTER -o OUT (see gufo help lora)"
+    same_error "gufo: unknown subcommand 'model.gguf'; use 'gufo lora merge BASE ADAPTER -o OUT' (see gufo help lora)"
 }
 
 @test "usage: an alias of an option takes its value with a blank or after an equals sign" {

@@ -159,17 +159,17 @@ gufo() {
 
 @test "validate: the verdict on a shard alone says that it is one of several" {
     make_shards m
-    local finding='warning G702 shard-missing: shard m-00002-of-00002.gguf is missing; only this file is judged'
+    local finding='warning G702 shard-missing: shard m-00002-of-00002.gguf is missing; gufo checks only this file'
     # All are there: nothing is missing, but a later one is judged by itself.
     run -0 --separate-stderr gufo validate --strict m-00002-of-00002.gguf
-    same 'm-00002-of-00002.gguf: valid (1 of 2 shards judged)'
+    same 'm-00002-of-00002.gguf: valid (1 of 2 shards checked)'
     same_error ''
     mv m-00002-of-00002.gguf other.gguf
     run -0 --separate-stderr gufo validate m-00001-of-00002.gguf
-    same "m-00001-of-00002.gguf: $finding"$'\n''m-00001-of-00002.gguf: valid: 1 warning (1 of 2 shards judged)'
+    same "m-00001-of-00002.gguf: $finding"$'\n''m-00001-of-00002.gguf: valid: 1 warning (1 of 2 shards checked)'
     same_error ''
     run -1 gufo validate --strict m-00001-of-00002.gguf
-    [ "${lines[-1]}" = 'm-00001-of-00002.gguf: invalid: 1 warning (1 of 2 shards judged)' ]
+    [ "${lines[-1]}" = 'm-00001-of-00002.gguf: invalid: 1 warning (1 of 2 shards checked)' ]
     run -1 gufo validate --strict -q m-00001-of-00002.gguf
     same ''
     run -1 gufo validate --strict --json m-00001-of-00002.gguf
@@ -177,13 +177,13 @@ gufo() {
     has '],"shards_judged":1,"shard_count":2,"valid":false,"errors":0,"warnings":1}'
     # It is what was asked for.
     run -0 --separate-stderr gufo validate --strict --single m-00001-of-00002.gguf
-    same 'm-00001-of-00002.gguf: valid (1 of 2 shards judged)'
+    same 'm-00001-of-00002.gguf: valid (1 of 2 shards checked)'
     same_error ''
     # The keys say it, too.
     run -1 gufo validate --strict other.gguf
-    has 'shard-missing: the file is one of 2 shards, but is not named like one; only this file is judged'
+    has 'shard-missing: the file is one of 2 shards, but is not named like one; gufo checks only this file'
     run -1 gufo validate --strict - <other.gguf
-    [ "${lines[-1]}" = '-: invalid: 1 warning (1 of 2 shards judged)' ]
+    [ "${lines[-1]}" = '-: invalid: 1 warning (1 of 2 shards checked)' ]
 }
 
 @test "validate --list-rules" {

@@ -158,7 +158,7 @@ m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together diff
     sed 's/$/\r/; 1s/^/# a comment\n\n/' gnu >windows
     for sums in gnu binary bsd nameless bare windows; do
         run -0 --separate-stderr gufo verify m.gguf $sums
-        same 'm.gguf: all bytes are as in the manifest  (sha256)'
+        same 'm.gguf: all bytes match the manifest  (sha256)'
     done
     run -0 bash -c '"$GUFO" verify m.gguf - <gnu'
     run -0 gufo verify -q m.gguf gnu
@@ -217,8 +217,8 @@ m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together diff
     make_shards s
     sha256sum s-*.gguf >sums
     run -0 gufo verify s-00001-of-00002.gguf sums
-    same 's-00001-of-00002.gguf: all bytes are as in the manifest  (sha256)
-s-00002-of-00002.gguf: all bytes are as in the manifest  (sha256)'
+    same 's-00001-of-00002.gguf: all bytes match the manifest  (sha256)
+s-00002-of-00002.gguf: all bytes match the manifest  (sha256)'
     damage s-00002-of-00002.gguf
     run -1 gufo verify s-00001-of-00002.gguf sums
     [ "${lines[1]}" = 's-00002-of-00002.gguf: differs from the manifest  (sha256)' ]
@@ -236,9 +236,9 @@ s-00002-of-00002.gguf: all bytes are as in the manifest  (sha256)'
     sha256sum notes m.gguf 'd/b:c d.gguf' >sums
     sha1sum m.gguf >>sums
     run -0 --separate-stderr gufo verify sums
-    same 'notes: all bytes are as in the manifest  (sha256)
-m.gguf: all bytes are as in the manifest  (sha1, sha256)
-d/b:c d.gguf: all bytes are as in the manifest  (sha256)'
+    same 'notes: all bytes match the manifest  (sha256)
+m.gguf: all bytes match the manifest  (sha1, sha256)
+d/b:c d.gguf: all bytes match the manifest  (sha256)'
     run -0 bash -c '"$GUFO" verify - <sums'
     [ "${#lines[@]}" -eq 3 ]
     # Lines of gufo hash are about tensors, whose names may have colons, too.

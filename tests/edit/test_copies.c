@@ -105,7 +105,7 @@ static const target targets[] = {
     {"file to be replaced", make_file, true, 0, GUFO_OK, ""},
     {"read-only file", make_read_only, true, 0, GUFO_OK, ""},
     {"half edited file", make_half_edited, true, 0, GUFO_E_ARGUMENT,
-     "an edit of the output was interrupted and has to be recovered first"},
+     "an edit of the output was interrupted; recover it first"},
     {"file beside a strange journal", make_strange_journal, true, 0, GUFO_OK, ""},
     {"read-only folder", make_nothing, false, EACCES, GUFO_E_IO,
      "cannot create a file in the folder of the target"},

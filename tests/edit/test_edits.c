@@ -169,7 +169,7 @@ static void test_pending_output(void **state)
     set_u32(edit, "answer", 64);
     check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "pending");
-    check(strstr(error.message, "has to be recovered first") != NULL, "%s", error.message);
+    check(strstr(error.message, "recover it first") != NULL, "%s", error.message);
     gufo_edit_close(edit);
     check_ok(gufo_edit_recover(other.text, NULL, NULL, &error), &error, "recover");
     edit = open_edit(path.text);

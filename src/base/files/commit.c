@@ -197,7 +197,7 @@ static gufo_status put_aside(place *p, gufo_error *error)
         if (!p->file->replace) /* it has appeared meanwhile */
             return refuse(error, GUFO_E_EXISTS, "target exists already");
         if (disk_rename(p->file->target, p->path) != 0)
-            return fail_io(error, errno, "cannot put the old file aside");
+            return fail_io(error, errno, "cannot move the old file aside");
         p->aside = ASIDE_OLD;
         return GUFO_OK;
     }

@@ -164,8 +164,7 @@ gufo_status pending_refuse(const char *target, const struct stat *info,
     if (info != NULL && pending_is_locked(target))
         return refuse(error, GUFO_E_ARGUMENT, "the output is being edited");
     return refuse(error, GUFO_E_ARGUMENT,
-                  info != NULL ? "an edit of the output was interrupted and has to be recovered "
-                                 "first"
+                  info != NULL ? "an edit of the output was interrupted; recover it first"
                                : "the journal of an interrupted edit is beside "
                                  "the output; a recovery would apply it to the output");
 }

@@ -53,8 +53,7 @@ static const char *const in_place_words[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "aut
 static const command_option edit_table[] = {
     {.help = "Changes, made in the order given:"},
     {"set", "KEY=[TYPE:]VALUE",
-     "Set a key, or with KEY[i] an element of its array; TYPE is that of the key where it is not "
-     "given",
+     "Set a key, or with KEY[i] an element of its array; without TYPE, the type of the key",
      CHANGE(EDIT_SET)},
     {"set-string", "KEY=TEXT", "Set a string, whatever the value looks like",
      CHANGE(EDIT_SET_STRING)},
@@ -67,8 +66,8 @@ static const command_option edit_table[] = {
     {"remove", "GLOB", "Remove keys", CHANGE(EDIT_REMOVE)},
     {"rename", "OLD=NEW", "Rename a key", CHANGE(EDIT_RENAME)},
     {"rename-tensor", "OLD=NEW", "Rename a tensor", CHANGE(EDIT_RENAME_TENSOR)},
-    {"copy-from", "OTHER GLOB", "Set keys as they are in another file", CHANGE(EDIT_COPY)},
-    {.help = "How it is written:", .group = 2},
+    {"copy-from", "OTHER GLOB", "Copy keys from another file", CHANGE(EDIT_COPY)},
+    {.help = "Output:", .group = 2},
     {"output", "OUT", "Write a new file and leave FILE unchanged",
      OPTION_TEXT(edit_options, target.output), .letter = 'o', .group = 2},
     {"in-place", "WHEN",
@@ -193,7 +192,7 @@ static void warn_of_names(const edit_options *o)
     if (o->target.output != NULL || lstat(o->path, &info) != 0 || !S_ISLNK(info.st_mode))
         return;
     path = realpath(o->path, NULL);
-    report_warning(o->path, "this is a symlink; what changes is %s",
+    report_warning(o->path, "this is a symlink; gufo changes its target %s",
                    path != NULL ? path : "its file");
     free(path);
 }
@@ -209,7 +208,7 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
     if (code == CODE_OK)
         code = edit_report_changes(&report, edit, o);
     if (code == CODE_OK && gufo_model_facts(gufo_edit_model(edit)).version == 1)
-        report_warning(o->path, "a file of version 1 becomes one of version 3");
+        report_warning(o->path, "the file changes from version 1 to version 3");
     if (code == CODE_OK)
         code = finish(o, edit, &report);
     free(report.text);

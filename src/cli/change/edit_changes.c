@@ -225,8 +225,7 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options)
     if (gufo_document_changes(gufo_edit_document(edit), look_at, &t, &error) != GUFO_OK)
         return report_error(options->path, &error);
     if (t.split_key[0] != '\0' && !options->as_is)
-        return report_usage("'%s' ties the shards of a set together; --as-is changes it",
-                            t.split_key);
+        return report_usage("'%s' links the shards of a set; --as-is changes it", t.split_key);
     if (t.alignment && shards > 1)
         return report_usage("all shards of a set have the same 'general.alignment', and "
                             "this would change one of them; merge them first");

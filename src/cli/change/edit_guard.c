@@ -79,11 +79,11 @@ static const char *fault_of(guard *g, gufo_str key, char name[GUFO_KEY_NAME_SIZE
 {
     *known = true;
     if (name_here(g, key, name))
-        return "is one of another architecture than the file's";
+        return "belongs to another architecture than the file's";
     if (gufo_key_nearest(key, g->architecture, name) != NULL)
         return memchr(key.data, '.', key.len) != NULL ? "is not known" : "has no namespace";
     if (spell_key(g, key, name))
-        return "is not spelt with small letters and underscores";
+        return "is not written in lower-case letters and underscores";
     *known = false;
     return memchr(key.data, '.', key.len) == NULL ? "has no namespace" : NULL;
 }

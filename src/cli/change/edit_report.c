@@ -113,7 +113,7 @@ int edit_report_changes(text_stream *report, gufo_edit *edit, const edit_options
 static void print_way(const gufo_edit_plan *plan)
 {
     if (plan->way == GUFO_EDIT_NOTHING)
-        puts("nothing: the file is like that already");
+        puts("nothing: the file already has these values");
     else if (plan->way == GUFO_EDIT_OVERWRITE)
         printf("overwrite: the metadata is written over the old one; tensor data stays at byte "
                "%" PRIu64 "\n",

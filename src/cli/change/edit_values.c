@@ -203,7 +203,7 @@ int edit_set_string(edit_change *c)
 static int read_file(const char *path, gufo_str *bytes)
 {
     return small_file_read(path, LARGEST_VALUE,
-                           "there are more than 256 MiB, too many for the value of a key", bytes);
+                           "the value has more than 256 MiB, the limit for a key", bytes);
 }
 
 int edit_set_file(edit_change *c)
@@ -223,7 +223,7 @@ static int set_json_file(edit_change *c, const char *path, const key_types *type
     int code = read_file(path, &bytes);
 
     if (code == CODE_OK && strlen(bytes.data) < bytes.len)
-        code = report_as(CODE_USAGE, path, "byte %zu is NUL, which JSON does not have",
+        code = report_as(CODE_USAGE, path, "byte %zu is NUL, which JSON does not allow",
                          strlen(bytes.data));
     if (code == CODE_OK)
         code = set_json(c, path, bytes.data, types);

@@ -46,7 +46,7 @@ const command_line command_endian = {
     .doc = "Write a model in the other byte order.\v"
            "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
            "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "
-           "shard of a set of as many.",
+           "shard of a set of the same size.",
     .examples = {{"gufo endian --to=big model.gguf model-be.gguf", "Writes a big-endian copy."},
                  {"gufo endian --to=other --dry-run model-be.gguf model.gguf",
                   "Shows what becomes of a file of either byte order."}},

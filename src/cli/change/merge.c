@@ -8,8 +8,8 @@
 static const command_option merge_table[] = {
     {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
     {"delete-input", NULL,
-     "Delete each shard as soon as its bytes are safe in OUT, so that the disk needs room for one "
-     "shard more; cannot be undone",
+     "Delete each shard as soon as its bytes are safe in OUT, so that the disk needs room for only "
+     "one more shard; this cannot be undone",
      OPTION_FLAG(copying, deletes)},
     {"dry-run", NULL, "Check the set and show the result, but write nothing",
      OPTION_FLAG(copying, dry_run)},
@@ -31,10 +31,10 @@ static int take_output(copying *job)
         return CODE_OK;
     if (input_is_gguf(last) &&
         (shared->arg_count == 1 || gufo_shard_path_parse(last, NULL, NULL, NULL)))
-        return report_as(CODE_USAGE, last, "this is an input; the output is given by -o OUT");
+        return report_as(CODE_USAGE, last, "this is an input; give the output with -o OUT");
     if (input_is_gguf(last))
         return report_as(CODE_USAGE, last,
-                         "this is a GGUF file, so that it is not taken for the output; "
+                         "this is a GGUF file, so gufo does not take it for the output; "
                          "'-o %s --force' replaces it",
                          last);
     if (shared->arg_count == 1)
@@ -60,7 +60,7 @@ const command_line command_merge = {
            "unless all of them are there, complete, and belong together.",
     .examples = {{"gufo merge model-0000*.gguf -o model.gguf", "Merges all shards."},
                  {"gufo merge --delete-input model-00001-of-00003.gguf -o model.gguf",
-                  "The same, on a disk with room for one shard more."}},
+                  "The same, on a disk with room for one more shard."}},
     COMMAND_OPTIONS(merge_table, copying),
     .run = merge,
 };

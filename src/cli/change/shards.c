@@ -114,11 +114,13 @@ static int put_shard(shard_list *list, const char *path)
         return code;
     if (count != list->count)
         return report_as(CODE_FAILED, path,
-                         "this shard is of a set of %" PRIu64 ", others are of one of %zu", count,
-                         list->count);
+                         "this shard belongs to a set of %" PRIu64
+                         ", others belong to a set of %zu",
+                         count, list->count);
     if (list->names[number] != NULL)
-        return report_as(CODE_FAILED, path, "shard %" PRIu64 " is given twice: it is %s, too",
-                         number + 1, list->names[number]);
+        return report_as(CODE_FAILED, path,
+                         "shard %" PRIu64 " is given twice: %s is the same shard", number + 1,
+                         list->names[number]);
     return put_file(list, (size_t)number, strdup(path));
 }
 

@@ -22,7 +22,7 @@ static const command_option split_table[] = {
      OPTION_FLAG(split_options, bounds.metadata_alone)},
     {"delete-input", NULL,
      "Free each part of FILE as soon as its bytes are safe in an output (the file system must be "
-     "able to punch holes), and delete FILE at the end; cannot be undone",
+     "able to punch holes), and delete FILE at the end; this cannot be undone",
      OPTION_FLAG(split_options, job.deletes)},
     {"dry-run", NULL, "Show which files would be written, but write nothing",
      OPTION_FLAG(split_options, job.dry_run)},
@@ -53,7 +53,7 @@ static int check_options(split_options *o)
         return report_usage("several files cannot go to standard output");
     /* A folder alone would give files named "-00001-of-000NN.gguf". */
     if (len == 0 || prefix[len - 1] == '/')
-        return report_usage("OUTPREFIX has to end in the beginning of a file name, not '%s'",
+        return report_usage("OUTPREFIX must end with the beginning of a file name, not '%s'",
                             prefix);
     if (o->splits && !limited)
         o->bounds.max_tensors = TENSORS_OF_LLAMA;

@@ -92,7 +92,7 @@ static gufo_import *open_checkpoint(const char *path, foreign_use use, gufo_erro
         import = try_checkpoint(path, i, error);
     if (import != NULL && use == FOREIGN_SEEN)
         report_warning(reason.file[0] != '\0' ? reason.file : path,
-                       "%s; the model is shown without what that is about", reason.message);
+                       "%s; the model is shown without it", reason.message);
     return import;
 }
 
@@ -115,7 +115,8 @@ gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *err
     gufo_model *model;
 
     if (use != FOREIGN_OUTLINE && foreign_file_find(path, &kind))
-        report_warning(path, "this is a %s%s, seen as the GGUF file that 'gufo %s' makes of it",
+        report_warning(path,
+                       "this is a %s%s; gufo reads it as the GGUF file that 'gufo %s' would write",
                        kind.name, kind.noun, kind.command);
     import = legacy_name(path) != NULL ? gufo_import_legacy(path, NULL, error)
                                        : open_checkpoint(path, use, error);
@@ -178,8 +179,8 @@ bool foreign_file_refuse(const char *path)
     bool found = foreign_file_find(path, &kind);
 
     if (found)
-        report_message(path, "this is a %s%s, not a GGUF file; 'gufo %s' makes one of it",
-                       kind.name, kind.noun, kind.command);
+        report_message(path, "this is a %s%s, not a GGUF file; 'gufo %s' converts it", kind.name,
+                       kind.noun, kind.command);
     return found;
 }
 

@@ -86,7 +86,7 @@ uint32_t input_set_size(const char *path, bool single)
     uint32_t count = input_find_set(path, single, &missing);
 
     if (missing != NULL)
-        report_warning(path, "shard %s is missing; only this file is looked at", missing);
+        report_warning(path, "shard %s is missing; gufo reads only this file", missing);
     free(missing);
     return count;
 }
@@ -197,7 +197,7 @@ static void warn_if_part(const char *path, const gufo_model *model)
         gufo_get_u64(model, "split.count", &count, NULL) != GUFO_OK || count <= 1 ||
         gufo_get_u64(model, "split.no", &number, NULL) != GUFO_OK || number >= count)
         return;
-    report_warning(path, "this is shard %" PRIu64 " of %" PRIu64 "; only this file is looked at",
+    report_warning(path, "this is shard %" PRIu64 " of %" PRIu64 "; gufo reads only this file",
                    number + 1, count);
 }
 

@@ -107,8 +107,8 @@ const command_option options_shared[] = {
     {.help = "Options of all commands:", .group = 90},
     {"json", NULL, "Write the result as JSON, one object per FILE and line",
      OPTION_FLAG(shared_options, json), .letter = 'j', .group = 90},
-    {"quiet", NULL, "Do not print warnings, or anything but the result",
-     OPTION_FLAG(shared_options, quiet), .letter = 'q', .group = 90},
+    {"quiet", NULL, "Print only the result, without warnings", OPTION_FLAG(shared_options, quiet),
+     .letter = 'q', .group = 90},
     {"verbose", NULL, "Print more", OPTION_FLAG(shared_options, verbose), .letter = 'v',
      .group = 90},
     {"color", "WHEN", "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never",
@@ -119,8 +119,7 @@ const command_option options_shared[] = {
     {"max-depth", "N", "Read arrays that are nested up to N deep, at most 1024 (default: 16)",
      OPTION_READ(read_depth), .group = 90},
     {"follow", NULL,
-     "Read what symlinks in a model folder lead to outside it; caches of Hugging Face need no "
-     "option",
+     "Follow symlinks that lead out of a model folder; caches of Hugging Face do not need this",
      OPTION_READ(read_follow), .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
      .group = 90},
@@ -170,9 +169,10 @@ int options_cpu(gufo_cpu *cpu)
         return CODE_OK;
     if (!gufo_cpu_by_name(name, cpu))
         return report_as(CODE_USAGE, NULL,
-                         "GUFO_CPU is portable, avx2, avx512, neon or best, not '%s'", name);
+                         "GUFO_CPU must be portable, avx2, avx512, neon or best, not '%s'", name);
     if (!gufo_cpu_available(*cpu))
         return report_as(CODE_USAGE, NULL,
-                         "GUFO_CPU is '%s', which this machine or this build does not have", name);
+                         "GUFO_CPU is '%s', which this machine or this build does not support",
+                         name);
     return CODE_OK;
 }

@@ -43,9 +43,10 @@ bool resume_is_left(const char *path)
 
 int resume_interrupted(const char *path, const shared_options *shared, bool asked)
 {
-    return report_as(CODE_INTERRUPTED, path,
-                     "interrupted; what is done is kept beside it; the same command %scontinues",
-                     shared->force && !asked ? "with --resume " : "");
+    return report_as(
+        CODE_INTERRUPTED, path,
+        "interrupted; the finished part is kept beside it; the same command %scontinues",
+        shared->force && !asked ? "with --resume " : "");
 }
 
 const char *resume_hint(const char *path)

@@ -49,7 +49,7 @@ int save_open_stream(const char *path, gufo_error *error)
     if (fstat(fd, &opened) != 0)
         (void)fail_io(error, errno, "cannot examine");
     else if (S_ISREG(opened.st_mode))
-        (void)refuse(error, GUFO_E_CHANGED, "became a file meanwhile");
+        (void)refuse(error, GUFO_E_CHANGED, "became a file in the meantime");
     else if (way_is_planted(path))
         (void)refuse(
             error, GUFO_E_ARGUMENT,
@@ -81,8 +81,8 @@ bool save_is_pending(const char *path, bool is_output)
     else if (state == GUFO_EDIT_STATE_INTERRUPTED)
         report_message(path,
                        is_output
-                           ? "an edit of the output was interrupted and has to be recovered "
-                             "first: 'gufo edit --recover %s'"
+                           ? "an edit of the output was interrupted; recover it first: 'gufo edit "
+                             "--recover %s'"
                            : "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
                        path);
     else if (state == GUFO_EDIT_STATE_OLDER)
@@ -244,7 +244,7 @@ static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool 
         return status;
     out.is_private = secret;
     if (secret && fchmod(out.fd, S_IRUSR | S_IWUSR) != 0)
-        status = fail_io(error, errno, "cannot keep it from other users");
+        status = fail_io(error, errno, "cannot deny other users access to it");
     if (status == GUFO_OK)
         status = output_write(&out, 0, bytes.data, bytes.len, error);
     signals_hold();
@@ -278,7 +278,7 @@ int save_secret(const char *path, gufo_str bytes, bool force, const output_guard
 {
     if (!save_is_stream(path))
         return save(path, bytes, force, true, guard);
-    return report_as(CODE_USAGE, path, "a secret is written to a file only, and this is not one");
+    return report_as(CODE_USAGE, path, "secrets are written to regular files only");
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */

@@ -128,7 +128,7 @@ static bool read_string(reader *r)
     while (*r->at != '"') {
         if ((unsigned char)*r->at < 0x20)
             return fail(r, *r->at == '\0' ? "the string has no end"
-                                          : "control characters have to be escaped");
+                                          : "control characters must be escaped");
         if (*r->at == '\\') {
             r->at++;
             if (!read_escape(r))

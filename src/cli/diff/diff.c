@@ -14,7 +14,7 @@ static const char *const orders[] = {"file", "loss", NULL};
 
 static const command_option diff_table[] = {
     {"values", NULL,
-     "Decode tensors that differ, whatever their types, and report how far apart their numbers are",
+     "Decode tensors that differ, whatever their types, and report how much their numbers differ",
      OPTION_FLAG(diff_options, values)},
     {"report", "FILE.csv",
      "With --values, write a row for every tensor, with type, bytes and loss in each of the other "
@@ -24,7 +24,7 @@ static const command_option diff_table[] = {
      OPTION_CHOICE(diff_options, sort, orders, DIFF_BY_FILE)},
     {"top", "N", "With --values, show the N tensors that lost most",
      OPTION_NUMBER(diff_options, top, 1, UINT32_MAX)},
-    {"sums", NULL, "With --values, add losses up by role and by layer",
+    {"sums", NULL, "With --values, sum losses by role and by layer",
      OPTION_FLAG(diff_options, sums)},
     {"map", NULL, "With --values, draw losses of layers and roles", OPTION_FLAG(diff_options, map)},
     {0},
@@ -70,12 +70,12 @@ static int check_arguments(const diff_options *o)
     const shared_options *shared = o->base.shared;
 
     if (shared->arg_count < 2 || (shared->arg_count > 2 && !o->values && o->report == NULL))
-        return report_usage("two models are compared, and %d %s given%s", shared->arg_count,
+        return report_usage("gufo diff compares two models, but %d %s given%s", shared->arg_count,
                             shared->arg_count == 1 ? "is" : "are",
                             shared->arg_count > 2 ? "; --values compares several with the first"
                                                   : "");
     if (shared->arg_count > MOST_MODELS)
-        return report_usage("at most %d models are compared with the first, and %d are given",
+        return report_usage("gufo diff compares at most %d models with the first, but %d are given",
                             GUFO_COMPARE_CANDIDATES, shared->arg_count - 1);
     if (o->report != NULL && !o->values)
         return report_usage("--report writes what --values measures; give both");
@@ -139,7 +139,7 @@ const command_line command_diff = {
            "something differs.",
     .examples = {{"gufo diff old.gguf new.gguf", "Lists keys and tensors that differ."},
                  {"gufo diff --values f16.gguf q4_k_m.gguf",
-                  "Also measures how far apart the numbers are."},
+                  "Also measures how much the numbers differ."},
                  {"gufo diff --values f16.gguf q4_k_m.gguf q5_k_m.gguf",
                   "Shows side by side what each tensor costs and loses."}},
     COMMAND_OPTIONS(diff_table, diff_options),

@@ -24,24 +24,25 @@ static int read_layers(void *options, const option_given *given)
 }
 
 static const command_option estimate_table[] = {
-    {"ctx-size", "N", "Tokens of context, of all sequences together; without it, the model's",
+    {"ctx-size", "N", "Tokens of context for all sequences together (default: the model's)",
      OPTION_NUMBER(estimate_options, ctx, 0, UINT32_MAX), .letter = 'c',
      .given = offsetof(estimate_options, has_ctx)},
-    {"batch-size", "N", "Tokens in a batch; 2048 without it",
+    {"batch-size", "N", "Tokens in a batch (default: 2048)",
      OPTION_NUMBER(estimate_options, batch, 1, INT32_MAX), .letter = 'b'},
-    {"ubatch-size", "N", "Tokens in a physical batch; 512 without it",
+    {"ubatch-size", "N", "Tokens in a physical batch (default: 512)",
      OPTION_NUMBER(estimate_options, ubatch, 1, INT32_MAX)},
     {"parallel", "N", "Sequences in parallel", OPTION_NUMBER(estimate_options, parallel, 1, 256)},
-    {"cache-type-k", "TYPE", "Type of the cache of keys; F16 without it",
+    {"cache-type-k", "TYPE", "Type of the cache of keys (default: F16)",
      OPTION_CHOICE(estimate_options, type_k, estimate_cache_types, 1)},
-    {"cache-type-v", "TYPE", "Type of the cache of values; F16 without it",
+    {"cache-type-v", "TYPE", "Type of the cache of values (default: F16)",
      OPTION_CHOICE(estimate_options, type_v, estimate_cache_types, 1)},
     {"flash-attn", "WHEN", "Flash attention: on, off or auto",
      OPTION_CHOICE(estimate_options, flash, flash_words, 0)},
-    {"kv-unified", NULL, "One cache for all sequences", OPTION_FLAG(estimate_options, unified)},
-    {"swa-full", NULL, "Caches of full size for sliding windows",
+    {"kv-unified", NULL, "Use one cache for all sequences", OPTION_FLAG(estimate_options, unified)},
+    {"swa-full", NULL, "Use caches of full size for sliding windows",
      OPTION_FLAG(estimate_options, swa_full)},
-    {"gpu-layers", "N", "Layers on devices, the last ones; the output counts as one; or: all, auto",
+    {"gpu-layers", "N",
+     "Layers on devices, counted from the last; the output counts as one; or: all, auto",
      OPTION_READ(read_layers)},
     {"devices", "N", "Devices beside the host",
      OPTION_NUMBER(estimate_options, devices, 0, GUFO_ESTIMATE_MAX_DEVICES)},
@@ -49,20 +50,20 @@ static const command_option estimate_table[] = {
     {"no-kv-offload", NULL, "Keep cache and state on the host",
      OPTION_FLAG(estimate_options, no_kv_offload)},
     {"override-tensor", "PATTERN=DEV",
-     "Tensors that match are on DEV: CPU, DEV0, DEV1 ...; several with commas between them; may be "
-     "repeated",
+     "Put tensors that match on DEV: CPU, DEV0, DEV1 ...; separate several with commas "
+     "(repeatable)",
      OPTION_TEXTS(estimate_options, overrides)},
     {"cpu-moe", NULL, "Keep all experts on the host", OPTION_FLAG(estimate_options, cpu_moe)},
     {"n-cpu-moe", "N", "Keep experts of the first N layers on the host",
      OPTION_NUMBER(estimate_options, cpu_moe_layers, 0, UINT32_MAX),
      .given = offsetof(estimate_options, has_cpu_moe)},
-    {"n-outputs", "N", "Rows of logits of a batch; without it, as many as the batch has tokens",
+    {"n-outputs", "N", "Rows of logits of a batch (default: one for each token)",
      OPTION_NUMBER(estimate_options, outputs, 0, INT32_MAX)},
     {"rs-seq", "N", "Snapshots of the recurrent state",
      OPTION_NUMBER(estimate_options, rs_seq, 0, INT32_MAX)},
     {"embeddings", NULL, "Count embeddings in the output",
      OPTION_FLAG(estimate_options, embeddings)},
-    {"no-mmap", NULL, "The host's weights are read, not mapped",
+    {"no-mmap", NULL, "Read the host's weights instead of mapping them",
      OPTION_FLAG(estimate_options, no_mmap)},
     {"fit", "SIZE,SIZE...", "Find the largest context, then the most layers, that fit into devices",
      OPTION_TEXT(estimate_options, fit)},
@@ -73,15 +74,15 @@ static const command_option estimate_table[] = {
     {"reserve", "SIZE", "Leave SIZE of each memory of this machine free (default: 1G and 5 %)",
      OPTION_MEMORY(estimate_options, reserve, 1, "1G")},
     {"bandwidth", "SIZE,SIZE...",
-     "Bytes that each device reads in a second: show a bound of the speed; without devices, those "
-     "of the host",
+     "Bytes per second that each device reads, for an upper bound of the speed; without devices, "
+     "those of the host",
      OPTION_TEXT(estimate_options, bandwidth)},
-    {"host-bandwidth", "SIZE", "Bytes that the host reads in a second",
+    {"host-bandwidth", "SIZE", "Bytes per second that the host reads",
      OPTION_SIZE(estimate_options, host_bandwidth, 1, "60G")},
     {"table", NULL, "Show totals of several contexts and types of the cache",
      OPTION_FLAG(estimate_options, table)},
     {"plot", NULL, "Draw memory over the context", OPTION_FLAG(estimate_options, plot)},
-    {"lora", "FILE", "Count an adapter; may be repeated", OPTION_TEXTS(estimate_options, adapters)},
+    {"lora", "FILE", "Count an adapter (repeatable)", OPTION_TEXTS(estimate_options, adapters)},
     {"mmproj", "FILE", "Count the weights of a projector of images or sound",
      OPTION_TEXT(estimate_options, projector)},
     {"model-draft", "FILE", "Count a model that drafts tokens, all of it on devices",
@@ -215,7 +216,7 @@ static int estimate(void *context)
 }
 
 const command_line command_estimate = {
-    .operands = {"FILE|FOLDER", 1, 1, "FILE or FOLDER is needed, and nothing else"},
+    .operands = {"FILE|FOLDER", 1, 1, "one FILE or FOLDER is needed"},
     .doc =
         "Show the memory that a model needs to run.\v"
         "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "

@@ -191,7 +191,7 @@ static void write_here(const estimate_work *w)
     line_begin(&l);
     fputs("  not counted: ", l.out);
     text_put(l.out, gufo_str_of(m->unknown), TEXT_PLAIN);
-    fputs(", whose memory nvidia-smi would report; --fit 24G says it", l.out);
+    fputs(", whose memory nvidia-smi would report; --fit 24G states it", l.out);
     line_end(&l);
 }
 
@@ -328,7 +328,7 @@ static void write_size(const estimate_work *w, const gufo_estimate *e)
         return;
     is_large = size >= UINT64_C(1000000000);
     line_begin(&l);
-    fputs("  smaller, it would fit: gufo quantize", l.out);
+    fputs("  a smaller type would fit: gufo quantize", l.out);
     shell_put_file(l.out, w->in->path);
     fprintf(l.out, " --target-size %" PRIu64 ".%" PRIu64 "%s",
             size / (is_large ? 1000000000 : 1000000), size / (is_large ? 100000000 : 100000) % 10,

@@ -101,7 +101,7 @@ static uint32_t read_list(const char *option, const char *text, const list_kind 
         gufo_str piece = str_piece(&text, ',');
 
         if (count == GUFO_ESTIMATE_MAX_DEVICES) {
-            (void)report_usage("%s takes %d %s at most", option, GUFO_ESTIMATE_MAX_DEVICES,
+            (void)report_usage("%s takes at most %d %s", option, GUFO_ESTIMATE_MAX_DEVICES,
                                kind->what);
             return 0;
         }
@@ -276,7 +276,7 @@ static int read_bandwidth(const estimate_options *o, estimate_values *v)
     if (!is_single || v->run.n_devices > 0)
         return read_sizes(v, "--bandwidth", o->bandwidth, &speeds, v->bandwidth);
     if (o->host_bandwidth > 0)
-        return report_usage("--bandwidth is that of devices, but --devices is missing");
+        return report_usage("--bandwidth describes devices, but --devices is missing");
     return read_list("--bandwidth", o->bandwidth, &speeds, &v->host_bandwidth) == 1 ? CODE_OK
                                                                                     : CODE_USAGE;
 }
@@ -314,10 +314,9 @@ int estimate_values_read(const estimate_options *o, estimate_values *out)
                              }};
     if ((o->here || o->reserve > 0) &&
         (o->fit != NULL || o->host > 0 || o->devices > 0 || o->split != NULL))
-        return report_usage(
-            "%s is about this machine; --fit, --host, --devices and --tensor-split are "
-            "about another",
-            o->here ? "--here" : "--reserve");
+        return report_usage("%s describes this machine; --fit, --host, --devices and "
+                            "--tensor-split describe another one",
+                            o->here ? "--here" : "--reserve");
     if (o->plot && o->base.shared->json)
         return report_usage("--plot is a drawing; --table --json has the numbers");
     code = read_overrides(out, &o->overrides);

@@ -194,7 +194,7 @@ static void write_unread(const estimate_values *v, const gufo_estimate *e, uint6
         uint64_t bytes = e->devices[d].read_bytes;
 
         if ((d == 0 ? v->host_bandwidth : v->bandwidth[d - 1]) == 0 && bytes > all / 100)
-            line_put("  not in that: time to read %s on %s (%s)", human_bytes(bytes).text,
+            line_put("  not included: time to read %s on %s (%s)", human_bytes(bytes).text,
                      estimate_name_of(d).text, d == 0 ? "--host-bandwidth" : "--bandwidth");
     }
 }
@@ -208,7 +208,7 @@ static void write_speed(const estimate_values *v, const gufo_estimate *e)
         all = capped_add(all, e->devices[d].read_bytes);
     if (speed > 0)
         line_put(
-            "  speed, at most: %.4g tokens per second; a token reads %s of weights in use, cache "
+            "  speed: at most %.4g tokens per second; a token reads %s of weights in use, cache "
             "and state",
             speed, human_bytes(all).text);
     write_unread(v, e, all);
@@ -303,7 +303,7 @@ static void write_notes(const estimate_work *w, const device_rows *rows)
     if (!w->options->no_mmap && e->devices[0].mapped_bytes > 0)
         line_put("  mapped for the weights on CPU: %s",
                  amount(rows, e->devices[0].mapped_bytes).text);
-    line_put("  cache for one token more, at least: %s", amount(rows, e->kv_token_bytes).text);
+    line_put("  cache for each further token: at least %s", amount(rows, e->kv_token_bytes).text);
     if (w->values->has_bandwidth)
         write_speed(w->values, e);
     if (e->unused_bytes > 0)

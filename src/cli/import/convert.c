@@ -35,11 +35,11 @@ static const command_option convert_table[] = {
      OPTION_OUTPUT},
     {"outfile", "OUT", "The same as --output", OPTION_TEXT(command_input, output)},
     {"outtype", "TYPE", "The same as TYPE", OPTION_TEXT(quantize_options, type)},
-    {"arch", "NAME", "What the model is, such as llama, where config.json does not say it",
+    {"arch", "NAME", "The architecture, such as llama, where config.json does not state it",
      OPTION_TEXT(convert_options, arch)},
     {"base", "DIR|FILE.gguf",
-     "Of an adapter: the model that it is for (default: a folder beside it, called as "
-     "adapter_config.json says)",
+     "The base model of an adapter (default: a folder beside it, with the name in "
+     "adapter_config.json)",
      OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, base, const char *)},
     {"generic", NULL,
      "Convert an architecture without rules, --arch NAME: tensors keep their names, and the fields "
@@ -47,7 +47,8 @@ static const command_option convert_table[] = {
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_GENERIC)},
     {"set", "KEY=[TYPE:]VALUE", "Set a metadata value, such as general.license=mit (repeatable)",
      OPTION_TEXTS(convert_options, settings)},
-    {"metadata", "FILE.json", "Take values of general.* from a JSON file, before all others",
+    {"metadata", "FILE.json",
+     "Take values of general.* from a JSON file; they come before all others",
      OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, metadata, const char *)},
     {"pre", "NAME",
      "The pre-tokenizer, where it is not recognised: a name of 'gufo list pretokenizers'",
@@ -58,9 +59,9 @@ static const command_option convert_table[] = {
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_VOCABULARY_ONLY)},
     {"no-vocab", NULL, "Write the tensors alone, without a tokenizer",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_NO_VOCABULARY)},
-    {"keep-tokenizer-json", NULL, "Keep tokenizer.json, too, as tokenizer.huggingface.json",
+    {"keep-tokenizer-json", NULL, "Also store tokenizer.json, as tokenizer.huggingface.json",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_TOKENIZER)},
-    {"keep-rwkv-world", NULL, "Keep the vocabulary of RWKV World, too, as tokenizer.rwkv.world",
+    {"keep-rwkv-world", NULL, "Also store the vocabulary of RWKV World, as tokenizer.rwkv.world",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_KEEP_WORLD)},
     {"force-config", NULL,
      "Convert although config.json contradicts the tensors, the vocabulary or itself",
@@ -98,9 +99,7 @@ static const char *other_command(const char *path)
 
     if (input_is_gguf(path))
         return "'gufo quantize' changes its types";
-    return foreign_file_find(path, &kind) && !kind.converts
-               ? "'gufo migrate' makes a GGUF file of it"
-               : NULL;
+    return foreign_file_find(path, &kind) && !kind.converts ? "'gufo migrate' converts it" : NULL;
 }
 
 /* Options that do not go together are wrong usage, what files say is not. */

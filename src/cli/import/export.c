@@ -30,7 +30,7 @@ static const char *const dtypes[] = {"bf16", "f16", "f32", NULL};
 static const uint32_t dtype_ids[] = {GUFO_TYPE_BF16, GUFO_TYPE_F16, GUFO_TYPE_F32};
 
 static const command_option export_table[] = {
-    {"output", "DIR", "The folder for the files, which is made", OPTION_OUTPUT},
+    {"output", "DIR", "The folder to make for the files", OPTION_OUTPUT},
     {"format", "FORMAT", "safetensors, the default, or npz: one file for NumPy",
      OPTION_CHOICE(export_options, format, formats, 0)},
     {"dtype", "TYPE",
@@ -275,7 +275,7 @@ const command_line command_export = {
     .operands = {"FILE DIR", 2, 2, "FILE and DIR are needed"},
     .out = 2,
     .doc =
-        "Write a model as the files of Hugging Face.\v"
+        "Export a model to the files of Hugging Face.\v"
         "DIR gets config.json, the tokenizer and *.safetensors files, as Hugging Face's libraries "
         "read them; 'gufo convert DIR' makes the same model of them again, which "
         "gguf-metadata.json is there for.  Tensors get the names of the framework, and their "

@@ -20,7 +20,8 @@ static const char *const kept_types[] = {"F16", "F32", NULL}; /* GUFO_LEGACY_F16
 
 static const command_option migrate_table[] = {
     {"output", "OUT", "The file to write (default: a conforming name beside OLD)", OPTION_OUTPUT},
-    {"arch", "NAME", "What OLD is, such as llama, gpt2, starcoder or rwkv6, where it is in doubt",
+    {"arch", "NAME",
+     "The architecture of OLD, such as llama, gpt2, starcoder or rwkv6, where it is ambiguous",
      OPTION_TEXT(migrate_options, arch)},
     {"falcon-grouped", NULL,
      "Falcon files of 13 and 14 June 2023, in which q, k and v are in the order of Hugging Face",
@@ -40,12 +41,13 @@ static const command_option migrate_table[] = {
      OPTION_CHOICE(migrate_options, keep, kept_types, GUFO_LEGACY_F16)},
     {"quantize", "TYPE", "Quantize on the way, to a TYPE of 'gufo quantize'",
      OPTION_TEXT(migrate_options, quantize)},
-    {"yes", NULL, "Ask nothing: take the defaults, and list them",
-     OPTION_FLAG(migrate_options, yes), .letter = 'y'},
+    {"yes", NULL, "Do not ask: take the defaults, and list them", OPTION_FLAG(migrate_options, yes),
+     .letter = 'y'},
     {"dry-run", NULL, "Show what OLD is, has and lacks; write nothing",
      OPTION_FLAG(migrate_options, dry_run)},
     {"resume", NULL,
-     "Continue an interrupted run with --force, too, or say why not; start if there is none",
+     "Continue an interrupted run, even with --force, or report why that is not possible; start if "
+     "there is none",
      OPTION_FLAG(migrate_options, resume)},
     {0},
 };
@@ -182,7 +184,7 @@ const command_line command_migrate = {
     .operands = {"OLD [OUT]", 1, 2, "OLD is needed"},
     .out = 2,
     .doc =
-        "Make a GGUF file of an old model file: GGML, GGMF, GGJT, of LLaMA and its relatives, "
+        "Convert an old model file to GGUF: GGML, GGMF, GGJT, of LLaMA and its relatives, "
         "Falcon, "
         "GPT-2, GPT-J, GPT-NeoX, MPT, StarCoder, BLOOM, RWKV or Whisper, a LoRA adapter (GGLA), or "
         "GGUF "

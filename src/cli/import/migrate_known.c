@@ -157,7 +157,7 @@ static int take_settings(migration *m, json_t *root, const char *hash)
     if (!json_is_object(root))
         return report_as(CODE_FAILED, m->options->known, "not a JSON object of settings by hash");
     if (json_object_get(root, hash) == NULL)
-        report_warning(m->options->known, "nothing is known about %s, whose SHA-256 is %s",
+        report_warning(m->options->known, "there are no settings for %s, whose SHA-256 is %s",
                        m->options->input, hash);
     else if (!json_is_object(settings))
         return report_as(CODE_FAILED, m->options->known, "%s: \"settings\" is not an object", hash);
@@ -181,8 +181,7 @@ int migrate_take_known(migration *m)
 
     if (path == NULL)
         return CODE_OK;
-    code = small_file_read(path, LARGEST_FILE, "there are more than 8 MiB, too many for settings",
-                           &bytes);
+    code = small_file_read(path, LARGEST_FILE, "the settings have more than 8 MiB", &bytes);
     if (code != CODE_OK)
         return code;
     if (json_tree_check(bytes, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK) {

@@ -89,7 +89,7 @@ static bool suggest_name(const migration *m, char name[GUFO_NAME_SIZE])
     memcpy(name, suggested, GUFO_NAME_SIZE);
     if (!gufo_name_match(gufo_str_of(suggested), &parts)) { /* letters outside ASCII */
         if (m->quantizer != NULL)
-            report_message(old, "no conforming name can be made of its name: OUT is needed");
+            report_message(old, "gufo cannot make a conforming name from its name: give OUT");
         return m->quantizer == NULL;
     }
     take_stem(m, &title, &parts);

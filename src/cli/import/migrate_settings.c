@@ -144,9 +144,10 @@ static bool is_needed(const gufo_import_setting *setting)
 
 static int report_needed(const migration *m, const gufo_import_setting *setting)
 {
-    return report_as(
-        CODE_USAGE, m->options->input, "'%.*s' is missing (%s): %s gives it, --yes goes on without",
-        (int)setting->key.len, setting->key.data, setting->why, helpful_option(setting->key));
+    return report_as(CODE_USAGE, m->options->input,
+                     "'%.*s' is missing (%s): %s sets it, --yes continues without it",
+                     (int)setting->key.len, setting->key.data, setting->why,
+                     helpful_option(setting->key));
 }
 
 static void put_question(const gufo_import_setting *setting)
@@ -182,7 +183,7 @@ static int ask_for(migration *m, const gufo_import_setting *setting, char **line
             return report_as(CODE_USAGE, m->options->input, "no answer; nothing was written");
         }
         if (strlen(*line) < (size_t)len) {
-            fputs("no value holds a NUL\n", stderr);
+            fputs("a value cannot hold a NUL\n", stderr);
             continue;
         }
         (*line)[strcspn(*line, "\r\n")] = '\0';
@@ -218,7 +219,7 @@ static int ask_for_origin(migration *m, char **line, size_t *room)
     static const struct {
         const char *key, *why;
     } rows[] = {
-        {"general.name", "what people call the model; else it is called as the file"},
+        {"general.name", "the name of the model; Enter takes that of the file"},
         {"general.license", "an SPDX identifier such as apache-2.0; Enter leaves it out"},
     };
     int code = CODE_OK;

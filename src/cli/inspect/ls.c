@@ -16,7 +16,7 @@ static const char *const order_words[] = {
     [LS_BY_CONTEXT] = "context", NULL};
 
 static const command_option ls_table[] = {
-    {"recursive", NULL, "Look into folders inside folders, too", OPTION_FLAG(ls_options, recursive),
+    {"recursive", NULL, "Search subfolders, too", OPTION_FLAG(ls_options, recursive),
      .letter = 'r'},
     {"sort", "ORDER",
      "name (the default), or the largest or newest first: size, date, parameters, context",

@@ -130,6 +130,7 @@ int pager_end(pager *p, int code)
     p->process = 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 127)
         return code;
-    report_message(NULL, "the pager '%s' cannot be run; --no-pager does without", p->command);
+    report_message(NULL, "cannot run the pager '%s'; --no-pager shows the output without one",
+                   p->command);
     return worst_code(code, CODE_FAILED);
 }

@@ -15,7 +15,7 @@
 static const command_option stats_table[] = {
     {"tensors", "GLOB", "Only tensors whose names match GLOB (repeatable)",
      OPTION_TEXTS(stats_options, globs)},
-    {"lenient", NULL, "Use what can be read of a damaged file, and exit with status 1",
+    {"lenient", NULL, "Use the readable part of a damaged file, and exit with status 1",
      OPTION_BITS(stats_options, input.open_flags, GUFO_OPEN_LENIENT)},
     OPTION_SINGLE(stats_options),
     {0},
@@ -176,7 +176,7 @@ static int stats_of_all(void *context)
 
 const command_line command_stats = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
-    .doc = "Show what numbers the tensors of a model hold.\v"
+    .doc = "Show statistics of a model's tensors.\v"
            "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
            "fewer are shown.  Exit status 1 means that no tensor matches.",
     .examples = {{"gufo stats model.gguf", "A line for each tensor."},

@@ -220,12 +220,12 @@ static int run(void *context)
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(action, actions[i].name) == 0)
             return actions[i].run(options);
-    return report_usage("'%s' is not show, merge or convert", action);
+    return report_usage("unknown subcommand '%s'; use show, merge or convert", action);
 }
 
 const command_line command_imatrix = {
     .operands = {"show FILE...\nmerge OUT IN...\nconvert IN OUT", 1, 0,
-                 "show, merge or convert is missing"},
+                 "the subcommand is missing: show, merge or convert"},
     .doc =
         "Show, merge and convert importance matrices.\v"
         "For every tensor, 'show' prints how much text its numbers come from, which experts got "

@@ -47,8 +47,7 @@ static const command_option lora_table[] = {
     {"output", "OUT", "The file to write, or a folder, in which its name is made from that of BASE",
      OPTION_OUTPUT},
     {"scale", "S",
-     "Multiply what an adapter adds (default: 1); given several times, for one ADAPTER after the "
-     "other",
+     "Multiply what an adapter adds (default: 1); repeat it to give each ADAPTER its own factor",
      OPTION_READ(read_scale)},
     {"type", "TYPE",
      "The type of the result, any that 'gufo quantize' takes (default: each tensor keeps its own)",
@@ -121,7 +120,7 @@ static int read_arguments(lora_options *o)
     int adapters, code = CODE_OK;
 
     if (strcmp(shared->args[0], "merge") != 0)
-        return report_usage("'%s' is not merge: gufo lora merge BASE ADAPTER -o OUT",
+        return report_usage("unknown subcommand '%s'; use 'gufo lora merge BASE ADAPTER -o OUT'",
                             shared->args[0]);
     take_type(o);
     adapters = shared->arg_count - 2;
@@ -130,7 +129,7 @@ static int read_arguments(lora_options *o)
     if (adapters > GUFO_QUANTIZE_ADAPTERS)
         return report_usage("at most %d adapters are merged at once", GUFO_QUANTIZE_ADAPTERS);
     if (o->scale_count > 1 && o->scale_count != (size_t)adapters)
-        return report_usage("%zu times --scale for %d adapters", o->scale_count, adapters);
+        return report_usage("--scale is given %zu times for %d adapters", o->scale_count, adapters);
     if (q->base.output == NULL && q->folder == NULL && !q->dry_run)
         return report_usage("merge: -o OUT is needed");
     if (q->base.output != NULL && q->folder != NULL)
@@ -160,7 +159,7 @@ static void release(void *context)
 }
 
 const command_line command_lora = {
-    .operands = {"merge BASE ADAPTER... [TYPE]", 1, 0, "merge is missing"},
+    .operands = {"merge BASE ADAPTER... [TYPE]", 1, 0, "the subcommand is missing: merge"},
     .doc =
         "Merge LoRA adapters into a model.\v"
         "BASE and ADAPTER are GGUF files; 'gufo convert' makes an ADAPTER of a PEFT folder.  "

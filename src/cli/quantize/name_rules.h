@@ -10,7 +10,7 @@
 
 /* Files of rules. */
 #define RULES_MOST_BYTES ((size_t)16 << 20)
-#define RULES_TOO_LONG "more than 16 MiB, too many for patterns"
+#define RULES_TOO_LONG "more than 16 MiB of patterns"
 
 typedef struct name_rule {
     pattern *pattern;

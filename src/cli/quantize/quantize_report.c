@@ -400,7 +400,7 @@ static void warn_of_fallbacks(const outcome *o, const char *before)
         bool more = f->bytes >= 0;
 
         report_warning(o->options->input,
-                       "%s%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
+                       "%s%" PRIu64 " %s %s instead of %s (rows do not fill its blocks): "
                        "%s bytes %s",
                        before, f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
                        tensor_type_text(f->type).text, tensor_type_text(f->wanted).text,

@@ -23,7 +23,7 @@ static const command_option detokenize_table[] = {
     {"remove-special", NULL, "Leave out the BOS and the EOS that 'gufo tokenize' adds",
      OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_REMOVE_SPECIAL)},
     OPTION_TOKENIZER(detokenize_options),
-    {"pieces", NULL, "Print what each token gives on its own, a line each",
+    {"pieces", NULL, "Print the text of each token in a line of its own",
      OPTION_FLAG(detokenize_options, pieces)},
     {"batch", NULL,
      "Read lines of JSON, each an array of ids, and answer each with {\"text\": ...}, or "

@@ -15,8 +15,8 @@
 static const command_option tokenize_table[] = {
     {"file", "F", "Read the text from the file F (default: standard input)",
      OPTION_TEXT(tokenize_options, file), .letter = 'f'},
-    {"no-bos", NULL, "Add no BOS, EOS or SEP", OPTION_FLAG(tokenize_options, no_bos)},
-    {"no-special", NULL, "Take the texts of control tokens as plain text",
+    {"no-bos", NULL, "Do not add BOS, EOS or SEP", OPTION_FLAG(tokenize_options, no_bos)},
+    {"no-special", NULL, "Treat the texts of control tokens as plain text",
      OPTION_FLAG(tokenize_options, no_special)},
     {"llama-tokenize", NULL,
      "Add EOS and SEP only where BOS is added, as the program llama-tokenize does",
@@ -29,7 +29,8 @@ static const command_option tokenize_table[] = {
     {"pre", "NAME", "Take this pre-tokenizer instead of tokenizer.ggml.pre",
      OPTION_TEXT(tokenize_options, pre)},
     {"ids", NULL, "Print the ids alone, as one list", OPTION_FLAG(tokenize_options, ids)},
-    {"pieces", NULL, "Print the pieces alone, a line each", OPTION_FLAG(tokenize_options, pieces)},
+    {"pieces", NULL, "Print the pieces alone, one on each line",
+     OPTION_FLAG(tokenize_options, pieces)},
     {"count", NULL, "Print the number of tokens alone", OPTION_FLAG(tokenize_options, count)},
     {"explain", NULL, "Show the pieces that the text is cut into, and the merges in each",
      OPTION_FLAG(tokenize_options, explain)},
@@ -71,7 +72,8 @@ static int check_arguments(const tokenize_options *o)
         (o->file == NULL || path_is_standard(o->file)))
         return report_usage("standard input cannot be FILE and the text");
     if (text && path_begin(shared->args[1], &first, 1) == 1)
-        report_warning(shared->args[1], "this name is the text; -f %s reads the file",
+        report_warning(shared->args[1],
+                       "the name of the file is tokenized as text; -f %s reads the file",
                        shared->args[1]);
     return CODE_OK;
 }
@@ -190,7 +192,7 @@ const command_line command_tokenize = {
     .examples = {{"gufo tokenize model.gguf 'Hello world'", "Shows ids and pieces."},
                  {"gufo tokenize --count -f book.txt model.gguf", "Counts the tokens of a file."},
                  {"gufo tokenize --ids --no-bos model.gguf <book.txt | gufo detokenize model.gguf",
-                  "Gives the text back."}},
+                  "Restores the text."}},
     COMMAND_OPTIONS(tokenize_table, tokenize_options),
     .run = tokenize,
 };

@@ -17,7 +17,7 @@ static const command_option vocab_table[] = {
      OPTION_TEXT(vocab_options, pre)},
     {"export", "FORMAT", "Write the vocabulary as tokenizer.json or vocab.txt",
      OPTION_CHOICE(vocab_options, form, vocab_forms, EXPORT_TOKENIZER_JSON)},
-    {"output", "OUT", "Write to OUT (default: a file that is called FORMAT)", OPTION_OUTPUT},
+    {"output", "OUT", "Write to OUT (default: a file named FORMAT)", OPTION_OUTPUT},
     {0},
 };
 

@@ -22,7 +22,7 @@ static const command_option sign_table[] = {
      OPTION_TEXT(sign_options, password_file)},
     {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
      OPTION_TEXT(sign_options, comment)},
-    {"output", "OUT", "Where the signature goes (default: FILE.minisig)", OPTION_OUTPUT},
+    {"output", "OUT", "The signature file to write (default: FILE.minisig)", OPTION_OUTPUT},
     {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
      OPTION_FLAG(sign_options, generate), .group = 2},
     {"no-password", NULL, "Do not encrypt the new secret key",
@@ -223,7 +223,7 @@ static int check_usage(const sign_options *options)
         return report_usage("--output is for one FILE");
     for (int i = 0; i < count; i++)
         if (path_is_standard(options->base.shared->args[i]) && options->base.output == NULL)
-            return report_usage("what comes from standard input needs --output");
+            return report_usage("standard input needs --output");
     return CODE_OK;
 }
 

@@ -70,13 +70,13 @@ static bool ask_all(int terminal, bool twice, gufo_str *password)
     char *copy = NULL;
 
     if (len >= 0 && twice) {
-        again = ask(terminal, "The same once more: ", second, sizeof second);
+        again = ask(terminal, "Repeat the password: ", second, sizeof second);
         same = again == len && memcmp(first, second, (size_t)len) == 0;
     }
     if (len < 0 || again < 0)
         report_message(NULL, "no password was given");
     else if (!same)
-        report_message(NULL, "these are two different passwords");
+        report_message(NULL, "the passwords differ");
     else if ((copy = malloc((size_t)len + 1)) == NULL)
         report_memory(NULL);
     else

@@ -14,7 +14,7 @@
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option verify_table[] = {
-    {"key", "PUB", "The manifest must be signed with the secret key to this public one",
+    {"key", "PUB", "Require a signature by the secret key of this public key",
      OPTION_TEXT(verify_options, key), .letter = 'k'},
     {"signature", "FILE", "The signature (default: MANIFEST.minisig)",
      OPTION_TEXT(verify_options, signature)},
@@ -358,7 +358,7 @@ static int verify_named(void *context)
     if (shared->arg_count == 1)
         return verify_alone(shared->args[0], options);
     if (shared->arg_count > 2)
-        return report_usage("one FILE and one MANIFEST are compared");
+        return report_usage("give one FILE and one MANIFEST");
     return is_hash(shared->args[1]) ? verify_hash(shared->args[0], shared->args[1], options)
                                     : verify(shared->args[0], shared->args[1], options);
 }
@@ -368,8 +368,7 @@ const command_line command_verify = {
     .doc = "Compare a model with a manifest of its hashes.\v"
            "The manifest is the output of gufo hash or llama-gguf-hash, or of sha256sum, sha1sum, "
            "b2sum or xxhsum, which hash all bytes of a file; - reads it from standard input.  A "
-           "manifest "
-           "alone is about all files that it names, relative to the working folder.  For "
+           "manifest alone covers all files that it names, relative to the working folder.  For "
            "a model it may be left out, and is then FILE.manifest; with --key, a FILE that is not "
            "a model is the signed file itself.  HASH is that of all bytes of FILE, such as its "
            "SHA-256 in hex.  Exit status 1 means that something differs, is missing or new, "

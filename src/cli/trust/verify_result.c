@@ -39,8 +39,7 @@ static uint32_t shown_algorithms(const gufo_manifest_result *result, const char 
 
 void verify_put_result(const gufo_manifest_result *result, const char *file)
 {
-    static const char *const of_files[] = {[GUFO_MANIFEST_SAME] =
-                                               "all bytes are as in the manifest",
+    static const char *const of_files[] = {[GUFO_MANIFEST_SAME] = "all bytes match the manifest",
                                            [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
                                            [GUFO_MANIFEST_NEW] = "not in the manifest"};
     line l;

@@ -257,7 +257,7 @@ static int suggest(const char *path, const name_options *options, output_guard *
     int code;
 
     if (options->rename && path_is_standard(path))
-        return report_usage("standard input has no name that could be changed");
+        return report_usage("standard input has no name to change");
     if (options->rename && foreign_file_refuse(path))
         return CODE_FAILED;
     code = (options->rename ? input_open_whole : input_open)(&in, path, &options->input);

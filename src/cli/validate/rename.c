@@ -98,7 +98,7 @@ static gufo_status look(renaming *r, size_t index, bool force, const output_guar
     gufo_status status;
 
     if (!exists && errno != ENOENT)
-        return fail_io(error, errno, "cannot look at it");
+        return fail_io(error, errno, "cannot examine it");
     status = pending_refuse(m->move->to, exists ? &to : NULL, &default_allocator, error);
     if (status != GUFO_OK)
         return status;
@@ -138,7 +138,7 @@ static gufo_status put_aside(renaming *r, gufo_error *error)
 
         r->failed = i;
         if (m->kind == NAME_OTHER && disk_rename(m->move->to, m->aside) != 0)
-            return fail_io(error, errno, "cannot put the old file aside");
+            return fail_io(error, errno, "cannot move the old file aside");
         m->is_aside = m->kind == NAME_OTHER || r->files[i].old != NULL;
         if (i == 0)
             sync_folder(r);
@@ -160,7 +160,7 @@ static gufo_status give_name(moved *m, gufo_error *error)
         return GUFO_OK;
     return errno == EEXIST || is_there(m->move->to)
                ? refuse(error, GUFO_E_EXISTS, "exists already")
-               : fail_io(error, errno, "cannot give the file this name");
+               : fail_io(error, errno, "cannot rename the file to this name");
 }
 
 static gufo_status give_names(renaming *r, gufo_error *error)

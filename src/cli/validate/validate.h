@@ -60,7 +60,7 @@ void report_finding(void *context, const gufo_finding *finding);
 /* Says of which rules of the format more was found in the file than is listed. */
 void report_rest(report *r);
 bool report_is_valid(const report *r);
-/* "PATH: valid", "PATH: invalid: 2 errors, 1 warning", "PATH: valid (1 of 3 shards judged)" */
+/* "PATH: valid", "PATH: invalid: 2 errors, 1 warning", "PATH: valid (1 of 3 shards checked)" */
 void report_verdict(const report *r);
 /* Writes the members after the findings.  Without a complete check, "valid" is null.  `shards` is
  * the number of shards, 0 for a single file.  `output` is the file that --fix has written, or

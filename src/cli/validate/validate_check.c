@@ -68,11 +68,11 @@ static void check_alone(report *r, const gufo_model *file)
     if (r->shard_count == 0 || r->options->input.single || (has_name && r->missing == NULL))
         return;
     if (has_name)
-        snprintf(message, sizeof message, "shard %s is missing; only this file is judged", shown);
+        snprintf(message, sizeof message, "shard %s is missing; gufo checks only this file", shown);
     else
         snprintf(message, sizeof message,
-                 "the file is one of %" PRIu64 " shards, but is not named like one; only this "
-                 "file is judged",
+                 "the file is one of %" PRIu64
+                 " shards, but is not named like one; gufo checks only this file",
                  r->shard_count);
     report_finding(r, &finding);
 }

@@ -130,8 +130,7 @@ static void put_words(FILE *out, const report *r, const gufo_finding *finding)
     else if (report_limit(finding->rule) != NULL)
         fputs(report_limit(finding->rule), out);
     else if (is_foreign(r, finding, &kind))
-        fprintf(out, "this is a %s%s; 'gufo %s' makes a GGUF file of it", kind.name, kind.noun,
-                kind.command);
+        fprintf(out, "this is a %s%s; 'gufo %s' converts it", kind.name, kind.noun, kind.command);
     else if (proposes && !fix->certain && fix->value.type == GUFO_VALUE_STRING) {
         fputs("did you mean '", out);
         fwrite(fix->value.as.str.data, 1, fix->value.as.str.len, out);

@@ -175,7 +175,7 @@ void report_verdict(const report *r)
     put_colored(r, valid ? "\033[32m" : "\033[31m", valid ? "valid" : "invalid");
     put_counts(r);
     if (r->shard_count > 0)
-        printf(" (1 of %" PRIu64 " shards judged)", r->shard_count);
+        printf(" (1 of %" PRIu64 " shards checked)", r->shard_count);
     putc('\n', stdout);
 }
 
