@@ -30,6 +30,81 @@ messages='[{"role":"user","content":"Hello"}]'
     same '{"path":"m.gguf","text":"<s>[user]Hello</s>[assistant]"}'
 }
 
+@test "template: messages as an operand, from standard input, and in an object with tools" {
+    make_model m.gguf "$chat"
+    printf '%s' "$messages" >messages.json
+    run -0 gufo template m.gguf messages.json
+    same '<s>[user]Hello</s>[assistant]'
+    run -0 bash -c "$GUFO template m.gguf <messages.json"
+    same '<s>[user]Hello</s>[assistant]'
+    run -0 bash -c "cat messages.json | $GUFO template m.gguf"
+    same '<s>[user]Hello</s>[assistant]'
+    run -0 bash -c "$GUFO template m.gguf </dev/null"
+    same '<s>[assistant]'
+    run -0 bash -c "printf ' ' | $GUFO template m.gguf"
+    same '<s>[assistant]'
+    echo "{\"messages\":$messages,\"tools\":[{\"type\":\"function\"}],\"x\":1}" >all.json
+    printf '{{ messages[0].content }} {{ tools | tojson }} {{ x }} {{ add_generation_prompt }}' >t.jinja
+    run -0 gufo template t.jinja all.json
+    same 'Hello [{"type": "function"}] 1 True'
+    echo '[]' >none.json
+    run -0 gufo template t.jinja --messages all.json --tools none.json
+    same 'Hello [] 1 True'
+    run -2 --separate-stderr gufo template m.gguf messages.json --messages all.json
+    [[ $stderr == *'MESSAGES and --messages exclude each other'* ]]
+}
+
+@test "template: messages of a wrong shape are blamed, not the template" {
+    make_model m.gguf "$chat"
+    local want='expected a list of messages, or an object with "messages"'
+    printf '"Hello"' >bad.json
+    run -3 --separate-stderr gufo template m.gguf bad.json
+    [ "$stderr" = "gufo: bad.json: byte 0: $want" ]
+    printf '{"message":[]}' >bad.json
+    run -3 --separate-stderr gufo template m.gguf bad.json
+    [ "$stderr" = "gufo: bad.json: byte 0: $want" ]
+    printf '{"messages":{}}' >bad.json
+    run -3 --separate-stderr gufo template m.gguf bad.json
+    [ "$stderr" = "gufo: bad.json: byte 12: $want" ]
+    printf '[{"role":"user"},"Hello"]' >bad.json
+    run -3 --separate-stderr gufo template m.gguf bad.json
+    [[ $stderr == 'gufo: bad.json: byte 17: expected a message, an object such as'* ]]
+    printf '' >bad.json
+    run -3 --separate-stderr gufo template m.gguf --messages bad.json
+    [[ $stderr == 'gufo: bad.json: '*'not JSON'* ]]
+}
+
+@test "template --ids: the tokens of the prompt, with one BOS" {
+    make_model m.gguf "$chat"
+    printf '%s' "$messages" >messages.json
+    gufo template m.gguf messages.json >prompt
+    run -0 gufo tokenize --ids --no-bos -f prompt m.gguf
+    local ids=$output
+    [[ $ids == '[1, '* ]]
+    run -0 gufo template --ids m.gguf messages.json
+    same "$ids"
+    run -0 gufo template --ids --json m.gguf messages.json
+    same "{\"path\":\"m.gguf\",\"text\":\"<s>[user]Hello</s>[assistant]\",\"ids\":${ids//, /,}}"
+    make_model n.gguf "${chat/'{{ bos_token }}'/}"
+    run -0 gufo template --ids n.gguf messages.json
+    [[ $output == '[1, '* && $output != '[1, 1, '* ]]
+    run -2 --separate-stderr gufo template --ids prompt messages.json
+    [[ $stderr == *'--ids needs the vocabulary of a model'* ]]
+}
+
+@test "tokenize: a prompt that begins with BOS gets a second one with a warning" {
+    make_model m.gguf "$chat"
+    run -0 --separate-stderr gufo tokenize --ids m.gguf '<s>Hello'
+    [[ $output == '[1, 1, '* ]]
+    [ "$stderr" = 'gufo: m.gguf: warning: the text begins with BOS, and BOS is added: --no-bos adds none' ]
+    run -0 --separate-stderr bash -c "printf '<s>Hello' | $GUFO tokenize --ids m.gguf"
+    [[ $stderr == *'begins with BOS'* ]]
+    run -0 --separate-stderr gufo tokenize --ids --no-bos m.gguf '<s>Hello'
+    [[ $output == '[1, '* && $output != '[1, 1, '* && -z $stderr ]]
+    run -0 --separate-stderr gufo tokenize --ids --no-special m.gguf '<s>Hello'
+    [ -z "$stderr" ]
+}
+
 @test "template: a template in a file, and its variables" {
     printf '{{ a }}|{{ tools is none }}|{{ messages | length }}|{{ x is defined }}' >t.jinja
     run -0 gufo template t.jinja --set 'a={"b":[1,null]}'

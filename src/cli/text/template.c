@@ -13,14 +13,14 @@
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option template_table[] = {
-    {"messages", "F", "The messages, a JSON array in the file F ('-': standard input)",
-     OPTION_TEXT(template_options, messages)},
+    {"messages", "F", "The same as MESSAGES", OPTION_TEXT(template_options, messages)},
     {"tools", "F", "The tools, a JSON array in the file F", OPTION_TEXT(template_options, tools)},
     {"context", "F", "All variables: the members of the JSON object in the file F",
      OPTION_TEXT(template_options, context)},
     {"set", "VAR=JSON", "Set one variable (repeatable)", OPTION_TEXTS(template_options, variables)},
     {"no-generation-prompt", NULL, "Do not begin the answer: add_generation_prompt is false",
      OPTION_FLAG(template_options, no_prompt)},
+    {"ids", NULL, "Print the ids of the prompt's tokens", OPTION_FLAG(template_options, ids)},
     {"name", "NAME", "Take tokenizer.chat_template.NAME", OPTION_TEXT(template_options, name)},
     {"now", "TIME", "What strftime_now gives, such as 2026-01-02T00:00:00 (UTC; default: now)",
      OPTION_TEXT(template_options, now)},
@@ -82,13 +82,15 @@ static int check_arguments(templating *t)
 {
     const template_options *o = t->options;
     int streams = path_is_standard(t->path);
-    const char *const files[] = {o->context, o->messages, o->tools};
+    const char *const files[] = {o->context, template_messages_path(t), o->tools};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         streams += files[i] != NULL && path_is_standard(files[i]);
+    if (o->messages != NULL && o->base.shared->arg_count > 1)
+        return report_usage("MESSAGES and --messages exclude each other");
     if (streams > 1)
         return report_usage("only one file can be standard input");
-    if (o->lint && (o->context != NULL || o->messages != NULL || o->tools != NULL ||
+    if (o->lint && (o->context != NULL || files[1] != NULL || o->ids || o->tools != NULL ||
                     o->variables.count > 0 || o->no_prompt || o->now != NULL || o->seed != 0))
         return report_usage("--lint does not render: it excludes variables");
     if (o->now == NULL)
@@ -130,6 +132,8 @@ static int write_result(templating *t)
 {
     json_writer j;
 
+    if (t->options->ids)
+        return template_write_ids(t);
     if (!t->options->base.shared->json) {
         text_put_result((gufo_str){t->out.data, t->out.len}, TEXT_LINES);
         return CODE_OK;
@@ -156,6 +160,7 @@ static int template_run(void *context)
     for (size_t i = 0; i < count && code == CODE_OK; i++)
         code = (o->lint ? lint_steps : steps)[i](&t);
     gufo_text_free(&t.out);
+    gufo_vocab_close(t.vocab);
     gufo_template_values_free(t.values);
     gufo_template_free(t.parsed);
     template_close(&t);
@@ -163,21 +168,23 @@ static int template_run(void *context)
 }
 
 const command_line command_template = {
-    .operands = {"FILE", 1, 1, "FILE is needed"},
+    .operands = {"FILE [MESSAGES]", 1, 2, "FILE is needed, and at most one file of MESSAGES"},
     .doc =
         "Print the prompt that the chat template of a model makes of messages, as Hugging Face's "
         "transformers makes it.\v"
-        "FILE is a model, or a template in a text file.  The template is run in a sandbox: it sees "
+        "FILE is a model, or a template in a text file.  MESSAGES is a JSON file, '-' or what "
+        "comes "
+        "from standard input: a list of messages, or an object with 'messages', 'tools' and other "
+        "variables.  The template is run in a sandbox: it sees "
         "the variables that are given here, and nothing else; steps, memory and output are "
         "limited.  "
         "Without --context, the variables are those that transformers sets: messages, tools, "
         "documents, add_generation_prompt, and bos_token, eos_token ... of the model's "
         "vocabulary.  Exit status 1 means that the template itself refused the messages, and with "
         "--lint, that something was found; 3 that it is malformed, fails, or takes too much.",
-    .examples = {{"gufo template model.gguf --messages chat.json",
-                  "Prints the prompt; -: messages from standard input."},
-                 {"gufo template template.jinja --context all.json --now 2026-01-02T00:00:00",
-                  "Renders a template with just these variables, at that time."},
+    .examples = {{"gufo template model.gguf chat.json", "Prints the prompt."},
+                 {"gufo template --ids model.gguf <chat.json",
+                  "Prints the ids of its tokens, with one BOS."},
                  {"gufo template --lint model.gguf", "Reports what is wrong with a template."}},
     COMMAND_OPTIONS(template_table, template_options),
     .run = template_run,

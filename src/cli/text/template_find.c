@@ -75,6 +75,8 @@ int template_find(templating *t)
         return find_in_model(t);
     if (t->options->name != NULL)
         return report_usage("--name is for a model, and FILE is not one");
+    if (t->options->ids)
+        return report_usage("--ids needs the vocabulary of a model, and FILE is not one");
     code = small_file_read(t->path, LARGEST_TEMPLATE, "a template has at most 16 MiB", &t->file);
     t->source = t->file;
     return code;

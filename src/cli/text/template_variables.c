@@ -9,34 +9,33 @@
 
 enum { LARGEST_INPUT = 1 << 30 };
 
-static int set(templating *t, const char *name, gufo_str json, const char *from)
+int template_set(templating *t, const char *name, gufo_str json, const char *from)
 {
     gufo_error error;
+    const gufo_status status =
+        name != NULL ? gufo_template_values_set(t->values, gufo_str_of(name), json, &error)
+                     : gufo_template_values_set_all(t->values, json, &error);
 
-    if (gufo_template_values_set(t->values, gufo_str_of(name), json, &error) == GUFO_OK)
+    if (status == GUFO_OK)
         return CODE_OK;
-    error.offset = GUFO_NO_OFFSET;
+    error.offset = GUFO_NO_OFFSET; /* the line and the column say more */
     return report_error(from, &error);
+}
+
+int template_read_json(const char *path, gufo_str *json)
+{
+    return small_file_read(path, LARGEST_INPUT, "more than 1 GiB of JSON", json);
 }
 
 /* Sets a variable, or all of them (NULL), from a file of JSON. */
 static int set_from_file(templating *t, const char *name, const char *path)
 {
     gufo_str json = {0};
-    gufo_error error;
-    int code;
+    int code = path != NULL ? template_read_json(path, &json) : CODE_OK;
 
-    if (path == NULL)
-        return CODE_OK;
-    code = small_file_read(path, LARGEST_INPUT, "more than 1 GiB of JSON", &json);
-    if (code != CODE_OK)
+    if (path == NULL || code != CODE_OK)
         return code;
-    if (name != NULL) {
-        code = set(t, name, json, path);
-    } else if (gufo_template_values_set_all(t->values, json, &error) != GUFO_OK) {
-        error.offset = GUFO_NO_OFFSET;
-        code = report_error(path, &error);
-    }
+    code = template_set(t, name, json, path);
     small_file_free(&json);
     return code;
 }
@@ -57,16 +56,16 @@ static const struct {
 
 /* The text of a special token: of the vocabulary, which knows what the file leaves out, or where it
  * cannot be opened, of the key. */
-static bool find_token(const templating *t, const gufo_vocab *vocab, size_t i, gufo_str *text)
+static bool find_token(const templating *t, size_t i, gufo_str *text)
 {
     gufo_value element;
     gufo_token token;
     gufo_array tokens;
     uint64_t id;
 
-    if (vocab != NULL) {
-        id = gufo_vocab_describe(vocab).special[special_tokens[i].special];
-        if (id == GUFO_NO_TOKEN || !gufo_vocab_token(vocab, (uint32_t)id, &token))
+    if (t->vocab != NULL) {
+        id = gufo_vocab_describe(t->vocab).special[special_tokens[i].special];
+        if (id == GUFO_NO_TOKEN || !gufo_vocab_token(t->vocab, (uint32_t)id, &token))
             return false;
         *text = token.text;
         return true;
@@ -82,20 +81,20 @@ static bool find_token(const templating *t, const gufo_vocab *vocab, size_t i, g
 
 static int set_special_tokens(templating *t)
 {
-    gufo_vocab *vocab = t->model == NULL ? NULL : gufo_vocab_open(t->model, NULL, NULL);
     int code = CODE_OK;
 
+    if (t->model != NULL && t->vocab == NULL)
+        t->vocab = gufo_vocab_open(t->model, NULL, NULL);
     for (size_t i = 0;
          t->model != NULL && code == CODE_OK && i < sizeof special_tokens / sizeof *special_tokens;
          i++) {
         gufo_str name = gufo_str_of(special_tokens[i].variable), text;
         gufo_error error;
 
-        if (find_token(t, vocab, i, &text) && gufo_utf8_valid_prefix(text) == text.len &&
+        if (find_token(t, i, &text) && gufo_utf8_valid_prefix(text) == text.len &&
             gufo_template_values_set_text(t->values, name, text, &error) != GUFO_OK)
             code = report_error(t->path, &error);
     }
-    gufo_vocab_close(vocab);
     return code;
 }
 
@@ -106,9 +105,9 @@ static int set_defaults(templating *t)
     int code = CODE_OK;
 
     for (size_t i = 0; code == CODE_OK && i < sizeof presets / sizeof *presets; i++)
-        code = set(t, presets[i][0], gufo_str_of(presets[i][1]), t->path);
+        code = template_set(t, presets[i][0], gufo_str_of(presets[i][1]), t->path);
     if (code == CODE_OK)
-        code = set(t, "add_generation_prompt", gufo_str_of("true"), t->path);
+        code = template_set(t, "add_generation_prompt", gufo_str_of("true"), t->path);
     return code == CODE_OK ? set_special_tokens(t) : code;
 }
 
@@ -125,7 +124,7 @@ static int set_variable(templating *t, const char *text)
     name = strndup(text, (size_t)(equals - text));
     if (name == NULL)
         return report_memory(NULL);
-    code = set(t, name, gufo_str_of(equals + 1), text);
+    code = template_set(t, name, gufo_str_of(equals + 1), text);
     free(name);
     return code == CODE_FAILED ? CODE_USAGE : code;
 }
@@ -141,11 +140,11 @@ int template_set_variables(templating *t)
         return report_memory(NULL);
     code = o->context != NULL ? set_from_file(t, NULL, o->context) : set_defaults(t);
     if (code == CODE_OK)
-        code = set_from_file(t, "messages", o->messages);
+        code = template_set_messages(t);
     if (code == CODE_OK)
         code = set_from_file(t, "tools", o->tools);
     if (code == CODE_OK && o->no_prompt)
-        code = set(t, "add_generation_prompt", gufo_str_of("false"), t->path);
+        code = template_set(t, "add_generation_prompt", gufo_str_of("false"), t->path);
     for (size_t i = 0; code == CODE_OK && i < o->variables.count; i++)
         code = set_variable(t, o->variables.items[i]);
     return code;

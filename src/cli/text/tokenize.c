@@ -97,6 +97,19 @@ static int feed(tokenization *t, gufo_str text)
     return write_ids(t);
 }
 
+/* The beginning of the text: a prompt that a template made has BOS there already. */
+static int feed_first(tokenization *t, gufo_str text)
+{
+    const gufo_vocab_facts facts = gufo_vocab_describe(t->vocab);
+    gufo_token bos;
+
+    if (t->adds_special && !t->options->no_special && facts.add_bos &&
+        gufo_vocab_token(t->vocab, facts.special[GUFO_SPECIAL_BOS], &bos) && bos.text.len > 0 &&
+        bos.text.len <= text.len && gufo_str_equal((gufo_str){text.data, bos.text.len}, bos.text))
+        report_warning(t->path, "the text begins with BOS, and BOS is added: --no-bos adds none");
+    return feed(t, text);
+}
+
 static int feed_file(tokenization *t)
 {
     gufo_str block = {0};
@@ -105,10 +118,12 @@ static int feed_file(tokenization *t)
 
     if (code == CODE_OK)
         code = blocks_next(&in, &block);
+    if (code == CODE_OK)
+        code = feed_first(t, block);
     while (code == CODE_OK && block.len > 0 && !stdout_broken()) {
-        code = feed(t, block);
+        code = blocks_next(&in, &block);
         if (code == CODE_OK)
-            code = blocks_next(&in, &block);
+            code = feed(t, block);
     }
     blocks_close(&in);
     return code;
@@ -121,7 +136,7 @@ static int tokenize_text(tokenization *t)
     int code;
 
     t->writer = token_writer_start(t->vocab, t->form, t->path);
-    code = shared->arg_count > 1 ? feed(t, gufo_str_of(shared->args[1])) : feed_file(t);
+    code = shared->arg_count > 1 ? feed_first(t, gufo_str_of(shared->args[1])) : feed_file(t);
     if (code == CODE_OK && gufo_tokenizer_end(t->tokenizer, &t->ids, &error) != GUFO_OK)
         code = report_error(t->path, &error);
     if (code == CODE_OK)
@@ -137,15 +152,18 @@ static int open_vocabulary(tokenization *t)
     gufo_vocab_options options = {
         .flags = o->original ? GUFO_VOCAB_ORIGINAL : 0, .tokenizer = o->tokenizer, .pre = o->pre};
 
-    return vocab_open(t->path, &options, &t->vocab);
+    int code = vocab_open(t->path, &options, &t->vocab);
+
+    if (code == CODE_OK)
+        t->adds_special = !o->no_bos && (!o->llama || gufo_vocab_describe(t->vocab).add_bos);
+    return code;
 }
 
 static int make_tokenizer(tokenization *t)
 {
     const tokenize_options *o = t->options;
     bool spans = t->form == TOKENS_JSON && gufo_vocab_describe(t->vocab).spans;
-    bool add = !o->no_bos && (!o->llama || gufo_vocab_describe(t->vocab).add_bos);
-    gufo_tokenize_options options = {.flags = (add ? GUFO_TOKENIZE_ADD_SPECIAL : 0) |
+    gufo_tokenize_options options = {.flags = (t->adds_special ? GUFO_TOKENIZE_ADD_SPECIAL : 0) |
                                               (o->no_special ? 0 : GUFO_TOKENIZE_PARSE_SPECIAL) |
                                               (spans ? GUFO_TOKENIZE_SPANS : 0),
                                      .run = &t->run};

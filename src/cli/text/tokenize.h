@@ -21,6 +21,7 @@ typedef struct tokenization {
     gufo_vocab *vocab;
     gufo_run run;
     gufo_tokenizer *tokenizer;
+    bool adds_special; /* BOS, EOS and SEP, as the vocabulary's flags say */
     gufo_ids ids;
     token_writer writer;
 } tokenization;
