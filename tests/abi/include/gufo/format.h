@@ -29,6 +29,7 @@ extern "C" {
 #define GUFO_QUANTIZATION_VERSION 2u  /* the current general.quantization_version */
 #define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
 #define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
+#define GUFO_MAX_TEXTS (1u << 26)     /* strings, and arrays, that the arrays of one file hold */
 /* Bytes of header, metadata and infos that are kept in memory where mapping is impossible. */
 #define GUFO_MAX_UNMAPPED (256u << 20)
 
@@ -183,9 +184,12 @@ typedef struct gufo_open_options {
     /* With GUFO_OPEN_LENIENT: called for every fault that open looks for, not only the first. */
     void (*on_finding)(void *context, const struct gufo_finding *finding);
     void *finding_context;
-    const char *name;     /* what errors call a descriptor, memory or a source; NULL: nothing */
-    uint64_t max_depth;   /* of arrays, up to GUFO_LARGEST_DEPTH; 0: GUFO_MAX_DEPTH.  A program that
+    const char *name;   /* what errors call a descriptor, memory or a source; NULL: nothing */
+    uint64_t max_depth; /* of arrays, up to GUFO_LARGEST_DEPTH; 0: GUFO_MAX_DEPTH.  A program that
                          * opens deeper ones must not walk them by recursion */
+    /* Strings, and arrays, that the arrays of a file hold, which open visits one by one: empty ones
+     * in a hole of a sparse file take no space on disk.  0: GUFO_MAX_TEXTS */
+    uint64_t max_texts;
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 
