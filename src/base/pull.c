@@ -48,8 +48,8 @@ static inline void skip_space(pull *p)
 static bool fail_expected(pull *p, const char *what)
 {
     if (p->at >= p->len)
-        return pull_fail(p, GUFO_E_TRUNCATED, p->len, "the JSON ends where %s has to be", what);
-    return pull_fail(p, GUFO_E_MALFORMED, p->at, "%s has to be here, not %s", what,
+        return pull_fail(p, GUFO_E_TRUNCATED, p->len, "the JSON ends where %s is expected", what);
+    return pull_fail(p, GUFO_E_MALFORMED, p->at, "%s is expected here, not %s", what,
                      QUOTED(((gufo_str){p->text + p->at, 1})));
 }
 
@@ -363,8 +363,8 @@ bool pull_skip(pull *p, gufo_str *out)
         if (!first && !skip_scalar(p, next))
             return false;
         if (first && depth == PULL_MAX_DEPTH)
-            return pull_fail(p, GUFO_E_LIMIT, p->at,
-                             "more than %d objects and arrays inside one another", PULL_MAX_DEPTH);
+            return pull_fail(p, GUFO_E_LIMIT, p->at, "more than %d nested objects and arrays",
+                             PULL_MAX_DEPTH);
         if (first) {
             ends[depth++] = next == '{' ? '}' : ']';
             p->at++;

@@ -92,7 +92,7 @@ static gufo_status look_at_mark(look *l, char mark, size_t at)
         return fail_with(l->error, GUFO_E_MALFORMED, l->base + at, "JSON has no %s",
                          QUOTED(((gufo_str){&mark, 1})));
     if (l->depth > MAX_DEPTH)
-        return fail_at(l, GUFO_E_LIMIT, at, "more than 64 objects and arrays inside one another");
+        return fail_at(l, GUFO_E_LIMIT, at, "more than 64 nested objects and arrays");
     return GUFO_OK;
 }
 

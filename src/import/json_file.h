@@ -13,7 +13,7 @@ gufo_status import_bounds_take(import_bounds *bounds, uint64_t bytes, gufo_error
 /* Reads FOLDER/NAME, or NAME where `folder` is NULL: at most `limit` bytes, whose values take no more
  * than is left of `bounds`, nor more than text/formats/json_tree.h allows for their bytes.  *json is the
  * caller's (json_decref); NULL, with GUFO_OK, if no such file exists.  Refused: names that occur twice in
- * an object, NaN and infinities, more than 64 objects and arrays inside one another, what follows the
+ * an object, NaN and infinities, more than 64 nested objects and arrays, what follows the
  * value.  Whole numbers beyond 64 bits become reals.  Errors name the file, with the byte offset. */
 gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
                            import_bounds *bounds, json_t **json, gufo_error *error);

@@ -377,7 +377,7 @@ static gufo_status read_items(typed_reading *r, const json_t *json, unsigned dep
     if (status != GUFO_OK)
         return status;
     if (depth > MAX_DEPTH)
-        return fail(r, GUFO_E_LIMIT, "arrays are too deep inside one another");
+        return fail(r, GUFO_E_LIMIT, "arrays are nested too deep");
     if (!json_is_array(list))
         return fail(r, GUFO_E_MALFORMED, "an array is needed");
     elements = mem_array(&default_allocator, count, size);

@@ -15,7 +15,7 @@
 
 #include "gufo/document.h"
 
-/* A value as such an object; NULL without memory, or where arrays are too deep inside one another. */
+/* A value as such an object; NULL without memory, or where arrays are nested too deep. */
 json_t *typed_value_json(const gufo_value *value);
 
 /* The bytes of a file of the folder, which stay until the value is set. */

@@ -172,7 +172,7 @@ static gufo_status check_types(const quant_tensor *tensor, const gufo_element_ty
 
     if (from == NULL || (from->flags & GUFO_ELEMENT_DECODES) == 0 || from->id == GUFO_TYPE_F64)
         return refuse(error, GUFO_E_ARGUMENT,
-                      "an adapter changes tensor %s, whose type has to be one that floats can hold",
+                      "an adapter changes tensor %s, whose type must be one that floats can hold",
                       QUOTED(tensor->source.name));
     if (to == NULL || (to->flags & GUFO_ELEMENT_ENCODES) == 0 || to->id == GUFO_TYPE_F64)
         return refuse(error, GUFO_E_ARGUMENT,

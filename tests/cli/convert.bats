@@ -118,7 +118,7 @@ m F16 4 5~'5' is an extra argument
 END
     run -2 gufo convert m Q4_K_X
     run -2 --separate-stderr gufo convert m x.gguf --vocab-only --no-vocab
-    same_error 'gufo: m: neither tensors nor a vocabulary are wanted'
+    same_error 'gufo: m: neither tensors nor a vocabulary are requested'
     files m m/config.json m/model.safetensors m/tokenizer.json m/tokenizer_config.json
 }
 

@@ -206,7 +206,7 @@ number() {
     [[ "$output" =~ \"name\":\"blk\.1\.attn_v\.weight\",[^}]*\"to\":\"Q4_1\",[^}]*\"why\":\"override\" ]]
     [[ "$output" =~ \"name\":\"output\.weight\",[^}]*\"to\":\"F16\",[^}]*\"why\":\"output\ type\" ]]
     run -2 gufo quantize --dry-run sample.gguf --target-size 85K --types Q4_0 --min 'attn_q=Q8_0'
-    has 'no type is left for tensor "blk.0.attn_q.weight": it is to have at least Q8_0, and it may become Q4_0'
+    has 'no type is left for tensor "blk.0.attn_q.weight": it must have at least Q8_0, and it may become Q4_0'
     run -2 gufo quantize --dry-run sample.gguf --target-size 85K --tensor-type 'attn_v=Q4_1' --tensor-type 'attn_q=Q8_0' \
         --tie 'attn_[qv]'
     has 'are tied, and may not become the same type'

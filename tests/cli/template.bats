@@ -163,7 +163,7 @@ messages='[{"role":"user","content":"Hello"}]'
     [ "$stderr" = "gufo: t.jinja: line 2, column 8: 'x' is undefined" ]
     printf '{%% macro f() %%}{{ f() }}{%% endmacro %%}{{ f() }}' >t.jinja
     run -3 --separate-stderr gufo template t.jinja
-    [[ $stderr == *"within each other"* ]]
+    [[ $stderr == *"nested macros"* ]]
     printf '{{ "a" * 10**12 }}' >t.jinja
     run -3 --separate-stderr gufo template t.jinja
     [[ $stderr == *"column 8: a text of more than"* ]]

@@ -90,7 +90,7 @@ m.gguf: invalid: 1 error"
     run -0 gufo validate m.gguf
     has 'warning G517 data-zero: the last 32 KiB, with 2 of 3 tensors, seem to be zeros: did the download finish?'
     run -1 gufo validate --data m.gguf
-    has "byte $((size - 40000)): error G804 data-missing: the last 39 KiB are zeros, in which 2 tensors lie: the download did not finish"
+    has "byte $((size - 40000)): error G804 data-missing: the last 39 KiB, with 2 tensors, are zeros: the download did not finish"
 }
 
 @test "validate: what a server has sent in place of a file is named" {

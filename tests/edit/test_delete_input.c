@@ -419,7 +419,7 @@ static void test_replaced(void **state)
     write_file(other.text, s.work.bytes, s.work.len);
     assert_int_equal(utimensat(AT_FDCWD, other.text, older, 0), 0);
     assert_int_equal(rename(other.text, in.text), 0);
-    check_refused(&s, GUFO_E_CHANGED, "the input was changed meanwhile");
+    check_refused(&s, GUFO_E_CHANGED, "the input was changed in the meantime");
     scene_end(&s);
 }
 

@@ -336,7 +336,7 @@ static void test_deep(void **state)
 {
     enum { DEPTH = 10000 };
     char *json = malloc(2 * DEPTH + 32);
-    failure row = {json, NULL, GUFO_E_LIMIT, "inside one another"};
+    failure row = {json, NULL, GUFO_E_LIMIT, "nested objects"};
 
     (void)state;
     assert_non_null(json);

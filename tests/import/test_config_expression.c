@@ -319,7 +319,7 @@ static void test_long(void **state)
     check(strcmp(got, "100") == 0, "%s", got);
     for (unsigned i = 0; i < all_some_or_few(COUNT_OF(endless), 1, 0); i++) {
         evaluate(&config, endless[i], got, sizeof got);
-        check(strcmp(got, "!limit: the configuration makes too much work") == 0, "%s", got);
+        check(strcmp(got, "!limit: the configuration needs too much work") == 0, "%s", got);
     }
     config_done(&f, &config);
 }

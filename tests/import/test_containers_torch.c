@@ -335,11 +335,11 @@ static void test_views(void **state)
         const char *part;
     } rows[] = {
         {TORCH_VIEW("Float", "0", 6, 0, 1, .shape = {7}, .stride = {1}), GUFO_E_MALFORMED,
-         "ends behind its storage"},
+         "ends past the end of its storage"},
         {TORCH_VIEW("Float", "0", 6, 1, 2, .shape = {2, 3}, .stride = {3, 1}), GUFO_E_MALFORMED,
-         "ends behind its storage"},
+         "ends past the end of its storage"},
         {TORCH_VIEW("Float", "0", 6, 0, 2, .shape = {2, 3}, .stride = {4, 1}), GUFO_E_MALFORMED,
-         "ends behind its storage"},
+         "ends past the end of its storage"},
         {TORCH_VIEW("Float", "0", 6, 0, 1, .shape = {6}, .stride = {UINT32_MAX}), GUFO_E_MALFORMED,
          "cannot be"},
         {TORCH_VIEW("Float", "0", 6, UINT32_MAX, 1, .shape = {1}, .stride = {1}), GUFO_E_MALFORMED,
@@ -360,7 +360,7 @@ static void test_views(void **state)
          "a storage that has a type"},
         {TORCH_VIEW("Untyped", "0", 24, 2, 1, .shape = {23}, .stride = {1},
                     .dtype = "float8_e4m3fn"),
-         GUFO_E_MALFORMED, "ends behind"},
+         GUFO_E_MALFORMED, "ends past"},
         {TORCH_VIEW("Float", "0", 6, 0, 1, .shape = {5}, .stride = {1}, .dtype = "float8_e4m3fn"),
          GUFO_E_MALFORMED, "another type"},
         {TORCH_VIEW("Float", "0", 6, 0, 2, .shape = {1000, 6}, .stride = {0, 1}), GUFO_E_LIMIT,

@@ -135,7 +135,7 @@ static void test_limits(void **state)
     c.config.raw = nested(64, "a");
     check_ok(general_write_generic(&c.import, &c.config, "x", &error), &error, "64 levels");
     case_end(&c);
-    check_limit(nested(65, "a"), "64 objects");
+    check_limit(nested(65, "a"), "64 nested objects");
     memset(name, 'n', sizeof name);
     name[510] = '\0';
     case_begin(&c, ".");

@@ -266,7 +266,7 @@ static void test_refused(void **state)
         {"an id beyond", "{" PIECES("\"a\":9", "") "}", GUFO_E_RANGE, "id 9"},
         {"no steps", "{\"normalizer\":{}," PIECES("\"a\":0", "") "}", GUFO_E_MALFORMED, "no type"},
         {"not JSON", "{" PIECES("\"\\u0000\":0", "") ",}", GUFO_E_MALFORMED,
-         "a string has to be here"},
+         "a string is expected here"},
         {"another model", "{\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0}}}", GUFO_E_TYPE,
          "WordLevel"},
     };

@@ -1,4 +1,4 @@
-/* tokenizer.json into keys: each model, what GGUF cannot say, damage. */
+/* tokenizer.json into keys: each model, what GGUF cannot express, damage. */
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/shared.h"
@@ -315,7 +315,7 @@ static void test_shapes(void **state)
     assert_null(pre_steps_of("kimi-k2"));
 }
 
-/* ---- what GGUF cannot say ------------------------------------------------------------------- */
+/* ---- what GGUF cannot express ------------------------------------------------------------------- */
 
 static const struct {
     const char *json, *named;

@@ -86,8 +86,7 @@ static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its folder");
     obstacle = judge(path, &info);
     if (obstacle != NULL)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "%s, where the old file would be put aside, is in the way: %s",
+        return refuse(error, GUFO_E_ARGUMENT, "%s, the place for the old file, is in the way: %s",
                       QUOTED(gufo_str_of(path + folder_len(path))), obstacle);
     *out = info.st_size == 0 ? ASIDE_EMPTY : ASIDE_OLD;
     return GUFO_OK;
@@ -146,7 +145,7 @@ static gufo_status remove_rubbish(commit *c, gufo_error *error)
             continue;
         c->failed = i;
         if (disk_unlink(p->path) != 0)
-            return fail_io(error, errno, "cannot remove what an earlier run has put aside");
+            return fail_io(error, errno, "cannot remove the file that an earlier run moved aside");
         p->aside = ASIDE_NONE;
         removed = true;
     }
@@ -436,7 +435,7 @@ static gufo_status check_old(const char *target, gufo_error *error)
 
     return obstacle == NULL
                ? GUFO_OK
-               : refuse(error, GUFO_E_ARGUMENT, "the old file cannot be put aside: %s", obstacle);
+               : refuse(error, GUFO_E_ARGUMENT, "the old file cannot be moved aside: %s", obstacle);
 }
 
 /* Looks where the old file would be, and notes it if an interrupted commit has put it there. */
@@ -483,7 +482,7 @@ gufo_status commit_check_replace(output *files, size_t count, bool replace, size
         files[i].replace = replace || (in_the_way && is_left(files, count, i));
         if (!replace && files[i].old != NULL)
             return refuse(error, GUFO_E_EXISTS,
-                          "target exists already: an interrupted run has put it aside");
+                          "target exists already: an interrupted run has moved it aside");
         if (in_the_way && !files[i].replace)
             return refuse(error, GUFO_E_EXISTS, "target exists already");
     }

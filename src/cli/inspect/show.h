@@ -25,7 +25,7 @@ static inline bool show_wants(const show_options *o, bool only)
     return only || !(o->only_summary || o->only_metadata || o->only_tensors);
 }
 
-/* Each writes one file.  False if the file was changed meanwhile. */
+/* Each writes one file.  False if the file was changed in the meantime. */
 bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
 bool show_write_markdown(const input *in, const show_options *options);

@@ -44,7 +44,7 @@ static bool is_of_word(char c)
 static gufo_status take_steps(reader *r, uint64_t count)
 {
     if (count > MAX_STEPS - r->steps)
-        return refuse(r->error, GUFO_E_LIMIT, "the configuration makes too much work");
+        return refuse(r->error, GUFO_E_LIMIT, "the configuration needs too much work");
     r->steps += (unsigned)count;
     return GUFO_OK;
 }

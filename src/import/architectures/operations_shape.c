@@ -233,7 +233,7 @@ gufo_status shape_repeat(const operation_call *c, gufo_error *error)
     gufo_status status;
 
     if (times == 0 || times > MOST_REPEATED)
-        return refuse(error, GUFO_E_ARGUMENT, "it cannot be there %" PRIu64 " times", times);
+        return refuse(error, GUFO_E_ARGUMENT, "it cannot occur %" PRIu64 " times", times);
     status = view_reshape(v, 2, shape, error);
     if (status == GUFO_OK)
         status = view_copy(&once, v, error);

@@ -40,12 +40,11 @@ static gufo_status fail_without_rule(const planning *pl, const item *it, gufo_er
 {
     const model_config *config = pl->planner.config;
 
-    gufo_status status =
-        plan_refuse(pl->planner.checkpoint, it->from, GUFO_E_TYPE, error,
-                    "no rule for tensor %s: neither the operations nor the names of %s (class %s) "
-                    "know it",
-                    QUOTED(it->from->name), config->architecture,
-                    config->class_name != NULL ? config->class_name : "unknown");
+    gufo_status status = plan_refuse(
+        pl->planner.checkpoint, it->from, GUFO_E_TYPE, error,
+        "no rule for tensor %s: neither the operations nor the names of %s (class %s) have it",
+        QUOTED(it->from->name), config->architecture,
+        config->class_name != NULL ? config->class_name : "unknown");
 
     return import_advise(status, GUFO_ADVICE_GENERIC, error);
 }

@@ -191,7 +191,8 @@ static gufo_status check_reach(torch_objects *o, const torch_tensor *t, uint64_t
         return fail_call(o, "a storage whose size 64 bits do not hold");
     if (!reach(t, first, &bytes) || bytes > most)
         return pickle_fail(&o->pickle, GUFO_E_MALFORMED,
-                           "a tensor ends behind its storage %s, which has %" PRIu64 " bytes",
+                           "a tensor ends past the end of its storage %s, which has %" PRIu64
+                           " bytes",
                            QUOTED(pickle_text(&o->pickle, storage->key)), most);
     /* A stride of 0, or windows that overlap: a few bytes would become as many as one likes. */
     if (size > most)
@@ -466,7 +467,7 @@ static gufo_status place_tensor(torch_objects *o, checkpoint_tensor *t, uint64_t
                                     : torch_storage_find(o, pickle_text(&o->pickle, storage->root));
 
     if (root == NULL || !root->located)
-        return pickle_fail(&o->pickle, GUFO_E_MALFORMED, "the data of storage %s are missing",
+        return pickle_fail(&o->pickle, GUFO_E_MALFORMED, "the data of storage %s is missing",
                            QUOTED(pickle_text(&o->pickle, storage->key)));
     t->offset += root->offset + storage->begin * torch_storage_width(storage);
     return GUFO_OK;

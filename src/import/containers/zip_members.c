@@ -174,7 +174,7 @@ static gufo_status read_entry(const zip_members *zip, uint64_t *at, zip_member *
     extra = u16(entry + 30);
     comment = u16(entry + 32);
     if (left - ENTRY_SIZE < name + extra + comment)
-        return fail_with(error, GUFO_E_MALFORMED, place, "the entry ends behind the directory");
+        return fail_with(error, GUFO_E_MALFORMED, place, "the entry ends past the directory");
     *out = (zip_member){.name = {(const char *)entry + ENTRY_SIZE, name},
                         .header = u32(entry + 42),
                         .stored = u32(entry + 20),
@@ -276,11 +276,11 @@ gufo_status zip_locate(const zip_members *zip, const zip_member *member, uint64_
     if (member->stored != member->size)
         return fail_with(error, GUFO_E_MALFORMED, member->header,
                          "member %s has %" PRIu64 " bytes in the archive, but %" PRIu64
-                         " as it says itself",
+                         " by its own header",
                          QUOTED(member->name), member->stored, member->size);
     if (!range_inside(*offset, member->size, zip->directory_at))
         return fail_with(error, GUFO_E_MALFORMED, member->header,
-                         "the bytes of member %s end behind the begin of the directory",
+                         "the bytes of member %s end past the start of the directory",
                          QUOTED(member->name));
     return GUFO_OK;
 }

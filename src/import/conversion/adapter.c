@@ -64,7 +64,7 @@ static gufo_status check_base(const conversion *c, const char *folder, gufo_erro
 
     if (c->bounds.follow || lstat(folder, &info) != 0 || !S_ISLNK(info.st_mode))
         return GUFO_OK;
-    (void)refuse(error, GUFO_E_MALFORMED, "what is called as the adapter's base is a symlink");
+    (void)refuse(error, GUFO_E_MALFORMED, "the folder named like the adapter's base is a symlink");
     fail_in(error, GUFO_FILE_INPUT, 0, folder);
     return import_advise(GUFO_E_MALFORMED, GUFO_ADVICE_FOLLOW, error);
 }
@@ -173,7 +173,7 @@ static gufo_status open_found(conversion *c, gufo_error *error)
         status = config_open(&c->config, folder, c->options.arch, false, &c->bounds,
                              &c->base.allocator, error);
     if (status == GUFO_OK)
-        status = import_warn(&c->base, error, "the base is taken to be %s", folder);
+        status = import_warn(&c->base, error, "gufo takes %s as the base", folder);
     mem_free(&c->base.allocator, folder);
     return status;
 }

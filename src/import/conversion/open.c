@@ -235,7 +235,7 @@ static gufo_status check_options(const char *path, const gufo_checkpoint_options
     if (flags_check(o->flags, known, "gufo_checkpoint_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     if ((o->flags & both) == both)
-        return refuse(error, GUFO_E_ARGUMENT, "neither tensors nor a vocabulary are wanted");
+        return refuse(error, GUFO_E_ARGUMENT, "neither tensors nor a vocabulary are requested");
     if ((o->flags & GUFO_CHECKPOINT_GENERIC) != 0 && o->arch == NULL)
         return refuse(error, GUFO_E_ARGUMENT,
                       "an architecture without rules needs a name: gufo_checkpoint_options.arch");

@@ -124,7 +124,7 @@ static void put_card(writing *w)
         put_scalar(w, name);
         put_text(w, "\n\n");
     }
-    put_text(w, "Made of a GGUF file by gufo export, version " GUFO_VERSION_STRING ".\n");
+    put_text(w, "Made from a GGUF file by gufo export, version " GUFO_VERSION_STRING ".\n");
 }
 
 gufo_status export_card(const gufo_model *model, export_files *files, gufo_error *error)

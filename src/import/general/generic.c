@@ -239,8 +239,8 @@ static gufo_status write_fields(generic_writer *w, json_t *object, unsigned leve
     json_t *value;
 
     if (levels == 0)
-        return refuse(w->error, GUFO_E_LIMIT,
-                      "config.json: more than %d objects inside one another", MOST_LEVELS);
+        return refuse(w->error, GUFO_E_LIMIT, "config.json: more than %d nested objects",
+                      MOST_LEVELS);
     json_object_foreach(object, name, value)
     {
         if (status != GUFO_OK)

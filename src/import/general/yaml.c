@@ -51,7 +51,7 @@ static json_t *read_value(yaml_reading *r, size_t least)
     if (yaml_peek(r, 0) == '\n' || yaml_peek(r, 0) == '#')
         return value;
     json_decref(value);
-    return yaml_wrong(r, "text behind a value");
+    return yaml_wrong(r, "text after a value");
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */

@@ -271,7 +271,7 @@ static bool read_style(yaml_reading *r, size_t least, block_style *style)
     }
     yaml_skip_spaces(r);
     return yaml_peek(r, 0) == '\n' || yaml_peek(r, 0) == '#' ||
-           yaml_wrong(r, "text behind | or >") != NULL;
+           yaml_wrong(r, "text after | or >") != NULL;
 }
 
 /* Whether the next line is of the block; an empty one always is.  Its text is at r->at then, behind

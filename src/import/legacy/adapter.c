@@ -161,7 +161,7 @@ static gufo_status add_pair(const conversion *c, growing_plan *g, const product 
         (void)snprintf(name, sizeof name, "%.*s", (int)p->own.name.len, p->own.name.data);
     else if (!names_map(c->config.architecture, p->own.name, name))
         return plan_refuse(&c->adapter.seen, &p->own, GUFO_E_TYPE, error,
-                           "no rule for tensor %s: the names of %s do not know it",
+                           "no rule for tensor %s: the names of %s do not have it",
                            QUOTED(p->own.name), c->config.architecture);
     status = view_open(&v, &c->adapter.seen, &p->own, g->plan->allocator, error);
     if (status == GUFO_OK)

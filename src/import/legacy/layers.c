@@ -52,7 +52,7 @@ static gufo_status check_blocks(const legacy_file *file, const legacy_blocks *bl
             status = fail_with(error, GUFO_E_MALFORMED, file->parts[0].source.size,
                                "layer %" PRIu64 " has %" PRIu64 " tensors %s%" PRIu64
                                ".*, others have %" PRIu64
-                               ": the file was cut off, or is no complete model",
+                               ": the file was cut off, or is not a complete model",
                                i, counts[i], blocks->start, i, layers > 1 ? counts[1] : 1);
     mem_free(file->allocator, counts);
     return status;

@@ -136,7 +136,7 @@ static gufo_status stack(const legacy_import *im, legacy_tensor *t, uint64_t lay
                              name, QUOTED(r->name));
         if (other->size != r->size || other->layout != r->layout || r->layout->block_length != 1)
             return fail_with(error, GUFO_E_MALFORMED, r->header,
-                             "tensor %s is not like %s, with which it becomes one", name,
+                             "tensor %s differs from %s, with which it is merged", name,
                              QUOTED(r->name));
         t->records[t->record_count++] = (uint32_t)(other - part->records);
     }
@@ -170,7 +170,7 @@ static gufo_status add_record(legacy_import *im, uint32_t index, uint32_t flags,
     if (t.order == ORDER_FLIPPED && r->layout->block_length > 1)
         return fail_with(
             error, GUFO_E_TYPE, r->header,
-            "tensor %s is quantized and lies the other way round, as no program made it",
+            "tensor %s is quantized with its dimensions swapped, which no program wrote",
             QUOTED(r->name));
     if (t.row != NULL)
         legacy_name_write(t.row, layer, t.name, sizeof t.name);

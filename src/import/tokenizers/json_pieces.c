@@ -253,7 +253,7 @@ static gufo_status score(piece_reading *p)
     return json_score_tokens(&reading);
 }
 
-/* ---- what GGUF cannot say ------------------------------------------------------------------- */
+/* ---- what GGUF cannot express ------------------------------------------------------------------- */
 
 /* In how many ways two tokens of the vocabulary make this one, which is not a very long one. */
 static uint64_t joins_of(const tokenizer_file *vocab, gufo_str text)

@@ -126,7 +126,7 @@ static gufo_status check_nothing_given(const gufo_job *job, gufo_error *error)
     for (uint64_t i = 0; i < job->piece_count; i++)
         if (job->pieces[i].how == PIECE_GIVEN && job->pieces[i].slice_rows > 0)
             return refuse(error, GUFO_E_ARGUMENT,
-                          "the data of tensor %s has to be given (gufo_job_open)",
+                          "the caller must give the data of tensor %s (gufo_job_open)",
                           QUOTED(job->pieces[i].name));
     return GUFO_OK;
 }

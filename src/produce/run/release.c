@@ -402,10 +402,10 @@ gufo_status release_check(const release *r, uint64_t units_done, bool found, con
         /* The identity of the job omits the time of a file that gets holes. */
         if (status == GUFO_OK && r->holes && stamp != NULL && !is_aside(input->name) &&
             *stamp != release_stamp(r))
-            status = fail_input(
-                r, i,
-                refuse(error, GUFO_E_CHANGED, "cannot resume: the input was changed meanwhile"),
-                error);
+            status = fail_input(r, i,
+                                refuse(error, GUFO_E_CHANGED,
+                                       "cannot resume: the input was changed in the meantime"),
+                                error);
     }
     return status;
 }

@@ -59,7 +59,7 @@ static gufo_status fail_without_choice(const gufo_size_plan *plan, uint64_t inde
         len += (size_t)snprintf(types + len, sizeof types - len, "%s%s", i > 0 ? ", " : "",
                                 loss.type->name);
     return refuse(error, GUFO_E_ARGUMENT,
-                  "no type is left for tensor %s: it is to have%s%s, and it may become %s",
+                  "no type is left for tensor %s: it must have%s%s, and it may become %s",
                   QUOTED(t->facts.name), least, most, types);
 }
 

@@ -213,8 +213,7 @@ static gufo_status check_end(const data_check *c, const gufo_model *shard, gufo_
     count = count_matrices(file, begin, end);
     if (count > 1)
         report(c, RULE_DATA_MISSING, begin, &place,
-               "the last %s are zeros, in which %" PRIu64
-               " tensors lie: the download did not finish",
+               "the last %s, with %" PRIu64 " tensors, are zeros: the download did not finish",
                zeros_text(end - begin, size), count);
     return GUFO_OK;
 }

@@ -50,14 +50,15 @@ static gufo_status take_bert(json_reading *r, const json_t *step)
                            : json_flag(r, step, "strip_accents", false);
     if (!json_flag(r, step, "clean_text", true) ||
         !json_flag(r, step, "handle_chinese_chars", true))
-        return json_unsayable(r, "GGUF cannot say that the BertNormalizer does not clean texts");
+        return json_unsayable(r,
+                              "GGUF cannot express that the BertNormalizer does not clean texts");
     return r->status;
 }
 
 static gufo_status take_prepend(json_reading *r, const json_t *step)
 {
     if (!str_is(json_word(r, step, "prepend"), WORD_START))
-        return json_unsayable(r, "GGUF cannot say what the normalizer Prepend adds");
+        return json_unsayable(r, "GGUF cannot express what the normalizer Prepend adds");
     r->space_prefix = true;
     return r->status;
 }
@@ -78,7 +79,7 @@ static gufo_status take_replace(json_reading *r, const json_t *step)
               (str_is(regex, "^ +| +$") && content.len == 0)))
         r->extra_spaces_removed = true;
     else
-        return json_unsayable(r, "GGUF cannot say that the normalizer replaces %s",
+        return json_unsayable(r, "GGUF cannot express that the normalizer replaces %s",
                               QUOTED(text.len > 0 ? text : regex));
     return GUFO_OK;
 }
@@ -118,7 +119,7 @@ static gufo_status take_metaspace(json_reading *r, const json_t *step)
              scheme = json_word(r, step, "prepend_scheme");
 
     if (replacement.len > 0 && !str_is(replacement, WORD_START))
-        return json_unsayable(r, "GGUF cannot say what Metaspace makes of spaces");
+        return json_unsayable(r, "GGUF cannot express what Metaspace makes of spaces");
     r->spaces_escaped = true;
     r->space_prefix |=
         scheme.len > 0 ? !str_is(scheme, "never") : json_flag(r, step, "add_prefix_space", true);
@@ -126,9 +127,8 @@ static gufo_status take_metaspace(json_reading *r, const json_t *step)
         json_note(r, "readers of GGUF files do not cut texts before each space, as Metaspace does: "
                      "ids differ where a token has a space inside");
     if (r->kind == PIECES && str_is(scheme, "first"))
-        json_note(r,
-                  "readers of GGUF files put a space behind special tokens, too, where Metaspace "
-                  "puts one before the text alone");
+        json_note(r, "readers of GGUF files put a space after special tokens, too, where Metaspace "
+                     "puts one before the text alone");
     return r->status;
 }
 
@@ -153,7 +153,7 @@ static gufo_status take_split(json_reading *r, const json_t *step)
 
     if (r->spaces_escaped && str_is(text, " "))
         return r->status;
-    return json_unsayable(r, "GGUF cannot say that the pre-tokenizer is Split");
+    return json_unsayable(r, "GGUF cannot express that the pre-tokenizer is Split");
 }
 
 static const step_row pre_tokenizers[] = {
@@ -178,7 +178,7 @@ static gufo_status take_row(json_reading *r, const json_t *step, gufo_str type, 
     for (size_t i = 0; i < table->count; i++)
         if (str_is(type, table->rows[i].type) && (table->rows[i].kinds & r->kind) != 0)
             return table->rows[i].take(r, step);
-    return json_unsayable(r, "GGUF cannot say that the %s is %s", table->what, QUOTED(type));
+    return json_unsayable(r, "GGUF cannot express that the %s is %s", table->what, QUOTED(type));
 }
 
 static gufo_status set_charsmap(json_reading *r)
@@ -234,10 +234,11 @@ gufo_status json_read_normalizer(json_reading *r)
     if (status == GUFO_OK && r->kind != BYTE_LEVEL)
         status = json_each_step(r, "pre_tokenizer", "pretokenizers", take_row, &pre);
     if (status == GUFO_OK && (r->kind & (PIECES | UNIGRAM)) != 0 && !r->spaces_escaped)
-        status = json_unsayable(r, "GGUF cannot say that spaces stay as they are in a vocabulary "
-                                   "of pieces");
+        status =
+            json_unsayable(r, "GGUF cannot express that spaces stay as they are in a vocabulary "
+                              "of pieces");
     if (status == GUFO_OK && r->kind == WORDPIECE && !r->words_split)
-        status = json_unsayable(r, "GGUF cannot say that the pre-tokenizer of WordPiece is not "
+        status = json_unsayable(r, "GGUF cannot express that the pre-tokenizer of WordPiece is not "
                                    "BertPreTokenizer");
     return status == GUFO_OK ? set_flags(r) : status;
 }

@@ -73,7 +73,8 @@ static gufo_status take(json_reading *r, const json_t *step, gufo_str type, void
 
     if (str_is(type, "ByteLevel") && json_flag(r, step, "add_prefix_space", true) &&
         r->status == GUFO_OK)
-        r->status = json_unsayable(r, "GGUF cannot say that ByteLevel adds a space before a text");
+        r->status =
+            json_unsayable(r, "GGUF cannot express that ByteLevel adds a space before a text");
     if (!append_step(r, step, type, out) || !append(out, gufo_str_of("\n")))
         return fail_memory(r->error);
     return r->status;

@@ -39,7 +39,7 @@ typedef struct json_reading {
 /* Fails, at no place of the text. */
 __attribute__((format(printf, 2, 3))) gufo_status json_wrong(json_reading *r, const char *format,
                                                              ...);
-/* What GGUF cannot say, and what makes little difference. */
+/* What GGUF cannot express, and what makes little difference. */
 __attribute__((format(printf, 2, 3))) gufo_status json_unsayable(json_reading *r,
                                                                  const char *format, ...);
 __attribute__((format(printf, 2, 3))) void json_note(json_reading *r, const char *format, ...);

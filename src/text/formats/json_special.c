@@ -62,7 +62,7 @@ static gufo_status take(json_reading *r, const json_t *step, gufo_str type, void
         return take_pair(r, step, context);
     if (str_is(type, "ByteLevel"))
         return r->status;
-    return json_unsayable(r, "GGUF cannot say that the post-processor is %s", QUOTED(type));
+    return json_unsayable(r, "GGUF cannot express that the post-processor is %s", QUOTED(type));
 }
 
 static gufo_status set_id(json_reading *r, const char *key, gufo_str text)
@@ -104,8 +104,8 @@ static gufo_status set_frame(json_reading *r, const frame *f)
     gufo_status status = GUFO_OK;
 
     if (f->before_count > 1 || f->behind_count > 1)
-        status = json_unsayable(r, "GGUF cannot say that the post-processor adds more than one "
-                                   "token before or behind a text");
+        status = json_unsayable(r, "GGUF cannot express that the post-processor adds more than one "
+                                   "token before or after a text");
     if (status == GUFO_OK && r->kind == WORDPIECE)
         return set_wordpiece(r, f);
     if (status == GUFO_OK && f->before_count > 0)

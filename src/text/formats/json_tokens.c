@@ -81,7 +81,8 @@ static gufo_status read_added(json_reading *r, const file_added *token)
     if (tokenizer_file_find_added(f, text) != token || (entry != NULL && entry->id != token->id))
         return json_wrong(r, "token %s has two ids", QUOTED(text));
     if (token->single_word || token->lstrip || token->rstrip)
-        json_note(r, "GGUF files do not say where %s takes white space, or stands alone",
+        json_note(r,
+                  "GGUF files do not record that %s strips white space or matches whole words only",
                   QUOTED(text));
     return place(r, token->id, text, special ? TOKEN_CONTROL : TOKEN_USER_DEFINED);
 }

@@ -35,7 +35,7 @@ gufo_status json_copy_merges(json_export *e, json_t *merges)
         if (json_array_append_new(merges, json_stringn(text.data, text.len)) != 0)
             return fail_memory(e->error);
     }
-    return walk.changed ? refuse(e->error, GUFO_E_CHANGED, "the file was changed meanwhile")
+    return walk.changed ? refuse(e->error, GUFO_E_CHANGED, "the file was changed in the meantime")
                         : GUFO_OK;
 }
 

@@ -33,13 +33,13 @@ static gufo_status check_bpe(json_reading *r)
     const json_t *model = model_of(r), *dropout = json_member(model, "dropout");
 
     if (json_word(r, model, "continuing_subword_prefix").len > 0)
-        return json_unsayable(r, "GGUF cannot say continuing_subword_prefix of BPE");
+        return json_unsayable(r, "GGUF cannot express continuing_subword_prefix of BPE");
     if (json_word(r, model, "end_of_word_suffix").len > 0)
-        return json_unsayable(r, "GGUF cannot say end_of_word_suffix of BPE");
+        return json_unsayable(r, "GGUF cannot express end_of_word_suffix of BPE");
     if (dropout != NULL && json_number_value(dropout) != 0.0)
-        return json_unsayable(r, "GGUF cannot say dropout of BPE");
+        return json_unsayable(r, "GGUF cannot express dropout of BPE");
     if (r->kind == PIECES && json_flag(r, model, "ignore_merges", false))
-        return json_unsayable(r, "GGUF cannot say ignore_merges of BPE with byte_fallback");
+        return json_unsayable(r, "GGUF cannot express ignore_merges of BPE with byte_fallback");
     return r->status;
 }
 
@@ -48,7 +48,7 @@ static gufo_status check_wordpiece(json_reading *r)
     gufo_str prefix = json_word(r, model_of(r), "continuing_subword_prefix");
 
     if (prefix.len > 0 && !str_is(prefix, "##"))
-        return json_unsayable(r, "GGUF cannot say that WordPiece continues words with %s",
+        return json_unsayable(r, "GGUF cannot express that WordPiece continues words with %s",
                               QUOTED(prefix));
     return r->status;
 }
@@ -56,7 +56,7 @@ static gufo_status check_wordpiece(json_reading *r)
 static gufo_status check_unigram(json_reading *r)
 {
     if (json_flag(r, model_of(r), "byte_fallback", false))
-        return json_unsayable(r, "GGUF cannot say byte_fallback of Unigram");
+        return json_unsayable(r, "GGUF cannot express byte_fallback of Unigram");
     return r->status;
 }
 

@@ -17,7 +17,7 @@ typedef struct tokenizer_json_options {
 /* Sets tokenizer.ggml.* keys of a document from a tokenizer.json: model, pre, tokens, scores,
  * token_type, merges, special ids and flags.  Special ids that the file does not tell (its
  * tokenizer_config.json does) are those of well-known texts.  `options` may be NULL.
- *   GUFO_E_TYPE       a part that GGUF cannot say, by its name
+ *   GUFO_E_TYPE       a part that GGUF cannot express, by its name
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT
  *                     what is wrong with it
  *   GUFO_E_MEMORY */

@@ -107,7 +107,7 @@ static gufo_status find_class(classing *c, const set_mask *mask, uint8_t *class)
         i++;
     if (i == MOST_CLASSES)
         return refuse(c->error, GUFO_E_LIMIT,
-                      "a regular expression tells more than %d classes of characters apart",
+                      "a regular expression distinguishes more than %d classes of characters",
                       MOST_CLASSES);
     if (i == c->count)
         c->masks[c->count++] = *mask;

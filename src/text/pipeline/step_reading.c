@@ -221,7 +221,7 @@ static gufo_status each(step_reading *r, const json_t *step, const char *list, s
     if (r->status != GUFO_OK || !step_is(r, "Sequence"))
         return r->status != GUFO_OK ? r->status : take(r, context);
     if (depth == STEP_DEPTH)
-        return step_refuse(r, GUFO_E_LIMIT, "more than %d sequences in each other", STEP_DEPTH);
+        return step_refuse(r, GUFO_E_LIMIT, "more than %d nested sequences", STEP_DEPTH);
     steps = step_list(r, list);
     for (size_t i = 0; r->status == GUFO_OK && i < json_array_size(steps); i++)
         r->status = each(r, json_array_get(steps, i), list, take, context, depth + 1);

@@ -323,7 +323,7 @@ static gufo_status apply_step(framing *f, const json_t *step, int depth, gufo_er
     if (kind->apply != NULL)
         return kind->apply(f, &p, &r);
     if (depth == STEP_DEPTH)
-        return step_refuse(&r, GUFO_E_LIMIT, "more than %d sequences in each other", STEP_DEPTH);
+        return step_refuse(&r, GUFO_E_LIMIT, "more than %d nested sequences", STEP_DEPTH);
     for (size_t i = 0; r.status == GUFO_OK && i < json_array_size(p.processors); i++)
         r.status = apply_step(f, json_array_get(p.processors, i), depth + 1, error);
     return r.status;

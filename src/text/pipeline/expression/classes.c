@@ -166,7 +166,7 @@ static gufo_status read_class(parser *p, code_ranges *out, bool *negated)
 
     p->classes++;
     *negated = parser_takes(p, "^");
-    status = ++p->depth > MOST_DEPTH ? parser_unknown(p, "too many classes in classes")
+    status = ++p->depth > MOST_DEPTH ? parser_unknown(p, "too many nested classes")
                                      : read_members(p, &c);
     if (status == GUFO_OK && c.has_left)
         status = limit_class(p, &c);

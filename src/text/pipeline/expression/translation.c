@@ -520,7 +520,7 @@ static gufo_status read_alternatives(parser *p, unsigned flags)
     gufo_status status;
 
     if (++p->depth > MOST_DEPTH)
-        return parser_unknown(p, "too many groups in groups");
+        return parser_unknown(p, "too many nested groups");
     for (;;) {
         status = read_branch(p, flags);
         if (status != GUFO_OK || !parser_takes(p, "|"))

@@ -231,7 +231,7 @@ static size_t field_end(gufo_str text, size_t at)
 static bool write_format(braces *b, gufo_str format, int depth)
 {
     if (depth < 0)
-        return !is_failed(fail_type(b->m, "fields of a format within each other"));
+        return !is_failed(fail_type(b->m, "nested fields in a format"));
     for (size_t at = 0; at < format.len; at++) {
         char c = format.data[at];
         size_t end;

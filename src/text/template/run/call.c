@@ -111,8 +111,7 @@ static value call_loop(machine *m, const loop *l, const arguments *in)
     if (in->count != 1 || l->node->op == 0)
         return fail_type(m, "a loop is called with one argument, and only if it is recursive");
     if (m->recursion == m->recursion_limit)
-        return fail_limit(m, "more than %u macros and loops within each other",
-                          (unsigned)m->recursion_limit);
+        return fail_limit(m, "more than %u nested macros and loops", (unsigned)m->recursion_limit);
     m->recursion++;
     ended = m->language->run_loop(m, l->node, in->items[0], l->depth + 1);
     m->recursion--;
@@ -276,8 +275,7 @@ value call_macro(machine *m, const macro *called, const arguments *in)
     value result;
 
     if (m->recursion == m->recursion_limit)
-        return fail_limit(m, "more than %u macros and loops within each other",
-                          (unsigned)m->recursion_limit);
+        return fail_limit(m, "more than %u nested macros and loops", (unsigned)m->recursion_limit);
     m->recursion++;
     result = run_macro(m, called, in);
     m->recursion--;

@@ -43,7 +43,7 @@ bool machine_enter(machine *m)
         m->depth++;
         return true;
     }
-    (void)fail_limit(m, "too much is within each other");
+    (void)fail_limit(m, "the template is nested too deep");
     return false;
 }
 
