@@ -105,7 +105,7 @@ read_tokenize() {
 }
 
 read_template() {
-    gufo template m.gguf
+    gufo template m.gguf </dev/null
 }
 
 read_vocab() {
