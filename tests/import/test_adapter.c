@@ -403,8 +403,8 @@ static void test_base(void **state)
         check((import != NULL) == known, "%s: %s", settings, error.message);
         check(known || (error.code == GUFO_E_NOT_FOUND && error.advice == GUFO_ADVICE_BASE),
               "%s: %s", settings, error.message);
-        check(!known || strstr(gufo_import_warning_at(import, 0), "as the base") != NULL,
-              "%s", settings);
+        check(!known || strstr(gufo_import_warning_at(import, 0), "as the base") != NULL, "%s",
+              settings);
         gufo_import_close(import);
         folder_remove(&w.folder);
     }
