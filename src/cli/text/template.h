@@ -35,6 +35,7 @@ void template_close(templating *t);
 /* Sets the variables: those of --context, or the ones that transformers sets; then what other
  * options give. */
 int template_set_variables(templating *t);
+
 /* Sets a variable, or with NULL one for each member of an object, to JSON that came `from` somewhere. */
 int template_set(templating *t, const char *name, gufo_str json, const char *from);
 /* Reads a file of JSON; the caller frees it with small_file_free. */
