@@ -56,6 +56,22 @@ static folder new_folder(void)
     return f;
 }
 
+/* Sets a field, "a" or "object.a", of the text model where the configuration has one. */
+static void set_field(json_t *config, const char *field, json_t *value)
+{
+    json_t *text = json_object_get(config, "text_config");
+    json_t *holder = json_is_object(text) ? text : config;
+    const char *dot = strchr(field, '.');
+    char name[64];
+
+    if (dot != NULL) {
+        (void)snprintf(name, sizeof name, "%.*s", (int)(dot - field), field);
+        holder = json_object_get(holder, name);
+        field = dot + 1;
+    }
+    assert_int_equal(json_object_set_new(holder, field, value), 0);
+}
+
 /* Writes a configuration where a field has another value. */
 static void write_config(const folder *f, const char *base, const char *field, const char *value)
 {
@@ -63,7 +79,7 @@ static void write_config(const folder *f, const char *base, const char *field, c
     char *text;
 
     check(config != NULL && other != NULL, "%s: %s", field, value);
-    assert_int_equal(json_object_set_new(config, field, other), 0);
+    set_field(config, field, other);
     text = json_dumps(config, 0);
     assert_non_null(text);
     write_text(f, "config.json", text);
@@ -114,7 +130,7 @@ static const struct contradiction {
     {"hidden_size", "9", "hidden_size (9): "},
     {"hidden_size", "0", "hidden_size (0): "},
     {"intermediate_size", "24", "intermediate_size (24): tensor \"blk.0.ffn_down.weight\""},
-    {"intermediate_size", "0", "intermediate_size (0): tensor \"blk.0.ffn_down.weight\""},
+    {"intermediate_size", "0", "intermediate_size (0): the checkpoint has feed-forward parts"},
     {"head_dim", "4", "head_dim (4): tensor \"blk.0.attn_k.weight\""},
     {"head_dim", "0", "head_dim (0): "},
     {"num_key_value_heads", "1", "num_key_value_heads (1): tensor \"blk.0.attn_k.weight\""},
@@ -133,11 +149,11 @@ static const struct contradiction {
     {"rope_theta", "[]", "rope.rope_theta is a list"},
     {"num_local_experts", "8", "num_local_experts (8): "},
     {"hidden_act", "\"gelu\"", "hidden_act: readers of the architecture compute silu"},
-    {"hidden_act", "0", "hidden_act: "},
+    {"hidden_act", "0", "hidden_act (0): "},
     {"rope_scaling", "{\"rope_type\": \"spiral\", \"factor\": 2}", "rope_type: not a type"},
     {"rope_scaling", "{\"rope_type\": \"linear\"}", "rope_type: readers"},
     {"rope_scaling", "{\"rope_type\": \"linear\", \"factor\": 0}",
-     "rope_scaling.factor: not above"},
+     "rope_scaling.factor (0): not above"},
     {"rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": \"8\"}", "rope.factor is a text"},
     {"rope_scaling", "{\"rope_type\": \"longrope\", \"factor\": 8}", "rope_type: readers"},
     {"rope_scaling", "{\"rope_type\": \"llama3\", \"high_freq_factor\": \"4\"}",
@@ -164,10 +180,77 @@ static const struct wrong_field {
     {"glm-dsa", "index_head_dim", "3", "index_head_dim (3): "},
     {"whisper", "d_model", "64", "d_model (64): "},
     {"whisper", "encoder_layers", "3", "encoder_layers (3): "},
-    {"starcoder", "n_inner", "7", "n_inner: "},
-    {"phi2", "intermediate_size", "7", "intermediate_size: "},
+    {"starcoder", "n_inner", "7", "n_inner (7): "},
+    {"phi2", "intermediate_size", "7", "intermediate_size (7): "},
     {"nomic-bert", "prenorm", "true", "prenorm: "},
     {"glm4moe", "attention_bias", "false", "attention_bias: the checkpoint has biases"},
+    {"gemma4", "num_attention_heads", "8", "num_attention_heads (8): "},
+    {"gemma4", "num_key_value_heads", "4", "num_key_value_heads (4)"},
+    {"gemma4", "num_global_key_value_heads", "2", "num_global_key_value_heads (2)"},
+    {"gemma4", "head_dim", "16", "head_dim (16): "},
+    {"gemma4", "global_head_dim", "32", "global_head_dim (32): "},
+    {"gemma4", "intermediate_size", "0", "intermediate_size (0): "},
+    {"gemma4-moe", "hidden_size_per_layer_input", "8",
+     "hidden_size_per_layer_input (8): the checkpoint has no embedding of blocks"},
+    {"gemma4-moe", "num_kv_shared_layers", "3",
+     "num_kv_shared_layers (3): more than there are blocks"},
+    {"mimo2", "swa_head_dim", "16", "swa_head_dim (16): readers of the architecture take head_dim"},
+    {"mimo2", "swa_v_head_dim", "8", "swa_v_head_dim (8): readers"},
+    {"mimo2", "swa_num_attention_heads", "2", "swa_num_attention_heads (2): readers"},
+    {"mimo2", "swa_num_key_value_heads", "-4", "is -4; counts are not below 0"},
+    {"mimo2", "hybrid_layer_pattern", "[0]", "hybrid_layer_pattern: not one for each block"},
+    {"mimo2", "hybrid_layer_pattern", "[7, 1]", "hybrid_layer_pattern: not 0 or 1"},
+    {"minimax-m3", "sparse_attention_config.sparse_num_index_heads", "2",
+     "sparse_attention_config.sparse_num_index_heads (2): "},
+    {"minimax-m3", "sparse_attention_config.sparse_index_dim", "16",
+     "sparse_attention_config.sparse_index_dim (16): "},
+    {"rwkv4", "hidden_size", "64", "hidden_size (64): the embedding has other rows"},
+    {"rwkv4", "attention_hidden_size", "64", "attention_hidden_size (64): "},
+    {"rwkv4", "intermediate_size", "65", "intermediate_size (65): "},
+    {"rwkv4", "num_hidden_layers", "3",
+     "num_hidden_layers (3): the checkpoint has another number of blocks"},
+    {"rwkv4", "vocab_size", "41", "vocab_size (41): the embedding has another number of rows"},
+    {"rwkv7", "head_size", "7", "head_size (7): it does not divide"},
+    {"rwkv7-fla", "intermediate_size", "64", "intermediate_size (64): tensor"},
+    {"bert-labels", "id2label", "{\"0\": \"low\", \"1\": \"high\"}",
+     "id2label: the classifier has another number of rows"},
+    {"bert-labels", "type_vocab_size", "3", "type_vocab_size (3): the table of token types"},
+    {"qwen2moe", "shared_expert_intermediate_size", "0",
+     "shared_expert_intermediate_size (0): the checkpoint has a shared expert"},
+    {"hy_v3", "num_shared_experts", "0",
+     "num_shared_experts (0): the checkpoint has shared experts"},
+    {"hunyuan-moe", "num_shared_expert", "[2, 2]",
+     "num_shared_expert: the shared expert has another size"},
+    {"nemotron_h_moe", "n_shared_experts", "0",
+     "n_shared_experts (0): the checkpoint has shared experts"},
+    {"nemotron_h_moe", "moe_intermediate_size", "32",
+     "moe_intermediate_size (32): the experts have another size"},
+    {"nemotron_h_moe", "moe_shared_expert_intermediate_size", "0",
+     "moe_shared_expert_intermediate_size (0): "},
+    {"ernie4_5-moe", "moe_num_shared_experts", "3", "moe_num_shared_experts (3): "},
+    {"nomic-bert-moe", "moe_every_n_layers", "1", "moe_every_n_layers (1): readers"},
+    {"granite", "head_dim", "16", "head_dim: the projection of queries has another number of rows"},
+    {"granitehybrid", "mamba_d_head", "16", "mamba_d_head (16): "},
+    {"falcon-h1", "mamba_n_heads", "8", "mamba_n_heads (8): "},
+    {"mamba2", "num_heads", "4", "num_heads (4): "},
+    {"kimi-linear", "linear_attn_config.num_heads", "8", "linear_attn_config.num_heads (8): "},
+    {"kimi-linear", "linear_attn_config.head_dim", "16", "linear_attn_config.head_dim (16): "},
+    {"kimi-linear", "linear_attn_config.full_attn_layers", "[1, 2]",
+     "linear_attn_config.full_attn_layers: "},
+    {"kimi-linear", "linear_attn_config.kda_layers", "[]", "linear_attn_config.kda_layers: "},
+    {"chatglm", "padded_vocab_size", "64", "padded_vocab_size (64): "},
+    {"chatglm", "kv_channels", "4", "kv_channels (4): "},
+    {"deepseek2-lite", "q_lora_rank", "8",
+     "q_lora_rank (8): the checkpoint has no compressed queries"},
+    {"glm4moe", "num_hidden_layers", "1", "num_hidden_layers (1): the checkpoint has more blocks"},
+    {"internlm2", "bias", "true", "bias: the checkpoint has"},
+    {"lfm2moe", "use_expert_bias", "false",
+     "use_expert_bias: the checkpoint has biases of experts"},
+    {"t5", "num_decoder_layers", "0", "num_decoder_layers (0): the checkpoint has another number"},
+    {"whisper", "encoder_ffn_dim", "32", "encoder_ffn_dim (32): "},
+    {"whisper", "decoder_ffn_dim", "32", "decoder_ffn_dim (32): "},
+    {"whisper", "vocab_size", "41", "vocab_size (41): the embedding"},
+    {"qwen3next", "layer_types", "[\"full_attention\"]", "layer_types: not one for each block"},
 };
 
 /* With the flag the model is opened all the same, and the sentence is a warning. */
@@ -282,11 +365,11 @@ static void test_doubts(void **state)
         {"rope_scaling", "{\"rope_type\": \"dynamic\", \"factor\": 2}",
          "rope_type: readers do not"},
         {"tie_word_embeddings", "true", "tie_word_embeddings: "},
-        {"tie_word_embeddings", "1", "tie_word_embeddings: neither"},
+        {"tie_word_embeddings", "1", "tie_word_embeddings (1): neither"},
         {"rms_norm_eps", "1", "rms_norm_eps (1): "},
         {"rms_norm_eps", "-1", "rms_norm_eps (-1): "},
-        {"bos_token_id", "5", "bos_token_id: not the id of a token"},
-        {"eos_token_id", "-1", "eos_token_id: not the id of a token"},
+        {"bos_token_id", "5", "bos_token_id (5): not the id of a token"},
+        {"eos_token_id", "-1", "eos_token_id (-1): not the id of a token"},
     };
     folder f = new_folder();
 
@@ -303,6 +386,39 @@ static void test_doubts(void **state)
         gufo_import_close(import);
     }
     folder_remove(&f);
+}
+
+static const struct wrong_field other_doubts[] = {
+    {"phimoe", "rope_scaling.long_mscale", "2.5", "rope_scaling.long_mscale (2.5): readers"},
+    {"phimoe", "rope_scaling.short_mscale", "2.5", "rope_scaling.short_mscale (2.5): readers"},
+    {"granitehybrid", "position_embedding_type", "\"rope\"", "position_embedding_type: readers"},
+    {"dream", "mask_token_id", "40", "mask_token_id (40): not the id of a token"},
+    {"bert", "pad_token_id", "40", "pad_token_id (40): not the id of a token"},
+    {"t5", "decoder_start_token_id", "40", "decoder_start_token_id (40): not the id of a token"},
+    {"lfm2moe", "norm_topk_prob", "7", "norm_topk_prob (7): neither true nor false"},
+    {"gemma4", "layer_types", "[\"sliding_attention\", \"round_attention\"]",
+     "layer_types: not a known kind of block"},
+};
+
+static void test_other_doubts(void **state)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(other_doubts); i++) {
+        const struct wrong_field *row = &other_doubts[i];
+        folder f = folder_new();
+        gufo_error error = no_error();
+        gufo_import *import;
+
+        write_model(&f, row->model, row->field, row->value);
+        import = gufo_import_checkpoint(f.path, &options, &error);
+        check(import != NULL, "%s %s: %s", row->model, row->field, error.message);
+        check(warns(import, row->message), "%s %s: no warning, but %s", row->model, row->field,
+              gufo_import_warning_at(import, 0));
+        gufo_import_close(import);
+        folder_remove(&f);
+    }
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -482,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_doubts),
         cmocka_unit_test(test_other_architectures),
+        cmocka_unit_test(test_other_doubts),
         cmocka_unit_test(test_bases),
         cmocka_unit_test(test_sound),
         cmocka_unit_test(test_tensor),

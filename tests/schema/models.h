@@ -90,15 +90,22 @@ static inline void model_text(model *m, const char *key, const char *value)
     snprintf(k->text, sizeof k->text, "%s", value);
 }
 
-/* An array of uint32. */
-static inline void model_list(model *m, const char *key, uint64_t count, const uint32_t *items)
+/* An array of numbers of 4 bytes. */
+static inline void model_array(model *m, const char *key, gufo_value_type type, uint64_t count,
+                               const uint32_t *items)
 {
     model_key *k = model_set(m, key, GUFO_VALUE_ARRAY);
 
-    check(count <= MODEL_ITEMS, "%s", key);
+    check(count <= MODEL_ITEMS && gufo_value_type_size(type) == 4, "%s", key);
+    k->value.as.array.type = type;
     k->value.as.array.count = count;
     for (uint64_t i = 0; i < count; i++)
         k->items[i] = items[i];
+}
+
+static inline void model_list(model *m, const char *key, uint64_t count, const uint32_t *items)
+{
+    model_array(m, key, GUFO_VALUE_UINT32, count, items);
 }
 
 /* Sets the keys of a text (keys.h). */
@@ -108,7 +115,7 @@ static inline void model_keys(model *m, const char *keys)
 
     for (const char *at = keys; at != NULL && key_text_next(&at, &k);)
         if (k.value.type == GUFO_VALUE_ARRAY)
-            model_list(m, k.key, k.items.count, k.items.items);
+            model_array(m, k.key, k.items.type, k.items.count, k.items.items);
         else if (k.value.type == GUFO_VALUE_STRING)
             model_text(m, k.key, k.text);
         else
@@ -178,7 +185,8 @@ static inline void model_write_key(gufo_document *d, const model_key *k)
 
     if (k->value.type == GUFO_VALUE_ARRAY)
         status = gufo_document_set_array(
-            d, k->key, &(gufo_items){GUFO_VALUE_UINT32, k->value.as.array.count, k->items}, &error);
+            d, k->key, &(gufo_items){k->value.as.array.type, k->value.as.array.count, k->items},
+            &error);
     else if (k->value.type == GUFO_VALUE_STRING)
         status = gufo_document_set_text(d, k->key, k->text, &error);
     else

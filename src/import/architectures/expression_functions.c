@@ -373,6 +373,10 @@ static gufo_status compute_length(expression_call *c, term *out, gufo_error *err
         *out = term_of_integer((int64_t)a->text.len);
         return GUFO_OK;
     }
+    if (a->kind == TERM_OBJECT) {
+        *out = term_of_integer((int64_t)json_object_size(a->json));
+        return GUFO_OK;
+    }
     *out = term_of_integer((int64_t)json_array_size(a->json));
     return check_list(a, error);
 }
@@ -593,25 +597,56 @@ static gufo_status compute_written(expression_call *c, term *out, gufo_error *er
     return status;
 }
 
-/* Whether the document has a tensor with a name of that pattern. */
-static bool has_tensor(const gufo_document *document, gufo_str pattern)
+/* Whether the document has a tensor with a name of that pattern: the first one. */
+static bool has_tensor(const gufo_document *document, gufo_str pattern, gufo_document_tensor *out)
 {
-    gufo_document_tensor tensor;
-
     if (memchr(pattern.data, '*', pattern.len) == NULL)
-        return gufo_document_tensor_find(document, pattern, NULL, NULL);
-    for (uint64_t i = 0; gufo_document_tensor_at(document, i, &tensor); i++)
-        if (pattern_matches(pattern, tensor.name, NULL))
+        return gufo_document_tensor_find(document, pattern, NULL, out);
+    for (uint64_t i = 0; gufo_document_tensor_at(document, i, out); i++)
+        if (pattern_matches(pattern, out->name, NULL))
             return true;
     return false;
 }
 
 static gufo_status compute_made(expression_call *c, term *out, gufo_error *error)
 {
+    gufo_document_tensor tensor;
     gufo_status status = check_text(&c->arguments[0], error);
 
     *out = term_of_bool(status == GUFO_OK && c->scope->document != NULL &&
-                        has_tensor(c->scope->document, c->arguments[0].text));
+                        has_tensor(c->scope->document, c->arguments[0].text, &tensor));
+    return status;
+}
+
+/* A dimension of the first tensor of a pattern, absent without one. */
+static gufo_status compute_dimension(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_document_tensor tensor;
+    int64_t index;
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    *out = (term){.kind = TERM_ABSENT};
+    if (status == GUFO_OK)
+        status = term_integer(&c->arguments[1], &index, error);
+    if (status == GUFO_OK && index >= 0 && index < GUFO_MAX_DIMS && c->scope->document != NULL &&
+        has_tensor(c->scope->document, c->arguments[0].text, &tensor) &&
+        tensor.dims[index] <= INT64_MAX)
+        *out = term_of_integer((int64_t)tensor.dims[index]);
+    return status;
+}
+
+/* How many tensors have names of a pattern. */
+static gufo_status compute_count(expression_call *c, term *out, gufo_error *error)
+{
+    gufo_document_tensor tensor;
+    int64_t count = 0;
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    for (uint64_t i = 0; status == GUFO_OK && c->scope->document != NULL &&
+                         gufo_document_tensor_at(c->scope->document, i, &tensor);
+         i++)
+        count += pattern_matches(c->arguments[0].text, tensor.name, NULL);
+    *out = term_of_integer(count);
     return status;
 }
 
@@ -673,6 +708,8 @@ static const expression_function functions[] = {
     {"labels", 1, 1, false, compute_labels},
     {"written", 1, 1, false, compute_written},
     {"made", 1, 1, false, compute_made},
+    {"dimension", 2, 2, false, compute_dimension},
+    {"count", 1, 1, false, compute_count},
     {"token", 1, 1, false, compute_token},
 };
 

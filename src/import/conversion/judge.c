@@ -234,7 +234,8 @@ static void join_witnesses(judging *j)
     }
 }
 
-/* The key that most dimensions speak against, of those that more speak against than for; NULL: none. */
+/* The key that most dimensions speak against, of those that no more speak for than against; NULL: none.  A list
+ * may be wrong for every other block. */
 static const witness *guilty(const judging *j)
 {
     const witness *worst = NULL;
@@ -242,7 +243,7 @@ static const witness *guilty(const judging *j)
     for (size_t i = 0; i < j->count; i++) {
         const witness *w = &j->witnesses[i];
 
-        if (w->wrong > w->fit &&
+        if (w->wrong > 0 && w->wrong >= w->fit &&
             (worst == NULL || w->fit * worst->wrong < worst->fit * w->wrong ||
              (w->fit * worst->wrong == worst->fit * w->wrong && w->wrong > worst->wrong)))
             worst = w;
@@ -292,6 +293,23 @@ static gufo_status judge_model(conversion *c, gufo_error *error)
 
 /* ---- what the configuration says ------------------------------------------------------------- */
 
+/* "hidden_size (65)": a field of a row, with its value if that is a number. */
+static void name_field(const expression_scope *scope, const char *field, char out[FIELDS_SIZE])
+{
+    expression_result result = {.made = NULL};
+    json_t *value = NULL, *fields = json_object();
+
+    if (expression_evaluate(scope, field, &result, NULL) == GUFO_OK &&
+        term_is_number(&result.value))
+        value = term_to_json(&result.value);
+    (void)snprintf(out, FIELDS_SIZE, "%s", field);
+    if (fields != NULL && value != NULL && json_object_set(fields, field, value) == 0)
+        list_fields(fields, out);
+    json_decref(fields);
+    json_decref(value);
+    expression_result_free(&result);
+}
+
 /* A row "check": its key is the field, its type whether the sentence is an error. */
 static gufo_status doubt(void *context, const rule *row, gufo_error *error)
 {
@@ -299,16 +317,17 @@ static gufo_status doubt(void *context, const rule *row, gufo_error *error)
     const expression_scope scope = {.config = &c->config, .fields = c->config.edited};
     expression_result result = {.made = NULL};
     gufo_status status = expression_evaluate(&scope, row->value, &result, error);
-    char sentence[GUFO_MESSAGE_SIZE] = "";
+    char sentence[GUFO_MESSAGE_SIZE] = "", field[FIELDS_SIZE];
 
     if (status == GUFO_OK && result.value.kind == TERM_TEXT)
         copy_text(sentence, sizeof sentence, result.value.text);
     expression_result_free(&result);
     if (status != GUFO_OK)
         return status;
+    name_field(&scope, row->key, field);
     return strcmp(row->type, "error") == 0 && !is_forced(c)
-               ? fail_field(c, row->key, sentence, error)
-               : import_warn(&c->base, error, "%s: %s", row->key, sentence);
+               ? fail_field(c, field, sentence, error)
+               : import_warn(&c->base, error, "%s: %s", field, sentence);
 }
 
 static gufo_status judge_fields(conversion *c, gufo_error *error)

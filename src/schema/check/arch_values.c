@@ -182,6 +182,40 @@ bool arch_value(const check_context *c, gufo_str name, uint64_t block, uint64_t 
            (!has_default(c, arch_short_name(name)) && note_missing(c, name));
 }
 
+/* Lengths that blocks with a sliding window have a key of their own for. */
+static const struct {
+    const char *name, *with_window;
+} window_lengths[] = {
+    {"key_length", "key_length_swa"},
+    {"value_length", "value_length_swa"},
+};
+
+static bool has_window(const check_context *c, uint64_t block)
+{
+    gufo_entry entry;
+    gufo_value element;
+    bool window;
+
+    return arch_entry(c, gufo_str_of("sliding_window_pattern"), &entry) &&
+           entry.value.type == GUFO_VALUE_ARRAY && entry.value.as.array.type == GUFO_VALUE_BOOL &&
+           gufo_array_at(&entry.value.as.array, block, &element, NULL) == GUFO_OK &&
+           gufo_value_bool(&element, &window, NULL) == GUFO_OK && window;
+}
+
+bool arch_block_value(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
+{
+    gufo_entry entry;
+
+    for (size_t i = 0; i < sizeof window_lengths / sizeof *window_lengths; i++) {
+        gufo_str other = gufo_str_of(window_lengths[i].with_window);
+
+        if (gufo_str_equal(name, gufo_str_of(window_lengths[i].name)) &&
+            arch_entry(c, other, &entry) && has_window(c, block))
+            return arch_value(c, other, block, out);
+    }
+    return arch_value(c, name, block, out);
+}
+
 block_range schema_block_range(const check_context *c, uint64_t count)
 {
     block_range range = {count, count};

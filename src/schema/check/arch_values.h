@@ -18,6 +18,10 @@ bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out);
 /* The value for a block, with the defaults of the specification; false if it is not known. */
 bool arch_value(const check_context *c, gufo_str name, uint64_t block, uint64_t *out);
 
+/* The same where blocks with a sliding window have a key of their own: "key_length" is "key_length_swa"
+ * there. */
+bool arch_block_value(const check_context *c, gufo_str name, uint64_t block, uint64_t *out);
+
 /* The number of tokens; false if the file does not say it. */
 bool vocabulary_size(const check_context *c, uint64_t *out);
 

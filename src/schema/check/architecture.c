@@ -213,6 +213,33 @@ static void check_lengths(check_context *c)
             report_length(c, &entry, blocks, &range);
 }
 
+/* Some lists of counts have a type with a sign. */
+static void check_signs(check_context *c)
+{
+    static const char *const counts[] = {"attention.head_count", "attention.head_count_kv",
+                                         "feed_forward_length"};
+    gufo_entry entry;
+    gufo_value element;
+    int64_t number;
+
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        uint64_t at = 0;
+        gufo_array_iter iter;
+
+        if (!schema_arch_entry(c, &entry, "%s", counts[i]) || entry.value.type != GUFO_VALUE_ARRAY)
+            continue;
+        iter = gufo_array_start(&entry.value.as.array);
+        for (; gufo_array_next(&iter, &element); at++)
+            if (gufo_value_i64(&element, &number, NULL) == GUFO_OK && number < 0) {
+                schema_report(c, RULE_COUNT_NEGATIVE, at_entry(&entry),
+                              "element %" PRIu64 " of key %s is %" PRId64
+                              "; counts are not below 0",
+                              at, QUOTED(entry.key), number);
+                break;
+            }
+    }
+}
+
 /* Experts of which none is used. */
 static void check_unused(check_context *c)
 {
@@ -455,6 +482,7 @@ void schema_check_architecture(check_context *c)
         check_epsilons(c, parts[i]);
     }
     check_lengths(c);
+    check_signs(c);
     check_experts(c);
     check_expert_groups(c);
     check_rope_dimensions(c);

@@ -68,7 +68,7 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
     shape_lookup *lookup = context;
 
     if (!gufo_str_equal(name, gufo_str_of("vocab")))
-        return arch_value(lookup->t->c, name, block, out);
+        return arch_block_value(lookup->t->c, name, block, out);
     lookup->asked_vocabulary = true;
     if (lookup->t->c->read != NULL)
         return vocabulary_size(lookup->t->c, out);

@@ -114,6 +114,8 @@ static const rule_row rows[] = {
     {"M214", "too few", without_tensors, NULL, "llama.expert_group_used_count", 0,
      "llama.expert_count uint32 8; llama.expert_used_count uint32 3; "
      "llama.expert_group_count uint32 4; llama.expert_group_used_count uint32 1"},
+    {"M215", "heads of a block", without_tensors, NULL, "llama.attention.head_count_kv", 0,
+     "llama.attention.head_count_kv int32[] 2 -2"},
     {"M207", "odd", tiny_llama, NULL, "llama.rope.dimension_count", 0,
      "llama.rope.dimension_count uint32 15"},
     {"M207", "past the head", tiny_llama, NULL, "llama.rope.dimension_count", 0,

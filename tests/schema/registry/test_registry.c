@@ -268,7 +268,7 @@ static void test_tensor_needs(void **state)
         {"mamba", "blk.{bid}.ssm_x", GUFO_REQUIRED,
          "ssm.inner_size,ssm.time_step_rank+2*ssm.state_size", ""},
         {"phi3", "blk.{bid}.ffn_up", GUFO_OPTIONAL, "embedding_length,2*feed_forward_length", ""},
-        {"gemma4", "blk.{bid}.attn_k", GUFO_OPTIONAL, "-", ""},
+        {"gemma4", "rope_freqs", GUFO_OPTIONAL, "-", ""},
         {"qwen2", "blk.{bid}.ffn_up", GUFO_OPTIONAL, "", ""},
     };
 
