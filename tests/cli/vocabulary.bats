@@ -133,12 +133,20 @@ Merges: 4 and 4; they differ from rank 3 on'
     make_gguf m.gguf kv general.architecture string gpt2 \
         kv tokenizer.huggingface.json string "$(hugging_face)"
     run -0 gufo vocab m.gguf
-    [[ $output == *'  model          gpt2 (BPE)'*'  pre-tokenizer  gpt-2'*'  tokens         4: 3 normal, 1 control'* ]]
+    [[ $output == *'  model          huggingface (BPE)'*'  tokens         4: 3 normal, 1 control'*'  unreachable    none'* ]]
+    gufo vocab --export tokenizer.json -o - m.gguf | cmp - <(hugging_face)
     run -0 gufo tokenize --ids m.gguf 'ab<|end|>ba'
     same '[2, 3, 1, 0]'
     make_gguf bad.gguf kv tokenizer.huggingface.json string '{"model": {"type": "WordLevel"}}'
     run -3 gufo vocab bad.gguf
-    same 'gufo: bad.gguf: tokenizer.json: a model of type "WordLevel" is not supported'
+    has 'gufo: bad.gguf: '
+}
+
+@test "vocab: tokens of a tokenizer.json that stand inside words are reachable" {
+    make_gguf m.gguf kv tokenizer.huggingface.json string '{"added_tokens": [], "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true}, "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "##b": 2, "a b": 3}}}'
+    run -0 gufo vocab --list=unreachable m.gguf
+    has '"a b"'
+    [[ $output != *'##b'* ]]
 }
 
 @test "vocab: a model that has a vocabulary of RWKV World alone" {
@@ -213,7 +221,13 @@ Merges: 4 and 4; they differ from rank 3 on'
     run -0 gufo vocab --export tokenizer.json m.gguf
     same ''
     make_gguf back.gguf kv tokenizer.huggingface.json string "$(sed 's/\\/\\\\/g' tokenizer.json)"
-    run -0 gufo vocab diff m.gguf back.gguf
+    for text in 'hello' ' hell he<|end|>o' ''; do
+        run -0 gufo tokenize --ids m.gguf "$text"
+        expected=$output
+        run -0 gufo tokenize --ids back.gguf "$text"
+        same "$expected"
+    done
+    gufo vocab --export tokenizer.json -o - back.gguf | cmp - <(printf %s "$(cat tokenizer.json)")
     run -2 gufo vocab --export tokenizer.json m.gguf
     same "gufo: tokenizer.json: target exists already (--force replaces it)"
     gufo vocab --force --export tokenizer.json m.gguf

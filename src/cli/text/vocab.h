@@ -33,8 +33,6 @@ extern const char *const vocab_lists[], *const vocab_forms[];
 /* A model that was opened for its vocabulary. */
 typedef struct vocab_input {
     input in;
-    gufo_model *made;       /* of a vocabulary in the form of another program; else NULL */
-    const gufo_model *keys; /* the one of both that has tokenizer.ggml.* */
     gufo_vocab *vocab;
 } vocab_input;
 

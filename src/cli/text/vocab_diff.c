@@ -220,7 +220,7 @@ static gufo_array_iter start_merges(const vocab_input *v, uint64_t *count)
     gufo_array none = {.type = GUFO_VALUE_STRING, .encoding = {3, GUFO_LITTLE_ENDIAN}},
                array = none;
 
-    if (gufo_key_array(v->keys, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &array, NULL) !=
+    if (gufo_key_array(v->in.model, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &array, NULL) !=
         GUFO_OK)
         array = none;
     *count = array.count;

@@ -33,7 +33,7 @@ int vocab_export(const vocab_input *v, const vocab_options *options)
     int code;
 
     if (options->form == EXPORT_TOKENIZER_JSON)
-        status = tokenizer_json_write(v->keys, v->vocab, &bytes, &error);
+        status = tokenizer_json_write(v->in.model, v->vocab, &bytes, &error);
     else
         status = vocab_txt_write(v->vocab, &bytes, &error);
     code = status == GUFO_OK ? save(v, path, &bytes, options->base.shared->force)

@@ -36,9 +36,12 @@ static json_t *text_of(gufo_str text)
 static const struct {
     const char *key, *field;
 } specials[] = {
-    {KEY("bos_token_id"), "bos_token"},     {KEY("eos_token_id"), "eos_token"},
-    {KEY("unknown_token_id"), "unk_token"}, {KEY("separator_token_id"), "sep_token"},
-    {KEY("padding_token_id"), "pad_token"}, {KEY("mask_token_id"), "mask_token"},
+    {TOKENIZER_KEY("bos_token_id"), "bos_token"},
+    {TOKENIZER_KEY("eos_token_id"), "eos_token"},
+    {TOKENIZER_KEY("unknown_token_id"), "unk_token"},
+    {TOKENIZER_KEY("separator_token_id"), "sep_token"},
+    {TOKENIZER_KEY("padding_token_id"), "pad_token"},
+    {TOKENIZER_KEY("mask_token_id"), "mask_token"},
 };
 
 /* Also cls_token of encoders, whose key is that of bos. */
@@ -65,10 +68,10 @@ static gufo_status add_flags(making *m)
 {
     static const struct {
         const char *key, *field;
-    } flags[] = {{KEY("add_bos_token"), "add_bos_token"},
-                 {KEY("add_eos_token"), "add_eos_token"},
-                 {KEY("add_sep_token"), "add_sep_token"},
-                 {KEY("add_space_prefix"), "add_prefix_space"}};
+    } flags[] = {{TOKENIZER_KEY("add_bos_token"), "add_bos_token"},
+                 {TOKENIZER_KEY("add_eos_token"), "add_eos_token"},
+                 {TOKENIZER_KEY("add_sep_token"), "add_sep_token"},
+                 {TOKENIZER_KEY("add_space_prefix"), "add_prefix_space"}};
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags && status == GUFO_OK; i++) {
@@ -195,7 +198,7 @@ static const char *class_of(gufo_str model)
 
 static gufo_status make_all(making *m, bool with_added)
 {
-    const char *name = class_of(model_text(m->model, KEY("model")));
+    const char *name = class_of(model_text(m->model, TOKENIZER_KEY("model")));
     gufo_status status = model_tokens_read(m->model, &m->tokens, m->error);
 
     if (status == GUFO_OK)

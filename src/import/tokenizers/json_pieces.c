@@ -344,7 +344,8 @@ static gufo_status set_space_prefix(tokenizer_reading *r)
     static const char key[] = TOKENIZER_KEY("add_space_prefix");
     noted notes = {.r = r};
     json_reading reading = {.allocator = *r->allocator,
-                            .options = {.note = warn, .note_context = &notes},
+                            .note = warn,
+                            .note_context = &notes,
                             .document = r->document,
                             .file = r->json,
                             .kind = PIECES,

@@ -16,7 +16,6 @@ gufo_status merges_write(tokenizer_reading *r, const tokenizer_file *vocab)
 {
     json_reading reading = {.allocator = *r->allocator,
                             .document = r->document,
-                            .kind = BYTE_LEVEL,
                             .file = vocab,
                             .merges = vocab,
                             .error = r->error};
@@ -32,7 +31,7 @@ gufo_status merges_write(tokenizer_reading *r, const tokenizer_file *vocab)
     else if (status == GUFO_OK)
         status = json_check_merges(&reading);
     if (status == GUFO_OK && reading.merges->merge_count > 0)
-        status = json_read_merges(&reading);
+        status = json_keep_merges(&reading);
     tokenizer_file_free(lines);
     return status;
 }

@@ -157,10 +157,8 @@ static const char *choose_name(const tokenizer_reading *r, const known_names *na
 static gufo_status name_of_steps(tokenizer_reading *r, const char **name)
 {
     buffer steps = {.allocator = r->allocator};
-    json_reading j = {.allocator = *r->allocator,
-                      .file = r->json,
-                      .error = r->error,
-                      .options = {.note = ignore_note}};
+    json_reading j = {
+        .allocator = *r->allocator, .file = r->json, .error = r->error, .note = ignore_note};
     bool ignore_merges = json_is_true(json_object_get(r->model, "ignore_merges"));
     gufo_status status = json_spell_pre(&j, &steps);
 

@@ -160,10 +160,8 @@ gufo_status pre_reasons_fail(tokenizer_reading *r, const probe_list *probes,
     const char *shape = nearest[0]->rules->shape;
     char names[SENTENCE], step[SENTENCE], examples[GUFO_MESSAGE_SIZE];
     buffer steps = {.allocator = r->allocator};
-    json_reading j = {.allocator = *r->allocator,
-                      .file = r->json,
-                      .error = r->error,
-                      .options = {.note = ignore_note}};
+    json_reading j = {
+        .allocator = *r->allocator, .file = r->json, .error = r->error, .note = ignore_note};
     bool *differs = mem_array(r->allocator, probes->count, sizeof *differs);
     gufo_status status = differs == NULL ? fail_memory(r->error) : json_spell_pre(&j, &steps);
 

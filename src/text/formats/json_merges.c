@@ -31,7 +31,7 @@ static size_t write_part(char *out, gufo_str part)
     return len;
 }
 
-static gufo_status keep(json_reading *r)
+gufo_status json_keep_merges(json_reading *r)
 {
     const tokenizer_file *f = r->merges;
     const size_t count = f->merge_count;
@@ -55,7 +55,7 @@ static gufo_status keep(json_reading *r)
             status = json_wrong(r, "a part of merge %zu is empty", i);
     }
     if (status == GUFO_OK)
-        status = gufo_document_set_array(r->document, KEY("merges"), &items, r->error);
+        status = gufo_document_set_array(r->document, TOKENIZER_KEY("merges"), &items, r->error);
     mem_free(&r->allocator, texts);
     mem_free(&r->allocator, data);
     return status;
@@ -145,11 +145,4 @@ gufo_status json_score_tokens(json_reading *r)
         tokens[id].score = score_type(tokens[id].type, scores[id]);
     mem_free(&r->allocator, scores);
     return status;
-}
-
-gufo_status json_read_merges(json_reading *r)
-{
-    if (r->kind == PIECES)
-        return json_score_tokens(r);
-    return r->merges->has_merges ? keep(r) : json_wrong(r, "the model has no \"merges\"");
 }

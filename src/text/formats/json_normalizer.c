@@ -1,5 +1,5 @@
-/* The normalizer of a tokenizer.json, and, for all models but the byte-level one, its pre-tokenizer:
- * their steps set flags.  A row for each type of step says which models know it. */
+/* The normalizer and the pre-tokenizer of a tokenizer.json with pieces: their steps set flags.  A row for
+ * each type of step says which models know it. */
 #include "text/formats/json_reading.h"
 
 #include <string.h>
@@ -20,39 +20,6 @@ static gufo_status take_nfc(json_reading *r, const json_t *step)
     (void)step;
     json_note(r, "readers of GGUF files do not apply the normalizer NFC");
     return GUFO_OK;
-}
-
-static gufo_status take_nothing(json_reading *r, const json_t *step)
-{
-    (void)step;
-    return r->status;
-}
-
-static gufo_status take_lowercase(json_reading *r, const json_t *step)
-{
-    (void)step;
-    r->lowercase = 1;
-    return GUFO_OK;
-}
-
-static gufo_status take_strip_accents(json_reading *r, const json_t *step)
-{
-    (void)step;
-    r->strip_accents = 1;
-    return GUFO_OK;
-}
-
-static gufo_status take_bert(json_reading *r, const json_t *step)
-{
-    r->lowercase = json_flag(r, step, "lowercase", true);
-    r->strip_accents = json_member(step, "strip_accents") == NULL
-                           ? r->lowercase
-                           : json_flag(r, step, "strip_accents", false);
-    if (!json_flag(r, step, "clean_text", true) ||
-        !json_flag(r, step, "handle_chinese_chars", true))
-        return json_unsayable(r,
-                              "GGUF cannot express that the BertNormalizer does not clean texts");
-    return r->status;
 }
 
 static gufo_status take_prepend(json_reading *r, const json_t *step)
@@ -100,14 +67,8 @@ static gufo_status take_charsmap(json_reading *r, const json_t *step)
 }
 
 static const step_row normalizers[] = {
-    {"NFC", BYTE_LEVEL | PIECES | WORDPIECE | UNIGRAM, take_nfc},
-    {"NFD", WORDPIECE, take_nothing}, /* removing accents does it */
-    {"Lowercase", WORDPIECE, take_lowercase},
-    {"StripAccents", WORDPIECE, take_strip_accents},
-    {"BertNormalizer", WORDPIECE, take_bert},
-    {"Prepend", PIECES, take_prepend},
-    {"Replace", PIECES | UNIGRAM, take_replace},
-    {"Strip", UNIGRAM, take_strip},
+    {"NFC", PIECES | UNIGRAM, take_nfc},         {"Prepend", PIECES, take_prepend},
+    {"Replace", PIECES | UNIGRAM, take_replace}, {"Strip", UNIGRAM, take_strip},
     {"Precompiled", UNIGRAM, take_charsmap},
 };
 
@@ -139,13 +100,6 @@ static gufo_status take_white_space(json_reading *r, const json_t *step)
     return GUFO_OK;
 }
 
-static gufo_status take_words(json_reading *r, const json_t *step)
-{
-    (void)step;
-    r->words_split = true;
-    return GUFO_OK;
-}
-
 /* After spaces were escaped, cutting at spaces does nothing. */
 static gufo_status take_split(json_reading *r, const json_t *step)
 {
@@ -157,7 +111,6 @@ static gufo_status take_split(json_reading *r, const json_t *step)
 }
 
 static const step_row pre_tokenizers[] = {
-    {"BertPreTokenizer", WORDPIECE, take_words},
     {"Metaspace", PIECES | UNIGRAM, take_metaspace},
     {"Split", PIECES, take_split},
     {"WhitespaceSplit", UNIGRAM, take_white_space},
@@ -194,8 +147,8 @@ static gufo_status set_charsmap(json_reading *r)
     } else {
         items.count = bytes.len;
         items.items = bytes.data;
-        status =
-            gufo_document_set_array(r->document, KEY("precompiled_charsmap"), &items, r->error);
+        status = gufo_document_set_array(r->document, TOKENIZER_KEY("precompiled_charsmap"), &items,
+                                         r->error);
     }
     buffer_free(&bytes);
     return status;
@@ -206,19 +159,16 @@ static gufo_status set_flags(json_reading *r)
     const struct {
         const char *key;
         unsigned kinds;
-        int value;
+        bool value;
     } flags[] = {
-        {KEY("add_space_prefix"), PIECES | UNIGRAM, r->space_prefix},
-        {KEY("remove_extra_whitespaces"), UNIGRAM, r->extra_spaces_removed},
-        {KEY("normalizer.lowercase"), WORDPIECE, r->lowercase},
-        {KEY("normalizer.strip_accents"), WORDPIECE, r->strip_accents},
+        {TOKENIZER_KEY("add_space_prefix"), PIECES | UNIGRAM, r->space_prefix},
+        {TOKENIZER_KEY("remove_extra_whitespaces"), UNIGRAM, r->extra_spaces_removed},
     };
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; status == GUFO_OK && i < sizeof flags / sizeof *flags; i++)
         if ((flags[i].kinds & r->kind) != 0)
-            status =
-                gufo_document_set_bool(r->document, flags[i].key, flags[i].value != 0, r->error);
+            status = gufo_document_set_bool(r->document, flags[i].key, flags[i].value, r->error);
     if (status == GUFO_OK && r->charsmap != NULL && json_string_length(r->charsmap) > 0)
         status = set_charsmap(r);
     return status;
@@ -231,14 +181,11 @@ gufo_status json_read_normalizer(json_reading *r)
                       sizeof pre_tokenizers / sizeof *pre_tokenizers};
     gufo_status status = json_each_step(r, "normalizer", "normalizers", take_row, &normalizer);
 
-    if (status == GUFO_OK && r->kind != BYTE_LEVEL)
+    if (status == GUFO_OK)
         status = json_each_step(r, "pre_tokenizer", "pretokenizers", take_row, &pre);
-    if (status == GUFO_OK && (r->kind & (PIECES | UNIGRAM)) != 0 && !r->spaces_escaped)
+    if (status == GUFO_OK && !r->spaces_escaped)
         status =
             json_unsayable(r, "GGUF cannot express that spaces stay as they are in a vocabulary "
                               "of pieces");
-    if (status == GUFO_OK && r->kind == WORDPIECE && !r->words_split)
-        status = json_unsayable(r, "GGUF cannot express that the pre-tokenizer of WordPiece is not "
-                                   "BertPreTokenizer");
     return status == GUFO_OK ? set_flags(r) : status;
 }

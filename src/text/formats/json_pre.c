@@ -1,12 +1,11 @@
 /* The pre-tokenizer of a byte-level vocabulary: its steps, in the words of
- * registry/pretokenizer_steps.tsv, are looked up there. */
+ * registry/pretokenizer_steps.tsv. */
 #include "text/formats/json_reading.h"
 
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "text/formats/pre_steps.h"
 
 static bool append(buffer *out, gufo_str text)
 {
@@ -83,29 +82,4 @@ static gufo_status take(json_reading *r, const json_t *step, gufo_str type, void
 gufo_status json_spell_pre(json_reading *r, buffer *out)
 {
     return json_each_step(r, "pre_tokenizer", "pretokenizers", take, out);
-}
-
-gufo_status json_read_pre(json_reading *r)
-{
-    buffer steps = {.allocator = &r->allocator};
-    gufo_status status = json_spell_pre(r, &steps);
-    const char *pre = r->options.pre;
-    gufo_str found;
-
-    if (status == GUFO_OK && pre == NULL) {
-        found = (gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len};
-        pre = pre_of_steps(
-            found, json_flag(r, tokenizer_file_part(r->file, "model"), "ignore_merges", false));
-        if (found.len > 0)
-            found.len--;
-        if (pre == NULL)
-            status = json_unsayable(r,
-                                    "no name of tokenizer.ggml.pre is known for the "
-                                    "pre-tokenizer %s",
-                                    QUOTED(found));
-    }
-    if (status == GUFO_OK && pre != NULL)
-        status = gufo_document_set_text(r->document, KEY("pre"), pre, r->error);
-    buffer_free(&steps);
-    return status;
 }

@@ -33,7 +33,7 @@ static void note_va(json_reading *r, const char *format, va_list arguments)
     char text[GUFO_MESSAGE_SIZE];
 
     (void)vsnprintf(text, sizeof text, format, arguments);
-    r->options.note(r->options.note_context, text);
+    r->note(r->note_context, text);
 }
 
 gufo_status json_unsayable(json_reading *r, const char *format, ...)
@@ -42,7 +42,7 @@ gufo_status json_unsayable(json_reading *r, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    if (r->options.note != NULL)
+    if (r->note != NULL)
         note_va(r, format, arguments);
     else
         status = fail_va(r, GUFO_E_TYPE, format, arguments);
@@ -55,7 +55,7 @@ void json_note(json_reading *r, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    if (r->options.note != NULL)
+    if (r->note != NULL)
         note_va(r, format, arguments);
     va_end(arguments);
 }

@@ -1,4 +1,4 @@
-/* What the readers of the parts of a tokenizer.json share. */
+/* What the parts of a tokenizer.json become as keys of a GGUF file. */
 #ifndef TEXT_FORMATS_JSON_READING_H
 #define TEXT_FORMATS_JSON_READING_H
 
@@ -7,29 +7,27 @@
 #include "base/buffer.h"
 #include "text/formats/token_list.h"
 #include "text/formats/tokenizer_file.h"
-#include "text/formats/tokenizer_json.h"
 
-#define KEY(name) "tokenizer.ggml." name
-
-/* The four models that a GGUF file can have, as bits. */
+/* The models of pieces, as bits. */
 typedef enum model_kind {
-    BYTE_LEVEL = 1, /* gpt2 */
-    PIECES = 2,     /* llama: BPE with bytes for unknown characters */
-    WORDPIECE = 4,  /* bert */
-    UNIGRAM = 8,    /* t5 */
+    PIECES = 1,  /* llama: BPE with bytes for unknown characters */
+    UNIGRAM = 2, /* t5 */
 } model_kind;
 
 typedef struct json_reading {
     gufo_allocator allocator;
-    tokenizer_json_options options;
     gufo_document *document;
     model_kind kind;
+    /* Takes a sentence about what a GGUF file cannot say; NULL: that is a failure, where ids may
+     * depend on it. */
+    void (*note)(void *context, const char *sentence);
+    void *note_context;
     const tokenizer_file *file;
     const tokenizer_file *merges; /* the file that has them */
     token_list list;
 
     /* What normalizer and pre-tokenizer say. */
-    bool space_prefix, spaces_escaped, extra_spaces_removed, words_split, lowercase, strip_accents;
+    bool space_prefix, spaces_escaped, extra_spaces_removed;
     const json_t *charsmap;
 
     gufo_status status; /* the first failure of the functions that return a value */
@@ -65,21 +63,14 @@ typedef gufo_status take_step(json_reading *r, const json_t *step, gufo_str type
 gufo_status json_each_step(json_reading *r, const char *part, const char *list, take_step *take,
                            void *context);
 
-/* Whether a text begins and ends as those of special tokens, also where no file says so. */
-bool token_looks_special(gufo_str text);
-
 /* The parts. */
-gufo_status json_read_tokens(json_reading *r); /* json_tokens.c */
-gufo_status json_set_tokens(json_reading *r);  /* after everything about them is known */
-uint32_t json_find_token(const json_reading *r, gufo_str text);
-gufo_status json_read_merges(json_reading *r);  /* json_merges.c */
+gufo_status json_keep_merges(json_reading *r);  /* json_merges.c */
 gufo_status json_check_merges(json_reading *r); /* that parts and results are tokens */
 /* Scores the tokens of a vocabulary of pieces as its merges say: the earlier, the higher.
  * GUFO_E_MALFORMED: no list, or a merge that makes no token. */
 gufo_status json_score_tokens(json_reading *r);
-gufo_status json_read_normalizer(json_reading *r);        /* json_normalizer.c */
-gufo_status json_read_pre(json_reading *r);               /* json_pre.c */
-gufo_status json_spell_pre(json_reading *r, buffer *out); /* its steps, a line for each */
-gufo_status json_read_special(json_reading *r);           /* json_special.c */
+gufo_status json_read_normalizer(json_reading *r); /* json_normalizer.c */
+gufo_status json_spell_pre(json_reading *r,
+                           buffer *out); /* json_pre.c: its steps, a line for each */
 
 #endif

@@ -1,4 +1,4 @@
-/* A vocabulary as a tokenizer.json: the way back of tokenizer_json.c.
+/* A vocabulary as a tokenizer.json: of tokens, merges and flags.
  *
  * The parts are made as values of Jansson, which writes them.  All tokens are in the model's
  * vocabulary, so that the ids of added tokens are certain; padding at the end is missing, as in the
@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "text/formats/json_writing.h"
+#include "text/formats/source.h"
 #include "text/formats/vocab_export.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -195,12 +196,25 @@ static gufo_status write_all(json_export *e, buffer *out)
     return status;
 }
 
+/* The text that the vocabulary was read from. */
+static gufo_status copy_text(const gufo_model *model, buffer *out, gufo_error *error)
+{
+    gufo_str text;
+    gufo_status status = source_text(model, "tokenizer.huggingface.json", &text, error);
+
+    return status != GUFO_OK || buffer_append(out, text.data, text.len) ? status
+                                                                        : fail_memory(error);
+}
+
 gufo_status tokenizer_json_write(const gufo_model *model, const gufo_vocab *vocab, buffer *out,
                                  gufo_error *error)
 {
     json_export e = {.vocab = vocab, .source = model, .error = error};
-    gufo_status status = make_tokens(&e);
+    gufo_status status;
 
+    if (vocab->pipeline != NULL)
+        return copy_text(model, out, error);
+    status = make_tokens(&e);
     if (status == GUFO_OK)
         status = make_model(&e);
     if (status == GUFO_OK &&

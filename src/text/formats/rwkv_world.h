@@ -6,7 +6,7 @@
 
 /* Sets tokenizer.ggml.* keys from the text of a vocabulary file: model rwkv, tokens as GGUF files
  * have them (bytes escaped as Python does), token_type, the ids of the World tokenizer.  `size`:
- * tokens of the model, as for tokenizer_json_read; 0: up to the largest id.
+ * tokens of the model; 0: up to the largest id.
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_MEMORY */
 gufo_status rwkv_world_document(gufo_str text, uint32_t size, const gufo_allocator *allocator,
                                 gufo_document *document, gufo_error *error);

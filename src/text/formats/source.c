@@ -4,9 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "gufo/schema.h"
 #include "text/formats/rwkv_world.h"
-#include "text/formats/tokenizer_json.h"
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
@@ -52,32 +50,6 @@ gufo_model *source_of_document(gufo_document *document, const gufo_allocator *al
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-static gufo_status read_json(gufo_str text, const gufo_allocator *allocator,
-                             gufo_document *document, gufo_error *error)
-{
-    tokenizer_json_options options = {.allocator = allocator};
-
-    return tokenizer_json_read(text, &options, document, error);
-}
-
-static gufo_status read_world(gufo_str text, const gufo_allocator *allocator,
-                              gufo_document *document, gufo_error *error)
-{
-    return rwkv_world_document(text, 0, allocator, document, error);
-}
-
-static const struct {
-    const char *key;
-    gufo_status (*read)(gufo_str text, const gufo_allocator *allocator, gufo_document *document,
-                        gufo_error *error);
-} formats[] = {
-    {"tokenizer.huggingface.json", read_json},
-    {"tokenizer.rwkv.world", read_world},
-};
-
-typedef gufo_status read_format(gufo_str text, const gufo_allocator *allocator,
-                                gufo_document *document, gufo_error *error);
-
 gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text, gufo_error *error)
 {
     gufo_entry entry;
@@ -87,49 +59,25 @@ gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text
                : refuse(error, GUFO_E_NOT_FOUND, "the model has no vocabulary (%s)", key);
 }
 
-/* What a text says, as a model. */
-static gufo_status read_text(gufo_str text, read_format *read, const gufo_allocator *allocator,
-                             gufo_model **made, gufo_error *error)
+gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,
+                         gufo_model **made, gufo_error *error)
 {
     gufo_document_options options = {.allocator = mem_allocator(allocator)};
     gufo_error reason = {.code = GUFO_OK};
-    gufo_document *document = gufo_document_new(&options, error);
-    gufo_status status;
+    gufo_document *document;
+    gufo_str text;
+    gufo_status status = source_text(model, "tokenizer.rwkv.world", &text, error);
 
+    if (status != GUFO_OK)
+        return status;
+    document = gufo_document_new(&options, error);
     if (document == NULL)
         return fail_memory(error);
-    status = read(text, options.allocator, document, error);
+    status = rwkv_world_document(text, 0, options.allocator, document, error);
     if (status != GUFO_OK) {
         gufo_document_free(document);
         return status;
     }
     *made = source_of_document(document, options.allocator, &reason);
     return *made != NULL ? GUFO_OK : fail_as(error, &reason);
-}
-
-gufo_status source_world(const gufo_model *model, const gufo_allocator *allocator,
-                         gufo_model **made, gufo_error *error)
-{
-    gufo_str text;
-    gufo_status status = source_text(model, "tokenizer.rwkv.world", &text, error);
-
-    return status == GUFO_OK ? read_text(text, read_world, allocator, made, error) : status;
-}
-
-gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
-                         gufo_model **made, gufo_error *error)
-{
-    gufo_str text;
-    gufo_status status;
-    size_t i = 0;
-
-    *made = NULL;
-    if (gufo_key_entry(model, "tokenizer.ggml.tokens", NULL))
-        return GUFO_OK;
-    while (i < sizeof formats / sizeof *formats && !gufo_metadata_find(model, formats[i].key, NULL))
-        i++;
-    if (i == sizeof formats / sizeof *formats)
-        return GUFO_OK;
-    status = source_text(model, formats[i].key, &text, error);
-    return status == GUFO_OK ? read_text(text, formats[i].read, allocator, made, error) : status;
 }

@@ -4,13 +4,7 @@
 
 #include "gufo/document.h"
 
-/* Looks for tokenizer.huggingface.json or tokenizer.rwkv.world in a model without
- * tokenizer.ggml.tokens.  *made becomes a model with the tokenizer.ggml.* keys that say the same,
- * closed with gufo_close; NULL if `model` has these keys itself, or no vocabulary at all. */
-gufo_status vocab_source(const gufo_model *model, const gufo_allocator *allocator,
-                         gufo_model **made, gufo_error *error);
-
-/* The text of such a key; GUFO_E_NOT_FOUND. */
+/* The text of such a key (tokenizer.huggingface.json, tokenizer.rwkv.world); GUFO_E_NOT_FOUND. */
 gufo_status source_text(const gufo_model *model, const char *key, gufo_str *text,
                         gufo_error *error);
 /* The keys that say the same as tokenizer.rwkv.world, as a model; GUFO_E_NOT_FOUND: the model has no

@@ -136,6 +136,22 @@ gufo_status token_list_finish(token_list *list, bool words, gufo_error *error)
     return status;
 }
 
+bool token_looks_special(gufo_str text)
+{
+    static const struct {
+        const char *begin, *end;
+    } shapes[] = {
+        {"<|", "|>"},
+        {"<\xef\xbd\x9c", "\xef\xbd\x9c>"}, /* U+FF5C */
+        {"<unused", ">"},
+    };
+
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (str_begins(text, shapes[i].begin) && str_ends(text, shapes[i].end))
+            return true;
+    return str_is_word(text, "<pad> <mask> <2mass> [@BOS@]");
+}
+
 bool token_is_byte(gufo_str text)
 {
     return text.len == 6 && str_begins(text, "<0x") && text.data[5] == '>' &&

@@ -50,6 +50,8 @@ gufo_status token_list_with_spaces(token_list *list, gufo_str text, gufo_str *ou
 /* Texts as GGUF has them, after all were compared: U+2581 is a space in tokens that users defined; of
  * WordPiece (`words`), which marks what continues a word, GGUF marks the beginnings. */
 gufo_status token_list_finish(token_list *list, bool words, gufo_error *error);
+/* Whether a text begins and ends as those of special tokens, also where no file says so. */
+bool token_looks_special(gufo_str text);
 /* "<0x0A>" */
 bool token_is_byte(gufo_str text);
 

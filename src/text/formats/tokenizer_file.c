@@ -118,20 +118,12 @@ static bool split_line(file_reading *r, file_merge *merge, bool *is_merge)
 {
     size_t begin = r->p.at;
     gufo_str line;
-    const char *space;
 
     if (!pull_string(&r->p, &line))
         return false;
     *is_merge = !str_begins(line, "#version");
-    if (!*is_merge)
-        return true;
-    space = memchr(line.data, ' ', line.len);
-    if (space == NULL || memchr(space + 1, ' ', (size_t)(line.data + line.len - space) - 1) != NULL)
-        return pull_fail(&r->p, GUFO_E_MALFORMED, begin, "the merge %s is not two parts",
-                         QUOTED(line));
-    merge->left = file_place(r, (gufo_str){line.data, (size_t)(space - line.data)});
-    merge->right = file_place(r, str_from(line, merge->left.len + 1));
-    return true;
+    return !*is_merge || file_split(r, line, merge) ||
+           pull_fail(&r->p, GUFO_E_MALFORMED, begin, "the merge %s is not two parts", QUOTED(line));
 }
 
 static bool take_pair(file_reading *r, file_merge *merge, bool *is_merge)

@@ -7,7 +7,7 @@
 #include "gufo/vocab.h"
 
 /* Appends a tokenizer.json that Hugging Face's tokenizers read, made of the vocabulary of `model`
- * (its own keys, or what vocab_source makes of it).  GUFO_E_TYPE for what has no such form, by its
+ * (its keys, or the text of its own that `vocab` was read from).  GUFO_E_TYPE for what has no such form, by its
  * name; GUFO_E_MALFORMED for texts that JSON cannot have: two the same, not UTF-8; GUFO_E_MEMORY. */
 gufo_status tokenizer_json_write(const gufo_model *model, const gufo_vocab *vocab, buffer *out,
                                  gufo_error *error);

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "text/pipeline/pipeline.h"
 #include "text/vocabulary/grown_text.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -111,14 +112,21 @@ static gufo_status continue_word(reacher *r, uint32_t id, uint8_t *reach, gufo_e
 }
 
 /* How the text of a token becomes one in which the token can be. */
-typedef enum setting { SETTING_ALONE, SETTING_CONTINUED, SETTING_WITHOUT_SPACE } setting;
+typedef enum setting {
+    SETTING_ALONE,
+    SETTING_CONTINUED,
+    SETTING_WITHOUT_SPACE,
+    SETTING_ANY
+} setting;
 
-/* WordPiece, and Unigram with its usual flags, begin every text with a word. */
+/* WordPiece, and Unigram with its usual flags, begin every text with a word; a tokenizer.json may. */
 static setting setting_of(const gufo_vocab *v, uint32_t id)
 {
     bool unigram = v->algorithm == &algorithm_ugm;
     bool begins_word = str_begins(vocab_text(v, id), "\xe2\x96\x81");
 
+    if (v->pipeline != NULL)
+        return SETTING_ANY;
     if (v->algorithm != &algorithm_wpm && !(unigram && (v->space_prefix || v->remove_extra_spaces)))
         return SETTING_ALONE;
     if (!begins_word)
@@ -130,15 +138,32 @@ static gufo_status reach_text(reacher *r, uint32_t id, uint8_t *reach, gufo_erro
 {
     gufo_str piece = {r->text.data + 1, r->text.len - 1};
     setting how = setting_of(r->vocab, id);
-    gufo_status status;
+    gufo_status status = GUFO_OK;
 
     *reach = REACH_OTHERS;
-    if (how == SETTING_CONTINUED)
-        return continue_word(r, id, reach, error);
-    status = encode(r, str_from(piece, how == SETTING_WITHOUT_SPACE), error);
-    if (status == GUFO_OK && r->ids.count == 1 && r->ids.ids[0] == id)
+    if (how != SETTING_CONTINUED)
+        status = encode(r, str_from(piece, how == SETTING_WITHOUT_SPACE), error);
+    if (status == GUFO_OK && how != SETTING_CONTINUED && r->ids.count == 1 && r->ids.ids[0] == id)
         *reach = REACH_ITSELF;
+    if (status == GUFO_OK && (how == SETTING_CONTINUED || how == SETTING_ANY))
+        status = continue_word(r, id, reach, error);
+    /* Decoders of a tokenizer.json write U+FFFD for a part of a character. */
+    if (how == SETTING_ANY && *reach == REACH_OTHERS &&
+        str_search(piece, gufo_str_of("\xef\xbf\xbd")) != NULL)
+        *reach = REACH_PART;
     return status;
+}
+
+/* The text that a token gives.  WordPiece writes ## before what continues a word, and its decoder keeps
+ * that where no word begins. */
+static gufo_status add_piece(const gufo_vocab *v, uint32_t id, gufo_text *out, gufo_error *error)
+{
+    gufo_str text = vocab_text(v, id);
+
+    if (v->pipeline == NULL || strcmp(token_model_name(v->pipeline->model), "WordPiece") != 0 ||
+        !str_begins(text, "##"))
+        return gufo_token_piece(v, id, out, error);
+    return text_add(out, text.data + 2, text.len - 2) ? GUFO_OK : fail_memory(error);
 }
 
 static gufo_status reach_one(reacher *r, uint32_t id, uint8_t *reach, gufo_error *error)
@@ -154,7 +179,7 @@ static gufo_status reach_one(reacher *r, uint32_t id, uint8_t *reach, gufo_error
     /* A place for the letter that a word begins with. */
     if (!text_add(&r->text, "a", 1))
         return fail_memory(error);
-    status = gufo_token_piece(r->vocab, id, &r->text, error);
+    status = add_piece(r->vocab, id, &r->text, error);
     piece = (gufo_str){r->text.data + 1, r->text.len - 1};
     *reach = REACH_PART;
     if (status != GUFO_OK || piece.len == 0 || gufo_utf8_valid_prefix(piece) < piece.len)
