@@ -107,35 +107,46 @@ static gufo_status compare_text(comparing *c, size_t index)
     return GUFO_OK;
 }
 
-/* "NFC, Lowercase": the steps of the normalizer. */
-static void name_normalizer(const tokenizer_file *f, char *out, size_t room)
+typedef struct step_names {
+    char text[200];
+    size_t len;
+} step_names;
+
+static gufo_status add_name(json_reading *j, const json_t *step, gufo_str type, void *context)
 {
-    const json_t *part = tokenizer_file_part(f, "normalizer"),
-                 *steps = json_object_get(part, "normalizers");
-    size_t count = json_is_array(steps) ? json_array_size(steps) : 1, len = 0;
+    step_names *names = context;
+    size_t room = sizeof names->text - names->len;
 
-    out[0] = '\0';
-    for (size_t i = 0; i < count && part != NULL && len < room; i++) {
-        const json_t *step = json_is_array(steps) ? json_array_get(steps, i) : part;
-        const char *type = json_string_value(json_object_get(step, "type"));
+    (void)j;
+    (void)step;
+    if (names->len < sizeof names->text)
+        names->len += (size_t)snprintf(names->text + names->len, room, "%s%.*s",
+                                       names->len > 0 ? ", " : "; its normalizer: ",
+                                       type.len < 32 ? (int)type.len : 32, type.data);
+    return GUFO_OK;
+}
 
-        if (type != NULL)
-            len += (size_t)snprintf(out + len, room - len, "%s%.32s",
-                                    len > 0 ? ", " : "; its normalizer: ", type);
-    }
+/* "; its normalizer: NFC, Lowercase" */
+static step_names name_normalizer(const tokenizer_reading *r)
+{
+    json_reading reading = {.allocator = *r->allocator, .file = r->json};
+    step_names names = {.len = 0};
+
+    (void)json_each_step(&reading, "normalizer", "normalizers", add_name, &names);
+    return names;
 }
 
 static gufo_status report(const comparing *c)
 {
-    char normalizer[200];
+    step_names normalizer;
 
     if (c->differ == 0)
         return GUFO_OK;
-    name_normalizer(c->r->json, normalizer, sizeof normalizer);
+    normalizer = name_normalizer(c->r);
     return import_warn(c->r->import, c->r->error,
                        "tokenizer.json gives other ids than readers of the GGUF file for %" PRIu32
                        " of %d texts, such as \"%.200s\"%s",
-                       c->differ, TEXTS, texts[c->first], normalizer);
+                       c->differ, TEXTS, texts[c->first], normalizer.text);
 }
 
 gufo_status compare_ids(tokenizer_reading *r)

@@ -156,29 +156,22 @@ static void take_template(special_reading *s, const json_t *step)
     take_pair(s, json_object_get(step, "pair"), first, last);
 }
 
-static void take_processor(special_reading *s, const json_t *step)
+static gufo_status take_processor(json_reading *j, const json_t *step, gufo_str type, void *context)
 {
-    gufo_str type = reading_content(json_object_get(step, "type"));
-
+    (void)j;
     if (str_is(type, "RobertaProcessing"))
-        take_roberta(s, step);
+        take_roberta(context, step);
     else if (str_is(type, "TemplateProcessing"))
-        take_template(s, step);
+        take_template(context, step);
+    return GUFO_OK;
 }
 
+/* Flags are for readers of the GGUF file: what cannot be read sets none. */
 static void read_post_processor(special_reading *s)
 {
-    const json_t *whole = tokenizer_file_part(s->r->json, "post_processor"),
-                 *list = json_object_get(whole, "processors");
-    size_t index;
-    json_t *step;
+    json_reading reading = {.allocator = *s->r->allocator, .file = s->r->json};
 
-    if (!json_is_array(list))
-        take_processor(s, whole);
-    json_array_foreach(list, index, step)
-    {
-        take_processor(s, step);
-    }
+    (void)json_each_step(&reading, "post_processor", "processors", take_processor, s);
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
