@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "import/tokenizers/merges.h"
 #include "import/tokenizers/readers.h"
+#include "text/pipeline/token_model.h"
 
 #define ADDED_SCORE (-1000.0f)
 
@@ -437,9 +438,7 @@ static bool is_byte_level(const tokenizer_reading *r)
 
 bool json_has_pieces(const tokenizer_reading *r)
 {
-    gufo_str type = reading_content(json_member(r->model, "type"));
-
-    return r->json != NULL && (type.len == 0 || str_is(type, "BPE")) &&
+    return r->json != NULL && token_model_is(r->json, "BPE") &&
            json_is_true(json_object_get(r->model, "byte_fallback")) && !is_byte_level(r);
 }
 

@@ -13,6 +13,7 @@
 #include "import/tokenizers/readers.h"
 #include "text/formats/json_reading.h"
 #include "text/formats/tokenizer_lists.h"
+#include "text/pipeline/token_model.h"
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
@@ -176,7 +177,7 @@ gufo_status read_bpe(tokenizer_reading *r)
 {
     if (r->json == NULL)
         return read_merged_bpe(r);
-    if (!json_is_model(r->json, "BPE", "merges"))
+    if (!token_model_is(r->json, "BPE"))
         return reading_pass(r, "tokenizer.json", "its model is not BPE");
     if (json_has_pieces(r))
         return read_hf(r);
@@ -236,9 +237,9 @@ gufo_status read_wpm(tokenizer_reading *r)
         return reading_has(r, "vocab.txt")                 ? read_lines(r)
                : reading_has(r, "sentencepiece.bpe.model") ? reading_pass_to(r, "xlmr")
                                                            : read_merged_bpe(r);
-    if (json_is_model(r->json, "WordPiece", "max_input_chars_per_word"))
+    if (token_model_is(r->json, "WordPiece"))
         return read_words_of(r, "tokenizer.json", r->json);
-    if (json_is_model(r->json, "Unigram", "unk_id"))
+    if (token_model_is(r->json, "Unigram"))
         return reading_pass_to(r, "xlmr");
     return read_bpe(r);
 }

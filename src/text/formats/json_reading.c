@@ -60,16 +60,6 @@ void json_note(json_reading *r, const char *format, ...)
     va_end(arguments);
 }
 
-bool json_is_model(const tokenizer_file *file, const char *type, const char *member)
-{
-    const json_t *model = tokenizer_file_part(file, "model"), *said = json_member(model, "type");
-
-    if (json_is_string(said) && json_string_length(said) > 0)
-        return str_is(json_text(said), type);
-    return strcmp(member, "merges") == 0 ? file->has_merges
-                                         : json_object_get(model, member) != NULL;
-}
-
 const json_t *json_member(const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);

@@ -42,9 +42,6 @@ __attribute__((format(printf, 2, 3))) gufo_status json_unsayable(json_reading *r
                                                                  const char *format, ...);
 __attribute__((format(printf, 2, 3))) void json_note(json_reading *r, const char *format, ...);
 
-/* Whether the model is of this type.  Files of old versions do not say it: this member does. */
-bool json_is_model(const tokenizer_file *file, const char *type, const char *member);
-
 /* The member of an object; NULL if it is missing or null. */
 const json_t *json_member(const json_t *object, const char *name);
 gufo_str json_text(const json_t *string);

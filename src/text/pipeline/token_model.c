@@ -3,6 +3,7 @@
  * A piece gives the same ids wherever it is.  Long pieces are cut where the model says that no token
  * and nothing that waits crosses: their parts come again, as words do. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -31,21 +32,29 @@ struct model_scratch {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static gufo_status find_kind(token_model *m, const tokenizer_file *f, gufo_error *error)
+static gufo_status find_kind(const tokenizer_file *f, const model_class **kind, gufo_error *error)
 {
     gufo_str type;
     gufo_status status = model_read_text(f, "type", false, &type, error);
 
+    *kind = NULL;
     if (status != GUFO_OK)
         return status;
-    for (size_t i = 0; i < KINDS && m->kind == NULL; i++)
+    for (size_t i = 0; i < KINDS && *kind == NULL; i++)
         if (type.data == NULL ? kinds[i]->looks_so(f)
                               : gufo_str_equal(type, gufo_str_of(kinds[i]->name)))
-            m->kind = kinds[i];
-    if (m->kind == NULL && type.data == NULL)
+            *kind = kinds[i];
+    if (*kind == NULL && type.data == NULL)
         return refuse(error, GUFO_E_MALFORMED, "the model has no \"type\", and looks like none");
-    return m->kind != NULL ? GUFO_OK
-                           : refuse(error, GUFO_E_TYPE, "no model is called %s", QUOTED(type));
+    return *kind != NULL ? GUFO_OK
+                         : refuse(error, GUFO_E_TYPE, "no model is called %s", QUOTED(type));
+}
+
+bool token_model_is(const tokenizer_file *f, const char *name)
+{
+    const model_class *kind;
+
+    return find_kind(f, &kind, NULL) == GUFO_OK && strcmp(kind->name, name) == 0;
 }
 
 /* Ids need not be told where they are the numbers of the texts. */
@@ -97,7 +106,7 @@ token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allo
     if (m == NULL)
         return NULL;
     m->verbatim = GUFO_NO_TOKEN;
-    status = find_kind(m, f, error);
+    status = find_kind(f, &m->kind, error);
     if (status == GUFO_OK)
         status = copy_texts(m, f, error);
     if (status == GUFO_OK)

@@ -25,7 +25,10 @@ typedef struct token_model token_model;
  * on failure: GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allocator,
                              gufo_error *error);
-void token_model_free(token_model *m);              /* NULL is allowed */
+void token_model_free(token_model *m); /* NULL is allowed */
+/* Whether the model of a file has this name, as its type says it, or, where it says none, as its members
+ * look. */
+bool token_model_is(const tokenizer_file *f, const char *name);
 const char *token_model_name(const token_model *m); /* "BPE", "WordPiece", "Unigram", "WordLevel" */
 
 /* The token whose text is what it stands for, whatever the vocabulary says: Unigram's unknown one;
