@@ -136,7 +136,7 @@ static gufo_status add_changes(gufo_quantizer *q, quant_tensor *tensor, gufo_err
     for (size_t i = 0; i < q->options.adapter_count; i++) {
         adapter_change change, *list;
 
-        if (!find_change(q, i, tensor->source.name, &change))
+        if (!find_change(q, i, tensor->source_name, &change))
             continue;
         list = mem_grow(&q->allocator, q->changes, q->change_count, &q->change_room, sizeof *list);
         if (list == NULL)
@@ -173,12 +173,12 @@ static gufo_status check_types(const quant_tensor *tensor, const gufo_element_ty
     if (from == NULL || (from->flags & GUFO_ELEMENT_DECODES) == 0 || from->id == GUFO_TYPE_F64)
         return refuse(error, GUFO_E_ARGUMENT,
                       "an adapter changes tensor %s, whose type must be one that floats can hold",
-                      QUOTED(tensor->source.name));
+                      QUOTED(tensor->source_name));
     if (to == NULL || (to->flags & GUFO_ELEMENT_ENCODES) == 0 || to->id == GUFO_TYPE_F64)
         return refuse(error, GUFO_E_ARGUMENT,
                       "an adapter changes tensor %s, which nothing encodes as %s again: it needs "
                       "another type",
-                      QUOTED(tensor->source.name), to != NULL ? to->name : "what it is");
+                      QUOTED(tensor->source_name), to != NULL ? to->name : "what it is");
     return GUFO_OK;
 }
 
@@ -193,16 +193,16 @@ gufo_status adapters_choose(const gufo_quantizer *q, const quant_tensor *tensor,
     if (status != GUFO_OK)
         return status;
     result->method = METHOD_CONVERT;
-    result->choice.flags &= ~(uint32_t)GUFO_RECIPE_REPACKS;
-    result->choice.flags |= GUFO_RECIPE_CONVERTS;
+    result->flags &= (uint16_t)~GUFO_RECIPE_REPACKS;
+    result->flags |= GUFO_RECIPE_CONVERTS;
     if ((result->to->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) == 0 || tensor->has_importance)
         return GUFO_OK;
-    result->choice.flags |= GUFO_RECIPE_IMPOSSIBLE;
+    result->flags |= GUFO_RECIPE_IMPOSSIBLE;
     if (q->options.recipe.plan_only)
         return GUFO_OK;
     return refuse(error, GUFO_E_NOT_FOUND,
                   "an adapter changes tensor %s, and %s needs importance data, which is missing",
-                  QUOTED(tensor->source.name), result->to->name);
+                  QUOTED(tensor->source_name), result->to->name);
 }
 
 /* ---- rows of adapters ----------------------------------------------------------------------- */
@@ -307,7 +307,7 @@ static gufo_status find_narrow(const quant_tensor *tensor, const made *results, 
     return refuse(error, GUFO_E_ARGUMENT,
                   "an adapter changes tensor %s: F16 and BF16 are not made together with other "
                   "types, which round differently",
-                  QUOTED(tensor->source.name));
+                  QUOTED(tensor->source_name));
 }
 
 static gufo_status add_piece(gufo_job *job, const quant_tensor *tensor, const rows *from,
@@ -317,7 +317,7 @@ static gufo_status add_piece(gufo_job *job, const quant_tensor *tensor, const ro
     rows only = *from;
     segment all = {.count = {from->count, 1, 1}, .stride = {1, 0, 0}};
     piece p = {.how = PIECE_MAKE,
-               .name = tensor->source.name,
+               .name = tensor->source_name,
                .sources = &only,
                .segments = &all,
                .ops = ops,
@@ -342,7 +342,8 @@ gufo_status adapters_add_tensor(const gufo_quantizer *q, gufo_job *job, const qu
 {
     row_op ops[GUFO_QUANTIZE_ADAPTERS + 1];
     factors tables[GUFO_QUANTIZE_ADAPTERS];
-    rows from = job_tensor_rows(job, (uint32_t)tensor->shard, &tensor->source, tensor->index);
+    const gufo_tensor input = quant_source(q, tensor);
+    rows from = job_tensor_rows(job, input.shard, &input, tensor->index);
     uint32_t count = 0;
     bool narrow;
     gufo_status status = find_narrow(tensor, results, made_count, &narrow, error);

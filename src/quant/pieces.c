@@ -23,7 +23,7 @@
 
 /* Rows of a tensor on their way: [row, row + rows) of it. */
 typedef struct step {
-    const quant_tensor *tensor;
+    gufo_tensor tensor;
     const gufo_element_type *to;
     uint64_t row, rows;
     const float *values, *decoded;
@@ -35,27 +35,27 @@ static const char *kind_of(float value)
 }
 
 /* Where a row is in the file; a made model has no places. */
-static uint64_t offset_of_row(const quant_tensor *tensor, uint64_t row)
+static uint64_t offset_of_row(const gufo_tensor *tensor, uint64_t row)
 {
-    uint64_t count = tensor->source.elements / tensor->source.dims[0];
+    uint64_t count = tensor->elements / tensor->dims[0];
 
-    if (tensor->source.offset == GUFO_NO_OFFSET)
+    if (tensor->offset == GUFO_NO_OFFSET)
         return GUFO_NO_OFFSET;
-    return tensor->source.offset + row * (tensor->source.size / count);
+    return tensor->offset + row * (tensor->size / count);
 }
 
 /* Value `at` of a step is wrong. */
 static gufo_status fail_value(const step *s, uint64_t at, gufo_error *error)
 {
-    uint64_t columns = s->tensor->source.dims[0], row = s->row + at / columns;
+    uint64_t columns = s->tensor.dims[0], row = s->row + at / columns;
     float value = s->values[at];
-    const char *name = QUOTED(s->tensor->source.name);
-    place_text place = stats_place_text(&s->tensor->source, s->row * columns + at);
+    const char *name = QUOTED(s->tensor.name);
+    place_text place = stats_place_text(&s->tensor, s->row * columns + at);
 
     if (!isfinite(value))
-        return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
+        return fail_with(error, GUFO_E_RANGE, offset_of_row(&s->tensor, row),
                          "tensor %s: the value in %s is %s", name, place.text, kind_of(value));
-    return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
+    return fail_with(error, GUFO_E_RANGE, offset_of_row(&s->tensor, row),
                      "tensor %s: the value %.9g in %s is too large for %s", name, (double)value,
                      place.text, s->to->name);
 }
@@ -75,7 +75,7 @@ static uint64_t largest_in_block(const gufo_element_type *type, const float *val
  * block may be lost, too. */
 static gufo_status fail_step(const step *s, gufo_error *error)
 {
-    uint64_t count = s->rows * s->tensor->source.dims[0];
+    uint64_t count = s->rows * s->tensor.dims[0];
     uint64_t at = gufo_first_nonfinite(s->values, count);
 
     if (at == count)
@@ -89,14 +89,14 @@ gufo_status pieces_measure(const gufo_quantizer *q, const quant_tensor *tensor,
                            const gufo_element_type *to, const measured_rows *seen, quant_loss *loss,
                            gufo_error *error)
 {
-    const step s = {tensor, to, seen->row, seen->count, seen->values, seen->decoded};
-
     if (seen->importance != NULL)
         loss_weigh(loss, seen->importance, seen->values, seen->decoded, seen->count, seen->columns);
     if (loss_measure(&loss->plain, seen->values, seen->decoded, seen->count * seen->columns) ||
         (q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE))
         return GUFO_OK;
-    return fail_step(&s, error);
+    return fail_step(
+        &(step){quant_source(q, tensor), to, seen->row, seen->count, seen->values, seen->decoded},
+        error);
 }
 
 static gufo_status measure(void *context, const measured_rows *seen, void *result,
@@ -135,10 +135,10 @@ static gufo_status importance(void *context, uint64_t number, uint64_t slice, fl
 static gufo_status check_possible(const gufo_quantizer *q, gufo_error *error)
 {
     for (uint64_t i = 0; i < q->target_count * q->tensor_count; i++)
-        if (q->results[i].choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+        if (q->results[i].flags & GUFO_RECIPE_IMPOSSIBLE)
             return refuse(
                 error, GUFO_E_ARGUMENT, "tensor %s cannot become %s without importance data",
-                QUOTED(q->tensors[i % q->tensor_count].source.name), q->results[i].to->name);
+                QUOTED(q->tensors[i % q->tensor_count].source_name), q->results[i].to->name);
     return GUFO_OK;
 }
 
@@ -156,13 +156,13 @@ static gufo_status begin(void *context, const gufo_run *run, gufo_error *error)
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 /* Whether the rows of a tensor are read: for any target, or from a model that is made. */
-static bool is_read(const gufo_quantizer *q, uint64_t index)
+static bool is_read(const gufo_quantizer *q, uint64_t index, const gufo_tensor *input)
 {
     bool reads = gufo_model_facts(q->input).is_made;
 
     for (size_t i = 0; i < q->target_count; i++)
         reads = reads || quant_result_of(q, i, index)->method != METHOD_COPY;
-    return reads && q->tensors[index].source.size > 0;
+    return reads && input->size > 0;
 }
 
 static bool is_converted(const gufo_quantizer *q, uint64_t index)
@@ -200,35 +200,36 @@ static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, ui
 }
 
 /* Bytes that stay as they are, in all targets. */
-static gufo_status add_copy(gufo_quantizer *q, const quant_tensor *t, const uint64_t *places,
-                            gufo_error *error)
+static gufo_status add_copy(gufo_quantizer *q, const quant_tensor *t, const gufo_tensor *input,
+                            const uint64_t *places, gufo_error *error)
 {
-    const rows from = job_byte_rows(q->job, (uint32_t)t->shard, t->source.offset, t->source.size);
+    const rows from = job_byte_rows(q->job, input->shard, input->offset, input->size);
     made results[GUFO_QUANTIZE_TARGETS];
 
     for (size_t i = 0; i < q->target_count; i++)
         results[i] = (made){.target = (uint32_t)(i * q->output_count + t->output),
                             .place = places[i],
                             .row_bytes = 1};
-    return job_add_results(q->job, PIECE_MOVE, t->source.name, &from, results,
+    return job_add_results(q->job, PIECE_MOVE, input->name, &from, results,
                            (uint32_t)q->target_count, 1, error);
 }
 
 gufo_status pieces_add_tensor(const gufo_quantizer *q, gufo_job *job, const quant_tensor *t,
                               made *results, uint32_t count, bool weighs, gufo_error *error)
 {
-    uint64_t slices = weighs ? t->source.dims[2] * t->source.dims[3] : 1;
+    const gufo_tensor input = quant_source(q, t);
+    uint64_t slices = weighs ? input.dims[2] * input.dims[3] : 1;
 
     if (t->change_count > 0)
         return adapters_add_tensor(q, job, t, results, count, slices, error);
-    return job_add_tensor(job, (uint32_t)t->shard, &t->source, t->index, results, count, slices,
-                          error);
+    return job_add_tensor(job, input.shard, &input, t->index, results, count, slices, error);
 }
 
 /* Tensor `index` is the one of number `place` in its outputs. */
 static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place, gufo_error *error)
 {
     const quant_tensor *t = &q->tensors[index];
+    const gufo_tensor input = quant_source(q, t);
     bool weighs = is_converted(q, index) && t->has_importance;
     uint64_t places[GUFO_QUANTIZE_TARGETS];
     made results[GUFO_QUANTIZE_TARGETS];
@@ -239,8 +240,8 @@ static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place,
         (void)gufo_document_tensor_at(quant_document_of(q, i, t->output), place, &planned);
         places[i] = planned.offset;
     }
-    if (!is_read(q, index))
-        return add_copy(q, t, places, error);
+    if (!is_read(q, index, &input))
+        return add_copy(q, t, &input, places, error);
     for (size_t i = 0; i < q->target_count; i++)
         results[i] = result_of(q, i, index, places[i]);
     return pieces_add_tensor(q, q->job, t, results, (uint32_t)q->target_count, weighs, error);

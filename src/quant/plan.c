@@ -18,9 +18,8 @@
 typedef struct planning {
     gufo_quantizer *q;
     layer_list pruned;
-    uint64_t *layers;   /* owned: what `pruned` points to */
-    gufo_tensor *infos; /* of the output: what recipes look at */
-    gufo_recipe_choice *choices;
+    uint64_t *layers; /* owned: what `pruned` points to */
+    size_t target;    /* that recipes choose types for */
     uint64_t names_len, names_room;
     name_index index; /* of the tensors of the output, by name */
 } planning;
@@ -86,7 +85,7 @@ static bool is_pruned(const planning *p, gufo_str name)
 /* ---- tensors -------------------------------------------------------------------------------- */
 
 /* Copies a name: the input may be mapped, and a mapped file that is truncated raises SIGBUS. */
-static gufo_str keep_name(planning *p, gufo_str name)
+static gufo_str copy_name(planning *p, gufo_str name)
 {
     char *kept = p->q->names + p->names_len;
 
@@ -94,6 +93,17 @@ static gufo_str keep_name(planning *p, gufo_str name)
         memcpy(kept, name.data, name.len);
     p->names_len += name.len;
     return (gufo_str){kept, name.len};
+}
+
+/* What an import has made stays as it is. */
+static bool is_import(const gufo_model *input)
+{
+    return model_maker(input) != NULL;
+}
+
+static gufo_str keep_name(planning *p, gufo_str name)
+{
+    return is_import(p->q->input) ? name : copy_name(p, name);
 }
 
 /* The name in the output.  Renumbering only makes numbers smaller. */
@@ -107,9 +117,9 @@ static gufo_str output_name(planning *p, gufo_str name)
     if (p->pruned.count == 0 || !layer_find(name, &layer, &at, &len))
         return name;
     (void)snprintf(digits, sizeof digits, "%" PRIu64, layer_renumbered(&p->pruned, layer));
-    kept = keep_name(p, (gufo_str){name.data, at});
-    kept.len += keep_name(p, gufo_str_of(digits)).len;
-    kept.len += keep_name(p, (gufo_str){name.data + at + len, name.len - at - len}).len;
+    kept = copy_name(p, (gufo_str){name.data, at});
+    kept.len += copy_name(p, gufo_str_of(digits)).len;
+    kept.len += copy_name(p, (gufo_str){name.data + at + len, name.len - at - len}).len;
     return kept;
 }
 
@@ -120,15 +130,13 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
     quant_tensor *tensor = &q->tensors[q->tensor_count];
     uint64_t first;
 
-    tensor->source = *from;
-    tensor->index = index;
+    tensor->index = (uint32_t)index; /* GUFO_MAX_COUNT */
     tensor->from = gufo_element_type_by_id(from->type);
-    tensor->source.name = keep_name(p, from->name);
-    tensor->name = output_name(p, tensor->source.name);
-    tensor->shard = from->shard;
-    tensor->output = q->output_count > 1 ? tensor->shard : 0;
-    p->infos[q->tensor_count] = tensor->source;
-    p->infos[q->tensor_count].name = tensor->name;
+    tensor->source_name = keep_name(p, from->name);
+    tensor->name = output_name(p, tensor->source_name);
+    tensor->output = q->output_count > 1 ? from->shard : 0;
+    if (q->sources != NULL)
+        q->sources[q->tensor_count] = *from;
     if (name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
         return GUFO_E_MEMORY;
     if (!name_index_add(&p->index, q->tensor_count, &first)) {
@@ -139,9 +147,16 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
     return GUFO_OK;
 }
 
-/* Bytes of all names, those that are renumbered twice. */
-static gufo_status all_names_len(const gufo_model *input, uint64_t *len, gufo_error *error)
+/* How often a name may be copied: as it is, and renumbered. */
+static uint64_t copies_of_name(const planning *p)
 {
+    return (uint64_t)!is_import(p->q->input) + (p->pruned.count > 0);
+}
+
+/* Bytes of all copies of names. */
+static gufo_status all_names_len(const planning *p, uint64_t *len, gufo_error *error)
+{
+    const gufo_model *input = p->q->input;
     gufo_status status = GUFO_OK;
     gufo_tensor tensor;
 
@@ -149,30 +164,38 @@ static gufo_status all_names_len(const gufo_model *input, uint64_t *len, gufo_er
     for (uint64_t i = 0; i < gufo_tensor_count(input) && status == GUFO_OK; i++) {
         status = model_tensor_at(input, i, &tensor, error);
         if (status == GUFO_OK)
-            *len += 2 * (uint64_t)tensor.name.len;
+            *len += copies_of_name(p) * tensor.name.len;
     }
     return status;
+}
+
+/* Room for what is kept of tensors.  What a program makes may change when it is asked again. */
+static gufo_status make_room(planning *p, uint64_t count, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    bool is_kept = gufo_model_facts(q->input).is_made && !is_import(q->input);
+
+    q->tensors = mem_array(&q->allocator, count, sizeof *q->tensors);
+    q->names = mem_array(&q->allocator, p->names_room, 1);
+    if (is_kept)
+        q->sources = mem_array(&q->allocator, count, sizeof *q->sources);
+    if (q->tensors == NULL || q->names == NULL || (is_kept && q->sources == NULL))
+        return fail_memory(error);
+    return GUFO_OK;
 }
 
 static gufo_status list_tensors(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
-    const gufo_allocator *allocator = &q->allocator;
     uint64_t count = gufo_tensor_count(q->input);
-    gufo_status status = all_names_len(q->input, &p->names_room, error);
+    gufo_status status = all_names_len(p, &p->names_room, error);
     gufo_tensor tensor;
 
-    if (status != GUFO_OK)
-        return status;
-    q->tensors = mem_array(allocator, count, sizeof *q->tensors);
-    q->names = mem_array(allocator, p->names_room, 1);
-    p->infos = mem_array(allocator, count, sizeof *p->infos);
-    p->choices = mem_array(allocator, count, sizeof *p->choices);
-    if (q->tensors == NULL || q->names == NULL || p->infos == NULL || p->choices == NULL)
-        return fail_memory(error);
+    if (status == GUFO_OK)
+        status = make_room(p, count, error);
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
         status = model_tensor_at(q->input, i, &tensor, error);
-        if (status == GUFO_OK && 2 * (uint64_t)tensor.name.len > p->names_room - p->names_len)
+        if (status == GUFO_OK && copies_of_name(p) * tensor.name.len > p->names_room - p->names_len)
             status = refuse(error, GUFO_E_CHANGED, "the name of tensor %" PRIu64 " was changed", i);
         if (status == GUFO_OK && !is_pruned(p, tensor.name))
             status = add_tensor(p, &tensor, i, error);
@@ -183,6 +206,18 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
 static gufo_str name_of_tensor(const void *owner, uint64_t index)
 {
     return ((const gufo_quantizer *)owner)->tensors[index].name;
+}
+
+gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor)
+{
+    gufo_tensor input;
+
+    if (q->sources != NULL)
+        input = q->sources[tensor - q->tensors];
+    else
+        (void)gufo_tensor_at(q->input, tensor->index, &input);
+    input.name = tensor->source_name;
+    return input;
 }
 
 /* ---- importance ----------------------------------------------------------------------------- */
@@ -207,49 +242,89 @@ static quant_method method_of(const gufo_recipe_choice *choice)
 }
 
 /* Interleaved types merge rows of one matrix. */
-static gufo_status check_groups(const quant_tensor *tensor, quant_method method, gufo_error *error)
+static gufo_status check_groups(const gufo_quantizer *q, const quant_tensor *tensor,
+                                const quant_result *result, gufo_error *error)
 {
-    const interleaved *merged = interleaved_find(tensor->source.type);
-    uint64_t rows = tensor->source.dims[1];
+    gufo_tensor input;
+    const interleaved *merged;
 
-    if (merged == NULL || method == METHOD_COPY || rows % merged->rows == 0)
+    if (result->method == METHOD_COPY)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
+    input = quant_source(q, tensor);
+    merged = interleaved_find(input.type);
+    if (merged == NULL || input.dims[1] % merged->rows == 0)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_ARGUMENT, input.info_offset,
                      "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                     QUOTED(tensor->source.name), rows, tensor->from->name, merged->rows);
+                     QUOTED(input.name), input.dims[1], tensor->from->name, merged->rows);
 }
 
-static gufo_status take_choice(const gufo_quantizer *q, uint64_t index, quant_result *result,
-                               const gufo_recipe_choice *choice, gufo_error *error)
+static gufo_status take_choice(void *context, size_t index, const gufo_recipe_choice *choice,
+                               gufo_error *error)
 {
+    const planning *p = context;
+    const gufo_quantizer *q = p->q;
     const quant_tensor *tensor = &q->tensors[index];
+    quant_result *result = quant_result_of(q, p->target, index);
     gufo_status status;
 
-    *result = (quant_result){gufo_element_type_by_id(choice->type), *choice, method_of(choice)};
+    *result = (quant_result){.to = gufo_element_type_by_id(choice->type),
+                             .rule = choice->rule,
+                             .size = choice->size,
+                             .wanted = choice->wanted,
+                             .flags = (uint16_t)choice->flags,
+                             .reason = (uint8_t)choice->reason,
+                             .method = (uint8_t)method_of(choice)};
     status = adapters_choose(q, tensor, result, error);
     if (status == GUFO_OK)
-        status = check_groups(tensor, result->method, error);
+        status = check_groups(q, tensor, result, error);
     if (status == GUFO_OK && result->method == METHOD_CONVERT)
         status = weights_check(q, tensor, error);
     return status;
 }
 
-static gufo_status choose(planning *p, size_t target, const gufo_recipe_model *model,
-                          gufo_error *error)
+gufo_recipe_choice quant_choice(const gufo_quantizer *q, size_t target, uint64_t index)
 {
-    gufo_quantizer *q = p->q;
-    gufo_recipe_options recipe = q->options.recipe;
-    gufo_status status;
+    const quant_result *r = quant_result_of(q, target, index);
+    const gufo_tensor input = quant_source(q, &q->tensors[index]);
+    gufo_recipe_choice choice = {.type = quant_type_id(r),
+                                 .wanted = r->wanted,
+                                 .reason = (gufo_recipe_reason)r->reason,
+                                 .flags = r->flags,
+                                 .rule = r->rule,
+                                 .size = r->size};
 
-    recipe.target = q->targets[target];
+    choice.fallback_cost = recipe_fallback_cost(&input, &choice);
+    return choice;
+}
+
+/* What recipes look at: tensors of the input with their names in the output. */
+static gufo_str chosen_name(const void *context, size_t index)
+{
+    return ((const planning *)context)->q->tensors[index].name;
+}
+
+static gufo_tensor chosen_tensor(const void *context, size_t index)
+{
+    const gufo_quantizer *q = ((const planning *)context)->q;
+    gufo_tensor tensor = quant_source(q, &q->tensors[index]);
+
+    tensor.name = q->tensors[index].name;
+    return tensor;
+}
+
+static gufo_status choose(planning *p, const gufo_recipe_model *model, gufo_error *error)
+{
+    const gufo_quantizer *q = p->q;
+    const recipe_tensors tensors = {p, (size_t)q->tensor_count, chosen_name, chosen_tensor,
+                                    take_choice};
+    gufo_recipe_options recipe = q->options.recipe;
+
+    recipe.target = q->targets[p->target];
     recipe.has_importance = q->options.importance != NULL ? has_importance : NULL;
     recipe.importance_context = p;
     recipe.allocator = &q->allocator;
-    status = recipe_choose(&recipe, model, p->infos, (size_t)q->tensor_count, q->only_measures,
-                           p->choices, error);
-    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++)
-        status = take_choice(q, i, quant_result_of(q, target, i), &p->choices[i], error);
-    return status;
+    return recipe_choose(&recipe, model, &tensors, q->only_measures, error);
 }
 
 static gufo_status choose_all(planning *p, gufo_error *error)
@@ -266,8 +341,8 @@ static gufo_status choose_all(planning *p, gufo_error *error)
         return fail_memory(error);
     gufo_recipe_model_read(gufo_model_shard(q->input, 0), &model);
     recipe_model_override(&model, q->options.overrides, q->options.override_count);
-    for (size_t i = 0; i < q->target_count && status == GUFO_OK; i++)
-        status = choose(p, i, &model, error);
+    for (p->target = 0; p->target < q->target_count && status == GUFO_OK; p->target++)
+        status = choose(p, &model, error);
     return status;
 }
 
@@ -307,18 +382,6 @@ static gufo_status make_documents(planning *p, gufo_error *error)
     return status;
 }
 
-/* Types are chosen: a model may have a million tensors, and documents and pieces are to come. */
-static void forget_choices(planning *p)
-{
-    const gufo_allocator *allocator = &p->q->allocator;
-
-    mem_free(allocator, p->infos);
-    mem_free(allocator, p->choices);
-    name_index_free(&p->index, allocator);
-    p->infos = NULL;
-    p->choices = NULL;
-}
-
 /* What becomes of each tensor. */
 static gufo_status plan_tensors(planning *p, gufo_error *error)
 {
@@ -345,7 +408,7 @@ static gufo_status plan(planning *p, gufo_error *error)
 
     q->output_count = keep_split ? gufo_model_shard_count(q->input) : 1;
     status = plan_tensors(p, error);
-    forget_choices(p);
+    name_index_free(&p->index, &q->allocator);
     (void)model_fail(q->input, status, error);
     if (status != GUFO_OK || q->only_measures)
         return status;
@@ -438,7 +501,7 @@ gufo_quantizer *quantizer_plan(const gufo_model *input, const gufo_quantize_opti
     if (status == GUFO_OK)
         status = plan(&p, error);
     mem_free(&q->allocator, p.layers);
-    forget_choices(&p);
+    name_index_free(&p.index, &q->allocator);
     if (status == GUFO_OK)
         return q;
     gufo_quantizer_free(q);
@@ -465,6 +528,7 @@ void gufo_quantizer_free(gufo_quantizer *q)
     mem_free(&allocator, q->results);
     mem_free(&allocator, q->targets);
     mem_free(&allocator, q->tensors);
+    mem_free(&allocator, q->sources);
     mem_free(&allocator, q->names);
     mem_free(&allocator, q->changes);
     mem_free(&allocator, q);
@@ -484,15 +548,16 @@ bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uin
     loss = pieces_loss(q, target, index);
     if (out != NULL)
         *out = (gufo_quantizer_tensor){.name = tensor->name,
-                                       .source = &tensor->source,
-                                       .shard = tensor->shard,
-                                       .choice = quant_result_of(q, target, index)->choice,
+                                       .source = quant_source(q, tensor),
+                                       .choice = quant_choice(q, target, index),
                                        .has_importance = tensor->has_importance,
                                        .unfit_importance = tensor->unfit_importance,
-                                       .adapters = (size_t)tensor->change_count,
+                                       .adapters = tensor->change_count,
                                        .loss = loss.plain,
                                        .weighted_value = loss.weighted_value,
                                        .weighted_error = loss.weighted_error};
+    if (out != NULL)
+        out->shard = out->source.shard;
     return true;
 }
 

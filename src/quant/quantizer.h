@@ -40,23 +40,28 @@ typedef struct adapter_change {
     adapter_part a, b;
 } adapter_change;
 
+/* quant_source has the rest: a model may have a million tensors. */
 typedef struct quant_tensor {
-    gufo_tensor source;            /* its name is a copy */
-    uint64_t index;                /* in the input */
-    gufo_str name;                 /* in the outputs */
-    size_t shard;                  /* of the input */
-    size_t output;                 /* of each target */
+    gufo_str source_name;          /* in the input, */
+    gufo_str name;                 /* and in the outputs */
     const gufo_element_type *from; /* NULL: an unknown type, which is copied */
-    bool has_importance, unfit_importance;
     uint64_t importance_index;
-    uint64_t first_change, change_count; /* of gufo_quantizer.changes */
+    uint64_t first_change; /* of gufo_quantizer.changes */
+    uint32_t index;        /* in the input */
+    uint32_t output;       /* of each target */
+    uint8_t change_count;
+    bool has_importance, unfit_importance;
 } quant_tensor;
 
-/* What it becomes for one of the targets. */
+/* What it becomes for one of the targets; quant_choice says why. */
 typedef struct quant_result {
     const gufo_element_type *to; /* NULL: an unknown type */
-    gufo_recipe_choice choice;
-    quant_method method;
+    const char *rule;            /* this and the next are those of gufo_recipe_choice */
+    uint64_t size;
+    uint32_t wanted;
+    uint16_t flags;
+    uint8_t reason;
+    uint8_t method; /* of quant_method */
 } quant_result;
 
 /* What encoding has lost. */
@@ -72,11 +77,13 @@ struct gufo_quantizer {
     gufo_quantize_target *targets; /* recipe.target, and those after it */
     size_t target_count;
     quant_tensor *tensors;
+    gufo_tensor *sources;  /* of a model that a program makes: it may say something else when it is
+                           * asked again; NULL: the input says the same each time */
     quant_result *results; /* of all tensors for the first target, then for the next ... */
     uint64_t tensor_count;
     adapter_change *changes; /* in the order of tensors; of each, in that of the adapters */
     uint64_t change_count, change_room;
-    char *names;               /* of all tensors */
+    char *names;               /* of all tensors, unless an import has them */
     gufo_document **documents; /* of all outputs of the first target, then of the next ... */
     size_t output_count;       /* of each target */
     uint64_t *shard_ids; /* of each target, where its outputs are new shards; NULL: they are not */
@@ -89,6 +96,16 @@ struct gufo_quantizer {
 
 gufo_quantizer *quantizer_plan(const gufo_model *input, const gufo_quantize_options *options,
                                bool only_measures, gufo_error *error);
+
+/* A tensor as it is in the input; its name lives as long as the quantizer. */
+gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor);
+/* The id of the type that a result is; an unknown one stays as it is. */
+static inline uint32_t quant_type_id(const quant_result *result)
+{
+    return result->to != NULL ? result->to->id : result->wanted;
+}
+
+gufo_recipe_choice quant_choice(const gufo_quantizer *q, size_t target, uint64_t tensor);
 
 static inline quant_result *quant_result_of(const gufo_quantizer *q, size_t target, uint64_t tensor)
 {

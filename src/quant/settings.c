@@ -298,11 +298,12 @@ static gufo_status add_tensors(const gufo_quantizer *q, size_t target, size_t in
 
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
         const quant_tensor *t = &q->tensors[i];
-        const gufo_recipe_choice *choice = &quant_result_of(q, target, i)->choice;
+        const quant_result *r = quant_result_of(q, target, i);
+        const gufo_tensor input = quant_source(q, t);
 
         if (t->output == index)
-            status = gufo_document_add_raw_tensor(document, t->name, choice->type, t->source.n_dims,
-                                                  t->source.dims, choice->size, error);
+            status = gufo_document_add_raw_tensor(document, t->name, quant_type_id(r), input.n_dims,
+                                                  input.dims, r->size, error);
     }
     return status;
 }

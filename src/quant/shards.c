@@ -23,9 +23,9 @@ static bool tensor_size(const gufo_quantizer *q, uint64_t index, uint64_t *out)
     uint64_t alignment = gufo_document_alignment(q->documents[0]), largest = 0, data;
 
     for (size_t i = 0; i < q->target_count; i++)
-        largest = larger(largest, quant_result_of(q, i, index)->choice.size);
+        largest = larger(largest, quant_result_of(q, i, index)->size);
     return checked_align(largest, alignment, &data) &&
-           checked_add(data, document_info_size(t->name, t->source.n_dims), out);
+           checked_add(data, document_info_size(t->name, quant_source(q, t).n_dims), out);
 }
 
 static bool has_room(const gufo_quantizer *q, const filling *f, uint64_t size)
@@ -55,7 +55,7 @@ static gufo_status put_tensors(gufo_quantizer *q, uint64_t base, gufo_error *err
         }
         f.size += size;
         f.tensors++;
-        q->tensors[i].output = q->output_count - 1;
+        q->tensors[i].output = (uint32_t)(q->output_count - 1);
     }
     if (q->output_count > GUFO_MAX_SHARDS)
         return refuse(error, GUFO_E_ARGUMENT, "%zu shards would be needed; %d are possible",

@@ -16,12 +16,12 @@
 static gufo_status match(const gufo_quantizer *q, const quant_tensor *tensor, uint64_t *index,
                          gufo_error *error)
 {
-    const uint64_t *dims = tensor->source.dims;
+    const gufo_tensor input = quant_source(q, tensor);
 
-    if (tensor->source.elements == 0) /* nothing to weigh; and dims may be of any size then */
+    if (input.elements == 0) /* nothing to weigh; and dims may be of any size then */
         return GUFO_E_NOT_FOUND;
-    return gufo_imatrix_match(q->options.importance, tensor->source.name, dims[0],
-                              dims[2] * dims[3], index, error);
+    return gufo_imatrix_match(q->options.importance, input.name, input.dims[0],
+                              input.dims[2] * input.dims[3], index, error);
 }
 
 /* For errors. */
@@ -113,8 +113,9 @@ static gufo_status fail_weights(const gufo_quantizer *q, gufo_status status, guf
 gufo_status weights_read(const gufo_quantizer *q, const quant_tensor *tensor, uint64_t slice,
                          float *out, gufo_error *error)
 {
-    gufo_status status = gufo_imatrix_importance(q->options.importance, tensor->importance_index,
-                                                 tensor->source.dims[0], slice, out, error);
+    gufo_status status =
+        gufo_imatrix_importance(q->options.importance, tensor->importance_index,
+                                quant_source(q, tensor).dims[0], slice, out, error);
 
     return fail_weights(q, status, error);
 }
@@ -161,7 +162,7 @@ gufo_status weights_hash(const gufo_quantizer *q, uint64_t *hash, gufo_error *er
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < q->tensor_count; i++) {
-        hash_chain(hash, q->tensors[i].source.name.data, q->tensors[i].source.name.len);
+        hash_chain(hash, q->tensors[i].source_name.data, q->tensors[i].source_name.len);
         hash_chain(hash, &q->tensors[i].has_importance, sizeof q->tensors[i].has_importance);
     }
     for (uint64_t i = 0;

@@ -248,7 +248,7 @@ static void test_loss(void **state)
     gufo_model *before = open_path(in.text), *after = open_path(out.text);
 
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
-        if (!(tensor.choice.flags & GUFO_RECIPE_CONVERTS) || tensor.source->elements == 0) {
+        if (!(tensor.choice.flags & GUFO_RECIPE_CONVERTS) || tensor.source.elements == 0) {
             check_u64(tensor.loss.count, 0, "%s", tensors[i].name);
             continue;
         }

@@ -602,7 +602,7 @@ static void test_looking_writes_nothing(void **state)
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
         check(gufo_quantizer_tensor_at(q, i, &tensor), "tensor %zu", i);
         check_str(tensor.name, tensors[i].name, "tensor %zu", i);
-        check_u64(tensor.choice.size, tensor.source->elements / 32 * 34, "%s", tensors[i].name);
+        check_u64(tensor.choice.size, tensor.source.elements / 32 * 34, "%s", tensors[i].name);
         check(!tensor.has_importance && !tensor.unfit_importance, "%s", tensors[i].name);
     }
     check(!gufo_quantizer_tensor_at(q, COUNT_OF(tensors), &tensor), "past the end");

@@ -96,9 +96,9 @@ static type_sum *sum_of(type_sums *sums, uint32_t type)
 static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
 {
     sum->tensors++;
-    sum->bytes_before += tensor->source->size;
+    sum->bytes_before += tensor->source.size;
     sum->bytes += tensor->choice.size;
-    sum->weights += tensor->source->elements;
+    sum->weights += tensor->source.elements;
     gufo_quantize_loss_add(&sum->loss, &tensor->loss);
 }
 
@@ -148,8 +148,8 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     if (!tensor_at(o, index, &tensor))
         return false;
     row_str(row, tensor.name);
-    row_text(row, "%s", tensor_shape_text(tensor.source, " x ").text);
-    row_text(row, "%s", tensor_type_text(tensor.source->type).text);
+    row_text(row, "%s", tensor_shape_text(&tensor.source, " x ").text);
+    row_text(row, "%s", tensor_type_text(tensor.source.type).text);
     row_text(row, "%s", tensor_type_text(tensor.choice.type).text);
     row_text(row, "%s", human_grouped(tensor.choice.size).text);
     if (o->options->size.plan != NULL)
@@ -244,8 +244,8 @@ static void write_tensor(json_writer *j, const outcome *o, uint64_t index,
 
     json_begin_object(j, NULL);
     json_write_str(j, "name", tensor->name);
-    model_json_dims(j, tensor->source);
-    json_write_text(j, "from", tensor_type_text(tensor->source->type).text);
+    model_json_dims(j, &tensor->source);
+    json_write_text(j, "from", tensor_type_text(tensor->source.type).text);
     json_write_text(j, "to", tensor_type_text(choice->type).text);
     json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
     json_write_i64(j, "fallback_bytes", choice->fallback_cost);
@@ -253,7 +253,7 @@ static void write_tensor(json_writer *j, const outcome *o, uint64_t index,
     json_write_bool(j, "importance", tensor->has_importance);
     if (tensor->adapters > 0)
         json_write_u64(j, "adapters", tensor->adapters);
-    json_write_u64(j, "size_before", tensor->source->size);
+    json_write_u64(j, "size_before", tensor->source.size);
     json_write_u64(j, "size", choice->size);
     write_loss(j, &tensor->loss);
     if (o->options->size.plan != NULL)
@@ -329,12 +329,12 @@ static void put_csv_row(FILE *out, const outcome *o, uint64_t index,
         number_f32(largest, tensor->loss.largest_error);
     }
     csv_put(out, tensor->name);
-    fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(tensor->source, "x").text,
-            tensor_type_text(tensor->source->type).text, tensor_type_text(choice->type).text,
+    fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(&tensor->source, "x").text,
+            tensor_type_text(tensor->source.type).text, tensor_type_text(choice->type).text,
             tensor_type_text(choice->wanted).text);
     csv_put(out, gufo_str_of(why(o->options, tensor).text));
     fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s", tensor->has_importance,
-            tensor->source->size, choice->size, choice->fallback_cost, rmse, largest, o->type);
+            tensor->source.size, choice->size, choice->fallback_cost, rmse, largest, o->type);
     if (o->options->size.plan != NULL)
         size_put_csv(o->options, tensor, o->output, index, out);
     fputs("\r\n", out);
@@ -454,7 +454,7 @@ static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_opt
 
     if (choice->flags & GUFO_RECIPE_IMPOSSIBLE)
         return 0;
-    if (tensor->adapters > 0 && is_quantized(tensor->source->type) && is_quantized(choice->type))
+    if (tensor->adapters > 0 && is_quantized(tensor->source.type) && is_quantized(choice->type))
         return 7;
     if (choice->flags & GUFO_RECIPE_POOR)
         return 1;

@@ -46,7 +46,7 @@ static uint64_t most_bytes(const gufo_losses *l)
     uint64_t bytes = 0;
 
     for (uint64_t i = 0; i < l->q->tensor_count; i++)
-        bytes += LINE_REST + 4 * (uint64_t)l->q->tensors[i].source.name.len;
+        bytes += LINE_REST + 4 * (uint64_t)l->q->tensors[i].source_name.len;
     return bytes * gufo_element_type_count() + FILE_REST;
 }
 
@@ -146,7 +146,7 @@ static gufo_status read_head(reader *r, const loss_identity *identity)
 
 static gufo_str name_of_source(const void *owner, uint64_t index)
 {
-    return ((const gufo_quantizer *)owner)->tensors[index].source.name;
+    return ((const gufo_quantizer *)owner)->tensors[index].source_name;
 }
 
 static gufo_status index_names(reader *r)
@@ -177,7 +177,7 @@ static const gufo_element_type *type_of(gufo_str name)
 static gufo_status read_numbers(const reader *r, gufo_str rest, loss_kept *out)
 {
     loss_option *o = &out->option;
-    uint64_t all = loss_rows_of(&r->l->q->tensors[out->tensor]), said;
+    uint64_t all = loss_rows_of(r->l, out->tensor), said;
 
     o->type = type_of(cache_field(&rest));
     if (o->type == NULL)
@@ -271,7 +271,7 @@ static gufo_status check_unique(reader *r)
     for (uint64_t i = 1; i < r->count; i++)
         if (!is_before(&r->found[i - 1], &r->found[i]))
             return refuse(r->error, GUFO_E_MALFORMED, "tensor %s has two losses of one type",
-                          QUOTED(r->l->q->tensors[r->found[i].tensor].source.name));
+                          QUOTED(r->l->q->tensors[r->found[i].tensor].source_name));
     return GUFO_OK;
 }
 
@@ -292,7 +292,7 @@ static uint64_t take(reader *r)
     for (uint64_t i = 0; i < r->count; i++) {
         const loss_option *found = &r->found[i].option;
         loss_option *o = option_of(l, &r->found[i]);
-        uint64_t all = loss_rows_of(&l->q->tensors[r->found[i].tensor]);
+        uint64_t all = loss_rows_of(l, r->found[i].tensor);
 
         if (o == NULL || o->stays) {
             if (o == NULL)

@@ -31,15 +31,15 @@ static bool add_head(buffer *out, const loss_identity *identity)
     return add_text(out, text);
 }
 
-static bool add_loss(buffer *out, const quant_tensor *t, const loss_option *o)
+static bool add_loss(buffer *out, const gufo_losses *l, uint64_t tensor, const loss_option *o)
 {
     char text[160], relative[CACHE_NUMBER], standard_error[CACHE_NUMBER];
 
     cache_number(relative, o->relative);
     cache_number(standard_error, o->standard_error);
     (void)snprintf(text, sizeof text, "\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\n", o->type->name,
-                   relative, standard_error, o->rows, loss_rows_of(t));
-    return cache_name(out, t->source.name) && add_text(out, text);
+                   relative, standard_error, o->rows, loss_rows_of(l, tensor));
+    return cache_name(out, l->q->tensors[tensor].source_name) && add_text(out, text);
 }
 
 static bool add_end(buffer *out, uint64_t count)
@@ -63,12 +63,12 @@ static gufo_status make_text(const gufo_losses *l, buffer *out, gufo_error *erro
             const loss_option *o = loss_option_of(l, i, k);
 
             if (o->rows > 0 && ok) {
-                ok = add_loss(out, &l->q->tensors[i], o);
+                ok = add_loss(out, l, i, o);
                 count++;
             }
         }
         for (; kept < l->kept_count && l->kept[kept].tensor == i; kept++, count++)
-            ok = ok && add_loss(out, &l->q->tensors[i], &l->kept[kept].option);
+            ok = ok && add_loss(out, l, i, &l->kept[kept].option);
     }
     if (status != GUFO_OK)
         return status;

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 
-static bool has_floats(const quant_tensor *t)
+static bool has_floats(const gufo_quantizer *q, const quant_tensor *t)
 {
     return t->from != NULL && (t->from->flags & GUFO_ELEMENT_DECODES) != 0 &&
-           t->source.elements > 0;
+           quant_source(q, t).elements > 0;
 }
 
 static gufo_status add_tensor(const gufo_losses *l, gufo_job *job, const quant_tensor *t,
@@ -20,8 +20,9 @@ static gufo_status add_tensor(const gufo_losses *l, gufo_job *job, const quant_t
     made floats = {
         .target = NO_TARGET, .type = gufo_element_type_by_id(GUFO_TYPE_F32), .encode = true};
 
-    return has_floats(t) ? pieces_add_tensor(l->q, job, t, &floats, 1, t->has_importance, error)
-                         : GUFO_OK;
+    return has_floats(l->q, t)
+               ? pieces_add_tensor(l->q, job, t, &floats, 1, t->has_importance, error)
+               : GUFO_OK;
 }
 
 static gufo_status plan(const gufo_losses *l, gufo_job *job, gufo_error *error)

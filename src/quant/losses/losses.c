@@ -99,7 +99,7 @@ bool gufo_losses_tensor_at(const gufo_losses *l, uint64_t index, gufo_losses_ten
     t = &l->q->tensors[index];
     if (out != NULL)
         *out = (gufo_losses_tensor){.name = t->name,
-                                    .source = &t->source,
+                                    .source = quant_source(l->q, t),
                                     .option_count = l->tensors[index].count,
                                     .is_fixed = l->tensors[index].is_fixed,
                                     .has_importance = t->has_importance,
@@ -116,7 +116,7 @@ bool gufo_losses_option_at(const gufo_losses *l, uint64_t index, size_t option, 
     if (index >= l->q->tensor_count || option >= l->tensors[index].count)
         return false;
     o = loss_option_of(l, index, option);
-    all = loss_rows_of(&l->q->tensors[index]);
+    all = loss_rows_of(l, index);
     if (out != NULL)
         *out = (gufo_loss){.type = o->type,
                            .bytes = o->bytes,

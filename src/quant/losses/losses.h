@@ -66,9 +66,12 @@ static inline loss_option *loss_option_of(const gufo_losses *l, uint64_t tensor,
     return &l->options[l->tensors[tensor].first + option];
 }
 
-static inline uint64_t loss_rows_of(const quant_tensor *t)
+/* Rows of a tensor. */
+static inline uint64_t loss_rows_of(const gufo_losses *l, uint64_t tensor)
 {
-    return t->source.elements > 0 ? t->source.elements / t->source.dims[0] : 0;
+    const gufo_tensor input = quant_source(l->q, &l->q->tensors[tensor]);
+
+    return input.elements > 0 ? input.elements / input.dims[0] : 0;
 }
 
 /* Whether a loss serves: of a sample, unless all rows are wanted. */

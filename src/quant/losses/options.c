@@ -119,9 +119,9 @@ static const quant_result *decided(const gufo_losses *l, uint64_t tensor)
     for (size_t i = 0; i < l->type_count; i++) {
         const quant_result *r = quant_result_of(l->q, i, tensor);
 
-        if (r->choice.reason != GUFO_REASON_TARGET && r->choice.reason != GUFO_REASON_MODEL)
+        if (r->reason != GUFO_REASON_TARGET && r->reason != GUFO_REASON_MODEL)
             return r;
-        is_given = is_given && r->choice.reason == GUFO_REASON_MODEL && r->to == given->to;
+        is_given = is_given && r->reason == GUFO_REASON_MODEL && r->to == given->to;
     }
     return is_given ? given : NULL;
 }
@@ -158,10 +158,10 @@ static gufo_status add_result(gufo_losses *l, uint64_t tensor, const quant_resul
                               gufo_error *error)
 {
     const loss_option option = {.type = r->to,
-                                .bytes = r->choice.size,
-                                .flags = r->choice.flags,
-                                .stays = r->method != METHOD_CONVERT ||
-                                         l->q->tensors[tensor].source.elements == 0};
+                                .bytes = r->size,
+                                .flags = r->flags,
+                                .stays =
+                                    r->method != METHOD_CONVERT || loss_rows_of(l, tensor) == 0};
 
     return add_option(l, &l->tensors[tensor], &option, error);
 }
@@ -172,10 +172,10 @@ static gufo_status add_decided(gufo_losses *l, uint64_t tensor, const quant_resu
     loss_tensor *t = &l->tensors[tensor];
 
     t->is_fixed = true;
-    t->reason = r->choice.reason;
-    if (r->choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+    t->reason = (gufo_recipe_reason)r->reason;
+    if (r->flags & GUFO_RECIPE_IMPOSSIBLE)
         return refuse(error, GUFO_E_NOT_FOUND, "tensor %s cannot become %s without importance data",
-                      QUOTED(l->q->tensors[tensor].source.name), r->to->name);
+                      QUOTED(l->q->tensors[tensor].source_name), r->to->name);
     return add_result(l, tensor, r, error);
 }
 
@@ -191,10 +191,11 @@ static bool is_for(const loss_type *type, const quant_tensor *t)
 static gufo_status add_own(gufo_losses *l, uint64_t tensor, gufo_error *error)
 {
     const quant_tensor *t = &l->q->tensors[tensor];
-    const interleaved *merged = interleaved_find(t->source.type);
+    const gufo_tensor input = quant_source(l->q, t);
+    const interleaved *merged = interleaved_find(input.type);
     const loss_option option = {.type = merged != NULL ? gufo_element_type_by_id(merged->plain)
                                                        : t->from,
-                                .bytes = t->source.size,
+                                .bytes = input.size,
                                 .flags = merged != NULL ? GUFO_RECIPE_REPACKS : 0,
                                 .stays = true};
 
@@ -214,16 +215,16 @@ static bool is_before(const void *a, const void *b)
 
 static gufo_status fail_without_option(const gufo_losses *l, uint64_t tensor, gufo_error *error)
 {
-    const gufo_tensor *from = &l->q->tensors[tensor].source;
+    const gufo_tensor from = quant_source(l->q, &l->q->tensors[tensor]);
 
     for (size_t i = 0; i < l->type_count; i++)
-        if (quant_result_of(l->q, i, tensor)->choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+        if (quant_result_of(l->q, i, tensor)->flags & GUFO_RECIPE_IMPOSSIBLE)
             return refuse(error, GUFO_E_NOT_FOUND,
                           "tensor %s cannot become any of the types without importance data",
-                          QUOTED(from->name));
+                          QUOTED(from.name));
     return refuse(error, GUFO_E_ARGUMENT,
                   "tensor %s, with rows of %" PRIu64 " elements, cannot become any of the types",
-                  QUOTED(from->name), from->dims[0]);
+                  QUOTED(from.name), from.dims[0]);
 }
 
 static gufo_status add_free(gufo_losses *l, uint64_t tensor, gufo_error *error)
@@ -236,7 +237,7 @@ static gufo_status add_free(gufo_losses *l, uint64_t tensor, gufo_error *error)
         const quant_result *r = quant_result_of(l->q, i, tensor);
         const uint32_t never = RECIPE_UNFIT | GUFO_RECIPE_IMPOSSIBLE;
 
-        if (is_for(&l->types[i], t) && (r->choice.flags & never) == 0)
+        if (is_for(&l->types[i], t) && (r->flags & never) == 0)
             status = add_result(l, tensor, r, error);
     }
     if (status == GUFO_OK && l->q->options.recipe.allow_requantize)

@@ -52,7 +52,7 @@ void sample_begin(const sampling *s, loss_piece *p, uint64_t number)
     p->group_rows = job_group_rows(from);
     p->groups = divide_up(from->slices * from->slice_rows, p->group_rows);
     p->level = FIRST_LEVEL;
-    p->seed = xxh64_of(s->losses->q->tensors[p->tensor].source.name);
+    p->seed = xxh64_of(s->losses->q->tensors[p->tensor].source_name);
 }
 
 /* The most that lists take. */
@@ -330,8 +330,8 @@ static void judge_result(const sampling *s, const loss_piece *p, loss_result *r)
     r->done = true;
     r->option->relative = loss;
     r->option->standard_error = standard_error;
-    r->option->rows = all ? loss_rows_of(&s->losses->q->tensors[p->tensor])
-                          : (r->sums.drawn + p->heavy_count) * p->group_rows;
+    r->option->rows =
+        all ? loss_rows_of(s->losses, p->tensor) : (r->sums.drawn + p->heavy_count) * p->group_rows;
 }
 
 /* After the last sample of a round: whether all options of a piece have their loss. */

@@ -25,8 +25,7 @@
 typedef struct recipe {
     const gufo_recipe_options *options;
     const gufo_recipe_model *model;
-    const gufo_tensor *tensors;
-    size_t count;
+    const recipe_tensors *tensors;
     uint64_t layers;
     uint64_t totals[KIND_COUNT]; /* tensors of each kind */
     uint64_t seen[KIND_COUNT];   /* of them, those that a mixture was asked about */
@@ -98,6 +97,16 @@ static gufo_status set_sizes(const recipe *r, const gufo_tensor *tensor, gufo_re
         return refuse(r->error, GUFO_E_RANGE, "tensor %s is too large", QUOTED(tensor->name));
     choice->fallback_cost = (int64_t)choice->size - (int64_t)wanted;
     return GUFO_OK;
+}
+
+int64_t recipe_fallback_cost(const gufo_tensor *tensor, const gufo_recipe_choice *choice)
+{
+    uint64_t wanted = 0;
+
+    if (choice->type == choice->wanted)
+        return 0;
+    (void)measure(tensor->elements, choice->wanted, &wanted); /* it has fit before */
+    return (int64_t)choice->size - (int64_t)wanted;
 }
 
 /* ---- kept tensors --------------------------------------------------------------------------- */
@@ -405,13 +414,17 @@ static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choi
     return status == GUFO_OK ? set_sizes(r, tensor, choice) : status;
 }
 
+static gufo_str name_at(const recipe_tensors *tensors, size_t index)
+{
+    return tensors->name_at(tensors->context, index);
+}
+
 /* Tensors without a layer first, then layer by layer, and by name within. */
 static bool before(const void *owner, uint32_t a, uint32_t b)
 {
-    const gufo_tensor *tensors = owner;
-    int64_t layer_a = recipe_layer(tensors[a].name);
-    int64_t layer_b = recipe_layer(tensors[b].name);
-    gufo_str name_a = tensors[a].name, name_b = tensors[b].name;
+    const recipe_tensors *tensors = owner;
+    gufo_str name_a = name_at(tensors, a), name_b = name_at(tensors, b);
+    int64_t layer_a = recipe_layer(name_a), layer_b = recipe_layer(name_b);
     size_t common = name_a.len < name_b.len ? name_a.len : name_b.len;
     int order = common > 0 ? memcmp(name_a.data, name_b.data, common) : 0;
 
@@ -426,14 +439,25 @@ static void look_around(recipe *r)
 {
     int64_t highest = -1;
 
-    for (size_t i = 0; i < r->count; i++) {
-        int64_t layer = recipe_layer(r->tensors[i].name);
+    for (size_t i = 0; i < r->tensors->count; i++) {
+        gufo_str name = name_at(r->tensors, i);
+        int64_t layer = recipe_layer(name);
 
         highest = layer > highest ? layer : highest;
-        r->totals[recipe_kind(r->tensors[i].name)]++;
+        r->totals[recipe_kind(name)]++;
     }
     r->layers = r->model->layers != 0 ? r->model->layers : (uint64_t)(highest + 1);
     r->model_facts = mix_model_facts(r->model, r->options->has_importance != NULL);
+}
+
+static gufo_status choose_at(recipe *r, size_t index)
+{
+    const recipe_tensors *tensors = r->tensors;
+    const gufo_tensor tensor = tensors->tensor_at(tensors->context, index);
+    gufo_recipe_choice choice;
+    gufo_status status = choose(r, &tensor, &choice);
+
+    return status == GUFO_OK ? tensors->take(tensors->context, index, &choice, r->error) : status;
 }
 
 gufo_status recipe_check_options(const gufo_recipe_options *options, gufo_error *error)
@@ -445,16 +469,15 @@ gufo_status recipe_check_options(const gufo_recipe_options *options, gufo_error 
 }
 
 gufo_status recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
-                          const gufo_tensor *tensors, size_t count, bool marks_unfit,
-                          gufo_recipe_choice *choices, gufo_error *error)
+                          const recipe_tensors *tensors, bool marks_unfit, gufo_error *error)
 {
     static const gufo_recipe_options standard = {0};
     static const gufo_recipe_model unknown = {0};
+    const size_t count = tensors->count;
     const gufo_allocator *allocator;
     recipe r = {.options = options != NULL ? options : &standard,
                 .model = model != NULL ? model : &unknown,
                 .tensors = tensors,
-                .count = count,
                 .marks_unfit = marks_unfit,
                 .error = error};
     gufo_status status;
@@ -475,14 +498,42 @@ gufo_status recipe_choose(const gufo_recipe_options *options, const gufo_recipe_
         order[i] = (uint32_t)i;
     sort_indices(order, count, before, tensors);
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
-        status = choose(&r, &tensors[order[i]], &choices[order[i]]);
+        status = choose_at(&r, order[i]);
     mem_free(allocator, order);
     return status;
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+typedef struct lists {
+    const gufo_tensor *tensors;
+    gufo_recipe_choice *choices;
+} lists;
+
+static gufo_str listed_name(const void *context, size_t index)
+{
+    return ((const lists *)context)->tensors[index].name;
+}
+
+static gufo_tensor listed_tensor(const void *context, size_t index)
+{
+    return ((const lists *)context)->tensors[index];
+}
+
+static gufo_status list_choice(void *context, size_t index, const gufo_recipe_choice *choice,
+                               gufo_error *error)
+{
+    (void)error;
+    ((const lists *)context)->choices[index] = *choice;
+    return GUFO_OK;
 }
 
 gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
                                const gufo_tensor *tensors, size_t count,
                                gufo_recipe_choice *choices, gufo_error *error)
 {
-    return recipe_choose(options, model, tensors, count, false, choices, error);
+    lists l = {tensors, choices};
+    const recipe_tensors listed = {&l, count, listed_name, listed_tensor, list_choice};
+
+    return recipe_choose(options, model, &listed, false, error);
 }

@@ -44,7 +44,7 @@ static gufo_status count_types(const gufo_size_plan *plan, const size_outcome *o
         if (type == NULL || at == MOST_TYPES)
             continue;
         counts[at].type = type;
-        if (!checked_add(counts[at].elements, plan->tensors[i].facts.source->elements,
+        if (!checked_add(counts[at].elements, plan->tensors[i].facts.source.elements,
                          &counts[at].elements))
             return refuse(error, GUFO_E_RANGE, "the tensors have too many elements");
     }

@@ -110,7 +110,7 @@ static gufo_status count_elements(const gufo_size_plan *plan, uint64_t *elements
 {
     *elements = 0;
     for (uint64_t i = 0; i < plan->count; i++)
-        if (!checked_add(*elements, plan->tensors[i].facts.source->elements, elements) ||
+        if (!checked_add(*elements, plan->tensors[i].facts.source.elements, elements) ||
             *elements > UINT64_C(1) << 53)
             return refuse(error, GUFO_E_RANGE, "the tensors have too many elements");
     return GUFO_OK;
