@@ -17,6 +17,7 @@ typedef struct packed_case {
     checkpoint checkpoint;
     checkpoint_file file;
     checkpoint_tensor tensors[PACKED_PARTS];
+    uint64_t shapes[PACKED_PARTS][CHECKPOINT_MAX_DIMS];
     builder bytes;
     gufo_error error;
 } packed_case;
@@ -49,8 +50,8 @@ static inline void packed_part(packed_case *c, uint32_t part, const char *dtype,
                              .n_dims = (uint8_t)n_dims,
                              .offset = c->bytes.len};
     for (uint32_t i = 0; i < n_dims; i++)
-        t->shape[i] = shape[i];
-    check_ok(tensor_shape(t, 0, &c->error), &c->error, "part %u", (unsigned)part);
+        c->shapes[part][i] = shape[i];
+    check_ok(tensor_shape(t, c->shapes[part], 0, &c->error), &c->error, "part %u", (unsigned)part);
     if (bytes != NULL)
         builder_raw(&c->bytes, bytes, (size_t)checkpoint_tensor_size(t));
     else

@@ -35,6 +35,7 @@ gufo_document *gufo_document_new(const gufo_document_options *options, gufo_erro
     document->rules = rules_for(options->flags);
     document->encoding = (gufo_encoding){3, GUFO_LITTLE_ENDIAN};
     document->models.size = sizeof(const gufo_model *);
+    document->shapes.list.size = GUFO_MAX_DIMS * sizeof(uint64_t);
     named_list_init(&document->entries, sizeof(document_entry), "key", &document->allocator);
     named_list_init(&document->tensors, sizeof(document_tensor), "tensor", &document->allocator);
     document->entries.owner = document->tensors.owner = document;
@@ -81,6 +82,7 @@ void gufo_document_free(gufo_document *document)
     document_touch(document);
     named_list_free(&document->entries);
     named_list_free(&document->tensors);
+    shapes_free(&document->shapes, &allocator);
     records_free(&document->models, &allocator);
     mem_free(&allocator, document);
 }

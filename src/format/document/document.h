@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "format/document/content.h"
 #include "format/document/named_list.h"
+#include "format/file/shapes.h"
 #include "format/model/model.h"
 #include "format/value/encode.h"
 #include "gufo/document.h"
@@ -40,7 +41,7 @@ typedef struct document_tensor {
     named named;
     const gufo_model *from; /* NULL: of no model */
     uint64_t origin;
-    uint64_t dims[GUFO_MAX_DIMS];
+    const uint64_t *dims; /* GUFO_MAX_DIMS, of gufo_document.shapes */
     uint64_t size;
     uint64_t offset; /* from the start of the file, after layout */
     uint32_t type;
@@ -56,6 +57,7 @@ struct gufo_document {
     unsigned max_depth;       /* of their arrays */
     named_list entries;       /* of document_entry */
     named_list tensors;       /* of document_tensor */
+    shape_table shapes;       /* of tensors */
     uint64_t entries_size;    /* bytes of all entries in the file */
     uint64_t infos_size;      /* of all tensor infos */
 
@@ -166,6 +168,11 @@ bool document_is_model_key(void *unused, gufo_str key);
 
 /* ---- tensors.c ----------------------------------------------------------------------------- */
 
+/* As gufo_document_add_raw_tensor by the rules of the document, with a name that lives as long as the
+ * document. */
+gufo_status document_lend_tensor(gufo_document *document, gufo_str name, uint32_t type,
+                                 uint32_t n_dims, const uint64_t *dims, uint64_t size,
+                                 gufo_error *error);
 /* Whether the bytes of all copied tensors can be swapped where byte order `order` needs that. */
 gufo_status document_check_order(const gufo_document *document, gufo_byte_order order,
                                  gufo_error *error);

@@ -2,6 +2,7 @@
 #include "format/document/document.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "codec/interleaved.h"
@@ -29,8 +30,7 @@ static bool show(const gufo_document *document, const document_tensor *t, gufo_d
                                   .swapped =
                                       is_swapped(t, (gufo_byte_order)document->encoding.byte_order),
                                   .offset = document->laid_out ? t->offset : GUFO_NO_OFFSET};
-    for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
-        out->dims[i] = i < t->n_dims ? t->dims[i] : 1;
+    memcpy(out->dims, t->dims, sizeof out->dims);
     return true;
 }
 
@@ -62,6 +62,19 @@ bool gufo_document_tensor_find(const gufo_document *document, gufo_str name, uin
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
+/* Sets dimensions that are checked. */
+static gufo_status set_dims(gufo_document *document, document_tensor *t, uint32_t n_dims,
+                            const uint64_t *dims, gufo_error *error)
+{
+    uint64_t shape[GUFO_MAX_DIMS] = {1, 1, 1, 1};
+
+    for (uint32_t i = 0; i < n_dims; i++)
+        shape[i] = dims[i];
+    t->n_dims = n_dims;
+    t->dims = shapes_share(&document->shapes, shape, &document->allocator);
+    return t->dims != NULL ? GUFO_OK : fail_memory(error);
+}
+
 /* Lists a tensor whose facts are checked.  Its name is copied if `owned`. */
 static gufo_status add_tensor(gufo_document *document, gufo_str name, bool owned,
                               const document_tensor *facts, gufo_error *error)
@@ -82,7 +95,7 @@ static gufo_status add_tensor(gufo_document *document, gufo_str name, bool owned
 }
 
 /* Checks the facts of a tensor that came from no model, and lists it. */
-static gufo_status add_new(gufo_document *document, gufo_str name, uint32_t n_dims,
+static gufo_status add_new(gufo_document *document, gufo_str name, bool owned, uint32_t n_dims,
                            const uint64_t *dims, content_rules rules, document_tensor *facts,
                            gufo_error *error)
 {
@@ -92,13 +105,10 @@ static gufo_status add_new(gufo_document *document, gufo_str name, uint32_t n_di
         status = refuse(error, GUFO_E_ARGUMENT, "the list of dims is missing");
     if (status == GUFO_OK)
         status = content_check_shape(name, facts->type, n_dims, dims, &facts->size, rules, error);
-    if (status != GUFO_OK)
-        return status;
-    facts->n_dims = n_dims;
+    if (status == GUFO_OK)
+        status = set_dims(document, facts, n_dims, dims, error);
     facts->origin = GUFO_NO_ORIGIN;
-    for (uint32_t i = 0; i < n_dims; i++)
-        facts->dims[i] = dims[i];
-    return add_tensor(document, name, true, facts, error);
+    return status == GUFO_OK ? add_tensor(document, name, owned, facts, error) : status;
 }
 
 /* A type whose size follows from dims. */
@@ -120,8 +130,9 @@ gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
     gufo_status status = check_type(type, document->rules, error);
     document_tensor facts = {.type = type != NULL ? type->id : 0};
 
-    return status == GUFO_OK ? add_new(document, name, n_dims, dims, document->rules, &facts, error)
-                             : status;
+    return status == GUFO_OK
+               ? add_new(document, name, true, n_dims, dims, document->rules, &facts, error)
+               : status;
 }
 
 gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name, uint32_t type,
@@ -130,7 +141,17 @@ gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name,
 {
     document_tensor facts = {.type = type, .size = size};
 
-    return add_new(document, name, n_dims, dims, document_copy_rules(document), &facts, error);
+    return add_new(document, name, true, n_dims, dims, document_copy_rules(document), &facts,
+                   error);
+}
+
+gufo_status document_lend_tensor(gufo_document *document, gufo_str name, uint32_t type,
+                                 uint32_t n_dims, const uint64_t *dims, uint64_t size,
+                                 gufo_error *error)
+{
+    document_tensor facts = {.type = type, .size = size};
+
+    return add_new(document, name, false, n_dims, dims, document->rules, &facts, error);
 }
 
 /* ---- copying -------------------------------------------------------------------------------- */
@@ -202,19 +223,18 @@ static gufo_status copy_tensor(gufo_document *document, const gufo_model *model,
                                const gufo_tensor *t, gufo_error *error)
 {
     content_rules rules = document_copy_rules(document);
-    document_tensor facts = {
-        .from = model, .origin = index, .type = t->type, .n_dims = t->n_dims, .size = t->size};
+    document_tensor facts = {.from = model, .origin = index, .type = t->type, .size = t->size};
     gufo_status status;
 
     if (is_damaged(model, index, t))
         return fail_with(error, GUFO_E_MALFORMED, t->info_offset,
                          "tensor %s is damaged and cannot be copied", QUOTED(t->name));
-    for (uint32_t i = 0; i < t->n_dims; i++)
-        facts.dims[i] = t->dims[i];
     status = content_check_name(t->name, rules, error);
     if (status == GUFO_OK)
         status =
             content_check_shape(t->name, t->type, t->n_dims, t->dims, &facts.size, rules, error);
+    if (status == GUFO_OK)
+        status = set_dims(document, &facts, t->n_dims, t->dims, error);
     if (status == GUFO_OK && is_swapped(&facts, (gufo_byte_order)document->encoding.byte_order))
         status = check_swap(t, error);
     return status == GUFO_OK ? add_copied(document, t->name, &facts, error) : status;

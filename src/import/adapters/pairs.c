@@ -329,7 +329,7 @@ static gufo_status add_product(pairing *p, const module *m, uint64_t *end, gufo_
     set_sizes(&pair, p, m, m->embedding || is_turned(p, m->name));
     status = set_scale(a, p, m, &pair, error);
     if (status == GUFO_OK)
-        status = product_place(&pair, end, error);
+        status = product_place(&pair, &a->seen, end, error);
     if (status != GUFO_OK && a->path != NULL)
         fail_in(error, GUFO_FILE_INPUT, 0, a->path);
     if (status != GUFO_OK)

@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "import/containers/tensors.h"
 
 enum { NUMBER_BYTES = 4 };
 
@@ -26,8 +27,9 @@ const number_type product_number = {
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-gufo_status product_place(product *p, uint64_t *end, gufo_error *error)
+gufo_status product_place(product *p, checkpoint *seen, uint64_t *end, gufo_error *error)
 {
+    const uint64_t shape[CHECKPOINT_MAX_DIMS] = {p->height, p->width, 1, 1, 1, 1, 1, 1};
     const checkpoint_tensor *from = p->rows.tensor;
     uint64_t numbers, size;
 
@@ -39,12 +41,12 @@ gufo_status product_place(product *p, uint64_t *end, gufo_error *error)
     p->own = (checkpoint_tensor){.name = p->own.name,
                                  .number = &product_number,
                                  .n_dims = 2,
-                                 .shape = {p->height, p->width, 1, 1, 1, 1, 1, 1},
+                                 .shape = shape,
                                  .file = from->file,
                                  .offset = *end,
                                  .elements = numbers};
     *end += size;
-    return GUFO_OK;
+    return checkpoint_keep_shape(seen, &p->own, error);
 }
 
 bool products_own(const view *v)

@@ -40,8 +40,8 @@ extern const number_type product_number;
 bool products_own(const view *v);
 
 /* Completes `own` of a product, whose name, factors and sizes are set, behind `end` bytes of others;
- * *end is behind it then. */
-gufo_status product_place(product *p, uint64_t *end, gufo_error *error);
+ * *end is behind it then.  Its shape is that of a tensor of `seen`. */
+gufo_status product_place(product *p, checkpoint *seen, uint64_t *end, gufo_error *error);
 
 /* The factors of a view, in its own order: left [..., R, rank] and right [..., rank, C] where its shape
  * is [..., R, C].  *scale is what the left one is to be multiplied by.  Both are freed with view_free, also after a failure.

@@ -14,7 +14,7 @@
 #define IMPORT_CONTAINERS_CHECKPOINT_H
 
 #include "base/files/source.h"
-#include "format/file/name_index.h"
+#include "format/file/shapes.h"
 #include "import/containers/number_type.h"
 #include "import/json_file.h"
 
@@ -23,10 +23,10 @@ enum { CHECKPOINT_MAX_DIMS = 8 };
 typedef struct checkpoint_tensor {
     gufo_str name;
     const number_type *number;
-    uint32_t file;                       /* of checkpoint.files */
-    bool swapped;                        /* numbers are big-endian */
-    uint8_t n_dims;                      /* 0: a scalar */
-    uint64_t shape[CHECKPOINT_MAX_DIMS]; /* slowest first; 1 beyond n_dims */
+    uint32_t file;         /* of checkpoint.files */
+    bool swapped;          /* numbers are big-endian */
+    uint8_t n_dims;        /* 0: a scalar */
+    const uint64_t *shape; /* CHECKPOINT_MAX_DIMS, slowest first; 1 beyond n_dims */
     const uint64_t
         *strides;    /* in elements; NULL: these follow each other in the order of the shape */
     uint64_t offset; /* of the first element, in the file */
@@ -67,8 +67,9 @@ typedef struct checkpoint {
     uint64_t tensor_count;
     uint64_t skipped; /* entries that are not tensors: counters of steps and the like */
     uint64_t file_room, tensor_room;
-    void **blocks; /* what tensors refer to: names, strides */
+    void **blocks; /* what tensors refer to: names, strides, */
     uint64_t block_count, block_room;
+    shape_table shapes;
     name_index by_name;
     bool made_up; /* tensors have names and shapes, but no numbers */
 } checkpoint;

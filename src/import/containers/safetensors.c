@@ -36,6 +36,7 @@ typedef struct reading {
 
 typedef struct entry {
     checkpoint_tensor tensor;
+    uint64_t shape[CHECKPOINT_MAX_DIMS];
     uint64_t begin, end; /* in the data */
     size_t shape_at, offsets_at;
 } entry;
@@ -64,7 +65,7 @@ static bool read_shape(pull *p, entry *e)
         if (t->n_dims == CHECKPOINT_MAX_DIMS)
             return pull_fail(p, GUFO_E_LIMIT, p->at, "tensor %s has more than %d dimensions",
                              QUOTED(t->name), CHECKPOINT_MAX_DIMS);
-        if (!pull_u64(p, &t->shape[t->n_dims]))
+        if (!pull_u64(p, &e->shape[t->n_dims]))
             return false;
     }
     return p->status == GUFO_OK;
@@ -129,7 +130,7 @@ static bool check_entry(reading *r, entry *e)
     if (e->end < e->begin)
         return pull_fail(p, GUFO_E_MALFORMED, e->offsets_at, "tensor %s ends before it begins",
                          QUOTED(t->name));
-    p->status = tensor_shape(t, p->base + e->shape_at, p->error);
+    p->status = tensor_shape(t, e->shape, p->base + e->shape_at, p->error);
     if (p->status != GUFO_OK)
         return false;
     size = checkpoint_tensor_size(t);

@@ -23,6 +23,15 @@ void *checkpoint_memory(checkpoint *c, uint64_t size)
     return block;
 }
 
+gufo_status checkpoint_keep_shape(checkpoint *c, checkpoint_tensor *t, gufo_error *error)
+{
+    static const uint64_t scalar[CHECKPOINT_MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    c->shapes.list.size = sizeof scalar;
+    t->shape = shapes_share(&c->shapes, t->shape != NULL ? t->shape : scalar, c->allocator);
+    return t->shape != NULL ? GUFO_OK : fail_memory(error);
+}
+
 gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_error *error)
 {
     checkpoint_tensor *tensors;
@@ -34,7 +43,10 @@ gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_
     if (tensors == NULL)
         return fail_memory(error);
     c->tensors = tensors;
-    c->tensors[c->tensor_count++] = *tensor;
+    tensors[c->tensor_count] = *tensor;
+    if (checkpoint_keep_shape(c, &tensors[c->tensor_count], error) != GUFO_OK)
+        return GUFO_E_MEMORY;
+    c->tensor_count++;
     return GUFO_OK;
 }
 
@@ -42,6 +54,7 @@ void checkpoint_free_tensors(checkpoint *c)
 {
     for (uint64_t i = 0; i < c->block_count; i++)
         mem_free(c->allocator, c->blocks[i]);
+    shapes_free(&c->shapes, c->allocator);
     name_index_free(&c->by_name, c->allocator);
     mem_free(c->allocator, (void *)c->blocks);
     mem_free(c->allocator, c->tensors);
@@ -63,10 +76,14 @@ static bool count_elements(const checkpoint_tensor *t, uint64_t *elements)
     return fits;
 }
 
-gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)
+gufo_status tensor_shape(checkpoint_tensor *t, uint64_t shape[CHECKPOINT_MAX_DIMS], uint64_t at,
+                         gufo_error *error)
 {
     uint64_t bits;
 
+    for (uint32_t i = t->n_dims; i < CHECKPOINT_MAX_DIMS; i++)
+        shape[i] = 1;
+    t->shape = shape;
     if (!count_elements(t, &t->elements) || !checked_mul(t->elements, t->number->bits, &bits))
         return fail_with(error, GUFO_E_RANGE, at,
                          "the elements of tensor %s do not fit into 64 bits of bytes",
@@ -75,8 +92,6 @@ gufo_status tensor_shape(checkpoint_tensor *t, uint64_t at, gufo_error *error)
         return fail_with(error, GUFO_E_MALFORMED, at,
                          "tensor %s has %" PRIu64 " elements of %s, which are not whole bytes",
                          QUOTED(t->name), t->elements, t->number->name);
-    for (uint32_t i = t->n_dims; i < CHECKPOINT_MAX_DIMS; i++)
-        t->shape[i] = 1;
     t->strides = NULL;
     return GUFO_OK;
 }

@@ -9,7 +9,7 @@ enum { CHECKPOINT_MAX_TENSORS = 1 << 26 };
 /* Memory for names and strides, zeroed, which lives as long as the checkpoint; NULL without any. */
 void *checkpoint_memory(checkpoint *c, uint64_t size);
 
-/* Adds a tensor that tensor_shape has been called for, behind those that are there. */
+/* Adds a tensor that tensor_shape has been called for, behind those that are there.  Its shape is kept. */
 gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_error *error);
 
 /* Frees the tensors with their names; the files are for others to close. */
@@ -18,9 +18,13 @@ void checkpoint_free_tensors(checkpoint *c);
 /* Makes all tensors known by their names, which differ. */
 gufo_status checkpoint_index_names(checkpoint *c, gufo_error *error);
 
-/* Completes a tensor whose number, n_dims and shape are set, and whose elements follow each other.  `at`
- * is where the shape is in the file, for errors. */
-gufo_status tensor_shape(checkpoint_tensor *tensor, uint64_t at, gufo_error *error);
+/* Completes a tensor whose number and n_dims are set, and whose elements follow each other.  `shape` gets
+ * 1 beyond n_dims and is the tensor's until checkpoint_keep_shape; `at` is where it is in the file, for
+ * errors. */
+gufo_status tensor_shape(checkpoint_tensor *tensor, uint64_t shape[CHECKPOINT_MAX_DIMS],
+                         uint64_t at, gufo_error *error);
+/* Keeps the shape of a tensor, which none has yet or which is somewhere else, as long as the checkpoint. */
+gufo_status checkpoint_keep_shape(checkpoint *c, checkpoint_tensor *tensor, gufo_error *error);
 /* Gives a tensor strides of its own: a copy, which lives as long as the checkpoint. */
 gufo_status checkpoint_set_strides(checkpoint *c, checkpoint_tensor *tensor,
                                    const uint64_t *strides, gufo_error *error);

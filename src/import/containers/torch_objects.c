@@ -226,12 +226,13 @@ static gufo_status rebuild(torch_objects *o, const pickle_value *items, const nu
     gufo_status status;
 
     if (items[1].kind != PICKLE_INT || items[1].is.number < 0 ||
-        !read_numbers(o, items[2], t.tensor.shape, &n_dims) ||
+        !read_numbers(o, items[2], t.shape, &n_dims) ||
         !read_numbers(o, items[3], strides, &n_strides) || n_dims != n_strides)
         return fail_call(o, "a tensor with an offset, a shape or strides that cannot be");
     first = (uint64_t)items[1].is.number;
     t.tensor.n_dims = (uint8_t)n_dims;
-    status = tensor_shape(&t.tensor, o->pickle.base + o->pickle.opcode_at, o->pickle.error);
+    status =
+        tensor_shape(&t.tensor, t.shape, o->pickle.base + o->pickle.opcode_at, o->pickle.error);
     if (status != GUFO_OK)
         return status;
     checkpoint_tensor_strides(&t.tensor, t.stride);
@@ -498,6 +499,7 @@ gufo_status torch_objects_add(torch_objects *o, pickle_value dictionary, checkpo
             return fail_call(o, "the name of a tensor is not UTF-8");
         made = &o->tensors[pairs->items[i + 1].is.number];
         t = made->tensor;
+        t.shape = made->shape;
         t.name = name;
         t.file = file;
         t.swapped = swapped && t.number->bits > 8;

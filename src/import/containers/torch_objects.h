@@ -18,7 +18,7 @@ typedef struct torch_storage {
 
 typedef struct torch_tensor {
     checkpoint_tensor tensor; /* without name; `offset` is that in the storage, in bytes */
-    uint64_t stride[CHECKPOINT_MAX_DIMS];
+    uint64_t shape[CHECKPOINT_MAX_DIMS], stride[CHECKPOINT_MAX_DIMS];
     bool strided; /* its elements do not follow each other: `stride` says where they are */
     uint64_t storage;
 } torch_tensor;

@@ -5,6 +5,7 @@
  * those of the plan.  Most are not kept at all: a checkpoint may have a million tensors, of which each
  * becomes one as it is. */
 #include "base/error.h"
+#include "format/document/document.h"
 #include "import/architectures/pieces.h"
 #include "import/conversion/conversion.h"
 
@@ -15,8 +16,8 @@ gufo_status conversion_add_tensors(conversion *c, gufo_error *error)
     for (uint64_t i = 0; i < c->plan.count && status == GUFO_OK; i++) {
         const planned_tensor *t = &c->plan.tensors[i];
 
-        status = gufo_document_add_tensor(c->base.document, gufo_str_of(t->name), t->type,
-                                          t->n_dims, t->dims, error);
+        status = document_lend_tensor(c->base.document, gufo_str_of(t->name), t->type->id,
+                                      t->n_dims, t->dims, 0, error);
     }
     return status;
 }

@@ -186,9 +186,13 @@ static gufo_str next_axis(const char **text)
     return (gufo_str){start, len};
 }
 
+typedef struct made_shape {
+    uint64_t sizes[CHECKPOINT_MAX_DIMS]; /* slowest first */
+    uint8_t n_dims;
+} made_shape;
+
 /* The shape that a row gives: expressions with commas between. */
-static gufo_status read_shape(const naming *n, const char *text, checkpoint_tensor *out,
-                              gufo_error *error)
+static gufo_status read_shape(const naming *n, const char *text, made_shape *out, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -200,24 +204,24 @@ static gufo_status read_shape(const naming *n, const char *text, checkpoint_tens
             return refuse(error, GUFO_E_ARGUMENT, "a shape with too many axes");
         memcpy(expression, part.data, part.len);
         expression[part.len] = '\0';
-        status = config_number(&n->axes, expression, &out->shape[out->n_dims], error);
+        status = config_number(&n->axes, expression, &out->sizes[out->n_dims], error);
     }
     return status;
 }
 
 /* Without a shape in its row: that of the result, or of one entry of it. */
-static void copy_shape(const naming *n, uint64_t result, bool is_stacked, checkpoint_tensor *out)
+static void copy_shape(const naming *n, uint64_t result, bool is_stacked, made_shape *out)
 {
     gufo_tensor t;
 
     (void)gufo_tensor_at(n->model, result, &t);
     out->n_dims = 0;
     for (uint32_t i = t.n_dims - (is_stacked && t.n_dims > 0 ? 1 : 0); i > 0; i--)
-        out->shape[out->n_dims++] = t.dims[i - 1];
+        out->sizes[out->n_dims++] = t.dims[i - 1];
 }
 
 static gufo_status find_shape(const naming *n, const char *shape, const tensor_fate *fate,
-                              const uint64_t *results, checkpoint_tensor *out, gufo_error *error)
+                              const uint64_t *results, made_shape *out, gufo_error *error)
 {
     if (*shape == '\0') {
         copy_shape(n, results[0], fate->entries > 0, out);
@@ -230,11 +234,10 @@ static gufo_status find_shape(const naming *n, const char *shape, const tensor_f
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-static gufo_status add_tensor(naming *n, const char *name, const checkpoint_tensor *shape,
-                              gufo_error *error)
+static gufo_status add_tensor(naming *n, const char *name, made_shape *shape, gufo_error *error)
 {
     checkpoint *c = &n->made->checkpoint;
-    checkpoint_tensor t = *shape;
+    checkpoint_tensor t = {.n_dims = shape->n_dims};
     size_t len = strlen(name);
     char *text = checkpoint_memory(c, len + 1);
     gufo_status status;
@@ -245,7 +248,7 @@ static gufo_status add_tensor(naming *n, const char *name, const checkpoint_tens
     t.name = (gufo_str){text, len};
     t.number = number_by_name(gufo_str_of("F32"));
     t.offset = n->offset;
-    status = tensor_shape(&t, GUFO_NO_OFFSET, error);
+    status = tensor_shape(&t, shape->sizes, GUFO_NO_OFFSET, error);
     if (status == GUFO_OK && !checked_add(n->offset, checkpoint_tensor_size(&t), &n->offset))
         status = refuse(error, GUFO_E_LIMIT, "more numbers than can be counted");
     return status == GUFO_OK ? checkpoint_add(c, &t, error) : status;
@@ -279,7 +282,7 @@ static void cover(naming *n, const tensor_fate *fate, const uint64_t *results, u
 static gufo_status try_key(naming *n, const export_row *row, uint64_t block, gufo_error *error)
 {
     made_up *m = n->made;
-    checkpoint_tensor t = {.n_dims = 1, .shape = {1}};
+    made_shape scalar = {.n_dims = 1, .sizes = {1}};
     char name[NAME_SIZE];
     given_number *list;
     gufo_array array;
@@ -295,7 +298,7 @@ static gufo_status try_key(naming *n, const export_row *row, uint64_t block, guf
     m->given = list;
     list[m->given_count++] =
         (given_number){.tensor = m->checkpoint.tensor_count, .value = (float)value.as.f};
-    return add_tensor(n, name, &t, error);
+    return add_tensor(n, name, &scalar, error);
 }
 
 /* What a tensor becomes, with itself in the checkpoint: conditions may ask for it. */
@@ -317,7 +320,7 @@ static gufo_status try_row(naming *n, const export_row *row, uint64_t block, guf
 {
     bool has_entries = strstr(row->name, "{e}") != NULL;
     uint64_t results[RESULTS], count = 1;
-    checkpoint_tensor t = {0};
+    made_shape shape = {0};
     tensor_fate fate;
     char name[NAME_SIZE];
     gufo_status status;
@@ -331,10 +334,10 @@ static gufo_status try_row(naming *n, const export_row *row, uint64_t block, guf
         return status;
     if (has_entries)
         count = fate.entries;
-    status = find_shape(n, row->shape, &fate, results, &t, error);
+    status = find_shape(n, row->shape, &fate, results, &shape, error);
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
         if (fill_pattern(row->name, block, i, name))
-            status = add_tensor(n, name, &t, error);
+            status = add_tensor(n, name, &shape, error);
     if (status == GUFO_OK)
         cover(n, &fate, results, count);
     return status;

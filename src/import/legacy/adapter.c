@@ -56,16 +56,15 @@ static gufo_status read_header(adapter *a, reader *r, gufo_error *error)
     return status;
 }
 
-static gufo_status read_shape(reader *r, checkpoint_tensor *t, uint32_t dims, gufo_error *error)
+static gufo_status read_shape(reader *r, uint64_t *shape, uint32_t dims, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    t->n_dims = (uint8_t)dims;
     for (uint32_t i = dims; i > 0 && status == GUFO_OK; i--) { /* the contiguous one comes first */
         uint32_t size = 0;
 
         status = reader_u32(r, &size, error);
-        t->shape[i - 1] = size;
+        shape[i - 1] = size;
         if (status == GUFO_OK && (size == 0 || size > INT32_MAX))
             status = fail_with(error, GUFO_E_MALFORMED, r->at - 4,
                                "a dimension of %" PRId32 " elements", (int32_t)size);
@@ -93,7 +92,8 @@ static gufo_status read_record(checkpoint *c, reader *r, gufo_error *error)
     static const char *const types[] = {"F32", "F16"};
     const uint64_t begin = r->at;
     uint32_t dims = 0, len = 0, type = 0;
-    checkpoint_tensor t = {0};
+    uint64_t shape[CHECKPOINT_MAX_DIMS];
+    checkpoint_tensor t = {.n_dims = 2};
     gufo_status status;
 
     r->inside = "the header of a tensor";
@@ -108,13 +108,13 @@ static gufo_status read_record(checkpoint *c, reader *r, gufo_error *error)
                          " bytes and of type %" PRIu32 ": adapters have matrices of type 0 or 1",
                          dims, len, type);
     if (status == GUFO_OK)
-        status = read_shape(r, &t, dims, error);
+        status = read_shape(r, shape, dims, error);
     if (status == GUFO_OK)
         status = read_name(c, r, len, &t.name, error);
     if (status != GUFO_OK)
         return status;
     t.number = number_by_name(gufo_str_of(types[type]));
-    status = tensor_shape(&t, begin, error);
+    status = tensor_shape(&t, shape, begin, error);
     if (status == GUFO_OK)
         status =
             reader_skip(r, (LEGACY_ALIGNMENT - r->at % LEGACY_ALIGNMENT) % LEGACY_ALIGNMENT, error);

@@ -268,17 +268,18 @@ static gufo_status name_weight(checkpoint *c, const packed_weight *w, gufo_str *
 }
 
 /* Models that are not packed have the two axes the other way round. */
-static gufo_status transpose(checkpoint *c, checkpoint_tensor *t, gufo_error *error)
+static gufo_status transpose(checkpoint *c, checkpoint_tensor *t, uint64_t *shape,
+                             gufo_error *error)
 {
     const uint32_t a = t->n_dims - 2u, b = t->n_dims - 1u;
-    const uint64_t height = t->shape[a];
+    const uint64_t height = shape[a];
     uint64_t stride[CHECKPOINT_MAX_DIMS];
 
     checkpoint_tensor_strides(t, stride);
     stride[b] = stride[a];
     stride[a] = 1;
-    t->shape[a] = t->shape[b];
-    t->shape[b] = height;
+    shape[a] = shape[b];
+    shape[b] = height;
     return checkpoint_set_strides(c, t, stride, error);
 }
 
@@ -287,6 +288,7 @@ static gufo_status make_tensor(checkpoint *c, packed_weight *w, checkpoint_tenso
                                gufo_error *error)
 {
     const checkpoint_tensor *first = w->parts[0];
+    uint64_t shape[CHECKPOINT_MAX_DIMS];
     uint8_t at = 0;
     gufo_status status;
 
@@ -295,16 +297,16 @@ static gufo_status make_tensor(checkpoint *c, packed_weight *w, checkpoint_tenso
                                .offset = first->offset,
                                .packed = w};
     if (w->stacked)
-        out->shape[at++] = w->slices;
-    out->shape[at++] = w->rows;
-    out->shape[at++] = w->columns;
+        shape[at++] = w->slices;
+    shape[at++] = w->rows;
+    shape[at++] = w->columns;
     out->n_dims = at;
     status = name_weight(c, w, &out->name, error);
     if (status == GUFO_OK)
-        status = tensor_shape(out, first->offset, error);
+        status = tensor_shape(out, shape, first->offset, error);
     if (status == GUFO_OK && w->kind->transposed)
-        status = transpose(c, out, error);
-    return status;
+        status = transpose(c, out, shape, error);
+    return status == GUFO_OK ? checkpoint_keep_shape(c, out, error) : status;
 }
 
 static gufo_status fill_list(finding *f, checkpoint_tensor *list, uint64_t *count,
