@@ -1,7 +1,7 @@
 /* The longest tokens of stretches of text, eight at a time, side by side: in lanes.
  *
  * One lane alone would wait: which byte comes next is known only when the token before it has been
- * found, and a token has as many bytes as it happens to have.  So each of the first four bytes is
+ * found, and a token has as many bytes as it happens to have.  So each of the first five bytes is
  * looked up without a branch, whether a token can still go on or not, and while the node of one lane
  * is on its way from memory, those of the others are asked for:
  *
@@ -163,9 +163,12 @@ static inline const char *put_token(const longest_tokens *l, uint64_t node, cons
 static const char *take_token(const longest_tokens *l, const char *at, const char *end,
                               uint32_t *id)
 {
-    uint64_t node = child_of(l->heads, l->pairs[pair_number(at)], (uint8_t)at[2]);
+    uint64_t node = l->pairs[pair_number(at)];
 
-    return put_token(l, child_of(l->heads, node, (uint8_t)at[3]), at, end, id);
+#pragma GCC unroll 8
+    for (unsigned byte = 2; byte < TRIE_HEAD; byte++)
+        node = child_of(l->heads, node, (uint8_t)at[byte]);
+    return put_token(l, node, at, end, id);
 }
 
 typedef struct lane {
@@ -174,34 +177,28 @@ typedef struct lane {
     unsigned stretch;
 } lane;
 
-/* Takes a token of each lane.  One byte of all of them is looked up before the next one. */
-static inline void take_side_by_side(const longest_tokens *l, lane *lanes)
+/* Takes a token of each lane; whether every lane has text left.  One byte of all of them is looked up
+ * before the next one. */
+static inline bool take_side_by_side(const longest_tokens *l, lane *lanes)
 {
     const uint64_t *heads = l->heads, *pairs = l->pairs;
     uint64_t nodes[LANES];
+    ptrdiff_t least = 0; /* below 0 as soon as a lane has none */
 
 #pragma GCC unroll 8
     for (unsigned i = 0; i < LANES; i++)
         nodes[i] = pairs[pair_number(lanes[i].at)];
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < LANES; i++)
-        nodes[i] = child_of(heads, nodes[i], (uint8_t)lanes[i].at[2]);
+    for (unsigned byte = 2; byte < TRIE_HEAD; byte++)
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < LANES; i++)
-        nodes[i] = child_of(heads, nodes[i], (uint8_t)lanes[i].at[3]);
+        for (unsigned i = 0; i < LANES; i++)
+            nodes[i] = child_of(heads, nodes[i], (uint8_t)lanes[i].at[byte]);
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < LANES; i++)
+    for (unsigned i = 0; i < LANES; i++) {
         lanes[i].at = put_token(l, nodes[i], lanes[i].at, lanes[i].end, lanes[i].ids++);
-}
-
-/* Whether every lane has text left. */
-static inline bool all_go_on(const lane *lanes)
-{
-    bool all = true;
-
-    for (unsigned i = 0; i < LANES; i++)
-        all &= lanes[i].at < lanes[i].end;
-    return all;
+        least |= lanes[i].end - lanes[i].at - 1;
+    }
+    return least >= 0;
 }
 
 static lane start_stretch(text_stretches *s, unsigned stretch)
@@ -225,8 +222,8 @@ void longest_tokens_encode(const longest_tokens *l, text_stretches *s)
     for (unsigned i = 0; i < LANES; i++)
         lanes[i] = start_stretch(s, next++);
     while (next < s->count) {
-        while (all_go_on(lanes))
-            take_side_by_side(l, lanes);
+        while (take_side_by_side(l, lanes))
+            continue;
         for (unsigned i = 0; i < LANES && next < s->count; i++)
             if (lanes[i].at == lanes[i].end) {
                 finish_stretch(l, s, &lanes[i]);

@@ -30,7 +30,7 @@ enum {
     TRIE_USED = 0x100,
     TRIE_LONG = 127,
     TRIE_LENGTH = TRIE_LONG << 9,
-    TRIE_HEAD = 4, /* bytes before which no chain begins */
+    TRIE_HEAD = 5, /* bytes before which no chain begins */
     TRIE_PASSED = (1 << 20) - 1,
     TRIE_MOST_TEXTS = (1 << 24) - 1,
 };
