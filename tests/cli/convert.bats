@@ -590,6 +590,35 @@ int8=', "format": "int-quantized", "config_groups": {"g": {"weights": {"num_bits
     [ "$(echo o.gguf*)" = 'o.gguf*' ]
 }
 
+# ---- programs -------------------------------------------------------------------------------------
+
+# both_ways FOLDER [TYPE]: gufo_import_quantize writes the bytes that the command writes.
+both_ways() {
+    "$GUFO_EXAMPLES/convert_folder" "$1" library.gguf ${2:+"$2"} >/dev/null
+    gufo convert -q "$1" command.gguf ${2:+"$2"} --force
+    cmp library.gguf command.gguf
+}
+
+@test "convert: a program that calls the library writes the same bytes" {
+    local folder type
+    make_folder plain layers 1
+    make_folder half layers 1 type f16
+    make_folder gptq layers 1 packed gptq
+    make_folder nvfp4 layers 1 packed nvfp4
+    for type in auto F16 F32 Q8_0 Q4_K_M mxfp4_moe; do both_ways plain "$type"; done
+    for folder in gptq nvfp4; do
+        for type in F16 Q4_0 Q8_0; do both_ways "$folder" "$type"; done
+    done
+    both_ways half
+    both_ways gptq
+    [ "$(type_of command.gguf blk.0.attn_q.weight)" = Q4_0 ]
+    both_ways nvfp4
+    [ "$(type_of command.gguf blk.0.attn_q.weight)" = NVFP4 ]
+    make_packed packed hqq
+    run -1 --separate-stderr "$GUFO_EXAMPLES/convert_folder" packed o.gguf
+    [ ! -e o.gguf ]
+}
+
 # ---- adapters -----------------------------------------------------------------------------------
 
 # make_adapter DIR [SETTINGS]: a pair of rank 2 for a matrix of 8 rows and 64 columns; SETTINGS begin with a comma.

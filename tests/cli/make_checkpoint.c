@@ -7,6 +7,7 @@
  *     shards N      files of tensors, with an index if there are several (1)
  *     layers N      (2)
  *     embd N        (64); the feed-forward part is twice as wide
+ *     packed HOW    the query matrices: gptq or nvfp4
  *
  * DIR exists.  The vocabulary: 256 bytes, two words of two, and the end of a text.  Numbers are the
  * same in every run. */
@@ -21,26 +22,57 @@
 
 enum { TOKENS = 259, HEADS = 4, NAME = 96, PATH = 512, MOST_TENSORS = 1024 };
 
-typedef struct tensor {
-    char name[NAME];
-    uint64_t rows, columns; /* one row: a vector */
-    uint32_t shard;
-} tensor;
-
 /* A type, as this program, safetensors and config.json call it. */
 typedef struct number_type {
     const char *name, *tensor, *config;
     uint32_t size;
 } number_type;
 
+typedef struct tensor {
+    char name[NAME];
+    uint64_t rows, columns; /* one row: a vector */
+    const number_type *type;
+    uint32_t bits; /* of each of its numbers; 0: they differ */
+    uint32_t shard;
+} tensor;
+
 static const number_type types[] = {
     {"bf16", "BF16", "bfloat16", 2}, {"f16", "F16", "float16", 2}, {"f32", "F32", "float32", 4}};
 
 enum { BF16, F16, F32, TYPE_COUNT };
 
+static const number_type bytes_1 = {NULL, "U8", NULL, 1}, float_8 = {NULL, "F8_E4M3", NULL, 1},
+                         words_4 = {NULL, "I32", NULL, 4};
+
+/* What a method makes of a square matrix: parts whose rows and columns are that many times fewer. */
+typedef struct part {
+    const char *name;
+    const number_type *type;
+    uint32_t rows_by, columns_by; /* 0: one number */
+    uint32_t bits;
+} part;
+
+static const struct packing {
+    const char *name, *settings;
+    part parts[5]; /* ends with one without a name */
+} packings[] = {
+    {"gptq",
+     "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32, \"sym\": true",
+     {{"qweight", &words_4, 8, 1, 0},
+      {"qzeros", &words_4, 32, 8, 0x77777777},
+      {"scales", &types[F16], 32, 1, 0x3800}}},
+    {"nvfp4",
+     "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"",
+     {{"weight", &bytes_1, 1, 2, 0},
+      {"weight_scale", &float_8, 1, 16, 0x38},
+      {"weight_scale_2", &types[F32], 0, 0, 0x3f800000},
+      {"input_scale", &types[F32], 0, 0, 0x3f800000}}},
+};
+
 typedef struct maker {
     const char *folder;
     const number_type *type;
+    const struct packing *packing; /* NULL: none */
     uint32_t shards, layers, embd;
     uint32_t count, random;
     tensor tensors[MOST_TENSORS];
@@ -73,9 +105,12 @@ static void write_config(const maker *m)
             "\"num_key_value_heads\": %d, \"head_dim\": %" PRIu32
             ", \"max_position_embeddings\": 2048, "
             "\"rms_norm_eps\": 1e-06, \"rope_theta\": 1000000, \"vocab_size\": %d, "
-            "\"tie_word_embeddings\": false, \"torch_dtype\": \"%s\"}\n",
+            "\"tie_word_embeddings\": false, \"torch_dtype\": \"%s\"",
             m->embd, 2 * m->embd, m->layers, HEADS, HEADS / 2, m->embd / HEADS, TOKENS,
             m->type->config);
+    if (m->packing != NULL)
+        fprintf(file, ", \"quantization_config\": {%s}", m->packing->settings);
+    fputs("}\n", file);
     fclose(file);
 }
 
@@ -138,6 +173,21 @@ static void add(maker *m, const char *name, uint64_t rows, uint64_t columns)
     snprintf(t->name, sizeof t->name, "%s", name);
     t->rows = rows;
     t->columns = columns;
+    t->type = m->type;
+}
+
+static void add_packed(maker *m, uint32_t layer)
+{
+    for (const part *p = m->packing->parts; p->name != NULL; p++) {
+        tensor *t = &m->tensors[m->count];
+        char name[NAME];
+
+        snprintf(name, sizeof name, "model.layers.%" PRIu32 ".self_attn.q_proj.%s", layer, p->name);
+        add(m, name, p->rows_by == 0 ? 1 : m->embd / p->rows_by,
+            p->rows_by == 0 ? 1 : m->embd / p->columns_by);
+        t->type = p->type;
+        t->bits = p->bits;
+    }
 }
 
 static void add_layer(maker *m, uint32_t layer)
@@ -156,6 +206,10 @@ static void add_layer(maker *m, uint32_t layer)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[NAME];
 
+        if (m->packing != NULL && strcmp(rows[i].name, "self_attn.q_proj") == 0) {
+            add_packed(m, layer);
+            continue;
+        }
         snprintf(name, sizeof name, "model.layers.%" PRIu32 ".%s.weight", layer, rows[i].name);
         add(m, name, rows[i].rows, rows[i].columns);
     }
@@ -172,13 +226,13 @@ static void add_tensors(maker *m)
         m->tensors[i].shard = (uint32_t)((uint64_t)i * m->shards / m->count);
 }
 
-static uint64_t size_of(const maker *m, const tensor *t)
+static uint64_t count_of(const tensor *t)
 {
-    return t->rows * t->columns * m->type->size;
+    return t->rows * t->columns;
 }
 
-/* Numbers from -1 to 1. */
-static void put_number(maker *m, FILE *file)
+/* Numbers from -1 to 1, or any bits where they are not those of the model's type. */
+static void put_number(maker *m, const tensor *t, FILE *file)
 {
     uint8_t bytes[4];
     uint32_t bits;
@@ -187,13 +241,17 @@ static void put_number(maker *m, FILE *file)
     m->random = m->random * 1664525u + 1013904223u;
     value = (float)(int32_t)(m->random >> 8) / 8388608.0f - 1.0f;
     memcpy(&bits, &value, sizeof bits);
-    if (m->type == &types[F16])
+    if (t->type == &bytes_1 || t->type == &words_4)
+        bits = m->random;
+    if (t->bits != 0)
+        store_u32(bytes, t->bits, HOST_IS_BIG_ENDIAN);
+    else if (t->type == &types[F16])
         (void)store_half(bytes, value);
-    else if (m->type == &types[BF16])
+    else if (t->type == &types[BF16])
         store_u16(bytes, (uint16_t)(bits >> 16), HOST_IS_BIG_ENDIAN);
     else
         store_u32(bytes, bits, HOST_IS_BIG_ENDIAN);
-    fwrite(bytes, 1, m->type->size, file);
+    fwrite(bytes, 1, t->type->size, file);
 }
 
 static const char *file_name(const maker *m, uint32_t shard, char out[NAME])
@@ -218,12 +276,13 @@ static void put_header(const maker *m, uint32_t shard, FILE *file)
     for (const tensor *t = m->tensors; t < m->tensors + m->count; t++) {
         if (t->shard != shard)
             continue;
-        fprintf(header, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->name, m->type->tensor);
+        fprintf(header, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->name, t->type->tensor);
         if (t->rows > 1)
             fprintf(header, "%" PRIu64 ",", t->rows);
-        fprintf(header, "%" PRIu64 "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", t->columns, at,
-                at + size_of(m, t));
-        at += size_of(m, t);
+        fprintf(header, "%" PRIu64, t->columns);
+        fprintf(header, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", at,
+                at + count_of(t) * t->type->size);
+        at += count_of(t) * t->type->size;
     }
     fputc('}', header);
     while (fflush(header) == 0 && size % 8 != 0)
@@ -242,8 +301,8 @@ static void write_shard(maker *m, uint32_t shard)
 
     put_header(m, shard, file);
     for (const tensor *t = m->tensors; t < m->tensors + m->count; t++)
-        for (uint64_t i = 0; t->shard == shard && i < t->rows * t->columns; i++)
-            put_number(m, file);
+        for (uint64_t i = 0; t->shard == shard && i < count_of(t); i++)
+            put_number(m, t, file);
     fclose(file);
 }
 
@@ -270,6 +329,14 @@ static const number_type *find_type(const char *name)
     exit(2);
 }
 
+static const struct packing *find_packing(const char *name)
+{
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
+        if (strcmp(packings[i].name, name) == 0)
+            return &packings[i];
+    exit(2);
+}
+
 static void read_words(maker *m, char **words)
 {
     for (; words[0] != NULL && words[1] != NULL; words += 2) {
@@ -283,6 +350,8 @@ static void read_words(maker *m, char **words)
             m->layers = number;
         else if (strcmp(words[0], "embd") == 0)
             m->embd = number;
+        else if (strcmp(words[0], "packed") == 0)
+            m->packing = find_packing(words[1]);
         else
             exit(2);
     }
