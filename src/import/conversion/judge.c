@@ -1,6 +1,6 @@
-/* Whether the model that a checkpoint becomes is one that readers take: by the rules of check.h, and by
- * the rows "check" of registry/convert_keys.tsv, which are about what a configuration says and GGUF
- * cannot.
+/* Whether the model that a checkpoint becomes is one that readers take: by the rules of check.h as
+ * registry/convert_findings.tsv changes them, and by the rows "check" of registry/convert_keys.tsv, which are
+ * about what a configuration says and GGUF cannot.
  *
  * A finding is about a key or a tensor; who has to correct it edits config.json.  For a key the table
  * of origins says which fields it was made of.  For shapes every dimension is a witness: the key whose
@@ -41,25 +41,13 @@ typedef struct judging {
     size_t count;
 } judging;
 
-/* Rules whose findings say the key that is to blame in another way than by their subject (NULL): the key of
- * the architecture, or "" for the one that dimensions speak against.  `fails`: where a shape is implied,
- * readers refuse another one. */
+/* registry/convert_findings.tsv */
 static const struct rule_row {
-    const char *id, *key;
-    bool fails;
+    const char *id, *key, *severity;
 } rule_rows[] = {
-    {"M205", "", false},
-    {"M207", "", false},
-    {"M302", "block_count", false},
-    {"M304", "block_count", false},
-    {"M305", "block_count", true},
-    {"M308", "", false},
-    {"M309", "", true},
-    {"M310", "", false},
-    {"M314", NULL, true},
-    {"M315", NULL, true},
-    {"M316", "block_count", true},
-    {"M317", NULL, true},
+#define ROW(rule, key, severity) {rule, key, severity},
+#include "registry/convert_findings.inc"
+#undef ROW
 };
 
 static const struct rule_row *row_of(const gufo_rule *broken)
@@ -72,7 +60,7 @@ static const struct rule_row *row_of(const gufo_rule *broken)
 
 static bool is_by_dimensions(const struct rule_row *row)
 {
-    return row != NULL && row->key != NULL && row->key[0] == '\0';
+    return row != NULL && strcmp(row->key, "dimensions") == 0;
 }
 
 static bool is_forced(const conversion *c)
@@ -137,7 +125,7 @@ static const char *part_of(gufo_str subject)
 static void put_key(const conversion *c, const gufo_finding *finding, const struct rule_row *row,
                     char out[GUFO_KEY_NAME_SIZE])
 {
-    if (row != NULL && row->key != NULL && row->key[0] != '\0')
+    if (row != NULL && row->key[0] != '\0' && !is_by_dimensions(row))
         (void)snprintf(out, GUFO_KEY_NAME_SIZE, "%s.%s%s", c->config.architecture,
                        part_of(finding->subject), row->key);
     else
@@ -171,15 +159,16 @@ static void take_finding(void *context, const gufo_finding *finding)
 {
     judging *j = context;
     const struct rule_row *row = row_of(finding->rule);
-    bool fails = finding->rule->severity == GUFO_ERROR || (row != NULL && row->fails);
-    bool tells = finding->rule->severity == GUFO_WARNING &&
+    bool fails = finding->rule->severity == GUFO_ERROR ||
+                 (row != NULL && strcmp(row->severity, "error") == 0);
+    bool warns = finding->rule->severity == GUFO_WARNING &&
                  str_is_word((gufo_str){finding->rule->id, 2}, "M2 M3");
 
     if (j->status != GUFO_OK)
         return;
     if (fails && !is_forced(j->c))
         keep_failure(j, finding, row);
-    else if (fails || tells)
+    else if (fails || warns)
         warn(j, finding, row);
 }
 
