@@ -102,11 +102,11 @@ static inline uint64_t planned_place(const tensor_case *c, const planned_tensor 
     return at;
 }
 
-static inline gufo_status add_planned(gufo_job *job, const planned_tensor *t, uint64_t place,
-                                      gufo_error *error)
+static inline gufo_status add_planned(gufo_job *job, const tensor_plan *plan,
+                                      const planned_tensor *t, uint64_t place, gufo_error *error)
 {
     plain_piece room;
-    piece p = *planned_piece(t, &room);
+    piece p = *planned_piece(plan, t, &room);
     made result = {.type = t->type, .place = place};
 
     result.row_bytes = p.columns * t->type->block_bytes;
@@ -143,7 +143,7 @@ static inline void case_make(tensor_case *c)
     check_ok(job_add_target(job, &target, &number, &error), &error, "target");
     for (uint64_t i = 0; i < c->plan.count; i++)
         check_ok(
-            add_planned(job, &c->plan.tensors[i], planned_place(c, &c->plan.tensors[i]), &error),
+            add_planned(job, &c->plan, &c->plan.tensors[i], planned_place(c, &c->plan.tensors[i]), &error),
             &error, "%s", c->plan.tensors[i].name);
     job = job_planned(job, GUFO_OK, &error);
     check(job != NULL, "%s", error.message);

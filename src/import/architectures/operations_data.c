@@ -82,7 +82,7 @@ gufo_status data_drop_if_equal(const operation_call *c, gufo_error *error)
     planner *p = c->planner;
     const planned_tensor *other = plan_find(&p->grown, c->texts[0]);
     const checkpoint_tensor *from =
-        other != NULL ? checkpoint_find(p->checkpoint, other->source) : NULL;
+        other != NULL ? checkpoint_find(p->checkpoint, planned_source(other)) : NULL;
     view v = {0};
     number_reader a = {0}, b = {0};
     bool equal = false;

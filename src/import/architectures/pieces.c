@@ -378,15 +378,18 @@ static gufo_status make_gathered(making *m, const view *v, tensor_plan *plan, co
 
 /* ---- the piece ------------------------------------------------------------------------------ */
 
-static gufo_status set_dims(planned_tensor *t, const view *v, gufo_error *error)
+static gufo_status set_dims(planned_tensor *t, const view *v, tensor_plan *plan, gufo_error *error)
 {
+    uint64_t dims[GUFO_MAX_DIMS];
+
     if (v->n_dims > GUFO_MAX_DIMS)
         return refuse(error, GUFO_E_LIMIT, "it has %" PRIu32 " dimensions, and GGUF allows %d",
                       v->n_dims, GUFO_MAX_DIMS);
-    t->n_dims = v->n_dims > 0 ? v->n_dims : 1;
+    t->n_dims = v->n_dims > 0 ? (uint8_t)v->n_dims : 1;
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
-        t->dims[i] = i < v->n_dims ? v->shape[v->n_dims - 1 - i] : 1;
-    return GUFO_OK;
+        dims[i] = i < v->n_dims ? v->shape[v->n_dims - 1 - i] : 1;
+    t->dims = shapes_share(&plan->shapes, dims, plan->allocator);
+    return t->dims != NULL ? GUFO_OK : fail_memory(error);
 }
 
 /* The type that the numbers have: that of the checkpoint if GGUF models have it, and nothing is
@@ -457,7 +460,7 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
                           gufo_error *error)
 {
     making m = {.allocator = plan->allocator, .piece = t->piece, .all_segments = &plan->segments};
-    gufo_status status = set_dims(t, v, error);
+    gufo_status status = set_dims(t, v, plan, error);
 
     if (status != GUFO_OK)
         return status;
@@ -507,9 +510,10 @@ static bool is_whole(const planned_tensor *t)
            s->count[0] == rows_of(t) && (s->count[0] == 1 || s->stride[0] == 1);
 }
 
-void piece_forget_plain(planned_tensor *t, const view *v, const checkpoint *c,
-                        const checkpoint_tensor *from, const gufo_allocator *a)
+void piece_forget_plain(planned_tensor *t, const view *v, const tensor_plan *plan)
 {
+    const checkpoint *c = plan->checkpoint;
+    const checkpoint_tensor *from = t->from;
     const chunk *all = v->chunks;
 
     if (from == NULL || from < c->tensors || from >= c->tensors + c->tensor_count ||
@@ -517,23 +521,21 @@ void piece_forget_plain(planned_tensor *t, const view *v, const checkpoint *c,
         all->file != from->file || all->offset != from->offset || all->number != from->number ||
         all->swapped != from->swapped || !is_whole(t))
         return;
-    piece_release(t, a);
+    piece_release(t, plan->allocator);
     t->piece = NULL;
-    t->plain = from;
-    t->from = all->source;
 }
 
-const piece *planned_piece(const planned_tensor *t, plain_piece *room)
+const piece *planned_piece(const tensor_plan *plan, const planned_tensor *t, plain_piece *room)
 {
-    const checkpoint_tensor *plain = t->plain;
+    const checkpoint_tensor *from = t->from;
 
     if (t->piece != NULL)
         return t->piece;
-    room->source =
-        rows_in(t->from, plain->file, plain->offset, plain->number, plain->swapped, t->dims[0]);
+    room->source = rows_in(&plan->checkpoint->files[from->file].source, from->file, from->offset,
+                           from->number, from->swapped, t->dims[0]);
     room->source.count = rows_of(t);
     room->all = (segment){.count = {rows_of(t), 1, 1}, .stride = {1, 0, 0}};
-    room->piece = (piece){.name = t->source,
+    room->piece = (piece){.name = from->name,
                           .sources = &room->source,
                           .segments = &room->all,
                           .n_sources = 1,

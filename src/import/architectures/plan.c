@@ -26,7 +26,8 @@ static gufo_str name_at(const void *owner, uint64_t index)
 gufo_status growing_plan_open(growing_plan *g, tensor_plan *plan, const checkpoint *c,
                               const gufo_allocator *allocator, gufo_error *error)
 {
-    *plan = (tensor_plan){.allocator = allocator};
+    *plan = (tensor_plan){.allocator = allocator, .checkpoint = c};
+    plan->shapes.list.size = GUFO_MAX_DIMS * sizeof(uint64_t);
     *g = (growing_plan){.plan = plan, .checkpoint = c};
     return name_index_new(&g->by_name, 0, name_at, plan, allocator, error);
 }
@@ -44,6 +45,7 @@ void tensor_plan_free(tensor_plan *plan)
     for (uint64_t i = 0; i < plan->block_count; i++)
         mem_free(plan->allocator, plan->blocks[i]);
     if (plan->allocator != NULL) {
+        shapes_free(&plan->shapes, plan->allocator);
         mem_free(plan->allocator, plan->tensors);
         mem_free(plan->allocator, (void *)plan->blocks);
     }
@@ -145,8 +147,8 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     }
     if (status == GUFO_OK && !name_index_add(&g->by_name, plan->count, &first))
         return plan_refuse(g->checkpoint, from, GUFO_E_MALFORMED, error,
-                           "tensors %s and %s both become %s", QUOTED(list[first].source),
-                           QUOTED(t->source), QUOTED(gufo_str_of(t->name)));
+                           "tensors %s and %s both become %s", QUOTED(planned_source(&list[first])),
+                           QUOTED(planned_source(t)), QUOTED(gufo_str_of(t->name)));
     if (status != GUFO_OK)
         return status;
     t = &list[plan->count++];
@@ -154,10 +156,10 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     if (t->piece == NULL)
         return fail_memory(error);
     status = piece_of_view(t, v, plan, g->checkpoint, error);
-    t->piece->name = t->source;
+    t->piece->name = planned_source(t);
     if (status == GUFO_OK) {
         choose_type(t);
-        piece_forget_plain(t, v, g->checkpoint, from, plan->allocator);
+        piece_forget_plain(t, v, plan);
     }
     return from != NULL ? plan_fail(g->checkpoint, from, status, error) : status;
 }
@@ -265,7 +267,7 @@ static gufo_status mark_first(growing_plan *g, gufo_str name, const view *v,
 gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
                      plan_type type, gufo_error *error)
 {
-    planned_tensor t = {.source = from != NULL ? from->name : gufo_str_of("(generated)")};
+    planned_tensor t = {.from = from};
     gufo_status status;
 
     if (g->products != NULL && products_own(v))

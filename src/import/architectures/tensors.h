@@ -9,27 +9,32 @@
 #include "produce/produce.h"
 
 typedef struct planned_tensor {
-    const char *name; /* the plan's */
-    gufo_str source;  /* the name of the first tensor that it is made of */
-    uint32_t n_dims;
-    bool keeps_type;              /* whatever type is asked for */
-    bool comes_first;             /* in the file: floats of 4 bits, with their factors */
-    bool is_lent;                 /* `piece` is that of a job, in place of the plan's own */
-    uint64_t dims[GUFO_MAX_DIMS]; /* the contiguous one first */
+    const char *name;              /* the plan's */
+    const checkpoint_tensor *from; /* the first one that it is made of; NULL: it is generated */
+    const uint64_t *dims;          /* GUFO_MAX_DIMS, of the plan; the contiguous one first */
     /* The type whose numbers it has: that of the checkpoint, or F32. */
     const gufo_element_type *type;
     const struct packed_weight *packed; /* the first one that it is made of; NULL: none is */
     /* Sources (whose input is the number of the file in the checkpoint), segments, operations and
      * shape.  What becomes of the rows (`made`) is for others to say. */
-    piece *piece; /* NULL: the numbers are those of `plain`, as planned_piece says */
-    const checkpoint_tensor *plain;
-    const source *from; /* of `plain` */
+    piece *piece; /* NULL: the numbers are those of `from` in their order, as planned_piece says */
+    uint8_t n_dims;
+    bool keeps_type;  /* whatever type is asked for */
+    bool comes_first; /* in the file: floats of 4 bits, with their factors */
+    bool is_lent;     /* `piece` is that of a job, in place of the plan's own */
 } planned_tensor;
+
+/* The name of the first tensor that it is made of. */
+static inline gufo_str planned_source(const planned_tensor *t)
+{
+    return t->from != NULL ? t->from->name : gufo_str_of("(generated)");
+}
 
 struct products;
 
 typedef struct tensor_plan {
     const gufo_allocator *allocator;
+    const checkpoint *checkpoint; /* that tensors are made of */
     planned_tensor *tensors;
     uint64_t count, room;
     const gufo_element_type *first_type; /* F16 or BF16: what TYPE "auto" is */
@@ -39,11 +44,12 @@ typedef struct tensor_plan {
     uint64_t block_count, block_room;
     char *names; /* where the next one goes */
     size_t names_room;
+    shape_table shapes;
     uint64_t segments; /* of all pieces */
 } tensor_plan;
 
 /* The piece of a tensor; what is not kept is made in *room. */
-const piece *planned_piece(const planned_tensor *t, plain_piece *room);
+const piece *planned_piece(const tensor_plan *plan, const planned_tensor *t, plain_piece *room);
 
 /* Plans all tensors.  `tokens`: length of the vocabulary; 0: none was read.  Warnings go to the
  * import. */

@@ -365,7 +365,7 @@ static gufo_status judge_rows(conversion *c, gufo_error *error)
                                    NULL))
         return GUFO_OK;
     planned = &c->plan.tensors[index];
-    read = checkpoint_find(&c->checkpoint, planned->source);
+    read = checkpoint_find(&c->checkpoint, planned_source(planned));
     if (read == NULL || read->packed != NULL || is_size(config->fields, planned->dims[1]) ||
         is_size(config->edited, planned->dims[1]) || is_size(config->fields, read->shape[0]))
         return GUFO_OK;

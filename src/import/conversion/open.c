@@ -21,7 +21,7 @@ static bool tensor_at(const gufo_import *base, uint64_t index, gufo_import_tenso
     if (index >= c->plan.count)
         return false;
     t = &c->plan.tensors[index];
-    *out = (gufo_import_tensor){.source = t->source,
+    *out = (gufo_import_tensor){.source = planned_source(t),
                                 .name = gufo_str_of(t->name),
                                 .from = t->packed != NULL ? t->packed->kind->name : t->type->name,
                                 .to = t->type,

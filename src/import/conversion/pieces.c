@@ -32,10 +32,10 @@ static bool is_encoded(const planned_tensor *t, const piece *p)
 }
 
 /* The piece of a tensor with its only result, in *room. */
-static gufo_status fill_piece(const planned_tensor *t, uint64_t place, plain_piece *room,
-                              gufo_error *error)
+static gufo_status fill_piece(const tensor_plan *plan, const planned_tensor *t, uint64_t place,
+                              plain_piece *room, gufo_error *error)
 {
-    const piece *planned = planned_piece(t, room);
+    const piece *planned = planned_piece(plan, t, room);
     const bool encode = is_encoded(t, planned);
     const piece p = {.how = encode ? PIECE_MAKE : planned->how,
                      .name = gufo_str_of(t->name),
@@ -69,7 +69,7 @@ static const piece *piece_at(const gufo_job *job, uint64_t index, plain_piece *r
         return t->piece;
     counted.unit_count = counted.total = 0;
     (void)gufo_document_tensor_at(c->base.document, index, &tensor);
-    (void)fill_piece(t, tensor.offset, room, NULL);
+    (void)fill_piece(&c->plan, t, tensor.offset, room, NULL);
     (void)job_count_piece(&counted, &room->piece, NULL);
     return &room->piece;
 }
@@ -80,7 +80,7 @@ static gufo_status add_piece(const conversion *c, gufo_job *job, planned_tensor 
 {
     const bool is_first = job->piece_at != NULL;
     plain_piece room;
-    gufo_status status = fill_piece(t, place, &room, error);
+    gufo_status status = fill_piece(&c->plan, t, place, &room, error);
 
     if (status == GUFO_OK && is_first && t->piece == NULL)
         return job_count_piece(job, &room.piece, error);
