@@ -1,7 +1,9 @@
-/* The model of an import as one of its own: it shows that model, and closes the import. */
+/* The model of an import as one of its own, which closes the import. */
 #include "base/error.h"
 #include "format/model/model.h"
 #include "import/import.h"
+
+/* ---- of an import from a GGUF file: a model that shows that of the file --------------------- */
 
 static bool entry_at(void *import, uint64_t index, gufo_entry *out)
 {
@@ -26,12 +28,16 @@ static gufo_status read_rows(void *import, uint64_t tensor, uint64_t first, uint
                                 error);
 }
 
-static void close_import(void *import)
+static void close_import(void *context)
 {
+    gufo_import *import = context;
+
+    if (model_provider(import->opened) != NULL)
+        import->opened = NULL; /* it is being closed */
     gufo_import_close(import);
 }
 
-gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_error *error)
+static gufo_model *show_file(gufo_import *import, const char *name, gufo_error *error)
 {
     const gufo_model *inner = gufo_import_model(import);
     const gufo_open_options options = {.name = name, .allocator = &import->allocator};
@@ -42,11 +48,20 @@ gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_e
                                     .tensor_at = tensor_at,
                                     .read_rows = read_rows,
                                     .close = close_import};
-    gufo_model *model = gufo_open_provider(&provider, &options, error);
 
-    if (model != NULL)
-        model_set_maker(model, import->peeked);
-    return model;
+    return gufo_open_provider(&provider, &options, error);
+}
+
+/* ---- of any --------------------------------------------------------------------------------- */
+
+gufo_model *gufo_import_take_model(gufo_import *import, const char *name, gufo_error *error)
+{
+    if (model_provider(import->opened) == NULL)
+        return show_file(import, name, error);
+    if (model_hand_over(import->opened, name, close_import, error) == GUFO_OK)
+        return import->opened;
+    gufo_import_close(import);
+    return NULL;
 }
 
 const gufo_import *gufo_import_of(const gufo_model *model)

@@ -114,7 +114,7 @@ static gufo_str output_name(planning *p, gufo_str name)
     size_t at, len;
     gufo_str kept;
 
-    if (p->pruned.count == 0 || !layer_find(name, &layer, &at, &len))
+    if (!layer_find(name, &layer, &at, &len))
         return name;
     (void)snprintf(digits, sizeof digits, "%" PRIu64, layer_renumbered(&p->pruned, layer));
     kept = copy_name(p, (gufo_str){name.data, at});
@@ -133,15 +133,16 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
     tensor->index = (uint32_t)index; /* GUFO_MAX_COUNT */
     tensor->from = gufo_element_type_by_id(from->type);
     tensor->source_name = keep_name(p, from->name);
-    tensor->name = output_name(p, tensor->source_name);
     tensor->output = q->output_count > 1 ? from->shard : 0;
     if (q->sources != NULL)
         q->sources[q->tensor_count] = *from;
+    if (q->renumbered != NULL)
+        q->renumbered[q->tensor_count] = output_name(p, tensor->source_name);
     if (name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
         return GUFO_E_MEMORY;
     if (!name_index_add(&p->index, q->tensor_count, &first)) {
         return refuse(error, GUFO_E_ARGUMENT, "two tensors would have the name %s",
-                      QUOTED(tensor->name));
+                      QUOTED(quant_name(q, tensor)));
     }
     q->tensor_count++;
     return GUFO_OK;
@@ -179,9 +180,12 @@ static gufo_status make_room(planning *p, uint64_t count, gufo_error *error)
     q->names = mem_array(&q->allocator, p->names_room, 1);
     if (is_kept)
         q->sources = mem_array(&q->allocator, count, sizeof *q->sources);
-    if (q->tensors == NULL || q->names == NULL || (is_kept && q->sources == NULL))
-        return fail_memory(error);
-    return GUFO_OK;
+    if (p->pruned.count > 0)
+        q->renumbered = mem_array(&q->allocator, count, sizeof *q->renumbered);
+    return q->tensors != NULL && q->names != NULL && (!is_kept || q->sources != NULL) &&
+                   (p->pruned.count == 0 || q->renumbered != NULL)
+               ? GUFO_OK
+               : fail_memory(error);
 }
 
 static gufo_status list_tensors(planning *p, gufo_error *error)
@@ -205,7 +209,9 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
 
 static gufo_str name_of_tensor(const void *owner, uint64_t index)
 {
-    return ((const gufo_quantizer *)owner)->tensors[index].name;
+    const gufo_quantizer *q = owner;
+
+    return quant_name(q, &q->tensors[index]);
 }
 
 gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor)
@@ -301,7 +307,7 @@ gufo_recipe_choice quant_choice(const gufo_quantizer *q, size_t target, uint64_t
 /* What recipes look at: tensors of the input with their names in the output. */
 static gufo_str chosen_name(const void *context, size_t index)
 {
-    return ((const planning *)context)->q->tensors[index].name;
+    return name_of_tensor(((const planning *)context)->q, index);
 }
 
 static gufo_tensor chosen_tensor(const void *context, size_t index)
@@ -309,7 +315,7 @@ static gufo_tensor chosen_tensor(const void *context, size_t index)
     const gufo_quantizer *q = ((const planning *)context)->q;
     gufo_tensor tensor = quant_source(q, &q->tensors[index]);
 
-    tensor.name = q->tensors[index].name;
+    tensor.name = quant_name(q, &q->tensors[index]);
     return tensor;
 }
 
@@ -529,6 +535,7 @@ void gufo_quantizer_free(gufo_quantizer *q)
     mem_free(&allocator, q->targets);
     mem_free(&allocator, q->tensors);
     mem_free(&allocator, q->sources);
+    mem_free(&allocator, q->renumbered);
     mem_free(&allocator, q->names);
     mem_free(&allocator, q->changes);
     mem_free(&allocator, q);
@@ -547,7 +554,7 @@ bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uin
     tensor = &q->tensors[index];
     loss = pieces_loss(q, target, index);
     if (out != NULL)
-        *out = (gufo_quantizer_tensor){.name = tensor->name,
+        *out = (gufo_quantizer_tensor){.name = quant_name(q, tensor),
                                        .source = quant_source(q, tensor),
                                        .choice = quant_choice(q, target, index),
                                        .has_importance = tensor->has_importance,

@@ -42,8 +42,7 @@ typedef struct adapter_change {
 
 /* quant_source has the rest: a model may have a million tensors. */
 typedef struct quant_tensor {
-    gufo_str source_name;          /* in the input, */
-    gufo_str name;                 /* and in the outputs */
+    gufo_str source_name;          /* quant_name is that in the outputs */
     const gufo_element_type *from; /* NULL: an unknown type, which is copied */
     uint64_t importance_index;
     uint64_t first_change; /* of gufo_quantizer.changes */
@@ -83,6 +82,7 @@ struct gufo_quantizer {
     uint64_t tensor_count;
     adapter_change *changes; /* in the order of tensors; of each, in that of the adapters */
     uint64_t change_count, change_room;
+    gufo_str *renumbered;      /* names in the outputs where layers are left out, else NULL */
     char *names;               /* of all tensors, unless an import has them */
     gufo_document **documents; /* of all outputs of the first target, then of the next ... */
     size_t output_count;       /* of each target */
@@ -96,6 +96,12 @@ struct gufo_quantizer {
 
 gufo_quantizer *quantizer_plan(const gufo_model *input, const gufo_quantize_options *options,
                                bool only_measures, gufo_error *error);
+
+/* The name of a tensor in the outputs. */
+static inline gufo_str quant_name(const gufo_quantizer *q, const quant_tensor *tensor)
+{
+    return q->renumbered != NULL ? q->renumbered[tensor - q->tensors] : tensor->source_name;
+}
 
 /* A tensor as it is in the input; its name lives as long as the quantizer. */
 gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor);

@@ -302,8 +302,8 @@ static gufo_status add_tensors(const gufo_quantizer *q, size_t target, size_t in
         const gufo_tensor input = quant_source(q, t);
 
         if (t->output == index)
-            status = document_lend_tensor(document, t->name, quant_type_id(r), input.n_dims,
-                                          input.dims, r->size, error);
+            status = document_lend_tensor(document, quant_name(q, t), quant_type_id(r),
+                                          input.n_dims, input.dims, r->size, error);
     }
     return status;
 }

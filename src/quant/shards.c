@@ -25,7 +25,7 @@ static bool tensor_size(const gufo_quantizer *q, uint64_t index, uint64_t *out)
     for (size_t i = 0; i < q->target_count; i++)
         largest = larger(largest, quant_result_of(q, i, index)->size);
     return checked_align(largest, alignment, &data) &&
-           checked_add(data, document_info_size(t->name, quant_source(q, t).n_dims), out);
+           checked_add(data, document_info_size(quant_name(q, t), quant_source(q, t).n_dims), out);
 }
 
 static bool has_room(const gufo_quantizer *q, const filling *f, uint64_t size)
@@ -48,7 +48,7 @@ static gufo_status put_tensors(gufo_quantizer *q, uint64_t base, gufo_error *err
 
         if (!tensor_size(q, i, &size))
             return refuse(error, GUFO_E_RANGE, "tensor %s is too large",
-                          QUOTED(q->tensors[i].name));
+                          QUOTED(quant_name(q, &q->tensors[i])));
         if (f.tensors > 0 && !has_room(q, &f, size)) {
             f = (filling){.size = SHARD_KEYS};
             q->output_count++;

@@ -55,7 +55,7 @@ gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, g
     gufo_status status;
     uint64_t index;
 
-    if (!tensor->unfit_importance || recipe_kind(tensor->name) == KIND_EMBEDDING)
+    if (!tensor->unfit_importance || recipe_kind(quant_name(q, tensor)) == KIND_EMBEDDING)
         return GUFO_OK;
     status = match(q, tensor, &index, &reason);
     if (q->importance_path == NULL)

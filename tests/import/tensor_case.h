@@ -142,9 +142,9 @@ static inline void case_make(tensor_case *c)
     }
     check_ok(job_add_target(job, &target, &number, &error), &error, "target");
     for (uint64_t i = 0; i < c->plan.count; i++)
-        check_ok(
-            add_planned(job, &c->plan, &c->plan.tensors[i], planned_place(c, &c->plan.tensors[i]), &error),
-            &error, "%s", c->plan.tensors[i].name);
+        check_ok(add_planned(job, &c->plan, &c->plan.tensors[i],
+                             planned_place(c, &c->plan.tensors[i]), &error),
+                 &error, "%s", c->plan.tensors[i].name);
     job = job_planned(job, GUFO_OK, &error);
     check(job != NULL, "%s", error.message);
     check_ok(gufo_job_run(job, &options, NULL, &error), &error, "run");

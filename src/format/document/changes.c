@@ -99,7 +99,7 @@ static gufo_status report_tensors(const reporting *t)
 
         if (status != GUFO_OK)
             return status;
-        if (now != NULL && now->from == model && now->origin == i) {
+        if (now != NULL && document_tensor_from(t->document, now) == model && now->origin == i) {
             report_kept_tensor(t, &old, now);
             now = named_list_next(tensors, &slot);
         } else

@@ -39,13 +39,13 @@ typedef struct document_entry {
 
 typedef struct document_tensor {
     named named;
-    const gufo_model *from; /* NULL: of no model */
-    uint64_t origin;
     const uint64_t *dims; /* GUFO_MAX_DIMS, of gufo_document.shapes */
     uint64_t size;
     uint64_t offset; /* from the start of the file, after layout */
     uint32_t type;
     uint32_t n_dims;
+    uint32_t model;  /* that it is from: its number in gufo_document.models, from 1; 0: none */
+    uint32_t origin; /* its number there */
 } document_tensor;
 
 struct gufo_document {
@@ -80,6 +80,13 @@ static inline document_tensor *document_tensor_in(const gufo_document *document,
 static inline const gufo_model *document_model_in(const gufo_document *document, uint64_t index)
 {
     return *(const gufo_model **)records_at(&document->models, index);
+}
+
+/* The model that a tensor was copied from; NULL: none. */
+static inline const gufo_model *document_tensor_from(const gufo_document *document,
+                                                     const document_tensor *t)
+{
+    return t->model > 0 ? document_model_in(document, t->model - 1) : NULL;
 }
 
 /* Forgets layout and header: something changes. */

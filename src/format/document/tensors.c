@@ -11,25 +11,27 @@
 /* ---- looking -------------------------------------------------------------------------------- */
 
 /* All shards have one byte order; to ask the whole set takes a look at each of them. */
-static bool is_swapped(const document_tensor *t, gufo_byte_order order)
+static bool is_swapped(const gufo_model *from, gufo_byte_order order)
 {
-    return t->from != NULL && gufo_model_facts(gufo_model_shard(t->from, 0)).byte_order != order;
+    return from != NULL && gufo_model_facts(gufo_model_shard(from, 0)).byte_order != order;
 }
 
 /* Always true: there is a tensor. */
 static bool show(const gufo_document *document, const document_tensor *t, gufo_document_tensor *out)
 {
+    const gufo_model *from = document_tensor_from(document, t);
+
     if (out == NULL)
         return true;
-    *out = (gufo_document_tensor){.name = t->named.name,
-                                  .type = t->type,
-                                  .n_dims = t->n_dims,
-                                  .size = t->size,
-                                  .from = t->from,
-                                  .origin = t->origin,
-                                  .swapped =
-                                      is_swapped(t, (gufo_byte_order)document->encoding.byte_order),
-                                  .offset = document->laid_out ? t->offset : GUFO_NO_OFFSET};
+    *out = (gufo_document_tensor){
+        .name = t->named.name,
+        .type = t->type,
+        .n_dims = t->n_dims,
+        .size = t->size,
+        .from = from,
+        .origin = from != NULL ? t->origin : GUFO_NO_ORIGIN,
+        .swapped = is_swapped(from, (gufo_byte_order)document->encoding.byte_order),
+        .offset = document->laid_out ? t->offset : GUFO_NO_OFFSET};
     memcpy(out->dims, t->dims, sizeof out->dims);
     return true;
 }
@@ -107,7 +109,6 @@ static gufo_status add_new(gufo_document *document, gufo_str name, bool owned, u
         status = content_check_shape(name, facts->type, n_dims, dims, &facts->size, rules, error);
     if (status == GUFO_OK)
         status = set_dims(document, facts, n_dims, dims, error);
-    facts->origin = GUFO_NO_ORIGIN;
     return status == GUFO_OK ? add_tensor(document, name, owned, facts, error) : status;
 }
 
@@ -185,9 +186,11 @@ gufo_status document_check_order(const gufo_document *document, gufo_byte_order 
     uint64_t slot = 0;
 
     while (status == GUFO_OK && (t = named_list_next(&document->tensors, &slot)) != NULL) {
-        if (!is_swapped(t, order))
+        const gufo_model *from = document_tensor_from(document, t);
+
+        if (!is_swapped(from, order))
             continue;
-        status = model_tensor_at(t->from, t->origin, &tensor, error);
+        status = model_tensor_at(from, t->origin, &tensor, error);
         /* What gets another type is decoded, and needs no swapping. */
         if (status == GUFO_OK && tensor.type == t->type)
             status = check_swap(&tensor, error);
@@ -206,12 +209,13 @@ static bool is_damaged(const gufo_model *model, uint64_t index, const gufo_tenso
 }
 
 /* A model of which nothing was copied may be closed. */
-static gufo_status add_copied(gufo_document *document, gufo_str name, const document_tensor *facts,
-                              gufo_error *error)
+static gufo_status add_copied(gufo_document *document, gufo_str name, const gufo_model *from,
+                              document_tensor *facts, gufo_error *error)
 {
     uint64_t models = document->models.count;
-    gufo_status status = document_note_model(document, facts->from, error);
+    gufo_status status = document_note_model(document, from, error);
 
+    facts->model = (uint32_t)document->models.count; /* entries and tensors are fewer */
     if (status == GUFO_OK)
         status = add_tensor(document, name, false, facts, error);
     if (status != GUFO_OK)
@@ -223,9 +227,11 @@ static gufo_status copy_tensor(gufo_document *document, const gufo_model *model,
                                const gufo_tensor *t, gufo_error *error)
 {
     content_rules rules = document_copy_rules(document);
-    document_tensor facts = {.from = model, .origin = index, .type = t->type, .size = t->size};
+    document_tensor facts = {.origin = (uint32_t)index, .type = t->type, .size = t->size};
     gufo_status status;
 
+    if (index > UINT32_MAX)
+        return rule_failure(error, RULE_COUNT_LIMIT, "too many tensors");
     if (is_damaged(model, index, t))
         return fail_with(error, GUFO_E_MALFORMED, t->info_offset,
                          "tensor %s is damaged and cannot be copied", QUOTED(t->name));
@@ -235,9 +241,9 @@ static gufo_status copy_tensor(gufo_document *document, const gufo_model *model,
             content_check_shape(t->name, t->type, t->n_dims, t->dims, &facts.size, rules, error);
     if (status == GUFO_OK)
         status = set_dims(document, &facts, t->n_dims, t->dims, error);
-    if (status == GUFO_OK && is_swapped(&facts, (gufo_byte_order)document->encoding.byte_order))
+    if (status == GUFO_OK && is_swapped(model, (gufo_byte_order)document->encoding.byte_order))
         status = check_swap(t, error);
-    return status == GUFO_OK ? add_copied(document, t->name, &facts, error) : status;
+    return status == GUFO_OK ? add_copied(document, t->name, model, &facts, error) : status;
 }
 
 gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,

@@ -26,6 +26,17 @@ const gufo_provider *model_provider(const gufo_model *model)
     return model->made != NULL ? &model->made->provider : NULL;
 }
 
+gufo_status model_hand_over(gufo_model *model, const char *name, void (*close)(void *context),
+                            gufo_error *error)
+{
+    if (name != NULL && model->name == NULL)
+        model->name = mem_text(&model->allocator, gufo_str_of(name));
+    if (name != NULL && model->name == NULL)
+        return fail_memory(error);
+    model->made->provider.close = close;
+    return GUFO_OK;
+}
+
 void model_set_maker(gufo_model *model, const struct gufo_job *maker)
 {
     model->made->maker = maker;

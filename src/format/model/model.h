@@ -80,6 +80,10 @@ const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tens
 
 /* What makes a made model; NULL for any other. */
 const gufo_provider *model_provider(const gufo_model *model);
+/* Names a made model (a copy of `name`, which may be NULL), whose context is closed with it from now on.
+ * Without memory nothing changes. */
+gufo_status model_hand_over(gufo_model *model, const char *name, void (*close)(void *context),
+                            gufo_error *error);
 
 struct gufo_job;
 

@@ -98,7 +98,7 @@ bool gufo_losses_tensor_at(const gufo_losses *l, uint64_t index, gufo_losses_ten
         return false;
     t = &l->q->tensors[index];
     if (out != NULL)
-        *out = (gufo_losses_tensor){.name = t->name,
+        *out = (gufo_losses_tensor){.name = quant_name(l->q, t),
                                     .source = quant_source(l->q, t),
                                     .option_count = l->tensors[index].count,
                                     .is_fixed = l->tensors[index].is_fixed,
