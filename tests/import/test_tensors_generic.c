@@ -182,9 +182,15 @@ static void test_names_that_are_refused(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-enum { MANY = 4088, MOST_BYTES = 700 }; /* so many fill lists that double */
+/* So many fill lists that double.  Bytes for each: of an import, and of a plan to quantize it. */
+enum { MANY = 4088, IMPORT_BYTES = 260, PLAN_BYTES = 440 };
 
-/* Tensors that become one as they are keep no pieces: those of a header are as many as it says. */
+static void check_bytes(const counter *count, size_t most, const char *label)
+{
+    check(count->in_use / MANY < most, "%s: %zu bytes per tensor", label, count->in_use / MANY);
+}
+
+/* A header has as many tensors as it says: what is kept of each is bounded. */
 static void test_many_tensors(void **state)
 {
     static const uint8_t bytes[2];
@@ -195,6 +201,8 @@ static void test_many_tensors(void **state)
     folder root = folder_new();
     gufo_error error = no_error();
     gufo_allocator allocator;
+    gufo_quantize_options how = {.allocator = &allocator};
+    gufo_quantizer *quantizer;
     gufo_import *import;
     counter count;
 
@@ -209,7 +217,11 @@ static void test_many_tensors(void **state)
     options.allocator = &allocator;
     import = gufo_import_checkpoint(root.path, &options, &error);
     check(import != NULL, "%s", error.message);
-    check(count.in_use / MANY < MOST_BYTES, "%zu bytes per tensor", count.in_use / MANY);
+    check_bytes(&count, IMPORT_BYTES, "import");
+    quantizer = gufo_import_quantize(import, NULL, &how, &error);
+    check(quantizer != NULL, "%s", error.message);
+    check_bytes(&count, PLAN_BYTES, "plan");
+    gufo_quantizer_free(quantizer);
     gufo_import_close(import);
     check_u64(count.in_use, 0, "bytes that are left");
     folder_remove(&root);
