@@ -224,12 +224,109 @@ static void backtracking_is_limited(void **state)
     expression_free(e);
 }
 
+/* ---- long texts ----------------------------------------------------------------------------- */
+
+/* A text of parts, each as often as it says. */
+typedef struct part {
+    const char *text;
+    size_t times;
+} part;
+
+static gufo_str make_text(const part *parts)
+{
+    size_t len = 0, at = 0;
+    char *text;
+
+    for (const part *p = parts; p->text != NULL; p++)
+        len += p->times * strlen(p->text);
+    text = malloc(len + 1);
+    assert_non_null(text);
+    for (const part *p = parts; p->text != NULL; p++)
+        for (size_t i = 0; i < p->times; i++, at += strlen(p->text))
+            memcpy(text + at, p->text, strlen(p->text));
+    return (gufo_str){text, len};
+}
+
+/* PCRE2 sees a part of a long text at a time: what is found does not depend on where it ends. */
+static const struct {
+    const char *pattern;
+    part text[5];
+    const char *expected; /* begin-end of each match */
+} long_cases[] = {
+    {"\\s+$", {{" ", 100000}}, "0-100000 "},
+    {"\\s+$", {{" ", 100000}, {"x", 1}}, ""},
+    {"^\\s+|\\s+$", {{" ", 40000}, {"x", 1}, {" ", 60000}}, "0-40000 40001-100001 "},
+    {"^\\s+|\\s+$", {{"x", 1}, {" \xc2\xa0", 40000}, {"y", 1}}, ""},
+    {"(\\s{2,}?(?=\\n))|\\s*\\d", {{" ", 50000}, {"\n", 1}, {"x", 1}}, "0-50000 "},
+    {"\\p{L}+", {{"a", 5000}, {" ", 1}, {"\xc3\xa9", 5000}}, "0-5000 5001-15001 "},
+    {"$", {{"a", 5000}}, "5000-5000 "},
+    {"(?<=aa)\\z|\\Z", {{"a", 5000}, {"\n", 1}}, "5000-5000 5001-5001 "},
+    {"a{1023}(?!a)", {{"a", 1024}, {"b", 1}, {"a", 1023}}, "1-1024 1025-2048 "},
+    {"\\ba+\\b", {{"a", 1024}}, "0-1024 "},
+    {"\\d{1,3}(?=(?:\\d{3})*\\b)",
+     {{"x", 1022}, {" ", 1}, {"1", 4}, {" ", 2000}},
+     "1023-1024 1024-1027 "},
+    {"(a|ab)*c", {{"ab", 3000}, {"c", 1}}, "0-6001 "},
+    {"(?<!a)a+$", {{"a", 3000}, {"b", 1}, {"a", 3000}}, "3001-6001 "},
+};
+
+static void long_texts_are_matched(void **state)
+{
+    gufo_error error = {0};
+    expression_scratch *s = expression_scratch_new(&default_allocator, &error);
+
+    (void)state;
+    assert_non_null(s);
+    for (size_t i = 0; i < COUNT_OF(long_cases); i++) {
+        expression *e =
+            expression_new(gufo_str_of(long_cases[i].pattern), false, &default_allocator, &error);
+        gufo_str text = make_text(long_cases[i].text);
+        expression_match m = {.found = true};
+        char found[256] = "", *out = found;
+
+        expression_allow(s, 2000000); /* not enough for the square of 10,000 */
+        check(e != NULL && expression_begin(e, s, text, &error) == GUFO_OK, "%s", error.message);
+        while (m.found && out < found + 200) {
+            check(expression_next(e, s, &m, &error) == GUFO_OK, "%s", error.message);
+            if (m.found)
+                out += sprintf(out, "%zu-%zu ", m.begin, m.end);
+        }
+        check(strcmp(found, long_cases[i].expected) == 0, "%s: %s, not %s", long_cases[i].pattern,
+              found, long_cases[i].expected);
+        free((char *)text.data);
+        expression_free(e);
+    }
+    expression_scratch_free(s);
+}
+
+static void steps_are_limited(void **state)
+{
+    static const part parts[4] = {{"b\xc3\xa9", 100}, {"a", 20000}};
+    gufo_error error = {0};
+    expression *e = expression_new(gufo_str_of("[^b]?a+b"), false, &default_allocator, &error);
+    expression_scratch *s = expression_scratch_new(&default_allocator, &error);
+    gufo_str text = make_text(parts);
+    expression_match m = {0};
+
+    (void)state;
+    assert_true(e != NULL && s != NULL);
+    expression_allow(s, 100000);
+    assert_int_equal(expression_begin(e, s, text, &error), GUFO_OK);
+    assert_int_equal(expression_next(e, s, &m, &error), GUFO_E_LIMIT);
+    assert_string_equal(error.message, "the regular expression \"[^b]?a+b\" needs too many steps "
+                                       "for a text of 20300 bytes, at byte 300");
+    free((char *)text.data);
+    expression_scratch_free(s);
+    expression_free(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_are_those_of_oniguruma), cmocka_unit_test(texts_are_found),
         cmocka_unit_test(what_is_not_known_is_refused),   cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(long_expressions_are_refused),   cmocka_unit_test(backtracking_is_limited),
+        cmocka_unit_test(long_texts_are_matched),         cmocka_unit_test(steps_are_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,7 @@ gufo_status pipeline_encode(const pipeline *p, pipeline_scratch *s, const pipeli
     s->encoded.first = out->count;
     s->encoded.keeps_spans = request->spans;
     s->encoded.text = text;
+    expression_allow(s->expressions, expression_steps(text.len));
     status = take_text(&e, text);
     if (status == GUFO_OK)
         status = cut_tokens(&e, &p->raw, &s->whole, encode_raw);

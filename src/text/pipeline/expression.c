@@ -9,8 +9,6 @@
  *
  * So matches do not depend on what PCRE2 knows of Unicode, and are found faster.  A text of ASCII alone is
  * matched where it is. */
-#include "text/pipeline/expression.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,25 +16,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/pcre2_memory.h"
+#include "text/pipeline/expression/compiled.h"
+#include "text/pipeline/expression/leading_runs.h"
 #include "text/pipeline/expression/translation.h"
-#include "text/pipeline/unicode/code_map.h"
 
-enum { FIRST_CLASS = 0x80, MOST_CLASSES = 128, MASK_WORDS = 4, MATCH_LIMIT = 10000000 };
-#define JIT_STACK_START ((size_t)32 << 10)
-#define JIT_STACK_END ((size_t)1 << 20)
-#define HEAP_LIMIT_KIB ((uint32_t)64 << 10)
-
-struct expression {
-    gufo_allocator allocator;
-    bool literal;
-    char *text; /* as the file has it */
-    size_t len;
-    pcre2_general_context *memory;
-    pcre2_code *code;
-    bool jit;
-    code_map classes;
-};
+enum { FIRST_CLASS = 0x80, MOST_CLASSES = 128, MASK_WORDS = 4 };
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
@@ -194,11 +178,13 @@ static gufo_status compile(expression *e, const buffer *text, gufo_error *error)
 
     if (context == NULL)
         return fail_memory(error);
-    e->code = pcre2_compile(text->len > 0 ? text->data : (PCRE2_SPTR) "", text->len, 0, &code, &at,
-                            context);
+    e->code = pcre2_compile(text->len > 0 ? text->data : (PCRE2_SPTR) "", text->len,
+                            PCRE2_USE_OFFSET_LIMIT, &code, &at, context);
     pcre2_compile_context_free(context);
     if (e->code != NULL) {
-        e->jit = pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE) == 0; /* else it is slower */
+        /* Without this it is slower. */
+        e->jit = pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD) == 0;
+        leading_runs(text, e->repeats);
         return GUFO_OK;
     }
     if (code == PCRE2_ERROR_HEAP_FAILED)
@@ -282,195 +268,4 @@ void expression_free(expression *e)
     code_map_free(&e->classes, &allocator);
     mem_free(&allocator, e->text);
     mem_free(&allocator, e);
-}
-
-/* ---- matching ------------------------------------------------------------------------------- */
-
-struct expression_scratch {
-    gufo_allocator allocator;
-    pcre2_general_context *memory;
-    pcre2_match_context *context;
-    pcre2_match_data *match;
-    pcre2_jit_stack *stack; /* NULL without JIT */
-    buffer collapsed;
-
-    /* Of the text that is matched. */
-    gufo_str text;
-    const char *subject; /* what is matched: the text, or `collapsed` */
-    size_t subject_len;
-    bool in_place;       /* the subject is the text */
-    size_t index, place; /* of the subject, and the byte of the text that it stands for */
-    size_t from, last_end;
-    bool has_last;
-};
-
-expression_scratch *expression_scratch_new(const gufo_allocator *allocator, gufo_error *error)
-{
-    expression_scratch *s = mem_object(allocator, sizeof *s, error);
-    uint32_t has_jit = 0;
-
-    if (s == NULL)
-        return NULL;
-    s->collapsed.allocator = &s->allocator;
-    s->memory = pcre2_memory_new(&s->allocator);
-    (void)pcre2_config(PCRE2_CONFIG_JIT, &has_jit);
-    if (s->memory != NULL) {
-        s->context = pcre2_match_context_create(s->memory);
-        s->match = pcre2_match_data_create(1, s->memory);
-        s->stack = pcre2_jit_stack_create(JIT_STACK_START, JIT_STACK_END, s->memory);
-    }
-    if (s->context == NULL || s->match == NULL || (s->stack == NULL && has_jit != 0)) {
-        (void)fail_memory(error);
-        expression_scratch_free(s);
-        return NULL;
-    }
-    (void)pcre2_set_match_limit(s->context, MATCH_LIMIT);
-    (void)pcre2_set_heap_limit(s->context, HEAP_LIMIT_KIB);
-    if (s->stack != NULL)
-        pcre2_jit_stack_assign(s->context, NULL, s->stack);
-    return s;
-}
-
-void expression_scratch_free(expression_scratch *s)
-{
-    gufo_allocator allocator;
-
-    if (s == NULL)
-        return;
-    allocator = s->allocator;
-    pcre2_jit_stack_free(s->stack);
-    pcre2_match_data_free(s->match);
-    pcre2_match_context_free(s->context);
-    pcre2_general_context_free(s->memory);
-    buffer_free(&s->collapsed);
-    mem_free(&allocator, s);
-}
-
-/* Fills `collapsed` from the first character on that is not ASCII. */
-static bool collapse(const expression *e, expression_scratch *s, size_t ascii)
-{
-    const char *text = s->text.data;
-    size_t at = ascii;
-    uint8_t *to;
-
-    s->collapsed.len = 0;
-    to = buffer_extend(&s->collapsed, s->text.len);
-    if (to == NULL)
-        return false;
-    memcpy(to, text, ascii);
-    to += ascii;
-    while (at < s->text.len) {
-        size_t size;
-
-        if ((uint8_t)text[at] < 0x80) {
-            *to++ = (uint8_t)text[at++];
-            continue;
-        }
-        *to++ = code_map_get(&e->classes, utf8_next(text + at, &size));
-        at += size;
-    }
-    s->subject = (const char *)s->collapsed.data;
-    s->subject_len = (size_t)(to - s->collapsed.data);
-    return true;
-}
-
-gufo_status expression_begin(const expression *e, expression_scratch *s, gufo_str text,
-                             gufo_error *error)
-{
-    size_t ascii = e->literal ? text.len : utf8_skip_ascii(text, 0);
-
-    s->text = text;
-    s->subject = text.data != NULL ? text.data : "";
-    s->subject_len = text.len;
-    s->in_place = ascii == text.len;
-    s->index = s->place = s->from = 0;
-    s->has_last = false;
-    return s->in_place || collapse(e, s, ascii) ? GUFO_OK : fail_memory(error);
-}
-
-/* The byte of the text that an index of the subject stands for; indices do not decrease. */
-static size_t place_of(expression_scratch *s, size_t index)
-{
-    const char *at = s->text.data + s->place;
-
-    if (s->in_place)
-        return index;
-    for (size_t i = s->index; i < index; i++) {
-        uint8_t first = (uint8_t)*at;
-
-        at += 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0);
-    }
-    s->index = index;
-    s->place = (size_t)(at - s->text.data);
-    return s->place;
-}
-
-static gufo_status explain(int code, gufo_error *error)
-{
-    if (code == PCRE2_ERROR_NOMEMORY)
-        return fail_memory(error);
-    return refuse(
-        error, GUFO_E_LIMIT,
-        "a regular expression needs too much backtracking for the text: error %d of PCRE2", code);
-}
-
-/* The leftmost match of the subject from s->from on. */
-static gufo_status find(const expression *e, expression_scratch *s, expression_match *m,
-                        gufo_error *error)
-{
-    const size_t *found = pcre2_get_ovector_pointer(s->match);
-    PCRE2_SPTR subject = (PCRE2_SPTR)s->subject;
-    int count;
-
-    if (e->literal) {
-        gufo_str rest = {s->subject + s->from, s->subject_len - s->from};
-        const char *at = str_search(rest, (gufo_str){e->text, e->len});
-
-        m->found = at != NULL;
-        m->begin = at != NULL ? (size_t)(at - s->subject) : 0;
-        m->end = m->begin + e->len;
-        return GUFO_OK;
-    }
-    count = PCRE2_ERROR_JIT_STACKLIMIT;
-    if (e->jit)
-        count = pcre2_jit_match(e->code, subject, s->subject_len, s->from, 0, s->match, s->context);
-    if (count == PCRE2_ERROR_JIT_STACKLIMIT)
-        count = pcre2_match(e->code, subject, s->subject_len, s->from, PCRE2_NO_JIT, s->match,
-                            s->context);
-    m->found = count >= 0;
-    m->begin = m->found ? found[0] : 0;
-    m->end = m->found ? found[1] : 0;
-    return count >= 0 || count == PCRE2_ERROR_NOMATCH ? GUFO_OK : explain(count, error);
-}
-
-/* Where the character behind `at` begins. */
-static size_t behind_character(const expression_scratch *s, size_t at)
-{
-    at++;
-    while (s->in_place && at < s->subject_len && ((uint8_t)s->subject[at] & 0xC0) == 0x80)
-        at++;
-    return at;
-}
-
-gufo_status expression_next(const expression *e, expression_scratch *s, expression_match *m,
-                            gufo_error *error)
-{
-    m->found = false;
-    while (s->from <= s->subject_len) {
-        gufo_status status = find(e, s, m, error);
-
-        if (status != GUFO_OK || !m->found)
-            return status;
-        if (m->begin == m->end && s->has_last && s->last_end == m->end) {
-            s->from = behind_character(s, m->end);
-            m->found = false;
-            continue;
-        }
-        s->from = s->last_end = m->end;
-        s->has_last = true;
-        m->begin = place_of(s, m->begin);
-        m->end = place_of(s, m->end);
-        return GUFO_OK;
-    }
-    return GUFO_OK;
 }

@@ -18,6 +18,12 @@ typedef struct expression_scratch expression_scratch;
 expression_scratch *expression_scratch_new(const gufo_allocator *allocator, gufo_error *error);
 void expression_scratch_free(expression_scratch *s); /* NULL is allowed */
 
+/* How many steps all parts of a text of so many bytes may take together, and that a text begins which may
+ * take so many.  They are bytes that are looked at, about a second's worth for 2 * 10^9 of them; words of
+ * ordinary size take none. */
+uint64_t expression_steps(size_t len);
+void expression_allow(expression_scratch *s, uint64_t steps);
+
 typedef struct expression_match {
     bool found;
     size_t begin, end; /* bytes of the text */
@@ -29,7 +35,7 @@ typedef struct expression_match {
  *     while (status == GUFO_OK && (status = expression_next(e, s, &m, error)) == GUFO_OK && m.found)
  *
  * The text is valid UTF-8, and stays as it is meanwhile.  Matches do not overlap; an empty one directly
- * behind another does not count.  GUFO_E_LIMIT: too much backtracking; GUFO_E_MEMORY. */
+ * behind another does not count.  GUFO_E_LIMIT: too many steps; GUFO_E_MEMORY. */
 gufo_status expression_begin(const expression *e, expression_scratch *s, gufo_str text,
                              gufo_error *error);
 gufo_status expression_next(const expression *e, expression_scratch *s, expression_match *m,

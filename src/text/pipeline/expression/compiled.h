@@ -1,0 +1,21 @@
+/* What an expression is once it is compiled. */
+#ifndef TEXT_PIPELINE_EXPRESSION_COMPILED_H
+#define TEXT_PIPELINE_EXPRESSION_COMPILED_H
+
+#include "text/pcre2_memory.h"
+#include "text/pipeline/expression.h"
+#include "text/pipeline/unicode/code_map.h"
+
+struct expression {
+    gufo_allocator allocator;
+    bool literal;
+    char *text; /* as the file has it */
+    size_t len;
+    pcre2_general_context *memory;
+    pcre2_code *code;
+    bool jit;
+    bool repeats[256]; /* leading_runs.h */
+    code_map classes;
+};
+
+#endif
