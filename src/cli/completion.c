@@ -162,8 +162,11 @@ static void complete_option(completer *c, const words_rows *all, const char *wor
     }
     c->word = word;
     for (size_t i = 0; i < all->count; i++) {
-        int size = snprintf(name, sizeof name, "--%s", all->rows[i]->name);
+        int size;
 
+        if (all->rows[i]->name == NULL)
+            continue;
+        size = snprintf(name, sizeof name, "--%s", all->rows[i]->name);
         offer(c, (gufo_str){name, (size_t)size}, all->rows[i]->help);
     }
 }

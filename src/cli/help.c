@@ -84,7 +84,7 @@ static int run(void *options)
 
     if (shared->arg_count > 0)
         return run_named(shared->arg_count, shared->args, shared);
-    command_line_help(&command_gufo, shared, stderr);
+    command_line_help(&command_gufo, shared, false, stderr);
     return CODE_USAGE;
 }
 
@@ -95,6 +95,8 @@ const command_line command_gufo = {
            "standard input.\n\n"
            "Exit status: 0 done; 1 the answer is no (invalid, not found); 2 wrong usage; 3 a file "
            "could not be read or written, or is malformed; 4 interrupted.",
+    .examples = {{"gufo show model.gguf", "Shows what a model is and what it holds."},
+                 {"gufo help quantize", "Explains a command."}},
     COMMAND_OPTIONS(gufo_table, command_input),
     .flags = ARGP_IN_ORDER, /* what follows the command belongs to it */
     .run = run,
@@ -111,7 +113,7 @@ static int help(void *options)
     if (shared->arg_count > 0)
         return run_named(2, (char *[]){shared->args[0], option, NULL}, shared);
     shared->command = NULL;
-    command_line_help(&command_gufo, shared, stdout);
+    command_line_help(&command_gufo, shared, true, stdout);
     return CODE_OK;
 }
 

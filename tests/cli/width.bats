@@ -184,3 +184,23 @@ names() {
     run -0 on_terminal env COLUMNS=40 "$GUFO" ls .
     has 'Some-Mo...M.gguf     640  F32    2.4 KiB'
 }
+
+@test "width: help breaks between words, whatever argp is asked for" {
+    need_terminal
+    gufo completion words '' | sed -n 's/\t.*//p' >commands
+    for width in 40 80 120; do
+        # The shell would take the width of the terminal.
+        on_terminal bash -c 'export ARGP_HELP_FMT=rmargin=39,long-opt-col=2,opt-doc-col=8
+            each() { env COLUMNS="$width" "$gufo" --color=never "$@"; }
+            gufo=$0 width=$1; each --help; while read -r c; do each help "$c"; each "$c" -h; done <commands' \
+            "$GUFO" "$width" | sed 's/\r$//' >"help.$width"
+        run -1 grep -nE "^.{$width}" "help.$width"
+        same ''
+        tr -s ' ,|\n' '\n' <"help.$width" >"words.$width"
+    done
+    [ "$(wc -l <help.40)" -gt 2000 ]
+    # Only the ends of lines differ.
+    diff words.40 words.120
+    diff words.80 words.120
+    grep -q '^    keys|archs|tensors|types|filetypes|$' help.40
+}

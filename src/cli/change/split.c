@@ -15,17 +15,17 @@ enum { TENSORS_OF_LLAMA = 128 }; /* its default limit */
 
 static const command_option split_table[] = {
     {"max-size", "SIZE", "At most this many bytes per file, such as 2G, 1.5GiB or 500M",
-     OPTION_SIZE(split_options, bounds.max_size, 1, "500M or 2G")},
+     OPTION_SIZE(split_options, bounds.max_size, 1, "500M or 2G"), .common = true},
     {"max-tensors", "N", "At most N tensors per file",
-     OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX)},
+     OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX), .common = true},
     {"no-tensor-first-split", NULL, "Put only metadata, no tensors, into the first file",
      OPTION_FLAG(split_options, bounds.metadata_alone)},
     {"delete-input", NULL,
      "Free each part of FILE as soon as its bytes are safe in an output (the file system must be "
      "able to punch holes), and delete FILE at the end; this cannot be undone",
-     OPTION_FLAG(split_options, job.deletes)},
+     OPTION_FLAG(split_options, job.deletes), .common = true},
     {"dry-run", NULL, "Show which files would be written, but write nothing",
-     OPTION_FLAG(split_options, job.dry_run)},
+     OPTION_FLAG(split_options, job.dry_run), .common = true},
     {"output", "OUTPREFIX", "The beginning of the names of the files", OPTION_OUTPUT},
     {.help = "Options of llama-gguf-split:", .group = 2},
     {"split", NULL, "Split; without a limit, at most 128 tensors per file",

@@ -1,7 +1,7 @@
 /* argp reads command lines: it gets the options of the command and the shared ones as one table.
  *
  * By default argp would exit by itself and report errors in several lines; here it returns errors,
- * and gufo prints the help. */
+ * and command_help.c prints the help. */
 #include "cli/core/command_line.h"
 
 #include "cli/core/array.h"
@@ -28,30 +28,23 @@ typedef struct reading {
     void *options[MOST_OPTIONS];
     size_t count;
     struct argp argp;
-    char doc[COMMAND_DOC];
 } reading;
 
 /* ---- the parser ----------------------------------------------------------------------------- */
 
-/* argp's own words about arguments of short options say nothing to a user. */
-static char *filter_help(int key, const char *text, void *input)
-{
-    (void)input;
-    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)text;
-}
-
 static void add_rows(reading *r, const command_option *row, void *options)
 {
-    for (; row != NULL && row->help != NULL && r->count < MOST_OPTIONS; row++, r->count++) {
+    for (; row != NULL && row->help != NULL && r->count < MOST_OPTIONS; row++) {
+        if (row->name == NULL && row->letter == 0) /* a heading */
+            continue;
         r->rows[r->count] = row;
         r->options[r->count] = options;
         r->table[r->count] = (struct argp_option){
             .name = row->name,
             .key = row->letter != 0 ? row->letter : FIRST_LONG_KEY + (int)r->count,
             .arg = row->argument,
-            .flags = row->optional ? OPTION_ARG_OPTIONAL : 0,
-            .doc = row->help,
-            .group = row->group != 0 ? row->group : 1};
+            .flags = row->optional ? OPTION_ARG_OPTIONAL : 0};
+        r->count++;
     }
 }
 
@@ -70,7 +63,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     }
     for (size_t i = 0; i < r->count; i++)
-        if (r->table[i].name != NULL && r->table[i].key == key)
+        if (r->table[i].key == key)
             return option_store(r->options[i], &(option_given){r->rows[i], text, state}) == CODE_OK
                        ? 0
                        : EINVAL;
@@ -82,20 +75,7 @@ static void start(reading *r, const command_line *line, command_input *input)
     *r = (reading){.shared = input->shared};
     add_rows(r, line->options, input);
     add_rows(r, options_shared, input->shared);
-    command_line_doc(line, input->shared, r->doc);
-    r->argp = (struct argp){.options = r->table,
-                            .parser = parse,
-                            .args_doc = line->operands.names,
-                            .doc = r->doc,
-                            .help_filter = filter_help};
-}
-
-void command_line_help(const command_line *line, shared_options *shared, FILE *out)
-{
-    reading r;
-
-    start(&r, line, &(command_input){.shared = shared});
-    options_print_help(&r.argp, shared, out);
+    r->argp = (struct argp){.options = r->table, .parser = parse};
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -109,7 +89,8 @@ static int report_unknown(const words_rows *all, const char *word)
     suggestion near = suggest_start((gufo_str){word + 2, is_long ? len - 2 : 0});
 
     for (size_t i = 0; i < all->count; i++)
-        suggest_offer(&near, gufo_str_of(all->rows[i]->name));
+        if (all->rows[i]->name != NULL)
+            suggest_offer(&near, gufo_str_of(all->rows[i]->name));
     return report_usage("unknown option '%.*s'%s", (int)len, word, suggest_text(&near, "--"));
 }
 
@@ -249,6 +230,8 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
         report_memory(NULL);
     if (failure != 0)
         return CODE_USAGE;
+    if (shared->help != HELP_NONE)
+        command_line_help(line, shared, shared->help == HELP_WHOLE, stdout);
     return shared->done ? CODE_OK : check_operands(line, input);
 }
 

@@ -50,17 +50,15 @@ typedef struct command {
     const char *summary; /* one line of `gufo --help` */
     const command_line *line;
     const char *group; /* the heading above it, if it is the first one below it; else NULL */
+    bool common;       /* part of the short help */
 } command;
 
 #define COMMAND_OPTIONS(table, type) .options = (table), .size = sizeof(type)
 
-/* The help of the command. */
-void command_line_help(const command_line *line, shared_options *shared, FILE *out);
-/* The text around the options: `doc` and the examples.  That of gufo itself (shared->command is
- * NULL) lists the commands. */
-enum { COMMAND_DOC = 1 << 13 };
-void command_line_doc(const command_line *line, const shared_options *shared,
-                      char out[COMMAND_DOC]);
+/* Prints the help of the command, or of gufo itself, with its commands, if shared->command is NULL:
+ * the whole one, or a short one with examples and common options, which fills a screen at most. */
+void command_line_help(const command_line *line, const shared_options *shared, bool whole,
+                       FILE *out);
 
 /* Reads a command line, without `argv[0]`, and runs the command unless it printed help.  Returns
  * the exit code. */

@@ -46,7 +46,7 @@ typedef enum option_kind {
 /* A row of a command's table, and the place of the value in the struct of its options.  The macros
  * below fill in the fields from `kind` on. */
 struct command_option {
-    const char *name;     /* NULL: `help` is a heading */
+    const char *name;     /* NULL without a letter: `help` is a heading */
     const char *argument; /* NULL: it has none */
     const char *help;
     option_kind kind;
@@ -59,7 +59,8 @@ struct command_option {
     option_reader *read;
     int letter;    /* its short form */
     bool optional; /* it may be given without its argument */
-    int group;     /* in the help; 0 is 1 */
+    bool common;   /* part of the short help; of a command that marks none, all are */
+    int group;     /* in the help */
 };
 
 /* The place of a field.  It compiles only if the field has the type that is stored, or as many

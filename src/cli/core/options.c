@@ -2,7 +2,6 @@
 #include "cli/core/options.h"
 
 #include "cli/core/stdout.h"
-#include "cli/core/text.h"
 
 #include "gufo/format.h"
 
@@ -39,67 +38,22 @@ uint64_t options_max_depth(void)
     return max_depth;
 }
 
-enum { HELP_PARTS = ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, HELP_NAME_SIZE = 64 };
-
-/* "gufo show" */
-static void help_name(const shared_options *shared, char name[HELP_NAME_SIZE])
+static void stop_for_help(shared_options *shared, bool whole, const option_given *given)
 {
-    snprintf(name, HELP_NAME_SIZE, "gufo%s%s", shared->command != NULL ? " " : "",
-             shared->command != NULL ? shared->command : "");
-}
-
-/* Lines at the margin that end in a colon, and the word "Usage:". */
-static void put_bold_headings(const char *text)
-{
-    static const char usage[] = "Usage:";
-
-    for (const char *at = text; *at != '\0';) {
-        size_t len = strcspn(at, "\n"), bold = 0;
-
-        if (strncmp(at, usage, sizeof usage - 1) == 0)
-            bold = sizeof usage - 1;
-        else if (len > 1 && at[0] != ' ' && at[len - 1] == ':')
-            bold = len;
-        if (bold > 0)
-            printf("\033[1m%.*s\033[0m", (int)bold, at);
-        printf("%.*s\n", (int)(len - bold), at + bold);
-        at += len + (at[len] == '\n');
-    }
-}
-
-/* Help in colour goes through memory. */
-static FILE *begin_help(text_stream *s, const shared_options *shared, FILE *out)
-{
-    return out == stdout && options_color(shared) && text_stream_open(s) ? s->out : out;
-}
-
-static void end_help(text_stream *s, const FILE *to, const FILE *out)
-{
-    char *text;
-
-    if (to == out)
-        return;
-    text = text_stream_close(s);
-    put_bold_headings(text != NULL ? text : "");
-    free(text);
-}
-
-/* Prints the help of the whole parser and ends reading.  With the state, argp asks the filter of
- * command_line.c. */
-static int read_help(void *options, const option_given *given)
-{
-    shared_options *shared = options;
-    char name[HELP_NAME_SIZE], *own = given->state->name;
-    text_stream s;
-    FILE *to = begin_help(&s, shared, stdout);
-
-    help_name(shared, name);
-    given->state->name = name;
-    argp_state_help(given->state, to, HELP_PARTS);
-    end_help(&s, to, stdout);
-    given->state->name = own;
+    shared->help = whole ? HELP_WHOLE : HELP_SHORT;
     shared->done = true;
     given->state->next = given->state->argc;
+}
+
+static int read_help(void *options, const option_given *given)
+{
+    stop_for_help(options, true, given);
+    return CODE_OK;
+}
+
+static int read_short_help(void *options, const option_given *given)
+{
+    stop_for_help(options, false, given);
     return CODE_OK;
 }
 
@@ -123,20 +77,10 @@ const command_option options_shared[] = {
      OPTION_READ(read_follow), .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
      .group = 90},
-    {"help", NULL, "Print this help", OPTION_READ(read_help), .letter = 'h', .group = 91},
+    {NULL, NULL, "Print a short help", OPTION_READ(read_short_help), .letter = 'h', .group = 91},
+    {"help", NULL, "Print this help", OPTION_READ(read_help), .group = 91},
     {0},
 };
-
-void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out)
-{
-    char name[HELP_NAME_SIZE];
-    text_stream s;
-    FILE *to = begin_help(&s, shared, out);
-
-    help_name(shared, name);
-    argp_help(parser, to, HELP_PARTS, name);
-    end_help(&s, to, out);
-}
 
 static bool environment_allows_color(void)
 {

@@ -18,7 +18,8 @@ typedef struct shared_options {
     bool json, quiet, verbose, force;
     uint64_t threads; /* 0: all cores */
     color_mode color;
-    bool done;   /* help is printed: nothing is left to do */
+    enum { HELP_NONE, HELP_SHORT, HELP_WHOLE } help;
+    bool done;   /* nothing is left to do but to print that help */
     char **args; /* arguments that are not options, in order */
     int arg_count;
 } shared_options;
@@ -43,9 +44,6 @@ extern const command_option options_shared[];
 uint64_t options_max_depth(void);
 /* Whether symlinks in a model's folder may lead out of it (gufo_checkpoint_options). */
 bool options_follow(void);
-
-/* Prints the help of the command that `shared` names. */
-void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out);
 
 /* Whether standard output gets colour: --color, NO_COLOR, TERM, and whether it is a terminal. */
 bool options_color(const shared_options *shared);

@@ -291,19 +291,21 @@ static bool goes_on(gufo_str text, size_t len)
     return text.len >= len + 3 && str_digits(text, len) == 3;
 }
 
-/* The end of the last word that fits; 0 for none.  Lists of numbers may end in a comma if they have no
- * better place. */
+/* The end of the last word that fits; 0 for none.  Lists of numbers may end in a comma, those of words
+ * in a bar, if they have no better place. */
 static size_t last_end(gufo_str text, size_t len)
 {
-    size_t comma = 0;
+    size_t divided = 0;
 
     for (; len > 0; len--) {
-        if (text.data[len - 1] == ' ' || (text.data[len - 1] == ',' && !goes_on(text, len)))
+        char last = text.data[len - 1];
+
+        if (last == ' ' || (last == ',' && !goes_on(text, len)))
             return len;
-        if (text.data[len - 1] == ',' && comma == 0)
-            comma = len;
+        if ((last == ',' || last == '|') && divided == 0)
+            divided = len;
     }
-    return comma;
+    return divided;
 }
 
 /* What fits, up to the last space or comma; at least a character. */

@@ -6,7 +6,7 @@
 static void add_rows(words_rows *all, const command_option *row)
 {
     for (; row != NULL && row->help != NULL; row++)
-        if (row->name != NULL && all->count < WORDS_MOST_OPTIONS)
+        if ((row->name != NULL || row->letter != 0) && all->count < WORDS_MOST_OPTIONS)
             all->rows[all->count++] = row;
 }
 
@@ -24,7 +24,7 @@ const command_option *words_find(const words_rows *all, const char *name, size_t
     const command_option *found = NULL;
 
     for (size_t i = 0; i < all->count; i++) {
-        if (strncmp(all->rows[i]->name, name, len) != 0)
+        if (all->rows[i]->name == NULL || strncmp(all->rows[i]->name, name, len) != 0)
             continue;
         if (all->rows[i]->name[len] == '\0')
             return all->rows[i];

@@ -13,20 +13,20 @@
 static const char *const orders[] = {"file", "loss", NULL};
 
 static const command_option diff_table[] = {
-    {"values", NULL,
-     "Decode tensors that differ, whatever their types, and report how much their numbers differ",
-     OPTION_FLAG(diff_options, values)},
+    {"values", NULL, "Report how much the numbers of tensors differ, whatever their types",
+     OPTION_FLAG(diff_options, values), .common = true},
     {"report", "FILE.csv",
-     "With --values, write a row for every tensor, with type, bytes and loss in each of the other "
-     "models",
+     "Write a row for every tensor, with type, bytes and loss in each of the other models (with "
+     "--values)",
      OPTION_TEXT(diff_options, report)},
-    {"sort", "ORDER", "With --values, show tensors by loss, the largest first, or as in the file",
-     OPTION_CHOICE(diff_options, sort, orders, DIFF_BY_FILE)},
-    {"top", "N", "With --values, show the N tensors that lost most",
-     OPTION_NUMBER(diff_options, top, 1, UINT32_MAX)},
-    {"sums", NULL, "With --values, sum losses by role and by layer",
-     OPTION_FLAG(diff_options, sums)},
-    {"map", NULL, "With --values, draw losses of layers and roles", OPTION_FLAG(diff_options, map)},
+    {"sort", "ORDER", "Show tensors by loss, the largest first, or as in the file (with --values)",
+     OPTION_CHOICE(diff_options, sort, orders, DIFF_BY_FILE), .common = true},
+    {"top", "N", "Show the N tensors that lost most (with --values)",
+     OPTION_NUMBER(diff_options, top, 1, UINT32_MAX), .common = true},
+    {"sums", NULL, "Sum losses by role and by layer (with --values)",
+     OPTION_FLAG(diff_options, sums), .common = true},
+    {"map", NULL, "Draw losses of layers and roles (with --values)", OPTION_FLAG(diff_options, map),
+     .common = true},
     {0},
 };
 

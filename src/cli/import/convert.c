@@ -40,7 +40,8 @@ static const command_option convert_table[] = {
     {"base", "DIR|FILE.gguf",
      "The base model of an adapter (default: a folder beside it, with the name in "
      "adapter_config.json)",
-     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, base, const char *)},
+     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, base, const char *),
+     .common = true},
     {"generic", NULL,
      "Convert an architecture without rules, --arch NAME: tensors keep their names, and the fields "
      "of config.json become keys NAME.*",
@@ -54,7 +55,8 @@ static const command_option convert_table[] = {
      "The pre-tokenizer, where it is not recognised: a name of 'gufo list pretokenizers'",
      OPTION_TEXT(convert_options, pre)},
     {"vocab-from", "OTHER.gguf", "Take the tokenizer of another model",
-     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, vocabulary, const char *)},
+     OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, vocabulary, const char *),
+     .common = true},
     {"vocab-only", NULL, "Write the vocabulary alone, without tensors",
      OPTION_BITS(convert_options, flags, GUFO_CHECKPOINT_VOCABULARY_ONLY)},
     {"no-vocab", NULL, "Write the tensors alone, without a tokenizer",

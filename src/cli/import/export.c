@@ -32,17 +32,17 @@ static const uint32_t dtype_ids[] = {GUFO_TYPE_BF16, GUFO_TYPE_F16, GUFO_TYPE_F3
 static const command_option export_table[] = {
     {"output", "DIR", "The folder to make for the files", OPTION_OUTPUT},
     {"format", "FORMAT", "safetensors, the default, or npz: one file for NumPy",
-     OPTION_CHOICE(export_options, format, formats, 0)},
+     OPTION_CHOICE(export_options, format, formats, 0), .common = true},
     {"dtype", "TYPE",
      "bf16, f16 or f32, for tensors of two dimensions and more (default: the types that they have, "
      "and bf16 for what is quantized)",
-     OPTION_CHOICE(export_options, dtype, dtypes, 1)},
+     OPTION_CHOICE(export_options, dtype, dtypes, 1), .common = true},
     {"shard-size", "SIZE", "At most this many bytes of tensors in a file (default: 5 GB)",
-     OPTION_SIZE(export_options, what.shard_size, 1, "500M or 2G")},
+     OPTION_SIZE(export_options, what.shard_size, 1, "500M or 2G"), .common = true},
     {"memory", "SIZE", "Use at most SIZE of memory, such as 2G or 512M (default: 512M)",
      OPTION_MEMORY(export_options, job.memory, 1, "512M or 2G")},
     {"dry-run", NULL, "Show which files and tensors would be written, but write nothing",
-     OPTION_FLAG(export_options, job.dry_run)},
+     OPTION_FLAG(export_options, job.dry_run), .common = true},
     {0},
 };
 

@@ -19,7 +19,8 @@
 static const char *const kept_types[] = {"F16", "F32", NULL}; /* GUFO_LEGACY_F16 is the first */
 
 static const command_option migrate_table[] = {
-    {"output", "OUT", "The file to write (default: a conforming name beside OLD)", OPTION_OUTPUT},
+    {"output", "OUT", "The file to write (default: a conforming name beside OLD)", OPTION_OUTPUT,
+     .common = true},
     {"arch", "NAME",
      "The architecture of OLD, such as llama, gpt2, starcoder or rwkv6, where it is ambiguous",
      OPTION_TEXT(migrate_options, arch)},
@@ -27,24 +28,24 @@ static const command_option migrate_table[] = {
      "Falcon files of 13 and 14 June 2023, in which q, k and v are in the order of Hugging Face",
      OPTION_BITS(migrate_options, flags, GUFO_LEGACY_FALCON_GROUPED)},
     {"set", "KEY=[TYPE:]VALUE", "Set a metadata value, such as general.license=mit (repeatable)",
-     OPTION_TEXTS(migrate_options, settings)},
+     OPTION_TEXTS(migrate_options, settings), .common = true},
     {"gqa", "N", "LLaMA: N query heads share a key-value head; checked against the shapes",
      OPTION_NUMBER(migrate_options, groups, 1, UINT32_MAX)},
     {"eps", "X", "The epsilon of the norms", OPTION_TEXT(migrate_options, epsilon)},
     {"ctx", "N", "The context length", OPTION_NUMBER(migrate_options, context, 1, UINT32_MAX)},
     {"vocab-from", "OTHER.gguf", "Take the tokenizer of another model",
-     OPTION_TEXT(migrate_options, vocabulary)},
+     OPTION_TEXT(migrate_options, vocabulary), .common = true},
     {"known", "FILE", "Take settings from a JSON file by the SHA-256 of OLD",
      OPTION_TEXT(migrate_options, known)},
     {"dequantize", "F16|F32",
      "Give all quantized tensors this type; F16 becomes F32 where it overflows",
      OPTION_CHOICE(migrate_options, keep, kept_types, GUFO_LEGACY_F16)},
     {"quantize", "TYPE", "Quantize on the way, to a TYPE of 'gufo quantize'",
-     OPTION_TEXT(migrate_options, quantize)},
+     OPTION_TEXT(migrate_options, quantize), .common = true},
     {"yes", NULL, "Do not ask: take the defaults, and list them", OPTION_FLAG(migrate_options, yes),
-     .letter = 'y'},
+     .letter = 'y', .common = true},
     {"dry-run", NULL, "Show what OLD is, has and lacks; write nothing",
-     OPTION_FLAG(migrate_options, dry_run)},
+     OPTION_FLAG(migrate_options, dry_run), .common = true},
     {"resume", NULL,
      "Continue an interrupted run, even with --force, or report why that is not possible; start if "
      "there is none",
@@ -199,7 +200,7 @@ const command_line command_migrate = {
         "that OLD is damaged or cannot become a GGUF file.",
     .examples = {{"gufo migrate --dry-run ggml-model-q4_0.bin",
                   "Shows what the file is, has and lacks."},
-                 {"gufo migrate --yes --ctx 4096 --eps 1e-5 --set general.license=llama2 "
+                 {"gufo migrate --yes --ctx 4096 --set general.license=llama2 "
                   "ggml-model-q4_0.bin",
                   "Asks nothing."},
                  {"gufo migrate --quantize Q4_K_M ggml-model-f16.bin model.gguf",

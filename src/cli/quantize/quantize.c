@@ -23,12 +23,12 @@
 
 static const command_option quantize_table[] = {
     {"types-from", "FILE",
-     "Give every tensor the type that it has in FILE; TYPE is for tensors that FILE lacks, "
+     "Give each tensor the type that it has in FILE; TYPE is for tensors that FILE lacks, "
      "which otherwise stay as they are",
-     QUANTIZE_FILE(types_from)},
+     QUANTIZE_FILE(types_from), .common = true},
     {"allow-requantize", NULL,
      "Accept quantized tensors as a source; they lose more than the original does",
-     OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
+     OPTION_FLAG(quantize_options, plan.recipe.allow_requantize), .common = true},
     {"leave-output-tensor", NULL, "Leave output.weight unchanged",
      OPTION_FLAG(quantize_options, plan.recipe.keep_output)},
     {"prune-layers", "N,N,...", "Leave layers out and renumber the others",
@@ -424,12 +424,12 @@ const command_line command_quantize = {
         "processor.\n\n"
         "Exit status 1 means that none of the patterns of an option matches a tensor; nothing is "
         "written.",
-    .examples =
-        {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M", "Writes a smaller model."},
-         {"gufo quantize --to=models model-f16.gguf Q4_K_M,Q5_K_M,Q8_0",
-          "Writes three, from one reading."},
-         {"gufo quantize --imatrix=imatrix.gguf --target-size=5.8G model-f16.gguf model.gguf",
-          "Writes the best file of 5.8 GB, with errors weighed by an importance matrix."}},
+    .examples = {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M",
+                  "Writes a smaller model."},
+                 {"gufo quantize --to=models model-f16.gguf Q4_K_M,Q5_K_M,Q8_0",
+                  "Writes three, from one reading."},
+                 {"gufo quantize --imatrix=im.gguf --target-size=5.8G model-f16.gguf model.gguf",
+                  "Writes the best file of 5.8 GB, with errors weighed by the matrix."}},
     COMMAND_OPTIONS(quantize_table, quantize_options),
     .run = quantize_named,
     .release = quantize_release,

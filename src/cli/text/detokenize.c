@@ -17,14 +17,14 @@
 
 static const command_option detokenize_table[] = {
     {"file", "F", "Read the ids from the file F (default: standard input)",
-     OPTION_TEXT(detokenize_options, file), .letter = 'f'},
+     OPTION_TEXT(detokenize_options, file), .letter = 'f', .common = true},
     {"skip-special", NULL, "Leave control and unknown tokens out",
-     OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_SKIP_SPECIAL)},
+     OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_SKIP_SPECIAL), .common = true},
     {"remove-special", NULL, "Leave out the BOS and the EOS that 'gufo tokenize' adds",
-     OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_REMOVE_SPECIAL)},
+     OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_REMOVE_SPECIAL), .common = true},
     OPTION_TOKENIZER(detokenize_options),
     {"pieces", NULL, "Print the text of each token in a line of its own",
-     OPTION_FLAG(detokenize_options, pieces)},
+     OPTION_FLAG(detokenize_options, pieces), .common = true},
     {"batch", NULL,
      "Read lines of JSON, each an array of ids, and answer each with {\"text\": ...}, or "
      "{\"base64\": ...} where bytes are not UTF-8",

@@ -14,19 +14,23 @@
 
 static const command_option template_table[] = {
     {"messages", "F", "The same as MESSAGES", OPTION_TEXT(template_options, messages)},
-    {"tools", "F", "The tools, a JSON array in the file F", OPTION_TEXT(template_options, tools)},
+    {"tools", "F", "The tools, a JSON array in the file F", OPTION_TEXT(template_options, tools),
+     .common = true},
     {"context", "F", "All variables: the members of the JSON object in the file F",
      OPTION_TEXT(template_options, context)},
-    {"set", "VAR=JSON", "Set one variable (repeatable)", OPTION_TEXTS(template_options, variables)},
+    {"set", "VAR=JSON", "Set one variable (repeatable)", OPTION_TEXTS(template_options, variables),
+     .common = true},
     {"no-generation-prompt", NULL, "Do not begin the answer: add_generation_prompt is false",
-     OPTION_FLAG(template_options, no_prompt)},
-    {"ids", NULL, "Print the ids of the prompt's tokens", OPTION_FLAG(template_options, ids)},
+     OPTION_FLAG(template_options, no_prompt), .common = true},
+    {"ids", NULL, "Print the ids of the prompt's tokens", OPTION_FLAG(template_options, ids),
+     .common = true},
     {"name", "NAME", "Take tokenizer.chat_template.NAME", OPTION_TEXT(template_options, name)},
     {"now", "TIME", "What strftime_now gives, such as 2026-01-02T00:00:00 (UTC; default: now)",
      OPTION_TEXT(template_options, now)},
     {"seed", "N", "Where the filter 'random' begins: the same N picks the same (default: 0)",
      OPTION_NUMBER(template_options, seed, 0, UINT64_MAX)},
-    {"lint", NULL, "Check the template, and do not render it", OPTION_FLAG(template_options, lint)},
+    {"lint", NULL, "Check the template, and do not render it", OPTION_FLAG(template_options, lint),
+     .common = true},
     {0},
 };
 

@@ -16,15 +16,17 @@
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option sign_table[] = {
-    {"key", "SECRET", "The secret key to sign with", OPTION_TEXT(sign_options, key), .letter = 'k'},
+    {"key", "SECRET", "The secret key to sign with", OPTION_TEXT(sign_options, key), .letter = 'k',
+     .common = true},
     {"password-file", "FILE",
      "Read the password of the key from the first line of FILE (default: ask)",
-     OPTION_TEXT(sign_options, password_file)},
+     OPTION_TEXT(sign_options, password_file), .common = true},
     {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
      OPTION_TEXT(sign_options, comment)},
-    {"output", "OUT", "The signature file to write (default: FILE.minisig)", OPTION_OUTPUT},
+    {"output", "OUT", "The signature file to write (default: FILE.minisig)", OPTION_OUTPUT,
+     .common = true},
     {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
-     OPTION_FLAG(sign_options, generate), .group = 2},
+     OPTION_FLAG(sign_options, generate), .group = 2, .common = true},
     {"no-password", NULL, "Do not encrypt the new secret key",
      OPTION_FLAG(sign_options, no_password), .group = 2},
     OPTION_SINGLE(sign_options),
