@@ -16,7 +16,7 @@ bats_require_minimum_version 1.8.0
 setup() {
     : "${GUFO:?the path of the command}" "${GUFO_TEST_BIN:?the folder of the helper programs}"
     mkdir "$BATS_TEST_TMPDIR/folder" && cd "$BATS_TEST_TMPDIR/folder" || return 1
-    unset NO_COLOR GUFO_CPU PAGER LESS
+    unset NO_COLOR GUFO_CPU PAGER LESS COLUMNS
     export LC_ALL=C.UTF-8 GUFO_PAGER=
     locate_failures_only
 }
