@@ -63,6 +63,22 @@ m.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
     has 'm-00002-of-00002.gguf: not a regular file'
 }
 
+@test "verify: a pipe in the place of a manifest or a signature that nobody named is not waited for" {
+    make_verified
+    mkfifo m.gguf.manifest manifest.minisig
+    run -3 --separate-stderr timeout 20 "$GUFO" verify m.gguf
+    same_error 'gufo: m.gguf.manifest: not a regular file'
+    gufo sign --generate k --no-password >/dev/null || skip 'built without libsodium'
+    run -3 --separate-stderr timeout 20 "$GUFO" verify --key k.pub m.gguf
+    same_error 'gufo: m.gguf.manifest: not a regular file'
+    run -3 --separate-stderr timeout 20 "$GUFO" verify --key k.pub manifest
+    same_error 'gufo: manifest.minisig: not a regular file'
+    rm m.gguf.manifest
+    mkfifo named
+    (cat manifest >named) &
+    run -0 gufo verify m.gguf named
+}
+
 @test "verify: what differs, is missing or is new" {
     make_verified
     sed -i '/out put/d' manifest

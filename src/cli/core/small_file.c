@@ -5,9 +5,12 @@
 #include "cli/core/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Bytes that move leave nothing behind: they may be a password. */
 static bool grow(gufo_str *bytes, size_t room)
@@ -41,9 +44,8 @@ static int read_stream(FILE *in, const char *path, size_t most, const char *too_
     return ferror(in) ? report_system(path, errno) : CODE_OK;
 }
 
-int small_file_read(const char *path, size_t most, const char *too_long, gufo_str *bytes)
+static int read_all(FILE *in, const char *path, size_t most, const char *too_long, gufo_str *bytes)
 {
-    FILE *in = path_is_standard(path) ? stdin : fopen(path, "re");
     int code;
 
     *bytes = (gufo_str){0};
@@ -56,6 +58,29 @@ int small_file_read(const char *path, size_t most, const char *too_long, gufo_st
     if (in != stdin)
         (void)fclose(in);
     return code;
+}
+
+int small_file_read(const char *path, size_t most, const char *too_long, gufo_str *bytes)
+{
+    return read_all(path_is_standard(path) ? stdin : fopen(path, "re"), path, most, too_long,
+                    bytes);
+}
+
+int small_file_read_beside(const char *path, size_t most, const char *too_long, gufo_str *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat info;
+    FILE *in;
+
+    *bytes = (gufo_str){0};
+    if (fd >= 0 && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+        (void)close(fd);
+        return report_as(CODE_FAILED, path, "not a regular file");
+    }
+    in = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (in == NULL && fd >= 0)
+        (void)close(fd);
+    return read_all(in, path, most, too_long, bytes);
 }
 
 void small_file_wipe(const void *data, size_t size)

@@ -263,14 +263,18 @@ static int finish_signature(verify_work *w)
     return is_good(&w->signature) ? CODE_OK : CODE_NO;
 }
 
+/* What manifests are read with: the user names them, or they are beside a model. */
+typedef int read_manifest(const char *path, size_t most, const char *too_long, gufo_str *bytes);
+
 /* `path` is NULL if there is just a signed file, or a manifest of all its files. */
-static int verify(const char *path, const char *manifest_path, const verify_options *options)
+static int verify_with(read_manifest *read, const char *path, const char *manifest_path,
+                       const verify_options *options)
 {
     verify_work w = {.options = options, .manifest_path = manifest_path};
     gufo_str text;
     int code = CODE_OK;
 
-    if (small_file_read(manifest_path, HASH_MOST_MANIFEST, HASH_TOO_LONG, &text) != CODE_OK)
+    if (read(manifest_path, HASH_MOST_MANIFEST, HASH_TOO_LONG, &text) != CODE_OK)
         return CODE_FAILED;
     if (options->key != NULL)
         code = verify_signature(manifest_path, text, options, &w.signature);
@@ -283,14 +287,21 @@ static int verify(const char *path, const char *manifest_path, const verify_opti
     return code;
 }
 
+static int verify(const char *path, const char *manifest_path, const verify_options *options)
+{
+    return verify_with(small_file_read, path, manifest_path, options);
+}
+
 static int verify_beside(const char *path, const verify_options *options)
 {
     bool is_model = input_is_gguf(path);
     char *manifest_path = path_with(path, is_model ? ".manifest" : "");
     int code = CODE_FAILED;
 
-    if (manifest_path != NULL)
-        code = verify(is_model ? path : NULL, manifest_path, options);
+    if (manifest_path != NULL && is_model)
+        code = verify_with(small_file_read_beside, path, manifest_path, options);
+    else if (manifest_path != NULL)
+        code = verify(NULL, manifest_path, options);
     free(manifest_path);
     return code;
 }
@@ -335,7 +346,7 @@ static int verify_alone(const char *path, const verify_options *options)
     int code = CODE_FAILED;
 
     if (exists)
-        code = verify(path, manifest_path, options);
+        code = verify_with(small_file_read_beside, path, manifest_path, options);
     else if (manifest_path != NULL)
         code = report_usage("no MANIFEST is given, and %s does not exist", manifest_path);
     free(manifest_path);

@@ -44,7 +44,8 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
     small_file_free(&key_text);
     if (status != GUFO_OK)
         return report_error(options->key, &error);
-    if (small_file_read(signature_path, HASH_MOST_KEY, HASH_TOO_LONG, &s->text) != CODE_OK)
+    if ((options->signature != NULL ? small_file_read : small_file_read_beside)(
+            signature_path, HASH_MOST_KEY, HASH_TOO_LONG, &s->text) != CODE_OK)
         return CODE_FAILED;
     if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK)
         return report_error(signature_path, &error);
