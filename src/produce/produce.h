@@ -196,6 +196,24 @@ typedef struct plain_piece {
     made result;
 } plain_piece;
 
+#define NO_RESULT UINT32_MAX
+
+/* A piece as a job keeps it: whole, or, of rows of one file in their order with one result, what
+ * job_piece_at makes it of.  A job may have a million. */
+typedef struct kept_piece {
+    uint64_t first_unit; /* first: pieces are found by it */
+    piece *whole;        /* NULL: */
+    const char *name;
+    uint32_t name_len;
+    uint32_t input;
+    uint64_t offset, row_bytes, columns, count; /* of the rows */
+    const gufo_element_type *type;
+    made made;
+    uint32_t result; /* its number among those that are measured, or NO_RESULT */
+    bool swapped;
+    uint8_t how; /* of piece_how */
+} kept_piece;
+
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
 /* A file that is read. */
@@ -263,9 +281,10 @@ typedef enum job_naming {
 struct gufo_job {
     gufo_allocator allocator;
     job_input *inputs;
-    piece *pieces;
+    kept_piece *pieces;
     job_target *targets;
-    uint8_t *results; /* per piece: hooks.result_size bytes */
+    uint8_t *results; /* of each piece that is measured: hooks.result_size bytes */
+    uint32_t result_count;
     uint64_t input_count, piece_count, target_count;
     uint64_t input_room, piece_room, target_room;
     uint64_t unit_count;
@@ -310,10 +329,9 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
 /* The same checks and counts without taking the piece: what job_add_piece sets is set in *p. */
 gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error);
 /* Piece `index` of a job; what is not kept is made in *room. */
-static inline const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room)
-{
-    return job->piece_at != NULL ? job->piece_at(job, index, room) : &job->pieces[index];
-}
+const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room);
+/* job_add_piece for the piece of another job, whose input 0 is input `first` of this one. */
+gufo_status job_add_moved(gufo_job *job, const piece *p, uint32_t first, gufo_error *error);
 /* Makes room for `count` more pieces, which stay where they are then. */
 gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error);
 /* All rows of one source, in their order, in `slices` slices, and what becomes of them. */
@@ -412,10 +430,21 @@ static inline uint64_t job_set_size(const gufo_job *job)
     return job->set_count > 1 ? job->target_count / job->set_count : job->target_count;
 }
 
-/* What has been measured of a piece so far. */
+/* What has been measured of a piece so far; NULL: nothing is. */
 static inline void *job_result(const gufo_job *job, uint64_t index)
 {
-    return job->results + index * job->hooks.result_size;
+    const uint32_t number = job->pieces[index].result;
+
+    return number != NO_RESULT ? job->results + number * job->hooks.result_size : NULL;
+}
+
+/* Adds the result of a unit of a piece. */
+static inline void job_add_result(const gufo_job *job, uint64_t index, const void *result)
+{
+    void *sum = job_result(job, index);
+
+    if (sum != NULL && job->hooks.add != NULL)
+        job->hooks.add(job->hooks.context, sum, result);
 }
 
 #endif

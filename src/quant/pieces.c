@@ -324,7 +324,9 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
 
 quant_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index)
 {
-    if (q->job->results == NULL) /* it has not been run */
-        return (quant_loss){.weighted_value = 0};
-    return ((const quant_loss *)job_result(q->job, index))[target];
+    const quant_loss *losses = NULL;
+
+    if (q->job->results != NULL) /* it has been run */
+        losses = job_result(q->job, index);
+    return losses != NULL ? losses[target] : (quant_loss){.weighted_value = 0};
 }

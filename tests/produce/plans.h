@@ -444,8 +444,10 @@ static inline gufo_run plan_how(plan *p, unsigned threads, uint64_t memory)
 static inline void plan_take_results(plan *p, const gufo_job *job)
 {
     p->units = job->unit_count;
+    memset(p->results, 0, sizeof p->results);
     for (uint64_t i = 0; i < job->piece_count; i++)
-        memcpy(&p->results[i], job_result(job, i), sizeof p->results[i]);
+        if (job_result(job, i) != NULL)
+            memcpy(&p->results[i], job_result(job, i), sizeof p->results[i]);
 }
 
 static inline void count_continued(void *context, uint64_t done, uint64_t total)

@@ -87,7 +87,7 @@ static gufo_status add_piece(const conversion *c, gufo_job *job, planned_tensor 
     if (status == GUFO_OK)
         status = job_add_piece(job, &room.piece, error);
     if (status == GUFO_OK && is_first)
-        piece_lend(t, &job->pieces[job->piece_count - 1], c->plan.allocator);
+        piece_lend(t, job->pieces[job->piece_count - 1].whole, c->plan.allocator);
     return status;
 }
 

@@ -223,7 +223,8 @@ static gufo_status add_end(archive *z, uint64_t place, gufo_error *error)
 static gufo_status sum_piece(const archive *z, uint64_t index, uint8_t *bytes, size_t room,
                              uint32_t *crc, gufo_error *error)
 {
-    const piece *p = &z->job->pieces[index];
+    plain_piece place;
+    const piece *p = job_piece_at(z->job, index, &place);
     uint64_t all = p->slices * p->slice_rows, most = room / p->made[0].row_bytes;
     gufo_status status = GUFO_OK;
 
@@ -243,13 +244,14 @@ static gufo_status sum_member(void *context, unsigned thread, uint64_t index, vo
     archive *z = context;
     const member *m = &z->members[index];
     uint64_t room = PART;
+    plain_piece place;
     uint32_t crc = crc32_add(&z->tables, 0, m->head + m->head_size - m->npy_size, m->npy_size);
     gufo_status status = GUFO_OK;
     uint8_t *bytes;
 
     (void)thread, (void)result;
     for (uint64_t i = m->first_piece; i < m->last_piece; i++)
-        room = larger(room, z->job->pieces[i].made[0].row_bytes);
+        room = larger(room, job_piece_at(z->job, i, &place)->made[0].row_bytes);
     bytes = mem_array(&z->allocator, room, 1);
     if (bytes == NULL)
         return fail_memory(error);

@@ -10,7 +10,8 @@ gufo_status too_large_measure(void *context, const measured_rows *seen, void *re
                               gufo_error *error)
 {
     gufo_job *const *job = context;
-    const piece *p = &(*job)->pieces[seen->piece];
+    plain_piece room;
+    const piece *p = job_piece_at(*job, seen->piece, &room);
     const uint64_t all = seen->count * p->columns;
 
     (void)result;

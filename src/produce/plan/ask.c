@@ -123,11 +123,15 @@ gufo_status job_check_run(const gufo_run *run, gufo_error *error)
 
 static gufo_status check_nothing_given(const gufo_job *job, gufo_error *error)
 {
-    for (uint64_t i = 0; i < job->piece_count; i++)
-        if (job->pieces[i].how == PIECE_GIVEN && job->pieces[i].slice_rows > 0)
+    for (uint64_t i = 0; i < job->piece_count; i++) {
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
+
+        if (p->how == PIECE_GIVEN && p->slice_rows > 0)
             return refuse(error, GUFO_E_ARGUMENT,
                           "the caller must give the data of tensor %s (gufo_job_open)",
-                          QUOTED(job->pieces[i].name));
+                          QUOTED(p->name));
+    }
     return GUFO_OK;
 }
 

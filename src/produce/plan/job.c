@@ -28,7 +28,8 @@ void gufo_job_free(gufo_job *job)
         return;
     a = job->allocator;
     for (uint64_t i = 0; i < job->piece_count; i++)
-        piece_free(&a, &job->pieces[i]);
+        if (job->pieces[i].whole != NULL)
+            piece_free(&a, job->pieces[i].whole);
     given_free(job->given);
     if (job->planner_free != NULL)
         job->planner_free(job->planner);

@@ -20,7 +20,7 @@ void piece_free(const gufo_allocator *a, piece *p)
     for (uint32_t i = 0; i < p->n_ops; i++)
         for (unsigned k = 0; k < OP_SIDES; k++)
             mem_free(a, (void *)p->ops[i].side[k]);
-    mem_free(a, p->sources); /* with all other lists */
+    mem_free(a, p); /* with its lists */
 }
 
 /* ---- checking a piece ----------------------------------------------------------------------- */
@@ -203,36 +203,133 @@ static void *place_list(char **room, const void *list, size_t size)
     return place;
 }
 
-/* Copies the lists into one block, which begins with the sources: a job may have a million pieces. */
-static bool own_lists(const gufo_job *job, piece *p)
+/* Inputs of another job come as the next ones behind `first`. */
+static void move_inputs(piece *p, uint32_t first)
+{
+    for (uint32_t i = 0; i < p->n_sources; i++) {
+        p->sources[i].input += first;
+        for (unsigned k = 0; k < ROWS_SIDES; k++)
+            if (p->sources[i].side[k] != NULL)
+                ((rows *)p->sources[i].side[k])->input += first;
+    }
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        for (unsigned k = 0; k < OP_SIDES; k++)
+            if (p->ops[i].side[k] != NULL)
+                ((rows *)p->ops[i].side[k])->input += first;
+}
+
+/* A copy that owns all that it points to, in one block but for side tables; NULL without memory. */
+static piece *own_piece(const gufo_job *job, const piece *p, uint32_t first_input)
 {
     const size_t sources = p->n_sources * sizeof *p->sources,
                  segments = p->n_segments * sizeof *p->segments, ops = p->n_ops * sizeof *p->ops,
                  results = p->n_made * sizeof *p->made;
-    char *room = mem_alloc(&job->allocator, sources + segments + ops + results + 1);
+    piece *own = mem_alloc(&job->allocator, sizeof *own + sources + segments + ops + results);
+    char *room = (char *)(own + 1);
+    bool owned = true;
 
-    if (room == NULL) {
-        *p = (piece){.how = p->how};
-        return false;
-    }
-    p->sources = place_list(&room, p->sources, sources);
-    p->segments = place_list(&room, p->segments, segments);
-    p->ops = place_list(&room, p->ops, ops);
-    p->made = place_list(&room, p->made, results);
-    return true;
-}
-
-/* A copy that owns all that it points to. */
-static gufo_status own_piece(const gufo_job *job, piece *p, gufo_error *error)
-{
-    bool owned = own_lists(job, p);
-
+    if (own == NULL)
+        return NULL;
+    *own = *p;
+    own->sources = place_list(&room, p->sources, sources);
+    own->segments = place_list(&room, p->segments, segments);
+    own->ops = place_list(&room, p->ops, ops);
+    own->made = place_list(&room, p->made, results);
     for (uint32_t i = 0; i < p->n_sources; i++)
-        owned = own_sides(job, p->sources[i].side, ROWS_SIDES) && owned;
+        owned = own_sides(job, own->sources[i].side, ROWS_SIDES) && owned;
     for (uint32_t i = 0; i < p->n_ops; i++)
-        owned = own_sides(job, p->ops[i].side, OP_SIDES) && owned;
-    return owned ? GUFO_OK : fail_memory(error);
+        owned = own_sides(job, own->ops[i].side, OP_SIDES) && owned;
+    if (owned) {
+        move_inputs(own, first_input);
+        return own;
+    }
+    piece_free(&job->allocator, own);
+    return NULL;
 }
+
+/* ---- pieces that are not kept whole --------------------------------------------------------- */
+
+/* Whether a source is all rows of an input, as a file has them. */
+static bool is_plain_source(const gufo_job *job, const rows *r, uint32_t first_input)
+{
+    for (unsigned i = 0; i < ROWS_SIDES; i++)
+        if (r->side[i] != NULL)
+            return false;
+    return r->source != NULL && r->source == job->inputs[r->input + first_input].source &&
+           r->context == NULL && r->memory == 0 && r->unpack == NULL;
+}
+
+static bool is_plain(const gufo_job *job, const piece *p, uint32_t first_input)
+{
+    const segment *s = p->segments;
+
+    if (p->n_made != 1 || p->n_ops > 0 || p->transpose || p->slices != 1 || p->slice_rows == 0)
+        return false;
+    if (p->how == PIECE_GIVEN)
+        return p->n_sources == 0 && p->n_segments == 0;
+    return p->n_sources == 1 && p->n_segments == 1 && s->first == 0 &&
+           s->count[0] == p->slice_rows && (s->count[0] == 1 || s->stride[0] == 1) &&
+           p->sources->count == p->slice_rows && p->sources->columns == p->columns &&
+           is_plain_source(job, p->sources, first_input);
+}
+
+static kept_piece plain_of(const piece *p, uint32_t first_input)
+{
+    kept_piece kept = {.name = p->name.data,
+                       .name_len = (uint32_t)p->name.len,
+                       .columns = p->columns,
+                       .count = p->slice_rows,
+                       .made = *p->made,
+                       .how = (uint8_t)p->how};
+
+    if (p->n_sources > 0) {
+        kept.input = p->sources->input + first_input;
+        kept.offset = p->sources->offset;
+        kept.row_bytes = p->sources->row_bytes;
+        kept.type = p->sources->type;
+        kept.swapped = p->sources->swapped;
+    }
+    return kept;
+}
+
+const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room)
+{
+    const kept_piece *kept;
+    uint32_t sources;
+
+    if (job->piece_at != NULL)
+        return job->piece_at(job, index, room);
+    kept = &job->pieces[index];
+    if (kept->whole != NULL)
+        return kept->whole;
+    sources = kept->how != PIECE_GIVEN;
+    room->source = (rows){.input = kept->input,
+                          .swapped = kept->swapped,
+                          .source = sources > 0 ? job->inputs[kept->input].source : NULL,
+                          .offset = kept->offset,
+                          .row_bytes = kept->row_bytes,
+                          .count = kept->count,
+                          .columns = kept->columns,
+                          .type = kept->type};
+    room->all = (segment){.count = {kept->count, 1, 1}, .stride = {1, 0, 0}};
+    room->result = kept->made;
+    room->piece = (piece){.how = (piece_how)kept->how,
+                          .name = {kept->name, kept->name_len},
+                          .sources = &room->source,
+                          .segments = &room->all,
+                          .made = &room->result,
+                          .n_sources = sources,
+                          .n_segments = sources,
+                          .n_made = 1,
+                          .columns = kept->columns,
+                          .slices = 1,
+                          .slice_rows = kept->count,
+                          .bytes = kept->count * kept->row_bytes};
+    (void)cut_piece(&room->piece, kept->first_unit, NULL); /* job_add_piece has done it, too */
+    return &room->piece;
+}
+
+/* ---- adding a piece ------------------------------------------------------------------------- */
 
 /* What is read for the piece: all rows of all segments.  False for more than can be counted:
  * strides of 0 read the same rows again and again. */
@@ -281,7 +378,7 @@ static void note_targets(gufo_job *job, const piece *p)
 gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error)
 {
     uint64_t room, bytes;
-    piece *list;
+    kept_piece *list;
 
     if (!checked_add(job->piece_count, count, &room) ||
         !checked_mul(room + 1, sizeof *list, &bytes) || bytes > SIZE_MAX)
@@ -310,29 +407,52 @@ gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error)
     return status;
 }
 
-gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
+/* Whether anything is noted of a piece. */
+static bool is_measured(const piece *p)
 {
-    piece own = *p, *list;
-    gufo_status status;
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].measure)
+            return true;
+    return false;
+}
 
-    if (job->add_pieces != NULL) {
-        job->counted++;
-        return job_count_piece(job, &own, error);
-    }
-    list = mem_grow(&job->allocator, job->pieces, job->piece_count, &job->piece_room, sizeof *list);
+/* A job that is only asked has whole pieces alone: who asks it makes the others. */
+static gufo_status keep_piece(gufo_job *job, const piece *p, uint32_t first_input,
+                              gufo_error *error)
+{
+    kept_piece *list =
+        mem_grow(&job->allocator, job->pieces, job->piece_count, &job->piece_room, sizeof *list);
+    kept_piece kept = {.whole = NULL};
+
     if (list == NULL)
         return fail_memory(error);
     job->pieces = list;
-    status = own_piece(job, &own, error);
-    if (status == GUFO_OK)
-        status = job_count_piece(job, &own, error);
-    if (status != GUFO_OK) {
-        piece_free(&job->allocator, &own);
+    if (job->piece_at == NULL && is_plain(job, p, first_input))
+        kept = plain_of(p, first_input);
+    else if ((kept.whole = own_piece(job, p, first_input)) == NULL)
+        return fail_memory(error);
+    kept.first_unit = p->first_unit;
+    kept.result = is_measured(p) ? job->result_count++ : NO_RESULT;
+    note_targets(job, p);
+    list[job->piece_count++] = kept;
+    return GUFO_OK;
+}
+
+gufo_status job_add_moved(gufo_job *job, const piece *p, uint32_t first, gufo_error *error)
+{
+    piece counted = *p;
+    gufo_status status = job_count_piece(job, &counted, error);
+
+    if (job->add_pieces != NULL) {
+        job->counted++;
         return status;
     }
-    note_targets(job, &own);
-    job->pieces[job->piece_count++] = own;
-    return GUFO_OK;
+    return status == GUFO_OK ? keep_piece(job, &counted, first, error) : status;
+}
+
+gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
+{
+    return job_add_moved(job, p, 0, error);
 }
 
 gufo_status job_add_results(gufo_job *job, piece_how how, gufo_str name, const rows *from,
@@ -392,11 +512,14 @@ static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
     const job_hooks *hooks = &job->hooks;
     bool complete = hooks->result_size <= JOB_RESULT_SIZE;
 
-    for (uint64_t i = 0; i < job->piece_count; i++)
-        for (uint32_t k = 0; k < job->pieces[i].n_made; k++)
-            complete = complete &&
-                       (!needs_importance(&job->pieces[i].made[k]) || hooks->importance != NULL) &&
-                       (!job->pieces[i].made[k].measure || hooks->measure != NULL);
+    for (uint64_t i = 0; i < job->piece_count; i++) {
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
+
+        for (uint32_t k = 0; k < p->n_made; k++)
+            complete = complete && (!needs_importance(&p->made[k]) || hooks->importance != NULL) &&
+                       (!p->made[k].measure || hooks->measure != NULL);
+    }
     return complete ? GUFO_OK
                     : refuse(error, GUFO_E_ARGUMENT,
                              "the plan has no hook that a tensor needs, or one with too large "
@@ -410,7 +533,7 @@ gufo_status job_complete_pieces(gufo_job *job, gufo_error *error)
 
     if (status != GUFO_OK)
         return status;
-    job->results = mem_array(&job->allocator, job->piece_count, job->hooks.result_size);
+    job->results = mem_array(&job->allocator, job->result_count, job->hooks.result_size);
     return job->results != NULL ? GUFO_OK : fail_memory(error);
 }
 

@@ -93,22 +93,8 @@ static bool serves(const piece *p, const gufo_tensor *tensor, const made *result
     return slices == 1 || p->slices == slices || (!p->transpose && p->columns == tensor->dims[0]);
 }
 
-/* The files that the maker reads come behind its model in the list of inputs. */
-static void move_inputs(piece *p, uint32_t first)
-{
-    for (uint32_t i = 0; i < p->n_sources; i++) {
-        p->sources[i].input += first;
-        for (unsigned k = 0; k < ROWS_SIDES; k++)
-            if (p->sources[i].side[k] != NULL)
-                ((rows *)p->sources[i].side[k])->input += first;
-    }
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        for (unsigned k = 0; k < OP_SIDES; k++)
-            if (p->ops[i].side[k] != NULL)
-                ((rows *)p->ops[i].side[k])->input += first;
-}
-
-/* Adds the maker's piece with other results. */
+/* Adds the maker's piece with other results.  The files that the maker reads come behind its model in the
+ * list of inputs. */
 static gufo_status add_made_piece(gufo_job *job, uint32_t input, const piece *from, bool moves,
                                   made *results, uint32_t count, uint64_t slices, gufo_error *error)
 {
@@ -131,11 +117,8 @@ static gufo_status add_made_piece(gufo_job *job, uint32_t input, const piece *fr
         p.slice_rows = p.slices * p.slice_rows / slices;
         p.slices = slices;
     }
-    if (status == GUFO_OK)
-        status = job_add_piece(job, &p, error);
-    if (status == GUFO_OK && job->add_pieces == NULL)
-        move_inputs(&job->pieces[job->piece_count - 1], job->inputs[input].first_file);
-    return status;
+    return status == GUFO_OK ? job_add_moved(job, &p, job->inputs[input].first_file, error)
+                             : status;
 }
 
 /* ---- a tensor ------------------------------------------------------------------------------- */

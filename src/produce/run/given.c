@@ -120,9 +120,10 @@ gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_e
 static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 {
     bool fits = job->target_count == 1;
+    plain_piece room;
 
     for (uint64_t i = 0; i < job->piece_count; i++)
-        fits = fits && job->pieces[i].how == PIECE_GIVEN;
+        fits = fits && job_piece_at(job, i, &room)->how == PIECE_GIVEN;
     return fits ? GUFO_OK
                 : refuse(error, GUFO_E_ARGUMENT,
                          "a stream takes one file, of which the caller gives all tensors");
@@ -152,18 +153,18 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-/* The piece of a tensor: pieces of a target come in the order of its tensors. */
-static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tensor)
+/* The piece of a tensor: pieces of a target come in the order of its tensors.  *number is its own. */
+static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tensor, uint64_t *number,
+                               plain_piece *room)
 {
     const job_target *t;
-    uint64_t number;
 
     if (index >= job->target_count || tensor >= job->targets[index].tensor_count)
         return NULL;
     t = &job->targets[index];
-    number = t->has_pieces ? t->first_piece + tensor : UINT64_MAX;
+    *number = t->has_pieces ? t->first_piece + tensor : UINT64_MAX;
     /* Data that is moved as a whole is one piece for all tensors. */
-    return number <= t->last_piece ? &job->pieces[number] : NULL;
+    return *number <= t->last_piece ? job_piece_at(job, *number, room) : NULL;
 }
 
 static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t offset, uint64_t size,
@@ -189,19 +190,20 @@ static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t off
 }
 
 /* Whether there is only padding between what was sent and `place`. */
-static bool is_next(const given *g, const piece *p, uint64_t place)
+static bool is_next(const given *g, uint64_t number, const piece *p, uint64_t place)
 {
     const made *m = &p->made[0];
     const gufo_job *job = g->job;
     const void *header;
     size_t size = 0;
+    plain_piece room;
 
     if (place == g->stream.position)
         return true;
     if (place != m->place || place < g->stream.position)
         return false;
-    while (p > job->pieces) {
-        p--;
+    while (number > 0) {
+        p = job_piece_at(job, --number, &room);
         if (p->slice_rows > 0)
             return g->stream.position == p->made[0].place + p->slice_rows;
     }
@@ -209,13 +211,13 @@ static bool is_next(const given *g, const piece *p, uint64_t place)
            g->stream.position == size;
 }
 
-static gufo_status send_data(given *g, const piece *p, uint64_t offset, const void *data,
-                             size_t size, gufo_error *error)
+static gufo_status send_data(given *g, uint64_t number, const piece *p, uint64_t offset,
+                             const void *data, size_t size, gufo_error *error)
 {
     uint64_t place = p->made[0].place + offset;
     gufo_status status;
 
-    if (!is_next(g, p, place))
+    if (!is_next(g, number, p, place))
         return refuse(error, GUFO_E_ARGUMENT,
                       "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
                       g->stream.position, place);
@@ -270,7 +272,9 @@ static gufo_status write_file(given *g, uint32_t index, const piece *p, uint64_t
 gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_t offset,
                            const void *data, size_t size, gufo_error *error)
 {
-    const piece *p = find_piece(job, index, tensor);
+    uint64_t number = 0;
+    plain_piece room;
+    const piece *p = find_piece(job, index, tensor, &number, &room);
     gufo_status status = check_place(job, p, offset, size, error);
     given *g = job->given;
 
@@ -278,7 +282,7 @@ gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_
         return status;
     if (g->stream.fd < 0)
         return write_file(g, (uint32_t)index, p, offset, data, size, error);
-    status = send_data(g, p, offset, data, size, error);
+    status = send_data(g, number, p, offset, data, size, error);
     return status == GUFO_OK ? note_written(g, index, p, offset, size, error) : status;
 }
 
@@ -287,7 +291,8 @@ gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_
 static gufo_status check_written(const given *g, gufo_error *error)
 {
     for (uint64_t i = 0; i < g->job->piece_count; i++) {
-        const piece *p = &g->job->pieces[i];
+        plain_piece room;
+        const piece *p = job_piece_at(g->job, i, &room);
         const made *m = &p->made[0];
 
         if (p->how == PIECE_GIVEN &&

@@ -134,6 +134,7 @@ gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *ou
                         gufo_error *error)
 {
     gufo_status status = GUFO_OK;
+    plain_piece room;
 
     *out = (journal_identity){0};
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
@@ -142,7 +143,7 @@ gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *ou
                   (const uint64_t[]){(uint64_t)CUT_VERSION << 1 | HOST_IS_BIG_ENDIAN, job->identity,
                                      (uint64_t)job->effort});
     for (uint64_t i = 0; i < job->piece_count; i++)
-        chain_piece(&out->plan, &job->pieces[i]);
+        chain_piece(&out->plan, job_piece_at(job, i, &room));
     for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++)
         status = chain_target(&out->plan, &job->targets[i], error);
     return status;

@@ -147,10 +147,19 @@ static bool make_room(keeper *k, size_t size)
     return true;
 }
 
-/* Of one piece only the latest mark matters. */
+/* Only the latest mark of a piece matters, and only the last one of pieces without a result. */
+static bool replaces(const keeper *k, const journal_mark *mark)
+{
+    const journal_mark *last = k->count > 0 ? &k->marks[k->count - 1] : NULL;
+
+    return last != NULL && (last->piece == mark->piece ||
+                            (last->result == NULL && mark->piece < k->targets->job->piece_count &&
+                             last->piece < k->targets->job->piece_count));
+}
+
 static gufo_status add_mark(keeper *k, const journal_mark *mark, gufo_error *error)
 {
-    bool again = k->count > 0 && k->marks[k->count - 1].piece == mark->piece;
+    bool again = replaces(k, mark);
     size_t index = again ? k->count - 1 : k->count, size = result_size(k);
 
     if (!again && !make_room(k, size))

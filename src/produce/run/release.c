@@ -72,7 +72,8 @@ static gufo_status sync_folder(const char *path, gufo_error *error)
 /* Notes that piece `number` needs rows of a source, with their tables. */
 static void note_rows(release *r, uint64_t number, const rows *from)
 {
-    const piece *p = &r->job->pieces[number];
+    plain_piece room;
+    const piece *p = job_piece_at(r->job, number, &room);
 
     if (from == NULL)
         return;
@@ -89,7 +90,8 @@ static void note_pieces(release *r)
     const gufo_job *job = r->job;
 
     for (uint64_t i = job->piece_count; i-- > 0;) {
-        const piece *p = &job->pieces[i];
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
 
         if (r->holes)
             r->needed[i] = r->needed[i + 1];
@@ -464,8 +466,8 @@ static gufo_status punch(release *r, uint64_t units_done, gufo_error *error)
 {
     const gufo_job *job = r->job;
     uint64_t begin = r->freed > job->inputs[0].head ? r->freed : job->inputs[0].head;
-    uint64_t end = r->needed[units_done < job->unit_count ? cut_find(job, units_done).number
-                                                          : job->piece_count];
+    uint64_t end =
+        r->needed[units_done < job->unit_count ? cut_piece_of(job, units_done) : job->piece_count];
     gufo_status status = set_aside(r, error);
 
     if (status != GUFO_OK || end <= begin)

@@ -61,7 +61,8 @@ static void take_mark(void *context, const journal_mark *mark)
         r->stamp = mark->units_done;
         r->stamped = true;
     } else if (mark->piece < r->job->piece_count && mark->units_done <= r->job->unit_count) {
-        memcpy(job_result(r->job, mark->piece), mark->result, r->job->hooks.result_size);
+        if (job_result(r->job, mark->piece) != NULL)
+            memcpy(job_result(r->job, mark->piece), mark->result, r->job->hooks.result_size);
         r->units_done = mark->units_done;
     }
 }
@@ -72,14 +73,15 @@ static uint64_t bytes_before(const gufo_job *job, uint64_t units)
     uint64_t bytes = 0;
 
     for (uint64_t i = 0; i < job->piece_count && job->pieces[i].first_unit < units; i++) {
-        const piece *p = &job->pieces[i];
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
 
         if (p->first_unit + p->units <= units) {
             bytes += p->bytes;
             continue;
         }
         for (uint64_t n = p->first_unit; n < units; n++) {
-            unit u = cut_find(job, n);
+            unit u = cut_find(job, n, &room);
 
             bytes += cut_bytes(&u);
         }
@@ -226,7 +228,8 @@ static gufo_status note_unit(void *context, uint64_t number, uint64_t index, guf
 {
     run *r = context;
     const journal_mark mark = {index, number + 1, job_result(r->job, index)};
-    unit u = cut_find(r->job, number);
+    plain_piece room;
+    unit u = cut_find(r->job, number, &room);
     gufo_status status = keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
 
     if (status == GUFO_OK && targets_deletes(&r->targets))

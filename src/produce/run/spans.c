@@ -7,7 +7,8 @@
  * it ends. */
 static gufo_status change_targets(targets *t, uint64_t number, bool open, gufo_error *error)
 {
-    const piece *p = &t->job->pieces[number];
+    plain_piece room;
+    const piece *p = job_piece_at(t->job, number, &room);
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++) {
@@ -26,7 +27,8 @@ static gufo_status change_targets(targets *t, uint64_t number, bool open, gufo_e
 /* Whether the piece is the first one of a target, or, without `first`, the last one. */
 static bool bounds_target(const gufo_job *job, uint64_t number, bool first)
 {
-    const piece *p = &job->pieces[number];
+    plain_piece room;
+    const piece *p = job_piece_at(job, number, &room);
 
     for (uint32_t i = 0; i < p->n_made; i++) {
         const job_target *target =
@@ -52,7 +54,7 @@ gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *err
         while (next < job->piece_count && !bounds_target(job, next - 1, false) &&
                !bounds_target(job, next, true))
             next++;
-        end = job->pieces[next - 1].first_unit + job->pieces[next - 1].units;
+        end = next < job->piece_count ? job->pieces[next].first_unit : job->unit_count;
         status = change_targets(t, i, true, error);
         if (status == GUFO_OK && end > from)
             status = units_run(w, begin > from ? begin : from, end, error);

@@ -20,7 +20,8 @@ static gufo_status make_one(void *context, unsigned thread, uint64_t number, voi
 {
     stream *s = context;
     worker *t = &s->work.workers[number - s->first_unit];
-    unit u = cut_find(s->job, number);
+    plain_piece room;
+    unit u = cut_find(s->job, number, &room);
 
     (void)thread;
     return u.piece->how == PIECE_MOVE
@@ -32,13 +33,13 @@ static gufo_status send_one(void *context, uint64_t number, const void *result, 
 {
     stream *s = context;
     const worker *t = &s->work.workers[number - s->first_unit];
-    unit u = cut_find(s->job, number);
+    plain_piece room;
+    unit u = cut_find(s->job, number, &room);
     const made *m = &u.piece->made[0];
     const uint8_t *bytes = u.piece->how == PIECE_MOVE ? t->source : make_bytes(t, &u, 0);
     gufo_status status = sink_pad(&s->sink, m->place + u.row * m->row_bytes, error);
 
-    if (s->job->hooks.add != NULL)
-        s->job->hooks.add(s->job->hooks.context, job_result(s->job, u.number), result);
+    job_add_result(s->job, u.number, result);
     if (status == GUFO_OK)
         status = sink_send(&s->sink, bytes, u.rows * m->row_bytes, error);
     return status == GUFO_OK ? work_advance(&s->work, cut_bytes(&u), error) : status;
@@ -89,7 +90,8 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
         return refuse(error, GUFO_E_ARGUMENT, "%" PRIu64 " files cannot be written to one stream",
                       job->target_count);
     for (uint64_t i = 0; i < job->piece_count; i++) {
-        const piece *p = &job->pieces[i];
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
 
         if (p->n_made != 1 || p->made[0].target == NO_TARGET)
             return refuse(error, GUFO_E_ARGUMENT, "a stream takes one result of each tensor");

@@ -135,12 +135,16 @@ gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-unit cut_find(const gufo_job *job, uint64_t number)
+/* The last piece that begins at or before it is not empty. */
+uint64_t cut_piece_of(const gufo_job *job, uint64_t number)
 {
-    /* The last piece that begins at or before it is not empty. */
-    unit u = {.number = last_begun(&job->pieces->first_unit, sizeof *job->pieces, job->piece_count,
-                                   number)};
-    const piece *p = &job->pieces[u.number];
+    return last_begun(&job->pieces->first_unit, sizeof *job->pieces, job->piece_count, number);
+}
+
+unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room)
+{
+    unit u = {.number = cut_piece_of(job, number)};
+    const piece *p = job_piece_at(job, u.number, room);
     uint64_t row;
 
     u.piece = p;

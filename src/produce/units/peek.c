@@ -29,7 +29,7 @@ static gufo_status peek_unit(work *w, const unit *u, uint8_t *out, gufo_error *e
 
 static gufo_status peek_made(work *w, uint64_t row, uint64_t count, uint8_t *out, gufo_error *error)
 {
-    const piece *p = &w->job->pieces[0];
+    const piece *p = w->job->pieces[0].whole;
     gufo_status status = side_load(w, 0, 1, error);
 
     for (uint64_t done = 0; done < count && status == GUFO_OK;) {
@@ -52,11 +52,13 @@ gufo_status job_peek(const gufo_job *job, uint64_t index, uint64_t row, uint64_t
     gufo_status status;
     plain_piece room;
     const piece *p = job_piece_at(job, index, &room);
+    kept_piece only = {.whole = (piece *)p}; /* which is only read */
     work w;
 
     if (p->how == PIECE_MOVE)
         return rows_gather(job, p, row, count, out, error);
-    one.pieces = (piece *)p; /* which is only read */
+    one.piece_at = NULL;
+    one.pieces = &only;
     one.piece_count = 1;
     one.other_memory = 0;
     status = work_begin(&w, &one, &run, false, error);

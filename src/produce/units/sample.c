@@ -28,12 +28,13 @@ static gufo_status run_bands(work *w, uint64_t begin, uint64_t end, gufo_error *
     gufo_status status = GUFO_OK;
 
     while (begin < end && status == GUFO_OK) {
-        unit first = units_at(w, begin);
+        plain_piece room, other;
+        unit first = units_at(w, begin, &room);
         uint64_t in_slice = first.row - first.slice * first.piece->slice_rows, stop = begin + 1;
 
         status = transpose_fill(w, first.number, first.slice, in_slice, error);
         for (; status == GUFO_OK && stop < end; stop++) {
-            unit u = units_at(w, stop);
+            unit u = units_at(w, stop, &other);
 
             if (u.slice != first.slice || u.row + u.rows > first.row + w->band.count)
                 break;
@@ -49,18 +50,21 @@ static gufo_status run_bands(work *w, uint64_t begin, uint64_t end, gufo_error *
 static gufo_status run_piece(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 {
     uint64_t number = w->samples[begin].piece;
+    plain_piece room;
     gufo_status status = side_load(w, number, 1, error);
 
     if (status == GUFO_OK)
-        status = w->job->pieces[number].transpose ? run_bands(w, begin, end, error)
-                                                  : units_span(w, begin, end, error);
+        status = job_piece_at(w->job, number, &room)->transpose ? run_bands(w, begin, end, error)
+                                                                : units_span(w, begin, end, error);
     side_free(w);
     return status;
 }
 
 static bool is_simple(const work *w, uint64_t number)
 {
-    return piece_is_simple(&w->job->pieces[w->samples[number].piece]);
+    plain_piece room;
+
+    return piece_is_simple(job_piece_at(w->job, w->samples[number].piece, &room));
 }
 
 static gufo_status run_round(work *w, uint64_t count, gufo_error *error)
@@ -85,7 +89,8 @@ static uint64_t bytes_of(const work *w, uint64_t count)
     uint64_t bytes = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        unit u = units_at(w, i);
+        plain_piece room;
+        unit u = units_at(w, i, &room);
 
         bytes += cut_bytes(&u);
     }

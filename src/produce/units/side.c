@@ -112,10 +112,12 @@ gufo_status side_load(work *w, uint64_t first, uint64_t count, gufo_error *error
 {
     loaded_sides *s = &w->sides;
     gufo_status status = GUFO_OK;
+    plain_piece room;
 
     s->first = first;
     for (s->count = 0; s->count < count && status == GUFO_OK; s->count++)
-        status = load_piece(w, &w->job->pieces[first + s->count], &s->of[s->count], error);
+        status =
+            load_piece(w, job_piece_at(w->job, first + s->count, &room), &s->of[s->count], error);
     if (status != GUFO_OK)
         side_free(w);
     return status;

@@ -24,7 +24,8 @@ enum { TILE_ROWS = 64 };
 
 const uint8_t *transpose_row(const work *w, uint64_t row)
 {
-    const piece *p = &w->job->pieces[w->band.piece];
+    plain_piece room;
+    const piece *p = job_piece_at(w->job, w->band.piece, &room);
 
     return w->band.cells + (row - w->band.first) * p->columns * w->band.cell;
 }
@@ -91,7 +92,8 @@ static gufo_status fill_tile(void *context, unsigned thread, uint64_t index, voi
 {
     work *w = context;
     const worker *t = &w->workers[thread];
-    const piece *p = &w->job->pieces[w->band.piece];
+    plain_piece room;
+    const piece *p = job_piece_at(w->job, w->band.piece, &room);
     uint64_t tile = tile_rows(w, p), first = index * tile;
     uint64_t count = p->columns - first < tile ? p->columns - first : tile;
     uint64_t stride = cell_part_room(p, w->band.count);
@@ -124,7 +126,8 @@ static uint64_t band_rows(const work *w, const piece *p, uint64_t first)
 gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
                            gufo_error *error)
 {
-    const piece *p = &w->job->pieces[number];
+    plain_piece room;
+    const piece *p = job_piece_at(w->job, number, &room);
     parallel_loop loop = {.threads = w->threads, .context = w, .work = fill_tile};
 
     w->band.piece = number;

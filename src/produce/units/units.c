@@ -11,9 +11,9 @@
 #include "produce/units/work.h"
 
 /* A sample is a unit of any rows. */
-static unit unit_of(const work *w, const job_sample *s)
+static unit unit_of(const work *w, const job_sample *s, plain_piece *room)
 {
-    const piece *p = &w->job->pieces[s->piece];
+    const piece *p = job_piece_at(w->job, s->piece, room);
 
     return (unit){.piece = p,
                   .number = s->piece,
@@ -23,9 +23,10 @@ static unit unit_of(const work *w, const job_sample *s)
                   .skipped = s->skipped};
 }
 
-unit units_at(const work *w, uint64_t number)
+unit units_at(const work *w, uint64_t number, plain_piece *room)
 {
-    return w->samples != NULL ? unit_of(w, &w->samples[number]) : cut_find(w->job, number);
+    return w->samples != NULL ? unit_of(w, &w->samples[number], room)
+                              : cut_find(w->job, number, room);
 }
 
 static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void *result,
@@ -33,7 +34,8 @@ static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void
 {
     work *w = context;
     worker *t = &w->workers[thread];
-    unit u = units_at(w, number);
+    plain_piece room;
+    unit u = units_at(w, number, &room);
     gufo_status status;
 
     if (u.piece->how == PIECE_MOVE)
@@ -45,13 +47,14 @@ static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void
 static gufo_status take_unit(void *context, uint64_t number, const void *result, gufo_error *error)
 {
     work *w = context;
-    unit u = units_at(w, number);
+    plain_piece room;
+    unit u = units_at(w, number, &room);
     gufo_status status = GUFO_OK;
 
     if (w->take != NULL)
         status = w->take(w->take_context, number, result, error);
-    else if (w->job->hooks.add != NULL)
-        w->job->hooks.add(w->job->hooks.context, job_result(w->job, u.number), result);
+    else
+        job_add_result(w->job, u.number, result);
     if (w->note != NULL && status == GUFO_OK)
         status = w->note(w->note_context, number, u.number, error);
     return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
@@ -76,7 +79,8 @@ gufo_status units_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t end,
                              gufo_error *error)
 {
-    const piece *p = &w->job->pieces[number];
+    plain_piece room;
+    const piece *p = job_piece_at(w->job, number, &room);
     gufo_status status = GUFO_OK;
 
     while (begin < end && status == GUFO_OK) {
@@ -113,9 +117,9 @@ static uint64_t together(const work *w, uint64_t number, uint64_t end)
     const gufo_job *job = w->job;
     uint64_t most = smaller(job->piece_count - number, SIDE_PIECES), count = 0, bytes = 0;
 
-    while (count < most && job->pieces[number + count].first_unit < end &&
-           joins(w, &job->pieces[number + count], &bytes))
-        count++;
+    for (plain_piece room; count < most && job->pieces[number + count].first_unit < end; count++)
+        if (!joins(w, job_piece_at(job, number + count, &room), &bytes))
+            break;
     return larger(count, 1);
 }
 
@@ -123,11 +127,13 @@ static uint64_t together(const work *w, uint64_t number, uint64_t end)
 static gufo_status run_pieces(work *w, uint64_t number, uint64_t count, uint64_t begin,
                               uint64_t end, gufo_error *error)
 {
+    plain_piece room;
     gufo_status status = side_load(w, number, count, error);
 
     if (status == GUFO_OK)
-        status = w->job->pieces[number].transpose ? run_bands(w, number, begin, end, error)
-                                                  : units_span(w, begin, end, error);
+        status = job_piece_at(w->job, number, &room)->transpose
+                     ? run_bands(w, number, begin, end, error)
+                     : units_span(w, begin, end, error);
     side_free(w);
     return status;
 }
@@ -135,7 +141,9 @@ static gufo_status run_pieces(work *w, uint64_t number, uint64_t count, uint64_t
 /* The end of the simple pieces from the one of unit `begin` on. */
 static uint64_t simple_end(const gufo_job *job, uint64_t number, uint64_t end)
 {
-    while (number < job->piece_count && piece_is_simple(&job->pieces[number]) &&
+    plain_piece room;
+
+    while (number < job->piece_count && piece_is_simple(job_piece_at(job, number, &room)) &&
            job->pieces[number].first_unit < end)
         number++;
     return number < job->piece_count ? smaller(job->pieces[number].first_unit, end) : end;
@@ -144,16 +152,17 @@ static uint64_t simple_end(const gufo_job *job, uint64_t number, uint64_t end)
 gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
+    plain_piece room;
 
     while (begin < end && status == GUFO_OK) {
-        uint64_t number = cut_find(w->job, begin).number, stop;
+        uint64_t number = cut_piece_of(w->job, begin), stop;
 
-        if (piece_is_simple(&w->job->pieces[number])) {
+        if (piece_is_simple(job_piece_at(w->job, number, &room))) {
             stop = simple_end(w->job, number, end);
             status = units_span(w, begin, stop, error);
         } else {
             uint64_t count = together(w, number, end);
-            const piece *last = &w->job->pieces[number + count - 1];
+            const piece *last = job_piece_at(w->job, number + count - 1, &room);
 
             stop = smaller(last->first_unit + last->units, end);
             status = run_pieces(w, number, count, begin, stop, error);

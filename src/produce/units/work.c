@@ -55,7 +55,8 @@ static uint64_t kept_by_sources(const piece *p)
 static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool to_stream,
                              gufo_error *error)
 {
-    const piece *p = &job->pieces[index];
+    plain_piece room;
+    const piece *p = job_piece_at(job, index, &room);
     unit_buffers b = cut_buffers(p, to_stream);
     uint64_t sides;
     gufo_status status = side_measure(p, &sides, error);
@@ -104,7 +105,8 @@ static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigne
     if (fitting == 0 && n->most > 0)
         return refuse(error, GUFO_E_LIMIT,
                       "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
-                      QUOTED(w->job->pieces[n->neediest].name), fixed + n->each_size, w->memory);
+                      QUOTED(job_piece_at(w->job, n->neediest, &(plain_piece){0})->name),
+                      fixed + n->each_size, w->memory);
     w->threads = fitting < wanted ? (unsigned)(fitting > 0 ? fitting : 1) : wanted;
     left -= smaller(left, w->threads * n->each_size);
     if (n->band > 0)
@@ -141,10 +143,14 @@ static gufo_status make_encoders(work *w, uint64_t *memory, gufo_error *error)
     w->encoders = mem_zero(&w->allocator, count * sizeof(gufo_encoder *));
     if (w->encoders == NULL)
         return fail_memory(error);
-    for (uint64_t i = 0; i < job->piece_count; i++)
-        for (uint32_t k = 0; k < job->pieces[i].n_made && status == GUFO_OK; k++)
-            if (job->pieces[i].made[k].encode && job->pieces[i].units > 0)
-                status = make_encoder(w, job->pieces[i].made[k].type, error);
+    for (uint64_t i = 0; i < job->piece_count; i++) {
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
+
+        for (uint32_t k = 0; k < p->n_made && status == GUFO_OK; k++)
+            if (p->made[k].encode && p->units > 0)
+                status = make_encoder(w, p->made[k].type, error);
+    }
     for (size_t i = 0; i < count; i++)
         *memory += w->encoders[i] != NULL ? ENCODER_MEMORY : 0;
     return status;
@@ -194,8 +200,8 @@ static void limit_band(work *w)
     uint64_t most = 0;
 
     for (uint64_t i = 0; i < w->job->piece_count; i++) {
-        const piece *p = &w->job->pieces[i];
-
+        plain_piece room;
+        const piece *p = job_piece_at(w->job, i, &room);
         uint64_t size;
 
         if (p->transpose) {

@@ -122,7 +122,10 @@ typedef struct unit {
 
 /* Cuts a piece: unit_rows, step_rows, units.  GUFO_E_LIMIT for rows that no memory holds. */
 gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error);
-unit cut_find(const gufo_job *job, uint64_t number);
+/* What the piece is made of may be in *room. */
+unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room);
+/* The number of its piece alone. */
+uint64_t cut_piece_of(const gufo_job *job, uint64_t number);
 /* The bytes that are read for a unit. */
 uint64_t cut_bytes(const unit *u);
 
@@ -222,7 +225,7 @@ static inline bool piece_is_simple(const piece *p)
 }
 
 /* Unit `number` of the job, or of the samples. */
-unit units_at(const work *w, uint64_t number);
+unit units_at(const work *w, uint64_t number, plain_piece *room);
 /* Units [begin, end) whose tables and band exist, or that need none: numbers of the job's units, or of
  * samples. */
 gufo_status units_span(work *w, uint64_t begin, uint64_t end, gufo_error *error);

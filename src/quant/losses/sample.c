@@ -47,7 +47,8 @@ static bool is_most(const loss_piece *p, unsigned level)
 
 void sample_begin(const sampling *s, loss_piece *p, uint64_t number)
 {
-    const piece *from = &s->job->pieces[number];
+    plain_piece room;
+    const piece *from = job_piece_at(s->job, number, &room);
 
     p->group_rows = job_group_rows(from);
     p->groups = divide_up(from->slices * from->slice_rows, p->group_rows);
@@ -118,7 +119,8 @@ static gufo_status add_sample(sampling *s, const job_sample *sample, uint64_t ti
 /* All rows, in the units of a run. */
 static gufo_status add_all(sampling *s, uint64_t number, uint64_t skipped, gufo_error *error)
 {
-    const piece *from = &s->job->pieces[number];
+    plain_piece room;
+    const piece *from = job_piece_at(s->job, number, &room);
     uint64_t unit = job_unit_rows(from);
     gufo_status status = GUFO_OK;
 
@@ -254,7 +256,10 @@ static bool is_short(const sampling *s, uint64_t number)
 {
     const loss_piece *p = &s->pieces[number];
 
-    return p->groups < 2 * LEAST_DRAWN || s->job->pieces[number].slice_rows % p->group_rows != 0;
+    plain_piece room;
+
+    return p->groups < 2 * LEAST_DRAWN ||
+           job_piece_at(s->job, number, &room)->slice_rows % p->group_rows != 0;
 }
 
 /* The next pieces that are worked on together, with room for their weights. */
