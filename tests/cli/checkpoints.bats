@@ -29,6 +29,7 @@ note() {
     run -0 --separate-stderr gufo show m
     same_error "$(note m)"
     has '  Architecture      qwen3'
+    has "alignment 32, once 'gufo convert m' has written it"
     same_list "$(cd m && gufo show -q --json . | sed 's/"path":"."//')" "$(gufo show -q --json m | sed 's/"path":"m"//')"
     run -0 gufo template -q m
     expected=$output

@@ -733,3 +733,13 @@ kill_at_random() {
     run gufo edit --recover model.gguf --set a.b=1
     [ "$status" -eq 2 ]
 }
+
+@test "edit: room for later edits shows as a number of spaces" {
+    make_model m.gguf
+    gufo edit -q --set general.name=longer --reserve 4Ki m.gguf -o r.gguf
+    run -0 gufo show --metadata r.gguf
+    [[ $output =~ gufo\.padding\ +string\ +\([3-5],[0-9]{3}\ spaces\) ]]
+    lacks '                                                '
+    run -0 gufo get r.gguf gufo.padding
+    has '                                                '
+}

@@ -57,6 +57,24 @@ lone_shards() {
     [[ $stderr == 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'* ]]
 }
 
+@test "lone shards: show says that sums are those of one file" {
+    lone_shards
+    for file in later/s-00002-of-00003.gguf first/renamed.gguf; do
+        run -0 --separate-stderr gufo show "$file"
+        has ' of 3: parameters, types and sizes are those of this file alone'
+        run -0 --separate-stderr gufo show --tensors --json "$file" --single
+        has '"partial":{"shard":'
+        has ',"of":3}'
+    done
+    run -0 --separate-stderr gufo show later/s-00002-of-00003.gguf
+    has '  Shard             2 of 3: '
+    for option in --summary --json; do
+        run -0 --separate-stderr gufo show $option s-00001-of-00003.gguf
+        lacks alone
+        lacks partial
+    done
+}
+
 @test "lone shards: what works on one file takes them" {
     lone_shards
     for file in first/renamed.gguf later/s-00002-of-00003.gguf; do

@@ -222,3 +222,14 @@ refused() {
     run -1 gufo validate a.gguf --base other.gguf
     has 'M417 adapter-other-base'
 }
+
+@test "lora: show names the command that merges an adapter" {
+    make_adapter 'an adapter.gguf'
+    run -0 --separate-stderr gufo show 'an adapter.gguf'
+    has "  Merged by         gufo lora merge BASE 'an adapter.gguf' -o OUT"
+    run -0 gufo show - <'an adapter.gguf'
+    has '  Merged by         gufo lora merge BASE ADAPTER -o OUT'
+    make_base
+    run -0 gufo show base.gguf
+    lacks 'Merged by'
+}

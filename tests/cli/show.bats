@@ -189,10 +189,11 @@ make_rich() {
     make_gguf odd.gguf nested deep arr f float32 3 nan inf -0.5 kv u uint64 18446744073709551615 \
         kv s string '\xff' kv s string twice tensor 'n\xff' 57 8 4 tensor b 0 - 4 cut -2
     gufo show --json rich.gguf m-00001-of-00002.gguf >lines
+    gufo show --json --single m-00001-of-00002.gguf >>lines
     run -1 gufo show -q --json --lenient odd.gguf
     printf '%s\n' "$output" >>lines
     run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo show' <lines
-    same '3 lines agree'
+    same '4 lines agree'
     # The checker sees a member that is not described.
     sed -i 's/"size":/"sizes":/' lines
     run -1 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo show' <lines
@@ -373,7 +374,7 @@ make_rich() {
   Blocks            2
   Attention heads   8 (2 to 4 key/value, by block)
   Experts           8 (2 used, 1 shared)
-  Rope              base 500000, 64 dimensions, yarn scaling by 4 from 32,768
+  Rope              base 500,000, 64 dimensions, yarn scaling by 4 from 32,768
   Vocabulary        4 tokens (gpt2, pre-tokenizer llama-bpe)
   Special tokens    bos 2 "<s>"
                     eos 3 "\xff"

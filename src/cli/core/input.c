@@ -187,18 +187,26 @@ gufo_model *input_open_model(const char *path, uint32_t open_flags)
     return input_is_pending(path) ? NULL : open_model(path, open_flags);
 }
 
+bool input_is_part(const gufo_model *model, uint64_t *number, uint64_t *count)
+{
+    if (gufo_model_shard_count(model) > 1 ||
+        gufo_get_u64(model, "split.count", count, NULL) != GUFO_OK || *count <= 1 ||
+        gufo_get_u64(model, "split.no", number, NULL) != GUFO_OK || *number >= *count)
+        return false;
+    ++*number;
+    return true;
+}
+
 /* A shard that has another name looks like a whole model. */
 static void warn_if_part(const char *path, const gufo_model *model)
 {
     uint64_t number, count;
     uint32_t ignored;
 
-    if (path_is_standard(path) || names_shard(path, &ignored, &ignored) ||
-        gufo_get_u64(model, "split.count", &count, NULL) != GUFO_OK || count <= 1 ||
-        gufo_get_u64(model, "split.no", &number, NULL) != GUFO_OK || number >= count)
-        return;
-    report_warning(path, "this is shard %" PRIu64 " of %" PRIu64 "; gufo reads only this file",
-                   number + 1, count);
+    if (!path_is_standard(path) && !names_shard(path, &ignored, &ignored) &&
+        input_is_part(model, &number, &count))
+        report_warning(path, "this is shard %" PRIu64 " of %" PRIu64 "; gufo reads only this file",
+                       number, count);
 }
 
 static int open_as(input *in, const char *path, const input_options *options, bool set)

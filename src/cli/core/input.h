@@ -44,6 +44,9 @@ char *input_sibling_path(const char *path, uint32_t number);
 enum { INPUT_NEAR_SIZE = 512 };
 bool input_find_near(const char *path, char out[INPUT_NEAR_SIZE]);
 
+/* Whether the model is one of several shards, opened alone: which, from 1, and of how many. */
+bool input_is_part(const gufo_model *model, uint64_t *number, uint64_t *count);
+
 /* Whether this is a regular file that begins as a GGUF file does, even in the wrong byte order. */
 bool input_is_gguf(const char *path);
 

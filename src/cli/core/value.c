@@ -181,13 +181,27 @@ void value_put_number(FILE *out, const gufo_value *value)
     fwrite(text, 1, number_text(text, value), out);
 }
 
-/* "text", or "the beginning..." (1,234 bytes), in about `columns` columns. */
+static bool is_blank(gufo_str text)
+{
+    size_t i = 0;
+
+    while (i < text.len && text.data[i] == ' ')
+        i++;
+    return i == text.len;
+}
+
+/* "text", or "the beginning..." (1,234 bytes), in about `columns` columns; many spaces as their
+ * number. */
 static void put_string(FILE *out, gufo_str text, size_t columns)
 {
-    static const size_t least = 8, quotes = 2;
+    static const size_t least = 8, quotes = 2, many_spaces = 32;
     size_t room = columns > least + quotes ? columns - quotes : least;
     char length[64] = "";
 
+    if (text.len >= many_spaces && is_blank(text)) { /* gufo.padding */
+        fprintf(out, "(%s spaces)", human_grouped(text.len).text);
+        return;
+    }
     if (text_fit(text, TEXT_QUOTED, room).len < text.len) {
         size_t taken =
             (size_t)snprintf(length, sizeof length, " (%s bytes)", human_grouped(text.len).text);

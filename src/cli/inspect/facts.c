@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define PART_COLUMNS 32 /* of a text inside a line */
+#define MOST_WHOLE 1e12 /* of floats that are written as whole numbers */
 
 /* How text shows the value of a key. */
 typedef enum fact_kind { NOT_SHOWN, TEXT, NUMBER, FLOAT, COUNT, LIST } fact_kind;
@@ -41,6 +42,8 @@ static const fact facts[] = {
     {"Name", "name", "general.name", .kind = TEXT},
     {"Type", "type", "general.type", .kind = TEXT, .unless = "model"},
     {"Architecture", "architecture", "general.architecture", .kind = TEXT},
+    {"Merged by", .put = facts_put_merge},
+    {"Shard", .put = facts_put_shard},
     {"Parameters", .put = facts_put_parameters, .write = facts_write_sums},
     {"Quantization", .put = facts_put_quantization},
     {"Size", .put = facts_put_size},
@@ -171,8 +174,12 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
         (f->unless == NULL || !gufo_str_equal(value->as.str, gufo_str_of(f->unless))))
         text_put_cut(out, value->as.str, TEXT_PLAIN,
                      f->label != NULL ? facts_room() : PART_COLUMNS);
-    if (f->kind == FLOAT && gufo_value_f64(value, &number, NULL) == GUFO_OK)
-        fwrite(text, 1, number_f32(text, (float)number), out);
+    if (f->kind == FLOAT && gufo_value_f64(value, &number, NULL) == GUFO_OK) {
+        if (number >= 0 && number < MOST_WHOLE && number == (double)(uint64_t)number)
+            fputs(human_grouped((uint64_t)number).text, out);
+        else
+            fwrite(text, 1, number_f32(text, (float)number), out);
+    }
     if (f->kind == COUNT && is_list)
         fputs(human_grouped(value->as.array.count).text, out);
     if (f->kind == LIST && is_list)

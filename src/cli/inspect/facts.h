@@ -26,7 +26,8 @@ typedef void fact_text(FILE *out, const overview *o);
 typedef void fact_json(json_writer *j, const overview *o);
 
 fact_text facts_put_parameters, facts_put_quantization, facts_put_size, facts_put_bits,
-    facts_put_tokens, facts_put_templates, facts_put_parents, facts_put_format, facts_put_complete;
+    facts_put_tokens, facts_put_merge, facts_put_shard, facts_put_templates, facts_put_parents,
+    facts_put_format, facts_put_complete;
 fact_json facts_write_sums, facts_write_tokens, facts_write_templates, facts_write_parents;
 
 /* The columns that a terminal has left for a text. */

@@ -1,7 +1,11 @@
 /* Facts that are not the value of one key, for people. */
 #include "cli/inspect/facts.h"
 
+#include "cli/core/foreign_file.h"
 #include "cli/core/human.h"
+#include "cli/core/input.h"
+#include "cli/core/path.h"
+#include "cli/core/shell.h"
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
@@ -28,6 +32,33 @@ size_t facts_room(void)
 static void put_str(FILE *out, gufo_str text)
 {
     text_put_cut(out, text, TEXT_PLAIN, facts_room());
+}
+
+/* An adapter runs as it is, or becomes part of its base. */
+void facts_put_merge(FILE *out, const overview *o)
+{
+    const char *path = gufo_model_name(o->model);
+    gufo_str type;
+
+    if (o->facts.is_made || gufo_key_str(o->model, "general.type", &type, NULL) != GUFO_OK ||
+        !gufo_str_equal(type, gufo_str_of("adapter")))
+        return;
+    fputs("gufo lora merge BASE", out);
+    if (path_is_standard(path))
+        fputs(" ADAPTER", out);
+    else
+        shell_put_file(out, path);
+    fputs(" -o OUT", out);
+}
+
+/* One file of a set whose other files are missing, or not asked for. */
+void facts_put_shard(FILE *out, const overview *o)
+{
+    uint64_t number, count;
+
+    if (input_is_part(o->model, &number, &count))
+        fprintf(out, "%s of %s: parameters, types and sizes are those of this file alone",
+                human_grouped(number).text, human_grouped(count).text);
 }
 
 void facts_put_parameters(FILE *out, const overview *o)
@@ -120,12 +151,24 @@ void facts_put_parents(FILE *out, const overview *o)
     }
 }
 
+/* What writes the file that is seen in place of a model in another format. */
+static void put_maker(FILE *out, const char *path)
+{
+    foreign_kind kind;
+
+    if (!foreign_file_find(path, &kind))
+        return;
+    fprintf(out, ", once 'gufo %s", kind.command);
+    shell_put_file(out, path);
+    fputs("' has written it", out);
+}
+
 void facts_put_format(FILE *out, const overview *o)
 {
     fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, o->facts.version,
             o->facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", o->facts.alignment);
     if (o->facts.is_made)
-        fputs(", once 'gufo migrate' has written it", out);
+        put_maker(out, gufo_model_name(o->model));
 }
 
 void facts_put_complete(FILE *out, const overview *o)

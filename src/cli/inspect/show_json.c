@@ -19,6 +19,19 @@ static void write_facts(json_writer *j, const gufo_facts *facts)
     json_write_u64(j, "data_size", facts->data_size);
 }
 
+/* That all sums are those of one shard. */
+static void write_part(json_writer *j, const gufo_model *model)
+{
+    uint64_t number, count;
+
+    if (!input_is_part(model, &number, &count))
+        return;
+    json_begin_object(j, "partial");
+    json_write_u64(j, "shard", number);
+    json_write_u64(j, "of", count);
+    json_end_object(j);
+}
+
 /* The first fault of the first damaged file. */
 static void write_damage(json_writer *j, const input *in)
 {
@@ -115,6 +128,7 @@ bool show_write_json(const input *in, const show_options *options)
 
     write_facts(&j, &o.facts);
     model_json_shards(&j, "shards", in->model);
+    write_part(&j, in->model);
     write_damage(&j, in);
     if (show_wants(options, options->only_summary))
         facts_write(&j, "summary", &o, array_limit(options));
