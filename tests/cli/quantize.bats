@@ -332,7 +332,7 @@ need_patterns() {
     done
     [ ! -e two.gguf ]
     run -3 --separate-stderr gufo quantize --report none/r.csv sample.gguf two.gguf Q8_0
-    same_error 'gufo: none/r.csv: No such file or directory'
+    same_error 'gufo: none/r.csv: the folder for it does not exist'
     [ ! -e two.gguf ]
     run -0 gufo quantize -q --report /dev/stdout --dry-run sample.gguf Q8_0
     has 'tensor,shape,from,to'

@@ -133,7 +133,7 @@ sample() {
     same_error 'gufo: s-00003-of-00003.gguf: target exists and is not a regular file'
     rmdir s-00003-of-00003.gguf
     run -3 --separate-stderr gufo split sample.gguf missing/s --max-tensors 8
-    [[ "$stderr" == 'gufo: missing/s-00001-of-00003.gguf: '*'No such file or directory' ]]
+    same_error 'gufo: missing/s-00001-of-00003.gguf: the folder for it does not exist'
     files sample.gguf
 }
 

@@ -313,7 +313,7 @@ static void test_unreachable_folder(void **state)
     check_u64(error.role, GUFO_FILE_OUTPUT, "role");
     assert_string_equal(error.file, p.path.text);
     check_status(plan_run(&p, GUFO_JOB_RESUMABLE, 2, 0, &error), GUFO_E_IO, &error, "no folder");
-    check_u64(error.role, GUFO_FILE_JOURNAL, "role");
+    check_u64(error.role, GUFO_FILE_OUTPUT, "role");
     plan_check_nothing(&p, "no folder");
     plan_end(&p);
 }

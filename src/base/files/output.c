@@ -177,16 +177,30 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
                         : fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
-/* Notes where the target is, whatever the path to its folder. */
-static void note_place(output *o)
+static gufo_status fail_folder(int failure, gufo_error *error)
 {
-    hash_key key = {0};
+    if (failure != ENOENT)
+        return fail_io(error, failure, "cannot examine the folder of the target");
+    (void)refuse(error, GUFO_E_IO, "the folder for it does not exist");
+    if (error != NULL)
+        error->system = ENOENT;
+    return GUFO_E_IO;
+}
+
+/* Notes where the target is, whatever the path to its folder. */
+static gufo_status note_place(output *o, gufo_error *error)
+{
     char folder[PATH_MAX];
     struct stat info;
+    hash_key key;
 
-    if (folder_of(o->target, folder) && stat(folder, &info) == 0)
-        key = (hash_key){(uint64_t)info.st_dev, (uint64_t)info.st_ino};
+    if (!folder_of(o->target, folder))
+        return fail_io(error, ENAMETOOLONG, "cannot examine the folder of the target");
+    if (stat(folder, &info) != 0)
+        return fail_folder(errno, error);
+    key = (hash_key){(uint64_t)info.st_dev, (uint64_t)info.st_ino};
     o->place = hash_text(key, gufo_str_of(o->target + folder_len(o->target)));
+    return GUFO_OK;
 }
 
 static gufo_status check_guard(const output *o, const struct stat *info, const output_guard *guard,
@@ -208,9 +222,7 @@ static gufo_status find_place(output *o, const char *path, struct stat *info, gu
 {
     gufo_status status = find_target(o, path, info, error);
 
-    if (status == GUFO_OK)
-        note_place(o);
-    return status;
+    return status == GUFO_OK ? note_place(o, error) : status;
 }
 
 gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error)

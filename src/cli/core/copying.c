@@ -83,7 +83,8 @@ static int check_copy(copying *job)
 {
     gufo_error error;
 
-    if (save_check_job(job->base.output, job->plan, job_flags(job), &error) == GUFO_OK)
+    if (job->into_new ||
+        save_check_job(job->base.output, job->plan, job_flags(job), &error) == GUFO_OK)
         return CODE_OK;
     return report_failure(job, &error);
 }

@@ -14,6 +14,9 @@ struct json_writer;
 struct copying {
     command_input base;
     bool dry_run;
+    bool
+        into_new; /* the folder of the output is missing: a dry run does not make it, and none of its
+                    * files can be in the way */
     bool deletes;    /* the input, while the output is written */
     bool foreign;    /* models in other formats are taken, too */
     uint64_t memory; /* bytes that may be used; 0: as many as by default */

@@ -39,13 +39,6 @@ bool path_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-bool path_has_folder(const char *path)
-{
-    char folder[PATH_MAX];
-
-    return folder_of(path, folder) && path_is_folder(folder);
-}
-
 size_t path_begin(const char *path, void *bytes, size_t size)
 {
     struct stat info;

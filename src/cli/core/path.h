@@ -15,8 +15,6 @@ const char *path_name(const char *path);
 bool path_exists(const char *path);
 /* Whether it is a folder, or a link to one. */
 bool path_is_folder(const char *path);
-/* Whether the folder of a file exists, whether the file does or not. */
-bool path_has_folder(const char *path);
 /* Reads the first bytes of a regular file, at most `size`; 0 for anything else.  Any thread. */
 size_t path_begin(const char *path, void *bytes, size_t size);
 

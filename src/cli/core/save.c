@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -217,6 +218,8 @@ int save_check_dry(const char *path, const char *input, bool force)
 
     if (path == NULL || path_is_standard(path))
         return CODE_OK;
+    if (path_is_folder(path))
+        return report_as(CODE_FAILED, path, "cannot open: %s", strerror(EISDIR));
     if (!save_guard(&guard, &input, 1))
         return CODE_FAILED;
     code = save_check(path, force, &guard);

@@ -111,12 +111,18 @@ static void warn(const gufo_job *job, const char *path)
 static int make_folder(export_options *o)
 {
     const char *path = o->job.base.output;
+    int code;
 
-    if (mkdir(path, 0777) == 0)
-        o->made_folder = true;
-    else if (errno != EEXIST || !path_is_folder(path))
-        return report_system(path, errno == EEXIST ? ENOTDIR : errno);
-    return CODE_OK;
+    if (path_exists(path))
+        return path_is_folder(path) ? CODE_OK : report_system(path, ENOTDIR);
+    code = save_check_dry(path, NULL, false);
+    if (code == CODE_OK && o->job.dry_run)
+        o->job.into_new = true;
+    else if (code == CODE_OK) {
+        o->made_folder = mkdir(path, 0777) == 0;
+        code = o->made_folder ? CODE_OK : report_system(path, errno);
+    }
+    return code;
 }
 
 /* The names of all outputs, sorted. */
@@ -249,7 +255,7 @@ static gufo_job *plan(copying *job, gufo_error *error)
         return NULL;
     warn(made, job->input);
     job->code = make_folder(o);
-    if (job->code == CODE_OK)
+    if (job->code == CODE_OK && !job->into_new)
         job->code = check_folder(made, job->base.output);
     if (job->code == CODE_OK)
         return made;
@@ -266,7 +272,7 @@ static int export_model(void *context)
         return report_usage("several files cannot go to standard output");
     o->job.report = report;
     code = copying_run(&o->job, plan);
-    if (o->made_folder && (code != CODE_OK || o->job.dry_run))
+    if (o->made_folder && code != CODE_OK)
         (void)rmdir(o->job.base.output);
     return code;
 }

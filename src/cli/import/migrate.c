@@ -57,6 +57,7 @@ static int check_arguments(migration *m)
 {
     migrate_options *o = m->options;
     const char *output = o->base.output;
+    int code = CODE_OK;
 
     o->input = o->base.shared->args[0];
     if (path_is_standard(o->input))
@@ -73,10 +74,9 @@ static int check_arguments(migration *m)
     if (save_is_pending(o->input, false) ||
         (!o->dry_run && output != NULL && save_is_pending(output, true)))
         return CODE_USAGE;
-    if (output != NULL && !path_is_standard(output) && !resume_is_left(output) &&
-        save_check_dry(output, o->input, o->dry_run || o->base.shared->force) != CODE_OK)
-        return CODE_USAGE;
-    return options_cpu(&m->cpu);
+    if (output != NULL && !resume_is_left(output))
+        code = save_check_dry(output, o->input, o->dry_run || o->base.shared->force);
+    return code == CODE_OK ? options_cpu(&m->cpu) : code;
 }
 
 /* ---- the old file --------------------------------------------------------------------------- */

@@ -229,6 +229,7 @@ static int make_folder(quantize_options *o)
 static int check_arguments(quantize_options *o)
 {
     const char *output = o->dry_run ? NULL : o->paths[0];
+    int code = CODE_OK;
 
     if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
         return report_usage("IN and OUT must be files, not '-'");
@@ -236,15 +237,12 @@ static int check_arguments(quantize_options *o)
         return report_as(CODE_USAGE, output, "target exists and is not a regular file");
     if (o->included.count > 0 && o->excluded.count > 0)
         return report_usage("--include-weights and --exclude-weights exclude each other");
-    if (output != NULL && !path_has_folder(output))
-        return report_as(CODE_FAILED, output, "the folder for it does not exist");
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
-    for (size_t i = 0; o->dry_run && i < o->output_count; i++)
-        if (save_check_dry(o->paths[i], o->input, true) != CODE_OK)
-            return CODE_USAGE;
-    int code = make_folder(o);
-
+    for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
+        code = save_check_dry(o->paths[i], o->input, true);
+    if (code == CODE_OK)
+        code = make_folder(o);
     return code == CODE_OK ? csv_check(o->report, o->base.shared->force) : code;
 }
 
@@ -298,8 +296,9 @@ static int find_parts(const quantize_options *o, const gufo_model *input,
         return CODE_OK;
     if (gufo_name_suggest(input, 0, suggested, &error) != GUFO_OK)
         return report_error(o->input, &error);
-    (void)gufo_name_match(gufo_str_of(suggested), parts);
-    return CODE_OK;
+    return gufo_name_match(gufo_str_of(suggested), parts)
+               ? CODE_OK
+               : report_as(CODE_FAILED, o->input, "its metadata gives no name for the output");
 }
 
 /* The file type of a copy stays what it is. */
@@ -355,8 +354,9 @@ int quantize_name_outputs(quantize_options *o, const gufo_model *input)
     if (code == CODE_OK)
         code = check_names(o);
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
-        if (o->dry_run ? save_check_dry(o->paths[i], o->input, true) != CODE_OK
-                       : save_is_pending(o->paths[i], true))
-            code = CODE_USAGE;
+        if (!o->dry_run)
+            code = save_is_pending(o->paths[i], true) ? CODE_USAGE : CODE_OK;
+        else if (path_is_folder(o->folder)) /* else it would be made */
+            code = save_check_dry(o->paths[i], o->input, true);
     return code;
 }
