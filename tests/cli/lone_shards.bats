@@ -63,7 +63,7 @@ lone_shards() {
         run -0 --separate-stderr gufo show "$file"
         has ' of 3: parameters, types and sizes are those of this file alone'
         run -0 --separate-stderr gufo show --tensors --json "$file" --single
-        has '"partial":{"shard":'
+        has '"partial":{"number":'
         has ',"of":3}'
     done
     run -0 --separate-stderr gufo show later/s-00002-of-00003.gguf

@@ -27,7 +27,7 @@ static void write_part(json_writer *j, const gufo_model *model)
     if (!input_is_part(model, &number, &count))
         return;
     json_begin_object(j, "partial");
-    json_write_u64(j, "shard", number);
+    json_write_u64(j, "number", number);
     json_write_u64(j, "of", count);
     json_end_object(j);
 }
