@@ -641,11 +641,26 @@ make_adapter() {
     gufo convert -q lora --base base lora.gguf
     gufo convert -q base base.gguf
     is_valid lora.gguf
-    # A base that is a file is named, and by its weights.
+    # A base is named, and by its weights where they are there.
     gufo convert -q lora --base base.gguf other.gguf
-    run -1 gufo get lora.gguf gufo.base_model.weights
     run -0 gufo get other.gguf gufo.base_model.weights
     [ ${#output} -eq 16 ]
+    [ "$(gufo get lora.gguf gufo.base_model.weights)" = "$output" ]
+    [ "$(gufo get lora.gguf general.base_model.0.name)" = "$(gufo get base.gguf general.name)" ]
+    mkdir config
+    cp base/config.json config
+    run -0 --separate-stderr gufo convert -q lora --base config alone.gguf
+    same_error ''
+    run -1 gufo get alone.gguf gufo.base_model.weights
+    cp base/model.safetensors config
+    truncate -s -1 config/model.safetensors
+    run -0 --separate-stderr gufo convert lora --base config --force alone.gguf
+    [[ $stderr == *'warning: the adapter does not say which weights its base has: '* ]]
+    # Two adapters that are each other's base.
+    cp -r lora loop
+    cp base/config.json loop
+    run -0 --separate-stderr gufo convert lora --base loop --force alone.gguf
+    [[ $stderr == *'its base has: it is an adapter itself' ]]
     [ "$(gufo get other.gguf general.base_model.0.name)" = "$(gufo get base.gguf general.name)" ]
     run -0 gufo validate -q other.gguf --base base.gguf
     [ "$(gufo hash --no-tensors lora.gguf | cut -d' ' -f1)" = "$(gufo hash --no-tensors other.gguf | cut -d' ' -f1)" ]

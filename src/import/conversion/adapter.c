@@ -122,8 +122,7 @@ static gufo_status take_text(const gufo_model *model, const char *key, char **ou
     return *out == NULL ? fail_memory(error) : GUFO_OK;
 }
 
-/* By what the adapter will name its base. */
-static gufo_status take_identity(conversion *c, const gufo_model *model, gufo_error *error)
+gufo_status conversion_take_base(conversion *c, const gufo_model *model, gufo_error *error)
 {
     gufo_status status = take_text(model, "general.name", &c->base_name, error);
 
@@ -145,17 +144,24 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
         return fail_as(error, &reason);
     status = make_config(c, model, error);
     if (status == GUFO_OK)
-        status = take_identity(c, model, error);
+        status = conversion_take_base(c, model, error);
     gufo_close(model);
     return status;
+}
+
+static gufo_status open_folder(conversion *c, const char *path, gufo_error *error)
+{
+    c->base_path = mem_join(&c->base.allocator, gufo_str_of(path), gufo_str_of(""));
+    if (c->base_path == NULL)
+        return fail_memory(error);
+    return config_open(&c->config, path, c->options.arch, false, &c->bounds, &c->base.allocator,
+                       error);
 }
 
 /* The configuration of a base that the caller names. */
 static gufo_status open_given(conversion *c, const char *path, gufo_error *error)
 {
-    gufo_status status = is_folder(path) ? config_open(&c->config, path, c->options.arch, false,
-                                                       &c->bounds, &c->base.allocator, error)
-                                         : open_model(c, path, error);
+    gufo_status status = is_folder(path) ? open_folder(c, path, error) : open_model(c, path, error);
 
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
@@ -170,8 +176,7 @@ static gufo_status open_found(conversion *c, gufo_error *error)
     if (status == GUFO_OK && folder == NULL)
         return fail_base(c, error);
     if (status == GUFO_OK)
-        status = config_open(&c->config, folder, c->options.arch, false, &c->bounds,
-                             &c->base.allocator, error);
+        status = open_folder(c, folder, error);
     if (status == GUFO_OK)
         status = import_warn(&c->base, error, "gufo takes %s as the base", folder);
     mem_free(&c->base.allocator, folder);
@@ -258,7 +263,7 @@ static gufo_status set_absent(conversion *c, const char *key, const char *text, 
     return gufo_document_set_text(c->base.document, key, text, error);
 }
 
-/* general.base_model.* and the hash of the base, of a base that is a GGUF file. */
+/* general.base_model.* and the hash of the base, of a base whose tensors are there. */
 static gufo_status set_base(conversion *c, gufo_error *error)
 {
     static const char count[] = "general.base_model.count";

@@ -32,8 +32,10 @@ typedef struct conversion {
     json_t *origins;  /* of keys, see keys_request */
     bool has_tensors;
     bool is_adapter; /* whose base the configuration is of */
+    bool is_base;    /* of an adapter, which is open, too */
     adapter adapter;
-    /* Of a base that is a GGUF file: what it says of itself, and its configuration, as a file. */
+    char *base_path; /* the folder of the base; NULL: it is a GGUF file */
+    /* What the base says of itself, and of a GGUF file the configuration, as a file. */
     char *base_name, *base_uuid; /* of malloc; NULL: nothing */
     char base_weights[IDENTITY_DIGITS + 1];
     char *base_config; /* of malloc */
@@ -77,6 +79,8 @@ gufo_status conversion_try(const memory_folder *files, json_t *failed,
 
 /* Reads the settings of an adapter, whose checkpoint is open, and the configuration of its base. */
 gufo_status conversion_open_adapter(conversion *c, gufo_error *error);
+/* Takes what the adapter will name its base by. */
+gufo_status conversion_take_base(conversion *c, const gufo_model *base, gufo_error *error);
 gufo_status conversion_plan_adapter(conversion *c, gufo_error *error);
 /* adapter.* */
 gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error);

@@ -49,6 +49,7 @@ static void close_conversion(gufo_import *base)
     free(c->base_config);
     free(c->base_name);
     free(c->base_uuid);
+    mem_free(&allocator, c->base_path);
     packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->vocabulary);
@@ -79,6 +80,8 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
         folder = c->checkpoint.folder;
         c->is_adapter = c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
     }
+    if (status == GUFO_OK && c->is_adapter && c->is_base)
+        return refuse(error, GUFO_E_ARGUMENT, "it is an adapter itself");
     if (status == GUFO_OK && c->is_adapter)
         return conversion_open_adapter(c, error);
     if (status == GUFO_OK && o->base != NULL)
@@ -195,11 +198,43 @@ gufo_status conversion_sort_keys(conversion *c, gufo_error *error)
     return c->has_tensors ? conversion_add_tensors(c, error) : GUFO_OK;
 }
 
+static gufo_import *open_as(const char *path, const gufo_checkpoint_options *options, bool is_base,
+                            gufo_error *error);
+
+/* Takes the name and the weights of a base that is a folder; mostly its tensors are there. */
+static gufo_status look_at_base(conversion *c, gufo_error *error)
+{
+    const gufo_checkpoint_options options = {.allocator = &c->base.allocator,
+                                             .arch = c->options.arch,
+                                             .memory = c->bounds.left,
+                                             .flags = (c->options.flags & GUFO_CHECKPOINT_FOLLOW) |
+                                                      GUFO_CHECKPOINT_NO_VOCABULARY |
+                                                      GUFO_CHECKPOINT_NO_CHECK};
+    gufo_error reason = {.code = GUFO_OK};
+    gufo_import *base;
+    gufo_status status;
+
+    if (c->base_path == NULL || c->bounds.left == 0 || checkpoint_recognise(c->base_path) == NULL)
+        return GUFO_OK;
+    base = open_as(c->base_path, &options, true, &reason);
+    status = base != NULL ? conversion_take_base(c, gufo_import_model(base), &reason) : reason.code;
+    gufo_import_close(base);
+    if (status == GUFO_E_MEMORY)
+        return fail_as(error, &reason);
+    return status == GUFO_OK
+               ? GUFO_OK
+               : import_warn(&c->base, error,
+                             "the adapter does not say which weights its base has: %s",
+                             reason.message);
+}
+
 static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *error)
 {
     uint64_t tokens = 0;
     gufo_status status = open_files(c, path, error);
 
+    if (status == GUFO_OK && c->is_adapter)
+        status = look_at_base(c, error);
     if (status == GUFO_OK && c->config.unread != NULL)
         status = import_warn(&c->base, error, "generation_config.json is left out: %s",
                              c->config.unread);
@@ -242,19 +277,13 @@ static gufo_status check_options(const char *path, const gufo_checkpoint_options
     return reserved_check(o->reserved, "gufo_checkpoint_options", error);
 }
 
-gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_options *options,
-                                    gufo_error *error)
+static gufo_import *open_as(const char *path, const gufo_checkpoint_options *options, bool is_base,
+                            gufo_error *error)
 {
-    static const gufo_checkpoint_options none = {0};
-    conversion *c;
-
-    if (options == NULL)
-        options = &none;
-    if (check_options(path, options, error) != GUFO_OK)
-        return NULL;
-    c = mem_object(options->allocator, sizeof *c, error);
+    conversion *c = mem_object(options->allocator, sizeof *c, error);
     if (c == NULL)
         return NULL;
+    c->is_base = is_base;
     c->base.kind = &conversion_kind;
     c->options = *options;
     c->bounds.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
@@ -265,6 +294,17 @@ gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_opti
     fail_in(error, GUFO_FILE_INPUT, 0, path);
     gufo_import_close(&c->base);
     return NULL;
+}
+
+gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_options *options,
+                                    gufo_error *error)
+{
+    static const gufo_checkpoint_options none = {0};
+
+    if (options == NULL)
+        options = &none;
+    return check_options(path, options, error) == GUFO_OK ? open_as(path, options, false, error)
+                                                          : NULL;
 }
 
 const char *gufo_checkpoint_recognise(const char *path)
