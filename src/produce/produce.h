@@ -206,8 +206,8 @@ typedef struct kept_piece {
     const char *name;
     uint32_t name_len;
     uint32_t input;
-    uint64_t offset, row_bytes, columns, count; /* of the rows */
-    const gufo_element_type *type;
+    uint64_t offset, columns, count; /* of the rows */
+    const gufo_element_type *type;   /* NULL: they have as many bytes as in the target */
     made made;
     uint32_t result; /* its number among those that are measured, or NO_RESULT */
     bool swapped;

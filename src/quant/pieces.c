@@ -8,6 +8,7 @@
  * of a stack of experts is a separate slice. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/document/document.h"
 #include "produce/produce.h"
 #include "quant/quantizer.h"
 #include "quant/stats/stats.h"
@@ -225,21 +226,15 @@ gufo_status pieces_add_tensor(const gufo_quantizer *q, gufo_job *job, const quan
     return job_add_tensor(job, input.shard, &input, t->index, results, count, slices, error);
 }
 
-/* Tensor `index` is the one of number `place` in its outputs. */
-static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place, gufo_error *error)
+/* Tensor `index` is at `places` of its outputs. */
+static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, const uint64_t *places,
+                              gufo_error *error)
 {
     const quant_tensor *t = &q->tensors[index];
     const gufo_tensor input = quant_source(q, t);
     bool weighs = is_converted(q, index) && t->has_importance;
-    uint64_t places[GUFO_QUANTIZE_TARGETS];
     made results[GUFO_QUANTIZE_TARGETS];
 
-    for (size_t i = 0; i < q->target_count; i++) {
-        gufo_document_tensor planned;
-
-        (void)gufo_document_tensor_at(quant_document_of(q, i, t->output), place, &planned);
-        places[i] = planned.offset;
-    }
     if (!is_read(q, index, &input))
         return add_copy(q, t, &input, places, error);
     for (size_t i = 0; i < q->target_count; i++)
@@ -247,17 +242,26 @@ static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place,
     return pieces_add_tensor(q, q->job, t, results, (uint32_t)q->target_count, weighs, error);
 }
 
-/* Tensors of one output follow each other. */
+/* Tensors of one output follow each other, and its layout is packed. */
 static gufo_status add_tensors(void *context, gufo_error *error)
 {
     gufo_quantizer *q = context;
+    uint64_t places[GUFO_QUANTIZE_TARGETS];
     gufo_status status = GUFO_OK;
-    uint64_t begin = 0;
 
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
-        if (i > 0 && q->tensors[i - 1].output != q->tensors[i].output)
-            begin = i;
-        status = add_tensor(q, i, i - begin, error);
+        const uint32_t shard = q->tensors[i].output;
+        bool begins = i == 0 || q->tensors[i - 1].output != shard;
+
+        for (size_t k = 0; k < q->target_count; k++) {
+            const gufo_layout *layout = &quant_document_of(q, k, shard)->layout;
+
+            if (begins)
+                places[k] = layout->data_offset;
+            else
+                (void)layout_advance(layout, quant_result_of(q, k, i - 1)->size, &places[k]);
+        }
+        status = add_tensor(q, i, places, error);
     }
     return status;
 }
@@ -291,6 +295,7 @@ static gufo_status add_targets(gufo_quantizer *q, gufo_error *error)
         if (status == GUFO_OK)
             status = gufo_document_header(q->documents[i], &header, &size, error);
         q->job->other_memory += 4 * (uint64_t)size;
+        document_forget_tensors(q->documents[i]); /* from now on it is asked for its header */
     }
     return status;
 }

@@ -134,6 +134,12 @@ static inline content_rules document_copy_rules(const gufo_document *document)
     return document->rules == CONTENT_NEW ? CONTENT_AS_READ : document->rules;
 }
 
+/* ---- layout.c ------------------------------------------------------------------------------ */
+
+/* Moves *place, where a packed layout has a tensor of `size` bytes, to the next one; false for more bytes
+ * than files have. */
+bool layout_advance(const gufo_layout *layout, uint64_t size, uint64_t *place);
+
 /* ---- value.c ------------------------------------------------------------------------------- */
 
 /* Each makes a value: a copy of one that the caller has, of elements, or a view of an entry. */
@@ -185,5 +191,7 @@ gufo_status document_check_order(const gufo_document *document, gufo_byte_order 
                                  gufo_error *error);
 /* What removing one means for the document: a named_drop. */
 void document_drop_tensor(void *document, void *tensor);
+/* Frees the list of tensors of a document whose header is encoded, and which is only asked for that. */
+void document_forget_tensors(gufo_document *document);
 
 #endif

@@ -122,6 +122,12 @@ static bool place_data(const gufo_document *document, const gufo_layout_options 
 
 /* ---- where tensors go ----------------------------------------------------------------------- */
 
+bool layout_advance(const gufo_layout *layout, uint64_t size, uint64_t *place)
+{
+    return checked_add(*place, size, place) && checked_align(*place, layout->alignment, place) &&
+           *place <= INT64_MAX; /* the largest size of a file, what off_t holds */
+}
+
 static bool place_packed(const gufo_document *document, gufo_layout *out)
 {
     uint64_t end = out->data_offset, slot = 0;
@@ -129,8 +135,7 @@ static bool place_packed(const gufo_document *document, gufo_layout *out)
 
     while ((t = named_list_next(&document->tensors, &slot)) != NULL) {
         t->offset = end;
-        if (!checked_add(end, t->size, &end) || !checked_align(end, out->alignment, &end) ||
-            end > INT64_MAX) /* the largest size of a file, what off_t holds */
+        if (!layout_advance(out, t->size, &end))
             return false;
     }
     out->file_size = end;

@@ -337,6 +337,13 @@ void document_drop_tensor(void *document, void *tensor)
     document_touch(d);
 }
 
+void document_forget_tensors(gufo_document *document)
+{
+    document->tensors.drop = NULL; /* the header stays */
+    named_list_free(&document->tensors);
+    shapes_free(&document->shapes, &document->allocator);
+}
+
 bool gufo_document_drop_tensor(gufo_document *document, gufo_str name)
 {
     return named_list_remove_name(&document->tensors, name);

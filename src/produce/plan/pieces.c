@@ -225,11 +225,12 @@ static piece *own_piece(const gufo_job *job, const piece *p, uint32_t first_inpu
                  segments = p->n_segments * sizeof *p->segments, ops = p->n_ops * sizeof *p->ops,
                  results = p->n_made * sizeof *p->made;
     piece *own = mem_alloc(&job->allocator, sizeof *own + sources + segments + ops + results);
-    char *room = (char *)(own + 1);
     bool owned = true;
+    char *room;
 
     if (own == NULL)
         return NULL;
+    room = (char *)(own + 1);
     *own = *p;
     own->sources = place_list(&room, p->sources, sources);
     own->segments = place_list(&room, p->segments, segments);
@@ -270,6 +271,7 @@ static bool is_plain(const gufo_job *job, const piece *p, uint32_t first_input)
     return p->n_sources == 1 && p->n_segments == 1 && s->first == 0 &&
            s->count[0] == p->slice_rows && (s->count[0] == 1 || s->stride[0] == 1) &&
            p->sources->count == p->slice_rows && p->sources->columns == p->columns &&
+           (p->sources->type != NULL || p->sources->row_bytes == p->made->row_bytes) &&
            is_plain_source(job, p->sources, first_input);
 }
 
@@ -285,11 +287,19 @@ static kept_piece plain_of(const piece *p, uint32_t first_input)
     if (p->n_sources > 0) {
         kept.input = p->sources->input + first_input;
         kept.offset = p->sources->offset;
-        kept.row_bytes = p->sources->row_bytes;
         kept.type = p->sources->type;
         kept.swapped = p->sources->swapped;
     }
     return kept;
+}
+
+static uint64_t row_bytes_of(const kept_piece *kept)
+{
+    uint64_t bytes = kept->made.row_bytes;
+
+    if (kept->type != NULL)
+        (void)gufo_element_row_size(kept->type, kept->columns, &bytes, NULL);
+    return bytes;
 }
 
 const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room)
@@ -307,7 +317,7 @@ const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room
                           .swapped = kept->swapped,
                           .source = sources > 0 ? job->inputs[kept->input].source : NULL,
                           .offset = kept->offset,
-                          .row_bytes = kept->row_bytes,
+                          .row_bytes = row_bytes_of(kept),
                           .count = kept->count,
                           .columns = kept->columns,
                           .type = kept->type};
@@ -324,7 +334,7 @@ const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room
                           .columns = kept->columns,
                           .slices = 1,
                           .slice_rows = kept->count,
-                          .bytes = kept->count * kept->row_bytes};
+                          .bytes = kept->count * room->source.row_bytes};
     (void)cut_piece(&room->piece, kept->first_unit, NULL); /* job_add_piece has done it, too */
     return &room->piece;
 }
