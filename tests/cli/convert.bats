@@ -239,6 +239,9 @@ END
     run -0 --separate-stderr gufo convert m a.gguf --force-config
     [[ "$stderr" == *'warning: num_hidden_layers (4000000000): '* ]]
     run -1 gufo validate a.gguf
+    sed 's/"vocab_size": 259/"vocab_size": 10/' sound.json >m/config.json
+    run -3 --separate-stderr gufo convert m b.gguf
+    same_error 'gufo: m/tokenizer.json: a token has id 258, but by vocab_size in the configuration the model has 10 tokens'
 }
 
 # bats test_tags=plain

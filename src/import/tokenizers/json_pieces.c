@@ -89,9 +89,7 @@ static gufo_status measure(piece_reading *p)
     p->largest = reading_largest_id(p->vocab);
     p->count = p->vocab->vocab_count;
     if (p->size != 0 && p->largest >= p->size)
-        return reading_fail(r, GUFO_E_RANGE, "tokenizer.json",
-                            "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
-                            p->largest, p->size);
+        return reading_fail_id(r, "tokenizer.json", p->largest, p->size);
     status = reading_each_added(r, measure_added, p);
     if (status == GUFO_OK)
         status = reading_each_decoded(r, measure_added, p);

@@ -68,9 +68,7 @@ static gufo_status count_tokens(id_reading *v)
     if (size == 0)
         size = v->count;
     if (v->largest >= size)
-        return reading_fail(r, GUFO_E_RANGE, v->file,
-                            "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
-                            v->largest, size);
+        return reading_fail_id(r, v->file, v->largest, size);
     return token_list_make(&v->list, size, v->count, 0, r->allocator, r->error);
 }
 

@@ -146,6 +146,18 @@ uint64_t reading_size(const tokenizer_reading *r, const char *names)
     return 0;
 }
 
+gufo_status reading_fail_id(tokenizer_reading *r, const char *file, uint64_t id, uint64_t size)
+{
+    bool is_told = reading_size(r, "vocab_size_per_layer_input vocab_size") == size;
+
+    return reading_fail(r, GUFO_E_RANGE, file,
+                        is_told
+                            ? "a token has id %" PRIu64 ", but by vocab_size in the configuration "
+                              "the model has %" PRIu64 " tokens"
+                            : "a token has id %" PRIu64 ", but the model has %" PRIu64 " tokens",
+                        id, size);
+}
+
 static gufo_status take_listed(tokenizer_reading *r, const json_t *value, added_token *token,
                                take_added *take, void *context)
 {

@@ -67,6 +67,8 @@ gufo_str reading_content(const json_t *value);
 /* The first of the configuration's fields (names divided by blanks) that is a whole number above 0;
  * 0: none is. */
 uint64_t reading_size(const tokenizer_reading *r, const char *names);
+/* Refuses the id of a token that a model of `size` tokens does not have; says where the size is from. */
+gufo_status reading_fail_id(tokenizer_reading *r, const char *file, uint64_t id, uint64_t size);
 /* A whole number >= 0. */
 bool reading_id(const json_t *value, uint64_t *id);
 /* The largest id of the model's vocabulary; 0: it has none. */

@@ -219,16 +219,22 @@ static void report_dimensions(tensor_context *t, const named_tensor *v, const ju
                                      shape->dims[i] == v->tensor.dims[i]);
 }
 
-/* Whether a dimension of 0 says nothing about a tensor that exists: one of a list, as of heads in a block
- * without attention, or of a key that means another one where it is 0. */
+/* Whether 0 says nothing: in a list, as of heads in a block without attention, or of a key that means
+ * another one where it is 0.  A block of which a list says that it has no feed-forward part has none. */
+static bool is_silent(const gufo_entry *entry)
+{
+    if (str_ends(entry->key, "_shared_feed_forward_length"))
+        return true;
+    return entry->value.type == GUFO_VALUE_ARRAY && !str_ends(entry->key, ".feed_forward_length");
+}
+
+/* Whether a dimension of 0 says nothing about a tensor that exists. */
 static bool means_nothing(const check_context *c, const keys_read *read)
 {
     gufo_entry entry;
 
     for (size_t i = 0; i < read->count; i++)
-        if (!gufo_metadata_find_str(c->model, read->keys[i], &entry) ||
-            entry.value.type == GUFO_VALUE_ARRAY ||
-            str_ends(entry.key, "_shared_feed_forward_length"))
+        if (!gufo_metadata_find_str(c->model, read->keys[i], &entry) || is_silent(&entry))
             return true;
     return read->count == 0;
 }

@@ -231,6 +231,8 @@ static const rule_row rows[] = {
     {"M308", "transposed", tiny_llama, transposed, "blk.0.ffn_down.weight", 0, NULL},
     {"M308", "bias", tiny_llama, long_bias, "blk.0.attn_k.bias", 0, NULL},
     {"M308", "embedding", tiny_llama, embedding_of_other_columns, "token_embd.weight", 0, NULL},
+    {"M308", "no feed-forward part", tiny_llama, NULL, NULL, 3,
+     "llama.feed_forward_length uint32[] 96 0"},
     {"M309", "columns", qwen2, more_columns, "blk.1.ffn_gate.weight", 0, NULL},
     {"M310", "embedding", tiny_llama, fewer_rows, "token_embd.weight", 0, NULL},
     {"M309", "embedding of another architecture", qwen2, fewer_rows, "token_embd.weight", 0, NULL},
