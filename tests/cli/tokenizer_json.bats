@@ -99,3 +99,19 @@ JSON
     run -3 gufo tokenize m a
     [[ $output == *'leads out of'* ]]
 }
+
+@test "tokenize --explain: merges of a tokenizer.json" {
+    mkdir m
+    cat >m/tokenizer.json <<'JSON'
+{"model": {"type": "BPE", "continuing_subword_prefix": "##",
+           "vocab": {"a": 0, "##a": 1, "##b": 2, "aa": 3, "##ab": 4, "aab": 5},
+           "merges": ["##a ##b", "a ##ab"]}}
+JSON
+    run -0 gufo tokenize --explain m aab
+    same 'piece    "aab"
+  merge  "##a" + "b"  rank 0
+  merge  "a" + "ab"  rank 1
+  token  "aab"  5'
+    run -0 gufo tokenize --explain --json m ab
+    same '{"path":"m","steps":[{"step":"piece","text":"ab"},{"step":"token","text":"a","id":0},{"step":"token","text":"b","id":2}],"count":2}'
+}

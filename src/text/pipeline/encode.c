@@ -126,6 +126,19 @@ static gufo_str text_of_token(const gufo_vocab *v, uint32_t id)
     return id < v->size ? vocab_text(v, id) : (gufo_str){"", 0};
 }
 
+static void watch_merge(void *context, uint32_t left, uint32_t id, uint32_t rank)
+{
+    const encoding *e = context;
+    const gufo_vocab *v = e->request->vocab;
+    gufo_tokenize_event event = {
+        .kind = GUFO_TOKENIZE_MERGE, .text = text_of_token(v, id), .id = id, .score = rank};
+
+    event.left = text_of_token(v, left).len;
+    if (event.left > event.text.len) /* an added token has another text and this id */
+        event.left = event.text.len;
+    e->request->watch(e->request->watch_context, &event);
+}
+
 /* The tokens of a piece, with what they stand for. */
 static gufo_status add_tokens(const encoding *e, const text_piece *piece)
 {
@@ -137,6 +150,8 @@ static gufo_status add_tokens(const encoding *e, const text_piece *piece)
 
     watch(e, GUFO_TOKENIZE_PIECE, bytes, GUFO_NO_TOKEN);
     s->tokens.count = 0;
+    s->tokens.watch = e->request->watch != NULL ? watch_merge : NULL;
+    s->tokens.watch_context = (void *)e;
     status = token_model_encode(e->pipeline->model, s->model, bytes, &s->tokens, e->error);
     for (uint64_t i = 0; status == GUFO_OK && i < s->tokens.count; i++) {
         const model_token *token = &s->tokens.list[i];

@@ -10,11 +10,16 @@ typedef struct model_token {
     uint32_t begin, end; /* bytes of the piece that it stands for; not always whole characters */
 } model_token;
 
+/* Takes a merge: the token `left` and the one behind it become `id`. */
+typedef void merge_watch(void *context, uint32_t left, uint32_t id, uint32_t rank);
+
 /* A list that is emptied by count = 0. */
 typedef struct piece_tokens {
     const gufo_allocator *allocator;
     model_token *list;
     uint64_t count, room;
+    merge_watch *watch; /* called for each merge of BPE, before it is done; NULL: nobody watches */
+    void *watch_context;
 } piece_tokens;
 
 void piece_tokens_free(piece_tokens *t);

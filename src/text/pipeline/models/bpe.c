@@ -398,10 +398,29 @@ static gufo_status add_symbols(const token_model *m, model_room *room, gufo_str 
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-static bool merge(model_room *room)
+/* Who watches merges. */
+typedef struct merge_view {
+    const merge_pairs *table;
+    const piece_tokens *tokens;
+} merge_view;
+
+static void show_merge(void *context, const merge_part *left, const merge_part *right, uint32_t end)
+{
+    const merge_view *view = context;
+
+    (void)right;
+    (void)end;
+    view->tokens->watch(view->tokens->watch_context, left->symbol, view->table->results[left->rank],
+                        left->rank);
+}
+
+static bool merge(model_room *room, const token_sink *out)
 {
     merging *m = &room->merging;
+    merge_view view = {m->table, out->tokens};
 
+    m->watch = out->tokens != NULL && out->tokens->watch != NULL ? show_merge : NULL;
+    m->context = &view;
     m->end = room->placed;
     for (uint32_t i = 0; i + 1 < m->count; i++)
         m->parts[i].rank = rank_of_pair(m->table, m->parts[i].symbol, m->parts[i + 1].symbol);
@@ -421,7 +440,7 @@ static gufo_status encode_bpe(const token_model *m, model_room *room, gufo_str p
     status = add_symbols(m, room, piece, error);
     if (status != GUFO_OK)
         return status;
-    if (!merge(room))
+    if (!merge(room, out))
         return fail_memory(error);
     for (uint32_t i = 0; i < merged->count; i++)
         if (!token_sink_add(out, merged->parts[i].symbol, merged->parts[i].begin,
