@@ -90,7 +90,7 @@ JSON
     mkdir m
     echo '{"version": "1.0", "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"a": }}}' >m/tokenizer.json
     run -3 gufo tokenize m a
-    [[ $output == 'gufo: m: byte 83: '* ]]
+    [[ $output == 'gufo: m/tokenizer.json: byte 83: '* ]]
     echo '{"version": "1.0", "normalizer": {"type": "Uppercase"}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
     run -3 gufo tokenize m a
     [[ $output == *Uppercase* ]]
@@ -114,4 +114,18 @@ JSON
   token  "aab"  5'
     run -0 gufo tokenize --explain --json m ab
     same '{"path":"m","steps":[{"step":"piece","text":"ab"},{"step":"token","text":"a","id":0},{"step":"token","text":"b","id":2}],"count":2}'
+}
+
+@test "tokenize: an error in a folder names the file" {
+    mkdir m
+    printf '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a a"]' >m/tokenizer.json
+    run -3 --separate-stderr gufo tokenize m a
+    [ "$stderr" = "gufo: m/tokenizer.json: byte 62: the JSON ends where ',' is expected" ]
+    printf '{"model": {"type": "BPX", "vocab": {"a": 0}}}' >m/tokenizer.json
+    run -3 --separate-stderr gufo detokenize m 0
+    [ "$stderr" = 'gufo: m/tokenizer.json: no model is called "BPX"' ]
+    make_json
+    echo '{"added_tokens_decoder": {' >m/tokenizer_config.json
+    run -3 --separate-stderr gufo tokenize m a
+    [[ $stderr = 'gufo: m/tokenizer_config.json: line 2: '* ]]
 }
