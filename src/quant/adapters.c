@@ -132,7 +132,9 @@ static bool find_change(const gufo_quantizer *q, size_t adapter, gufo_str name,
 
 static gufo_status add_changes(gufo_quantizer *q, quant_tensor *tensor, gufo_error *error)
 {
-    tensor->first_change = q->change_count;
+    if (q->change_count > UINT32_MAX - GUFO_QUANTIZE_ADAPTERS)
+        return refuse(error, GUFO_E_LIMIT, "the adapters change too many tensors");
+    tensor->first_change = (uint32_t)q->change_count;
     for (size_t i = 0; i < q->options.adapter_count; i++) {
         adapter_change change, *list;
 
@@ -165,10 +167,10 @@ gufo_status adapters_find(gufo_quantizer *q, gufo_error *error)
 /* ---- what becomes of a tensor that changes -------------------------------------------------- */
 
 /* The numbers of a base are added to as doubles; F64 would be cut before. */
-static gufo_status check_types(const quant_tensor *tensor, const gufo_element_type *to,
-                               gufo_error *error)
+static gufo_status check_types(const gufo_quantizer *q, const quant_tensor *tensor,
+                               const gufo_element_type *to, gufo_error *error)
 {
-    const gufo_element_type *from = tensor->from;
+    const gufo_element_type *from = quant_source_type(q, tensor);
 
     if (from == NULL || (from->flags & GUFO_ELEMENT_DECODES) == 0 || from->id == GUFO_TYPE_F64)
         return refuse(error, GUFO_E_ARGUMENT,
@@ -189,7 +191,7 @@ gufo_status adapters_choose(const gufo_quantizer *q, const quant_tensor *tensor,
 
     if (tensor->change_count == 0)
         return GUFO_OK;
-    status = check_types(tensor, result->to, error);
+    status = check_types(q, tensor, result->to, error);
     if (status != GUFO_OK)
         return status;
     result->method = METHOD_CONVERT;

@@ -131,7 +131,6 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
     uint64_t first;
 
     tensor->index = (uint32_t)index; /* GUFO_MAX_COUNT */
-    tensor->from = gufo_element_type_by_id(from->type);
     tensor->source_name = keep_name(p, from->name);
     tensor->output = q->output_count > 1 ? from->shard : 0;
     if (q->sources != NULL)
@@ -262,7 +261,8 @@ static gufo_status check_groups(const gufo_quantizer *q, const quant_tensor *ten
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, input.info_offset,
                      "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                     QUOTED(input.name), input.dims[1], tensor->from->name, merged->rows);
+                     QUOTED(input.name), input.dims[1], quant_source_type(q, tensor)->name,
+                     merged->rows);
 }
 
 static gufo_status take_choice(void *context, size_t index, const gufo_recipe_choice *choice,

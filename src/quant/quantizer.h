@@ -42,12 +42,11 @@ typedef struct adapter_change {
 
 /* quant_source has the rest: a model may have a million tensors. */
 typedef struct quant_tensor {
-    gufo_str source_name;          /* quant_name is that in the outputs */
-    const gufo_element_type *from; /* NULL: an unknown type, which is copied */
-    uint64_t importance_index;
-    uint64_t first_change; /* of gufo_quantizer.changes */
-    uint32_t index;        /* in the input */
-    uint32_t output;       /* of each target */
+    gufo_str source_name; /* quant_name is that in the outputs */
+    uint32_t index;       /* in the input */
+    uint32_t output;      /* of each target */
+    uint32_t importance_index;
+    uint32_t first_change; /* of gufo_quantizer.changes */
     uint8_t change_count;
     bool has_importance, unfit_importance;
 } quant_tensor;
@@ -105,6 +104,12 @@ static inline gufo_str quant_name(const gufo_quantizer *q, const quant_tensor *t
 
 /* A tensor as it is in the input; its name lives as long as the quantizer. */
 gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor);
+/* Its element type there; NULL: an unknown one, which is copied. */
+static inline const gufo_element_type *quant_source_type(const gufo_quantizer *q,
+                                                         const quant_tensor *tensor)
+{
+    return gufo_element_type_by_id(quant_source(q, tensor).type);
+}
 /* The id of the type that a result is; an unknown one stays as it is. */
 static inline uint32_t quant_type_id(const quant_result *result)
 {

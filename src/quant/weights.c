@@ -39,8 +39,10 @@ gufo_status weights_find(gufo_quantizer *q, gufo_error *error)
 {
     for (uint64_t i = 0; i < q->tensor_count && q->options.importance != NULL; i++) {
         quant_tensor *tensor = &q->tensors[i];
-        gufo_status status = match(q, tensor, &tensor->importance_index, NULL);
+        uint64_t index = 0;
+        gufo_status status = match(q, tensor, &index, NULL);
 
+        tensor->importance_index = (uint32_t)index; /* a name_index holds no larger ones */
         tensor->has_importance = status == GUFO_OK;
         tensor->unfit_importance = status != GUFO_OK && status != GUFO_E_NOT_FOUND;
     }

@@ -264,7 +264,8 @@ static bool is_plain(const gufo_job *job, const piece *p, uint32_t first_input)
 {
     const segment *s = p->segments;
 
-    if (p->n_made != 1 || p->n_ops > 0 || p->transpose || p->slices != 1 || p->slice_rows == 0)
+    if (p->n_made != 1 || p->n_ops > 0 || p->transpose || p->slices != 1 || p->slice_rows == 0 ||
+        p->name.len > UINT32_MAX)
         return false;
     if (p->how == PIECE_GIVEN)
         return p->n_sources == 0 && p->n_segments == 0;

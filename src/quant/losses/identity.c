@@ -10,7 +10,9 @@
 
 static bool has_floats(const gufo_quantizer *q, const quant_tensor *t)
 {
-    return t->from != NULL && (t->from->flags & GUFO_ELEMENT_DECODES) != 0 &&
+    const gufo_element_type *from = quant_source_type(q, t);
+
+    return from != NULL && (from->flags & GUFO_ELEMENT_DECODES) != 0 &&
            quant_source(q, t).elements > 0;
 }
 

@@ -180,10 +180,10 @@ static gufo_status add_decided(gufo_losses *l, uint64_t tensor, const quant_resu
 }
 
 /* Whether a tensor may have a type as far as the list of types says. */
-static bool is_for(const loss_type *type, const quant_tensor *t)
+static bool is_for(const gufo_losses *l, const loss_type *type, const quant_tensor *t)
 {
     if (type->own_only)
-        return t->from == type->type;
+        return quant_source_type(l->q, t) == type->type;
     return !type->weighs_only || t->has_importance;
 }
 
@@ -192,14 +192,15 @@ static gufo_status add_own(gufo_losses *l, uint64_t tensor, gufo_error *error)
 {
     const quant_tensor *t = &l->q->tensors[tensor];
     const gufo_tensor input = quant_source(l->q, t);
+    const gufo_element_type *from = gufo_element_type_by_id(input.type);
     const interleaved *merged = interleaved_find(input.type);
-    const loss_option option = {.type = merged != NULL ? gufo_element_type_by_id(merged->plain)
-                                                       : t->from,
+    const loss_option option = {.type =
+                                    merged != NULL ? gufo_element_type_by_id(merged->plain) : from,
                                 .bytes = input.size,
                                 .flags = merged != NULL ? GUFO_RECIPE_REPACKS : 0,
                                 .stays = true};
 
-    if ((t->from->flags & GUFO_ELEMENT_QUANTIZED) == 0 || t->change_count > 0)
+    if ((from->flags & GUFO_ELEMENT_QUANTIZED) == 0 || t->change_count > 0)
         return GUFO_OK;
     return add_option(l, &l->tensors[tensor], &option, error);
 }
@@ -237,7 +238,7 @@ static gufo_status add_free(gufo_losses *l, uint64_t tensor, gufo_error *error)
         const quant_result *r = quant_result_of(l->q, i, tensor);
         const uint32_t never = RECIPE_UNFIT | GUFO_RECIPE_IMPOSSIBLE;
 
-        if (is_for(&l->types[i], t) && (r->flags & never) == 0)
+        if (is_for(l, &l->types[i], t) && (r->flags & never) == 0)
             status = add_result(l, tensor, r, error);
     }
     if (status == GUFO_OK && l->q->options.recipe.allow_requantize)

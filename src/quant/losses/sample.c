@@ -73,6 +73,7 @@ gufo_status sample_weigh(const sampling *s, const measured_rows *seen, gufo_erro
 {
     const loss_piece *p = &s->pieces[seen->piece];
     const quant_tensor *t = &s->losses->q->tensors[p->tensor];
+    const gufo_element_type *from = quant_source_type(s->losses->q, t);
     measured_rows one = *seen;
     gufo_status status = GUFO_OK;
 
@@ -82,7 +83,7 @@ gufo_status sample_weigh(const sampling *s, const measured_rows *seen, gufo_erro
 
         one.row = seen->row + i;
         one.values = one.decoded = seen->values + i * seen->columns;
-        status = pieces_measure(s->losses->q, t, t->from, &one, &row, error);
+        status = pieces_measure(s->losses->q, t, from, &one, &row, error);
         p->weights[one.row / p->group_rows] +=
             seen->importance != NULL ? row.weighted_value : row.plain.square_value;
     }
