@@ -12,13 +12,13 @@
  *     target    | header | piece | piece | ...
  *
  *     plan/    tensor.c     tensors of models as pieces
- *              job.c        making, filling and freeing; ask.c: queries
+ *              job.c        making, filling and freeing; ask.c: queries; kept.c: pieces in little memory
  *              inputs.c     the files that are read; planned.c: the end of a plan
  *              document.c   the planner for documents whose tensors were copied
  *     units/   rows.c       from a row of a piece to bytes of a file
  *              side.c       small tables that are kept in memory: scales, factors, orders
  *              row_op.c     operations on the numbers of a row; row_op_undo.c: the way back
- *              cut.c        units: their size and their numbers
+ *              cut.c        units: their size; find.c: their numbers
  *              make.c       a unit that is made: read, decoded, changed, encoded, measured
  *              move.c       a unit whose bytes do not change
  *              cells.c      the shape of a transposed piece
@@ -369,7 +369,10 @@ gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *e
 /* A tensor of a file whose numbers are not empty, in the other byte order than the file's. */
 gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
                             uint32_t target, uint64_t place, gufo_error *error);
-/* Frees what a piece of a job owns. */
+/* Keeps a piece, which is counted, for a job; false without memory.  A job that is only asked has whole
+ * pieces alone: who asks it makes the others. */
+bool piece_keep(gufo_job *job, const piece *p, uint32_t first_input, kept_piece *out);
+/* Frees a whole piece with what it owns. */
 void piece_free(const gufo_allocator *allocator, piece *p);
 /* What depends on the pieces, once all are there. */
 gufo_status job_complete_pieces(gufo_job *job, gufo_error *error);

@@ -213,18 +213,6 @@ static gufo_str name_of_tensor(const void *owner, uint64_t index)
     return quant_name(q, &q->tensors[index]);
 }
 
-gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor)
-{
-    gufo_tensor input;
-
-    if (q->sources != NULL)
-        input = q->sources[tensor - q->tensors];
-    else
-        (void)gufo_tensor_at(q->input, tensor->index, &input);
-    input.name = tensor->source_name;
-    return input;
-}
-
 /* ---- importance ----------------------------------------------------------------------------- */
 
 /* Whether the recipes may count on importance: of one that does not fit a token embedding, nothing
@@ -287,21 +275,6 @@ static gufo_status take_choice(void *context, size_t index, const gufo_recipe_ch
     if (status == GUFO_OK && result->method == METHOD_CONVERT)
         status = weights_check(q, tensor, error);
     return status;
-}
-
-gufo_recipe_choice quant_choice(const gufo_quantizer *q, size_t target, uint64_t index)
-{
-    const quant_result *r = quant_result_of(q, target, index);
-    const gufo_tensor input = quant_source(q, &q->tensors[index]);
-    gufo_recipe_choice choice = {.type = quant_type_id(r),
-                                 .wanted = r->wanted,
-                                 .reason = (gufo_recipe_reason)r->reason,
-                                 .flags = r->flags,
-                                 .rule = r->rule,
-                                 .size = r->size};
-
-    choice.fallback_cost = recipe_fallback_cost(&input, &choice);
-    return choice;
 }
 
 /* What recipes look at: tensors of the input with their names in the output. */

@@ -1,6 +1,7 @@
 /* The quantizer, the interface inside the room: a planner of a job (produce/produce.h).
  *
  *     plan.c         which tensors there are, and what each becomes
+ *     tensor.c       a tensor in the input, and why it gets its type
  *     adapters.c     LoRA adapters that are merged
  *     layers.c       layers that are left out, and the numbers of those after them
  *     weights.c      importance: the entry for each tensor

@@ -122,10 +122,6 @@ typedef struct unit {
 
 /* Cuts a piece: unit_rows, step_rows, units.  GUFO_E_LIMIT for rows that no memory holds. */
 gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error);
-/* What the piece is made of may be in *room. */
-unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room);
-/* The number of its piece alone. */
-uint64_t cut_piece_of(const gufo_job *job, uint64_t number);
 /* The bytes that are read for a unit. */
 uint64_t cut_bytes(const unit *u);
 
@@ -143,6 +139,12 @@ typedef struct unit_buffers {
 } unit_buffers;
 
 unit_buffers cut_buffers(const piece *p, bool to_stream);
+
+/* ---- find.c --------------------------------------------------------------------------------- */
+
+/* Unit `number` of a job, whose piece may be in *room; the number of its piece alone. */
+unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room);
+uint64_t cut_piece_of(const gufo_job *job, uint64_t number);
 
 /* ---- workers -------------------------------------------------------------------------------- */
 
