@@ -204,3 +204,16 @@ names() {
     diff words.80 words.120
     grep -q '^    keys|archs|tensors|types|filetypes|$' help.40
 }
+
+@test "width: errors and warnings break between words" {
+    need_terminal
+    head -c 700 /dev/zero >a-file-that-is-not-a-model-and-has-a-long-name.gguf
+    run -3 on_terminal env COLUMNS=40 "$GUFO" show a-file-that-is-not-a-model-and-has-a-long-name.gguf missing.gguf
+    words=$(printf '%s' "$output" | tr -s ' \r\n' '   ')
+    run -1 grep -E '^.{41}' <<<"${output//$'\r'/}"
+    run -3 --separate-stderr gufo show a-file-that-is-not-a-model-and-has-a-long-name.gguf missing.gguf
+    [ "${#stderr_lines[@]}" -eq 2 ]
+    for word in ${stderr/a-file-*long-name.gguf: /}; do
+        [[ " $words " == *" $word "* ]] || { echo "$word is broken: $words"; return 1; }
+    done
+}

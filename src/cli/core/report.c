@@ -1,13 +1,16 @@
 /* Lines on standard error. */
 #include "cli/core/report.h"
 
+#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
 #include "gufo/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool quiet, colored;
 static const char *command; /* that is read; NULL: gufo itself */
@@ -31,18 +34,34 @@ void report_command(const char *name)
 #define YELLOW "\033[1;33m"
 #define BOLD "\033[1m"
 
-/* Results first, so that both streams on one terminal are in order. */
-static void start_line(const char *path, const char *color)
+/* Results first, so that both streams on one terminal are in order.  What a terminal gets goes through
+ * memory, because it is broken between words.  The stream must not move. */
+static FILE *begin_line(text_stream *s, const char *path, const char *color)
 {
+    FILE *out;
+
     fflush(stdout);
+    out = isatty(STDERR_FILENO) && text_stream_open(s) ? s->out : stderr;
     if (colored)
         fprintf(stderr, "%sgufo:\033[0m ", color);
     else
         fputs("gufo: ", stderr);
     if (path != NULL) {
-        text_put(stderr, gufo_str_of(path), TEXT_PLAIN);
-        fputs(": ", stderr);
+        text_put(out, gufo_str_of(path), TEXT_PLAIN);
+        fputs(": ", out);
     }
+    return out;
+}
+
+static void end_line(text_stream *s, const FILE *out)
+{
+    enum { PREFIX = 6, BELOW = 4 };
+    char *text = out != stderr ? text_stream_close(s) : NULL;
+
+    if (text != NULL)
+        text_put_wrapped(stderr, gufo_str_of(text), PREFIX, BELOW, terminal_width(STDERR_FILENO));
+    putc('\n', stderr);
+    free(text);
 }
 
 /* Messages may quote arguments, and are escaped for that. */
@@ -50,23 +69,27 @@ static void put_line(const char *path, const char *color, const char *before, co
                      va_list arguments, const char *after)
 {
     char message[1024];
+    text_stream s;
+    FILE *out = begin_line(&s, path, color);
 
-    start_line(path, color);
     vsnprintf(message, sizeof message, format, arguments);
-    fputs(before, stderr);
-    text_put(stderr, gufo_str_of(message), TEXT_PLAIN);
-    fprintf(stderr, "%s\n", after);
+    fputs(before, out);
+    text_put(out, gufo_str_of(message), TEXT_PLAIN);
+    fputs(after, out);
+    end_line(&s, out);
 }
 
 int report_error_with(const char *path, const gufo_error *error, const char *hint)
 {
-    start_line(error->file[0] != '\0' ? error->file : path, RED);
+    text_stream s;
+    FILE *out = begin_line(&s, error->file[0] != '\0' ? error->file : path, RED);
+
     if (error->offset != GUFO_NO_OFFSET)
-        fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
-    text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
+        fprintf(out, "byte %" PRIu64 ": ", error->offset);
+    text_put(out, gufo_str_of(error->message), TEXT_PLAIN);
     if (hint != NULL)
-        fprintf(stderr, " (%s)", hint);
-    putc('\n', stderr);
+        fprintf(out, " (%s)", hint);
+    end_line(&s, out);
     return CODE_FAILED;
 }
 

@@ -33,14 +33,12 @@ size_t terminal_columns(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
 }
 
-static size_t find_columns(void)
+size_t terminal_width(int fd)
 {
     const char *wanted = getenv("COLUMNS");
     long given = wanted != NULL ? strtol(wanted, NULL, 10) : 0;
 
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    return given > 0 ? (size_t)given : terminal_columns(STDOUT_FILENO);
+    return given > 0 ? (size_t)given : terminal_columns(fd);
 }
 
 bool stdout_is_terminal(void)
@@ -68,7 +66,7 @@ void stdout_start(void)
     static char buffer[1 << 16];
 
     occupy_standard_descriptors();
-    columns = find_columns();
+    columns = isatty(STDOUT_FILENO) ? terminal_width(STDOUT_FILENO) : 0;
     if (columns == 0)
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     setvbuf(stderr, NULL, _IOLBF, 0); /* a report arrives in one piece */
