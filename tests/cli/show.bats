@@ -514,7 +514,7 @@ make_blocks() {
     same $'end\r'
     GUFO_PAGER='exit 5' run -0 on_terminal "$GUFO" show m.gguf
     GUFO_PAGER=no-such-program NO_COLOR=1 run -3 on_terminal "$GUFO" show m.gguf
-    has "gufo: cannot run the pager 'no-such-program'; --no-pager shows the output without one"
+    has "gufo: cannot run the pager 'no-such-program'; --no-pager shows the output"
     # Its status is not that of the command.
     make_gguf half.gguf kv k uint8 7 tensor a 0 8 32 cut -10
     GUFO_PAGER='sed s/^/paged:/' NO_COLOR=1 run -1 on_terminal "$GUFO" show --lenient half.gguf

@@ -207,13 +207,12 @@ names() {
 
 @test "width: errors and warnings break between words" {
     need_terminal
-    head -c 700 /dev/zero >a-file-that-is-not-a-model-and-has-a-long-name.gguf
-    run -3 on_terminal env COLUMNS=40 "$GUFO" show a-file-that-is-not-a-model-and-has-a-long-name.gguf missing.gguf
-    words=$(printf '%s' "$output" | tr -s ' \r\n' '   ')
-    run -1 grep -E '^.{41}' <<<"${output//$'\r'/}"
-    run -3 --separate-stderr gufo show a-file-that-is-not-a-model-and-has-a-long-name.gguf missing.gguf
+    head -c 700 /dev/zero >a-file-of-zeros.gguf
+    run -3 on_terminal env COLUMNS=40 "$GUFO" --color=never show a-file-of-zeros.gguf missing.gguf
+    shown=$(printf '%s' "$output" | tr -d '\r')
+    run -1 grep -E '^.{41}' <<<"$shown"
+    run -3 --separate-stderr gufo show a-file-of-zeros.gguf missing.gguf
     [ "${#stderr_lines[@]}" -eq 2 ]
-    for word in ${stderr/a-file-*long-name.gguf: /}; do
-        [[ " $words " == *" $word "* ]] || { echo "$word is broken: $words"; return 1; }
-    done
+    # Only the ends of lines differ.
+    same_list "$(tr -s ' \n' '\n\n' <<<"$stderr")" "$(tr -s ' \n' '\n\n' <<<"$shown")"
 }

@@ -9,7 +9,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/signals.h"
-#include "cli/core/stdout.h"
+#include "cli/core/terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

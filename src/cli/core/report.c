@@ -1,7 +1,7 @@
 /* Lines on standard error. */
 #include "cli/core/report.h"
 
-#include "cli/core/stdout.h"
+#include "cli/core/terminal.h"
 #include "cli/core/text.h"
 
 #include "gufo/format.h"

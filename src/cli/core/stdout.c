@@ -3,16 +3,14 @@
 
 #include "cli/core/report.h"
 #include "cli/core/signals.h"
+#include "cli/core/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-
-#define USUAL_COLUMNS 80 /* of a terminal that does not report its width */
 
 static size_t columns; /* 0: not a terminal */
 static bool colored;
@@ -24,21 +22,6 @@ static void occupy_standard_descriptors(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
-size_t terminal_columns(int fd)
-{
-    struct winsize size;
-
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
-}
-
-size_t terminal_width(int fd)
-{
-    const char *wanted = getenv("COLUMNS");
-    long given = wanted != NULL ? strtol(wanted, NULL, 10) : 0;
-
-    return given > 0 ? (size_t)given : terminal_columns(fd);
 }
 
 bool stdout_is_terminal(void)

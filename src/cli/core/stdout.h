@@ -14,10 +14,6 @@ size_t stdout_columns(void);
 /* Whether it gets colour; not before options are read. */
 void stdout_set_color(bool color);
 bool stdout_color(void);
-/* How wide a terminal is now. */
-size_t terminal_columns(int fd);
-/* The same, unless COLUMNS says how wide lines should be. */
-size_t terminal_width(int fd);
 /* Output does not arrive any more: work that only writes may stop. */
 bool stdout_broken(void);
 /* Flushes and checks; returns the exit code: `code`, or 3 with a report if not everything could be
