@@ -400,7 +400,7 @@ GUFO_API void gufo_quantize_loss_add(gufo_quantize_loss *loss, const gufo_quanti
 /* One tensor of the output.  Views live as long as the quantizer. */
 typedef struct gufo_quantizer_tensor {
     gufo_str name;
-    const gufo_tensor *source; /* as in the input, where its name may differ */
+    gufo_tensor source;        /* as in the input, where its name may differ */
     size_t shard;              /* of the input */
     gufo_recipe_choice choice; /* the type it gets, and why */
     bool has_importance;
@@ -643,7 +643,7 @@ GUFO_API void gufo_losses_free(gufo_losses *losses);
 /* A tensor.  Views live as long as the object. */
 typedef struct gufo_losses_tensor {
     gufo_str name;             /* in the outputs */
-    const gufo_tensor *source; /* as in the input, where its name may differ */
+    gufo_tensor source;        /* as in the input, where its name may differ */
     size_t option_count;       /* at least 1 */
     bool is_fixed;             /* the options of the quantizer decide: there is one option */
     bool has_importance;       /* which weighs its losses */
