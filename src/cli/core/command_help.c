@@ -212,7 +212,7 @@ static size_t sort_options(const command_option *row, bool common,
     for (; row != NULL && row->help != NULL && count < MOST_ROWS; row++)
         if (!common || row->common)
             rows[count++] = row;
-    qsort((void *)rows, count, sizeof *rows, compare_options);
+    qsort((void *)rows, count, sizeof(void *), compare_options);
     return count;
 }
 
