@@ -1,8 +1,8 @@
 /* How fast text becomes tokens.
  *
- *     bench_text [-n RUNS] [-m BYTES] FILE...     GGUF files with a vocabulary
+ *     bench_text [-n RUNS] [-m BYTES] [-f TEXT] FILE...     GGUF files with a vocabulary
  *
- * The text is generated (mixed_text.h), 1 MB unless -m says otherwise.  Reported for each file:
+ * The text is generated (mixed_text.h), 1 MB unless -m says otherwise, or read from the file TEXT.  Reported for each file:
  *     open       best time to open the vocabulary, in ms
  *     MB/s       10^6 bytes per second of one thread, best of RUNS (default 5); each run begins with
  *                nothing remembered
@@ -180,22 +180,49 @@ static void measure(const char *path, gufo_str text, gufo_str long_text, int run
     gufo_close(model);
 }
 
+static mixed_text read_text(const char *path)
+{
+    mixed_text text = {0};
+    FILE *file = fopen(path, "rb");
+    char block[65536];
+    size_t got;
+
+    if (file == NULL)
+        die(path, "cannot be read");
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        mixed_add(&text, block, got);
+    (void)fclose(file);
+    return text;
+}
+
+static mixed_text repeat(mixed_text once, size_t times)
+{
+    mixed_text text = {0};
+
+    for (size_t i = 0; i < times; i++)
+        mixed_add(&text, once.data, once.len);
+    return text;
+}
+
 int main(int argc, char **argv)
 {
     size_t size = 1000000;
     int runs = 5, option;
+    const char *from = NULL;
     mixed_text text, long_text;
 
-    while ((option = getopt(argc, argv, "n:m:")) != -1) {
+    while ((option = getopt(argc, argv, "n:m:f:")) != -1) {
         if (option == 'n' && atoi(optarg) > 0)
             runs = atoi(optarg);
         else if (option == 'm' && atol(optarg) > 0)
             size = (size_t)atol(optarg);
+        else if (option == 'f')
+            from = optarg;
         else
-            die("usage", "bench_text [-n RUNS] [-m BYTES] FILE...");
+            die("usage", "bench_text [-n RUNS] [-m BYTES] [-f TEXT] FILE...");
     }
-    text = mixed_make(size);
-    long_text = mixed_make(16 * size);
+    text = from != NULL ? read_text(from) : mixed_make(size);
+    long_text = from != NULL ? repeat(text, 16) : mixed_make(16 * size);
     printf("%-32s %7s %6s %7s %7s %6s %6s %6s", "vocabulary", "tokens", "open", "MB/s", "threads",
            "word", "spaces", "letter");
 #ifdef GUFO_BENCH_LLAMA
@@ -203,7 +230,7 @@ int main(int argc, char **argv)
 #endif
     printf("\n");
     for (int i = optind; i < argc; i++)
-        measure(argv[i], (gufo_str){text.data, size}, (gufo_str){long_text.data, long_text.len},
+        measure(argv[i], (gufo_str){text.data, text.len}, (gufo_str){long_text.data, long_text.len},
                 runs);
     free(text.data);
     free(long_text.data);

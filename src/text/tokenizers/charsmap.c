@@ -107,26 +107,41 @@ static gufo_status check_values(const charsmap *map, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Whether a word that may belong to a key is for a space: its place fits to children of another
- * word.  (Words that are not in use have bytes too.) */
-static gufo_status find_spaces(charsmap *map, const gufo_allocator *allocator, gufo_error *error)
+/* Which bytes keys may have at their third place and later: the place of a word fits to children of
+ * another one, which is neither the root nor a child of it.  (Words that are not in use have bytes
+ * too.) */
+static gufo_status find_inside(charsmap *map, const gufo_allocator *allocator, gufo_error *error)
 {
     bool *parents = mem_array(allocator, map->word_count, sizeof *parents);
+    uint32_t first = root_children(map);
 
     if (parents == NULL)
         return fail_memory(error);
-    for (uint32_t i = 0; i < map->word_count; i++) {
-        uint32_t children = i == 0 ? root_children(map) : i ^ offset_of(map->words[i]);
+    for (uint32_t i = 1; i < map->word_count; i++) {
+        uint32_t word = map->words[i], children = i ^ offset_of(word);
+        bool begins_key = (i ^ first) == (word & 0xff);
 
-        if ((map->words[i] & IS_VALUE) == 0 && children < map->word_count)
+        if ((word & IS_VALUE) == 0 && !begins_key && children < map->word_count)
             parents[children] = true;
     }
-    for (uint32_t i = 0; i < map->word_count; i++)
-        if ((map->words[i] & (IS_VALUE | 0xff)) == ' ' && (i ^ ' ') < map->word_count &&
-            parents[i ^ ' '])
-            map->has_space = true;
+    for (uint32_t i = 0; i < map->word_count; i++) {
+        uint8_t byte = (uint8_t)map->words[i];
+
+        if ((map->words[i] & IS_VALUE) == 0 && (i ^ byte) < map->word_count && parents[i ^ byte])
+            map->inside[byte] = true;
+    }
     mem_free(allocator, parents);
     return GUFO_OK;
+}
+
+/* Whether a key may have a space in it. */
+static bool may_have_space(const charsmap *map)
+{
+    bool found = map->inside[' '];
+
+    for (unsigned byte = 0; byte < 256; byte++)
+        found |= charsmap_has_pair(map, (char)byte, ' ') || charsmap_has_pair(map, ' ', (char)byte);
+    return found;
 }
 
 static void check_ends(charsmap *map)
@@ -198,9 +213,10 @@ gufo_status charsmap_read_bytes(charsmap *map, const uint8_t *data, uint64_t siz
     if (status == GUFO_OK)
         status = check_values(map, error);
     if (status == GUFO_OK)
-        status = find_spaces(map, allocator, error);
+        status = find_inside(map, allocator, error);
     if (status == GUFO_OK) {
         find_pairs(map);
+        map->has_space = may_have_space(map);
         check_ends(map);
     }
     return status;

@@ -11,6 +11,7 @@ typedef struct charsmap {
     uint32_t word_count, text_size;
     bool cuts_characters;       /* a replacement may end inside one */
     bool has_space;             /* a key may have a space in it */
+    bool inside[256];           /* bytes that a key may have behind its second one */
     uint64_t pairs[65536 / 64]; /* bytes with which a key begins; (c, 00): key c */
 } charsmap;
 
@@ -28,12 +29,17 @@ size_t charsmap_match(const charsmap *map, gufo_str text, gufo_str *replacement)
 /* The same of the shortest key. */
 size_t charsmap_shortest(const charsmap *map, gufo_str text, gufo_str *replacement);
 
+static inline bool charsmap_has_pair(const charsmap *map, char first, char next)
+{
+    unsigned pair = (unsigned)(uint8_t)first << 8 | (uint8_t)next;
+
+    return (map->pairs[pair >> 6] >> (pair & 63) & 1) != 0;
+}
+
 /* Whether a key may begin with these bytes, of which `next` is 00 at the end. */
 static inline bool charsmap_may_match(const charsmap *map, char first, char next)
 {
-    unsigned alone = (unsigned)(uint8_t)first << 8, pair = alone | (uint8_t)next;
-
-    return ((map->pairs[pair >> 6] >> (pair & 63) | map->pairs[alone >> 6]) & 1) != 0;
+    return charsmap_has_pair(map, first, next) || charsmap_has_pair(map, first, '\0');
 }
 
 #endif

@@ -3,7 +3,9 @@
 
 #include "base/memory.h"
 
-enum { SHORT_TEXT = 4096 };
+enum { SHORT_TEXT = 4096, LINE = sizeof(cached_piece) };
+
+_Static_assert(LINE == 64, "an entry is a cache line");
 
 /* Without memory it goes on without a cache. */
 bool piece_cache_start(piece_cache *cache, size_t len)
@@ -12,12 +14,15 @@ bool piece_cache_start(piece_cache *cache, size_t len)
     if (cache->asked < SHORT_TEXT)
         return false;
     cache->asked = 0;
-    cache->pieces = mem_array(cache->allocator, CACHED_PIECES, sizeof *cache->pieces);
-    return cache->pieces != NULL;
+    cache->memory = mem_array(cache->allocator, CACHED_PIECES + 1, LINE);
+    if (cache->memory == NULL)
+        return false;
+    cache->pieces = (cached_piece *)(((uintptr_t)cache->memory + LINE - 1) / LINE * LINE);
+    return true;
 }
 
 void piece_cache_free(piece_cache *cache)
 {
-    mem_free(cache->allocator, cache->pieces);
-    cache->pieces = NULL;
+    mem_free(cache->allocator, cache->memory);
+    cache->memory = cache->pieces = NULL;
 }

@@ -1,7 +1,7 @@
 /* Ids of pieces that were encoded before: most words of a text come again.
  *
- * Each piece has one place; another piece with the same place takes it.  An entry is as large as a
- * cache line.  A short text is encoded before the memory of a cache is cleared: only longer ones
+ * Each piece has one place; another piece with the same place takes it.  An entry is a cache line.
+ * A short text is encoded before the memory of a cache is cleared: only longer ones
  * get one. */
 #ifndef TEXT_PIECE_CACHE_H
 #define TEXT_PIECE_CACHE_H
@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { CACHED_BYTES = 24, CACHED_IDS = 9, CACHED_PIECES = 8192 };
+enum { CACHED_BYTES = 24, CACHED_IDS = 9, CACHED_PIECES = 32768 };
 
 typedef struct cached_piece {
     uint64_t key[CACHED_BYTES / 8];
@@ -26,6 +26,7 @@ typedef struct cached_piece {
 typedef struct piece_cache {
     const gufo_allocator *allocator;
     cached_piece *pieces; /* CACHED_PIECES; NULL: too little was asked for yet */
+    void *memory;         /* in which they are */
     size_t asked;         /* bytes */
 } piece_cache;
 
@@ -33,48 +34,58 @@ typedef struct piece_cache {
 bool piece_cache_start(piece_cache *cache, size_t len);
 void piece_cache_free(piece_cache *cache);
 
-/* Spells a piece of 1 to CACHED_BYTES bytes as a key; returns the number of its place. */
-static inline size_t piece_cache_key(gufo_str piece, uint64_t key[CACHED_BYTES / 8])
+/* What a piece of 1 to CACHED_BYTES bytes is found by. */
+typedef struct piece_key {
+    uint64_t words[CACHED_BYTES / 8];
+    size_t place;
+} piece_key;
+
+static inline piece_key piece_cache_key(gufo_str piece)
 {
     size_t len = piece.len;
+    piece_key key = {{load_start(piece.data, len)}, 0};
     uint64_t hash;
 
-    key[0] = load_start(piece.data, len);
-    key[1] = len > 8 ? load_start(piece.data + 8, len - 8) : 0;
-    key[2] = len > 16 ? load_start(piece.data + 16, len - 16) : 0;
-    hash = (key[0] ^ len) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 29 ^ key[1]) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ hash >> 32 ^ key[2]) * UINT64_C(0x94d049bb133111eb);
-    return hash >> 40 & (CACHED_PIECES - 1);
+    key.words[1] = len > 8 ? load_start(piece.data + 8, len - 8) : 0;
+    key.words[2] = len > 16 ? load_start(piece.data + 16, len - 16) : 0;
+    hash = (key.words[0] ^ len) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 29 ^ key.words[1]) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 32 ^ key.words[2]) * UINT64_C(0x94d049bb133111eb);
+    key.place = hash >> 40 & (CACHED_PIECES - 1);
+    return key;
 }
 
 /* Begins to fetch the place of a piece that is to be asked for soon. */
-static inline void piece_cache_fetch(const piece_cache *cache, gufo_str piece)
+static inline void piece_cache_fetch(const piece_cache *cache, const piece_key *key)
 {
-    uint64_t key[CACHED_BYTES / 8];
-
-    if (cache->pieces != NULL && piece.len > 0 && piece.len <= CACHED_BYTES)
-        __builtin_prefetch(&cache->pieces[piece_cache_key(piece, key)]);
+    if (cache->pieces != NULL)
+        __builtin_prefetch(&cache->pieces[key->place]);
 }
 
 /* The place of a piece of 1 to CACHED_BYTES bytes.  *found says whether its ids are there; else the
  * place has its key.  NULL: none yet. */
-static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, bool *found)
+static inline cached_piece *piece_cache_find(piece_cache *cache, size_t len, const piece_key *key,
+                                             bool *found)
 {
-    uint64_t key[CACHED_BYTES / 8];
     cached_piece *place;
 
     *found = false;
-    if (cache->pieces == NULL && !piece_cache_start(cache, piece.len))
+    if (cache->pieces == NULL && !piece_cache_start(cache, len))
         return NULL;
-    place = &cache->pieces[piece_cache_key(piece, key)];
-    *found = place->len == piece.len && place->key[0] == key[0] && place->key[1] == key[1] &&
-             place->key[2] == key[2];
+    place = &cache->pieces[key->place];
+    *found = place->len == len && memcmp(place->key, key->words, sizeof place->key) == 0;
     if (!*found) {
-        memcpy(place->key, key, sizeof place->key);
+        memcpy(place->key, key->words, sizeof place->key);
         place->len = 0;
     }
     return place;
+}
+
+static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, bool *found)
+{
+    piece_key key = piece_cache_key(piece);
+
+    return piece_cache_find(cache, piece.len, &key, found);
 }
 
 /* Keeps the ids that the piece of a place gave: those from `before` on; it may be NULL. */
@@ -104,25 +115,36 @@ static inline bool piece_cache_add(const cached_piece *place, gufo_ids *out)
 /* How an algorithm encodes a piece that is not in the cache. */
 typedef gufo_status piece_encoder(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error);
 
-/* Encodes a piece, with what the cache knows; who watches sees all steps. */
-static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *encode,
-                                             tokenizing *t, gufo_str piece, gufo_ids *out,
-                                             gufo_error *error)
+/* Encodes a piece of 1 to CACHED_BYTES bytes, with what the cache knows. */
+static inline gufo_status piece_cache_encode_key(piece_cache *cache, piece_encoder *encode,
+                                                 tokenizing *t, gufo_str piece,
+                                                 const piece_key *key, gufo_ids *out,
+                                                 gufo_error *error)
 {
     size_t before = out->count;
-    cached_piece *place;
     bool found;
+    cached_piece *place = piece_cache_find(cache, piece.len, key, &found);
     gufo_status status;
 
-    if (piece.len > CACHED_BYTES || t->watch != NULL)
-        return encode(t, piece, out, error);
-    place = piece_cache_at(cache, piece, &found);
     if (found)
         return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
     status = encode(t, piece, out, error);
     if (status == GUFO_OK && out->count > before)
         piece_cache_keep(place, piece.len, out, before);
     return status;
+}
+
+/* The same of any piece; who watches sees all steps. */
+static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *encode,
+                                             tokenizing *t, gufo_str piece, gufo_ids *out,
+                                             gufo_error *error)
+{
+    piece_key key;
+
+    if (piece.len > CACHED_BYTES || t->watch != NULL)
+        return encode(t, piece, out, error);
+    key = piece_cache_key(piece);
+    return piece_cache_encode_key(cache, encode, t, piece, &key, out, error);
 }
 
 #endif

@@ -1,12 +1,8 @@
 /* UGM, the unigram model of SentencePiece (models "t5" and "replit"): of all ways to make the
  * normalized text from tokens, the one with the highest sum of scores.
  *
- * A text is cut before a space, where no token crosses.  The best path of the whole is then that of
- * the parts, one after the other, as long as sums of scores are exact: whether they are is checked
- * on opening, and a vocabulary whose sums are not is never cut.  Parts are found again in a
- * cache. */
+ * A text is cut where no token crosses (ugm_cuts.h).  Parts are found again in a cache. */
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,22 +11,15 @@
 #include "text/tokenizers/best_path.h"
 #include "text/tokenizers/escaped.h"
 #include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/ugm_cuts.h"
 #include "text/tokenizers/ugm_normalizer.h"
 #include "text/vocabulary/characters.h"
-
-enum {
-    TYPE_NORMAL = 1,
-    TYPE_USER_DEFINED = 4,
-    TYPE_UNUSED = 5,
-    SUM_BITS = 20,
-};
 
 typedef struct ugm_tables {
     ugm_normalizer normalizer;
     path_rules rules;
-    bool can_cut;         /* before each space that follows another character */
-    bool cut_after_ascii; /* but only if that is of ASCII */
-    bool can_stream;      /* that a later part has a word before it is certain, too */
+    ugm_cuts cuts;
+    bool can_stream; /* that a later part has a word before it is certain, too */
 } ugm_tables;
 
 struct algorithm_scratch {
@@ -41,11 +30,6 @@ struct algorithm_scratch {
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
-
-static bool is_matched(unsigned type)
-{
-    return type == TYPE_NORMAL || type == TYPE_USER_DEFINED || type == TYPE_UNUSED;
-}
 
 static trie *make_trie(const gufo_vocab *v, bool wanted(unsigned type), gufo_error *error)
 {
@@ -84,106 +68,6 @@ static void find_range(const gufo_vocab *v, path_rules *rules)
     rules->unknown = (float)((double)lowest - 10.0);
 }
 
-/* Powers of 2 between which the bits of scores are. */
-typedef struct bit_range {
-    int lowest, highest;
-} bit_range;
-
-/* Adds a score; false for one that is not finite. */
-static bool add_bits(bit_range *range, float score)
-{
-    int exponent, low;
-    float fraction = frexpf(fabsf(score), &exponent);
-
-    if (!isfinite(score))
-        return false;
-    if (score == 0)
-        return true;
-    low = exponent - FLT_MANT_DIG + __builtin_ctz((unsigned)ldexpf(fraction, FLT_MANT_DIG));
-    range->lowest = low < range->lowest ? low : range->lowest;
-    range->highest = exponent > range->highest ? exponent : range->highest;
-    return true;
-}
-
-/* Whether sums are exact in doubles, for 2^SUM_BITS characters at least.  The best sum is not below
- * that of a path of single characters, and not above what only the best tokens would give; every
- * sum is such a one and one more score. */
-static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
-{
-    bit_range one = {0}, many = {0};
-
-    if (!add_bits(&many, rules->unknown))
-        return false;
-    for (uint32_t id = 0; id < v->size; id++) {
-        gufo_str text = vocab_text(v, id);
-        float score = vocab_score(v, id);
-
-        if (!is_matched(vocab_type(v, id)))
-            continue;
-        if (!add_bits(&one, score))
-            return false;
-        if (score > 0 || length_by_first_byte(text.data, text.len) == text.len)
-            (void)add_bits(&many, score);
-    }
-    one.lowest = many.lowest < one.lowest ? many.lowest : one.lowest;
-    many.highest += SUM_BITS;
-    one.highest = many.highest > one.highest ? many.highest : one.highest;
-    return one.highest + 1 - one.lowest <= DBL_MANT_DIG;
-}
-
-static bool has_space_inside(gufo_str text)
-{
-    for (size_t at = 1; at < text.len; at++)
-        if (str_begins(str_from(text, at), ESCAPED_SPACE))
-            return true;
-    return false;
-}
-
-static bool is_ascii(gufo_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if ((uint8_t)text.data[i] >= 0x80)
-            return false;
-    return true;
-}
-
-/* Whether each part begins with a token that is not the unknown one: several of those would become
- * one, across the cut. */
-static bool spaces_are_known(const gufo_vocab *v, const trie *tokens)
-{
-    uint32_t unknown = v->special[GUFO_SPECIAL_UNKNOWN];
-    uint64_t space = trie_walk(tokens, tokens->root, ESCAPED_SPACE, sizeof ESCAPED_SPACE - 1);
-
-    return space != TRIE_NONE && trie_value(space) != TRIE_NO_ID &&
-           (unknown >= v->size || !is_matched(vocab_type(v, unknown)));
-}
-
-/* Finds out whether parts can begin with a space: no token, no key and no character crosses such a
- * place.  What is left of a character, if only the begin of a user-defined token was copied, would
- * make the next step cross it. */
-static void find_cuts(const gufo_vocab *v, ugm_tables *u)
-{
-    const charsmap *map = &u->normalizer.map;
-
-    u->can_cut = !v->original && !map->has_space && !map->cuts_characters &&
-                 spaces_are_known(v, u->rules.tokens) && sums_are_exact(v, &u->rules);
-    for (uint32_t id = 0; id < v->size && u->can_cut; id++) {
-        gufo_str text = vocab_text(v, id);
-        unsigned type = vocab_type(v, id);
-
-        if (is_matched(type) && has_space_inside(text))
-            u->can_cut = false;
-        if (type != TYPE_USER_DEFINED)
-            continue;
-        if (memchr(text.data, ' ', text.len) != NULL || gufo_utf8_valid_prefix(text) < text.len)
-            u->can_cut = false;
-        if (!is_ascii(text))
-            u->cut_after_ascii = true;
-    }
-    u->can_stream =
-        u->can_cut && (!v->space_prefix || v->remove_extra_spaces || map->word_count == 0);
-}
-
 static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_error *error)
 {
     ugm_tables *u = mem_zero(&vocab->allocator, sizeof *u);
@@ -198,7 +82,7 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     if (status != GUFO_OK)
         return status;
     u->normalizer.user_defined = make_trie(vocab, is_user_defined, error);
-    u->rules.tokens = make_trie(vocab, is_matched, error);
+    u->rules.tokens = make_trie(vocab, ugm_is_matched, error);
     if (u->normalizer.user_defined == NULL || u->rules.tokens == NULL)
         return trie_status(error);
     u->normalizer.whole_tokens = vocab->original;
@@ -209,7 +93,9 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     u->normalizer.extra_spaces = !vocab->remove_extra_spaces;
     u->normalizer.space_prefix = vocab->space_prefix;
     find_range(vocab, &u->rules);
-    find_cuts(vocab, u);
+    ugm_cuts_find(&u->cuts, vocab, &u->rules, &u->normalizer);
+    u->can_stream = u->cuts.any && (!vocab->space_prefix || vocab->remove_extra_spaces ||
+                                    u->normalizer.map.word_count == 0);
     vocab->differs =
         "SentencePiece keeps sums of scores as 32-bit floats, llama.cpp as doubles: where "
         "sums are nearly equal, they choose different tokens";
@@ -320,57 +206,84 @@ static bool can_keep(const tokenizing *t, gufo_str piece)
 {
     const ugm_tables *u = t->vocab->tables;
     const ugm_normalizer *n = &u->normalizer;
+    const ugm_state *state = &t->scratch->state;
 
-    return u->can_cut && (!n->extra_spaces || !n->space_prefix || t->scratch->state.prefixed) &&
-           *piece.data == ' ';
+    return u->cuts.any && (!n->extra_spaces || !n->space_prefix || state->prefixed) &&
+           (*piece.data == ' ' || state->in_word);
 }
 
-static gufo_status encode_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error)
-{
-    if (!can_keep(t, piece))
-        return search_piece(t, piece, out, error);
-    return piece_cache_encode(&t->scratch->cache, search_piece, t, piece, out, error);
-}
+/* Several pieces, the next ones of a text: the cache is asked for all before the first is encoded. */
+typedef struct piece_batch {
+    gufo_str pieces[16];
+    piece_key keys[16]; /* of those that are short enough */
+    unsigned count;
+} piece_batch;
 
-static inline bool is_cut(const ugm_tables *u, const char *at)
-{
-    return *at == ' ' && at[-1] != ' ' && (!u->cut_after_ascii || (uint8_t)at[-1] < 0x80);
-}
+enum { BATCH = sizeof((piece_batch *)0)->pieces / sizeof(gufo_str) };
 
-/* Up to the next place to cut, or to the end. */
-static size_t piece_length(const ugm_tables *u, gufo_str text)
+static inline void add_piece(piece_batch *b, const piece_cache *cache, gufo_str piece)
 {
-    const char *space;
-
-    if (!u->can_cut || text.len == 0)
-        return text.len;
-    for (size_t at = 1; at < text.len; at++) {
-        space = memchr(text.data + at, ' ', text.len - at);
-        if (space == NULL)
-            break;
-        at = (size_t)(space - text.data);
-        if (is_cut(u, space))
-            return at;
+    b->pieces[b->count] = piece;
+    if (piece.len <= CACHED_BYTES) {
+        b->keys[b->count] = piece_cache_key(piece);
+        piece_cache_fetch(cache, &b->keys[b->count]);
     }
-    return text.len;
+    b->count++;
+}
+
+/* Cuts a text; returns what is left of it. */
+static gufo_str cut_batch(const tokenizing *t, gufo_str text, piece_batch *b)
+{
+    const ugm_cuts *cuts = &((const ugm_tables *)t->vocab->tables)->cuts;
+    const char *start = text.data, *at = start, *end = start + text.len;
+    const bool words = t->watch != NULL; /* which are easier to read */
+
+    b->count = 0;
+    if (!cuts->any)
+        at = end - 1;
+    while (++at < end && b->count < BATCH)
+        if (ugm_is_cut(cuts, at) && (!words || *at == ' ')) {
+            add_piece(b, &t->scratch->cache, (gufo_str){start, (size_t)(at - start)});
+            start = at;
+        }
+    if (at >= end && b->count < BATCH) {
+        add_piece(b, &t->scratch->cache, (gufo_str){start, (size_t)(end - start)});
+        start = end;
+    }
+    return (gufo_str){start, (size_t)(end - start)};
+}
+
+static gufo_status encode_batch(tokenizing *t, const piece_batch *b, gufo_ids *out,
+                                gufo_error *error)
+{
+    algorithm_scratch *scratch = t->scratch;
+    gufo_status status = GUFO_OK;
+
+    for (unsigned i = 0; i < b->count && status == GUFO_OK; i++) {
+        gufo_str piece = b->pieces[i];
+
+        if (piece.len <= CACHED_BYTES && t->watch == NULL && can_keep(t, piece)) {
+            status = piece_cache_encode_key(&scratch->cache, search_piece, t, piece, &b->keys[i],
+                                            out, error);
+            scratch->state.in_word = true;
+        } else {
+            status = search_piece(t, piece, out, error);
+        }
+    }
+    return status;
 }
 
 static gufo_status ugm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
 {
-    const ugm_tables *u = t->vocab->tables;
-    gufo_str rest = part.text, piece = {rest.data, piece_length(u, rest)};
+    gufo_str rest = part.text;
     gufo_status status = GUFO_OK;
+    piece_batch batch;
 
     /* A later part begins with a space, behind a word. */
     t->scratch->state = (ugm_state){.prefixed = !part.first};
-    while (status == GUFO_OK && piece.len > 0) {
-        gufo_str next;
-
-        rest = str_from(rest, piece.len);
-        next = (gufo_str){rest.data, piece_length(u, rest)};
-        piece_cache_fetch(&t->scratch->cache, next);
-        status = encode_piece(t, piece, out, error);
-        piece = next;
+    while (status == GUFO_OK && rest.len > 0) {
+        rest = cut_batch(t, rest, &batch);
+        status = encode_batch(t, &batch, out, error);
     }
     return status;
 }
@@ -380,7 +293,7 @@ static size_t ugm_cut(const gufo_vocab *vocab, gufo_str text)
     const ugm_tables *u = vocab->tables;
 
     for (size_t at = text.len; u->can_stream && at-- > 1;)
-        if (is_cut(u, text.data + at))
+        if (text.data[at] == ' ' && ugm_is_cut(&u->cuts, text.data + at))
             return at;
     return 0;
 }
