@@ -130,3 +130,15 @@ state() {
         done
     done
 }
+
+@test "outputs: quantize refuses an input whose metadata gives no name that conforms" {
+    make_gguf 模型.gguf kv general.architecture string llama kv general.name string 模型 \
+        tensor output.weight 0 256x4 4096
+    cp 模型.gguf before
+    run -2 --separate-stderr gufo quantize 模型.gguf Q8_0
+    same_error 'gufo: 模型.gguf: its metadata gives no name for the output; write one before TYPE'
+    gufo quantize -q 模型.gguf named.gguf Q8_0
+    [ -f named.gguf ]
+    cmp before 模型.gguf
+    [ ! -e Q8_0.gguf ]
+}

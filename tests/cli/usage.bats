@@ -123,6 +123,12 @@ END
     [[ "$stderr" == *"(did you mean $PWD/model.gguf?)" ]]
     run -3 --separate-stderr gufo show b.gguf
     same_error 'gufo: b.gguf: cannot open: No such file or directory'
+    mkdir short
+    touch short/a.gguf short/a.safetensors
+    for order in a.ggf a A.gguf a.bin; do
+        run -3 --separate-stderr gufo show "short/$order"
+        same_error "gufo: short/$order: cannot open: No such file or directory (did you mean short/a.gguf?)"
+    done
     run -2 --separate-stderr gufo quantize Q4_K_M model.gguf out.gguf
     same_error 'gufo: TYPE comes last: gufo quantize model.gguf out.gguf Q4_K_M (see gufo help quantize)'
     run -3 --separate-stderr gufo quantize model.gguf missing/out.gguf Q8_0

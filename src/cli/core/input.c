@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,18 +122,48 @@ bool input_is_gguf(const char *path)
 
 enum { MOST_NAMES = 10000, LETTERS_PER_STEP = 4 };
 
+/* A name without its suffix. */
+static gufo_str stem_of(gufo_str name)
+{
+    const char *dot = strrchr(name.data, '.');
+
+    return dot != NULL ? (gufo_str){name.data, (size_t)(dot - name.data)} : name;
+}
+
+/* Whether two names differ in their suffix, or in upper and lower case, alone. */
+static bool has_stem_of(gufo_str name, gufo_str wanted)
+{
+    gufo_str stem = stem_of(name), other = stem_of(wanted);
+
+    if (stem.len != other.len)
+        other = wanted;
+    return stem.len == other.len && strncasecmp(stem.data, other.data, stem.len) == 0;
+}
+
 /* Names in a folder; one step is allowed for each four letters before the suffix: b.gguf is not
- * a.gguf. */
+ * a.gguf.  Names of the same stem are nearer than all others. */
 static suggestion nearest_in(DIR *folder, gufo_str name)
 {
     suggestion near = suggest_start(name);
     const struct dirent *entry;
+    bool same_stem = false;
 
     near.best = strcspn(name.data, ".") / LETTERS_PER_STEP + 1;
-    for (size_t i = 0; i < MOST_NAMES && (entry = readdir(folder)) != NULL; i++)
-        if (entry->d_name[0] != '.' && suggest_offer(&near, gufo_str_of(entry->d_name)))
+    for (size_t i = 0; i < MOST_NAMES && (entry = readdir(folder)) != NULL; i++) {
+        gufo_str found = gufo_str_of(entry->d_name);
+        bool has_stem = has_stem_of(found, name);
+
+        if (found.data[0] == '.' || (same_stem && !has_stem))
+            continue;
+        if (has_stem && !same_stem) {
+            near = suggest_start(name);
+            near.best = found.len + name.len + 1;
+            same_stem = true;
+        }
+        if (suggest_offer(&near, found))
             near.name = (gufo_str){
                 near.text, (size_t)snprintf(near.text, sizeof near.text, "%s", entry->d_name)};
+    }
     return near;
 }
 

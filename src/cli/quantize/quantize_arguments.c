@@ -298,7 +298,8 @@ static int find_parts(const quantize_options *o, const gufo_model *input,
         return report_error(o->input, &error);
     return gufo_name_match(gufo_str_of(suggested), parts)
                ? CODE_OK
-               : report_as(CODE_FAILED, o->input, "its metadata gives no name for the output");
+               : report_as(CODE_USAGE, o->input,
+                           "its metadata gives no name for the output; write one before TYPE");
 }
 
 /* The file type of a copy stays what it is. */
