@@ -216,3 +216,22 @@ names() {
     # Only the ends of lines differ.
     same_list "$(tr -s ' \n' '\n\n' <<<"$stderr")" "$(tr -s ' \n' '\n\n' <<<"$shown")"
 }
+
+@test "width: findings, verdicts and ways of an edit break between words" {
+    need_terminal
+    make_wide a.gguf
+    for command in 'validate a.gguf' 'edit a.gguf --dry-run --set general.name=abc' 'name a.gguf'; do
+        # shellcheck disable=SC2086 # words
+        run gufo $command
+        tr -s ' \n' '\n\n' <<<"$output" | grep . >expected
+        for width in 50 60 80; do
+            # shellcheck disable=SC2086
+            on_terminal env COLUMNS="$width" "$GUFO" --color=never $command |
+                sed 's/\r$//; s/.*\x1b\[?7h//; s/.*\x1b\[J//' >shown
+            # The same words as in a pipe; commands to copy stay whole.
+            tr -s ' \n' '\n\n' <shown | grep . | diff expected -
+            run grep -vE "^.{0,$width}\$|^ *fix: " shown
+            same ''
+        done
+    done
+}

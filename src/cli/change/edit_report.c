@@ -2,9 +2,11 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/json.h"
+#include "cli/core/line.h"
 #include "cli/core/value.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <stdio.h>
 
 /* Elements of an array that JSON shows. */
@@ -113,24 +115,24 @@ int edit_report_changes(text_stream *report, gufo_edit *edit, const edit_options
 static void print_way(const gufo_edit_plan *plan)
 {
     if (plan->way == GUFO_EDIT_NOTHING)
-        puts("nothing: the file already has these values");
+        line_put("nothing: the file already has these values");
     else if (plan->way == GUFO_EDIT_OVERWRITE)
-        printf("overwrite: the metadata is written over the old one; tensor data stays at byte "
-               "%" PRIu64 "\n",
-               plan->data_offset);
+        line_put("overwrite: the metadata is written over the old one; tensor data stays at byte "
+                 "%" PRIu64,
+                 plan->data_offset);
     else if (plan->way == GUFO_EDIT_INSERT)
-        printf("insert: %" PRIu64 " bytes are inserted in front, and the metadata is written; "
-               "tensor data is at byte %" PRIu64 "\n",
-               plan->data_offset - plan->old_data_offset, plan->data_offset);
+        line_put("insert: %" PRIu64 " bytes are inserted in front, and the metadata is written; "
+                 "tensor data is at byte %" PRIu64,
+                 plan->data_offset - plan->old_data_offset, plan->data_offset);
     else
-        printf("rewrite: a new file of %" PRIu64 " bytes, tensor data from byte %" PRIu64 "%s\n",
-               plan->file_size, plan->data_offset,
-               plan->relaid ? ", laid out for the new alignment" : "");
+        line_put("rewrite: a new file of %" PRIu64 " bytes, tensor data from byte %" PRIu64 "%s",
+                 plan->file_size, plan->data_offset,
+                 plan->relaid ? ", laid out for the new alignment" : "");
     if (plan->way == GUFO_EDIT_NOTHING || plan->way == GUFO_EDIT_OVERWRITE)
         return;
-    printf("  no overwrite: %s\n", plan->not_overwritten);
+    line_put("  no overwrite: %s", plan->not_overwritten);
     if (plan->way == GUFO_EDIT_REWRITE)
-        printf("  no insert: %s\n", plan->not_inserted);
+        line_put("  no insert: %s", plan->not_inserted);
 }
 
 static void write_reason(json_writer *j, const char *member, const char *reason)
@@ -159,6 +161,18 @@ static void print_json(const text_stream *report, const gufo_edit_plan *plan,
     json_end_document(&j);
 }
 
+static void print_changes(const text_stream *report)
+{
+    const char *end = report->text + report->len, *next;
+
+    for (const char *at = report->text; at < end; at = next + 1) {
+        next = memchr(at, '\n', (size_t)(end - at));
+        if (next == NULL)
+            next = end;
+        line_put("%.*s", (int)(next - at), at);
+    }
+}
+
 void edit_report_print(const text_stream *report, const gufo_edit_plan *plan,
                        const edit_options *options)
 {
@@ -172,6 +186,6 @@ void edit_report_print(const text_stream *report, const gufo_edit_plan *plan,
     }
     if (!options->dry_run && !shared->verbose)
         return;
-    fwrite(report->text, 1, report->len, stdout);
+    print_changes(report);
     print_way(plan);
 }

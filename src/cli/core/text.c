@@ -4,6 +4,8 @@
  * cutting walk over the same pieces, so that they agree. */
 #include "cli/core/text.h"
 
+#include "cli/core/stdout.h"
+
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -165,6 +167,8 @@ void text_put_result(gufo_str text, text_style style)
         fwrite(text.data, 1, text.len, stdout);
 }
 
+enum { BELOW = 4 };
+
 void text_print(const char *format, ...)
 {
     bool ends_line = format[strlen(format) - 1] == '\n';
@@ -174,7 +178,8 @@ void text_print(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    text_put(stdout, (gufo_str){text, strlen(text) - ends_line}, TEXT_PLAIN);
+    text_put_wrapped(stdout, (gufo_str){text, strlen(text) - ends_line}, 0, BELOW,
+                     ends_line ? stdout_columns() : 0);
     if (ends_line)
         putchar('\n');
 }
@@ -327,11 +332,23 @@ static gufo_str fit_words(gufo_str text, size_t columns)
     return line;
 }
 
+/* Whether a line ends inside a word. */
+static bool cuts_word(gufo_str line, gufo_str text)
+{
+    return line.len < text.len && strchr(" ,", line.data[line.len - 1]) == NULL &&
+           text.data[line.len] != ' ';
+}
+
 void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size_t width)
 {
     while (width > 0 && text.len > 0) {
         gufo_str line = fit_words(text, width > used ? width - used : 1);
 
+        if (used > indent && cuts_word(line, text)) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            used = indent;
+            continue;
+        }
         text = skip(text, line.len);
         while (text.len > 0 && text.data[0] == ' ')
             text = skip(text, 1);

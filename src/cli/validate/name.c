@@ -133,11 +133,10 @@ static int explain(const char *path, const shared_options *shared)
         begin_json(&j, path, is_path(path));
         json_end_document(&j);
     } else {
-        text_put(stdout, name, TEXT_PLAIN);
         if (conforming)
-            puts(": conforms");
+            text_print("%.*s: conforms\n", (int)name.len, name.data);
         else
-            printf(": does not conform: %s\n", error.message);
+            text_print("%.*s: does not conform: %s\n", (int)name.len, name.data, error.message);
         print_parts(&parsed, name);
     }
     return conforming ? CODE_OK : CODE_NO;

@@ -26,29 +26,69 @@ static gufo_severity severity_of(const report *r, const gufo_rule *rule)
     return r->options->level == GUFO_LEVEL_SPEC ? rule->spec_severity : rule->severity;
 }
 
-static void print_hint(const char *name, const char *text)
+enum { BELOW = 4 };
+
+/* Writes a piece of a line of which `used` columns are used, or begins the next one with it; returns
+ * the columns that are used then. */
+static size_t put_piece(const report *r, size_t used, const char *color, const char *text)
 {
-    printf("\n    %s: ", name);
-    text_put(stdout, gufo_str_of(text), TEXT_PLAIN);
+    size_t columns = text_columns(gufo_str_of(text), TEXT_PLAIN), width = stdout_columns();
+
+    if (width > 0 && used > BELOW && used + columns > width) {
+        printf("\n%*s", BELOW, "");
+        used = BELOW;
+    }
+    if (color != NULL)
+        put_colored(r, color, text);
+    else
+        text_put(stdout, gufo_str_of(text), TEXT_PLAIN);
+    return used + columns;
+}
+
+/* A command is to be copied: it stays whole. */
+static void print_hint(const hint *h)
+{
+    static const char name[] = "    hint: ";
+
+    if (h->words != NULL) {
+        printf("\n%s", name);
+        text_put_wrapped(stdout, gufo_str_of(h->words), sizeof name - 1, sizeof name - 1,
+                         stdout_columns());
+    }
+    if (h->command != NULL) {
+        fputs("\n    fix: ", stdout);
+        text_put(stdout, gufo_str_of(h->command), TEXT_PLAIN);
+    }
+}
+
+static size_t print_place(const report *r, const gufo_finding *finding)
+{
+    char byte[40] = "";
+    size_t used = text_columns(gufo_str_of(r->shard_path), TEXT_PLAIN) + 2;
+
+    text_print("%s: ", r->shard_path);
+    if (finding->offset == GUFO_NO_OFFSET)
+        return used;
+    (void)snprintf(byte, sizeof byte, "byte %" PRIu64 ": ", finding->offset);
+    return put_piece(r, used, NULL, byte);
 }
 
 static void print_finding(const report *r, const gufo_finding *finding)
 {
     gufo_severity severity = severity_of(r, finding->rule);
+    size_t used = print_place(r, finding);
     hint h = hint_of(r, finding);
 
-    text_print("%s: ", r->shard_path);
-    if (finding->offset != GUFO_NO_OFFSET)
-        printf("byte %" PRIu64 ": ", finding->offset);
-    put_colored(r, severity_colors[severity], gufo_severity_name(severity));
-    printf(" %s %s: ", finding->rule->id, finding->rule->name);
-    text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
+    used = put_piece(r, used, severity_colors[severity], gufo_severity_name(severity));
+    used = put_piece(r, used, NULL, " ");
+    used = put_piece(r, used, NULL, finding->rule->id);
+    used = put_piece(r, used, NULL, " ");
+    used = put_piece(r, used, NULL, finding->rule->name);
+    used = put_piece(r, used, NULL, ": ");
+    text_put_wrapped(stdout, gufo_str_of(finding->message), used, BELOW, stdout_columns());
     if (r->options->base.shared->verbose)
         printf(" (%s)", finding->rule->clause);
-    if (h.words != NULL)
-        print_hint("hint", h.words);
-    if (h.command != NULL)
-        print_hint("fix", h.command);
+    print_hint(&h);
     putc('\n', stdout);
     hint_free(&h);
 }

@@ -10,14 +10,17 @@ _Static_assert(LINE == 64, "an entry is a cache line");
 /* Without memory it goes on without a cache. */
 bool piece_cache_start(piece_cache *cache, size_t len)
 {
+    char *memory;
+
     cache->asked += len;
     if (cache->asked < SHORT_TEXT)
         return false;
     cache->asked = 0;
-    cache->memory = mem_array(cache->allocator, CACHED_PIECES + 1, LINE);
-    if (cache->memory == NULL)
+    cache->memory = memory = mem_array(cache->allocator, CACHED_PIECES + 1, LINE);
+    if (memory == NULL)
         return false;
-    cache->pieces = (cached_piece *)(((uintptr_t)cache->memory + LINE - 1) / LINE * LINE);
+    memory += (LINE - (uintptr_t)memory % LINE) % LINE;
+    cache->pieces = (cached_piece *)(void *)memory;
     return true;
 }
 
