@@ -7,11 +7,6 @@
 #undef skip /* cmocka's macro */
 #include "cli/core/text.c"
 
-size_t stdout_columns(void)
-{
-    return 0;
-}
-
 /* What text_put_middle writes; checks the columns that it returns. */
 static void check_middle(const char *text, size_t columns, const char *expected)
 {

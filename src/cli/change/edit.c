@@ -4,6 +4,7 @@
  * failures.  It keeps the options that change something in their order, which matters. */
 #define _GNU_SOURCE /* realpath */
 
+#include "cli/core/line.h"
 #include "cli/change/edit.h"
 
 #include "cli/commands.h"

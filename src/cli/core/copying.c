@@ -7,6 +7,7 @@
 #include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BELOW = 4 };
 
@@ -36,4 +37,19 @@ void line_put(const char *format, ...)
     vfprintf(l.out, format, arguments);
     va_end(arguments);
     line_end(&l);
+}
+
+void text_print(const char *format, ...)
+{
+    bool ends_line = format[strlen(format) - 1] == '\n';
+    char text[TEXT_LINE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    text_put_wrapped(stdout, (gufo_str){text, strlen(text) - ends_line}, 0, BELOW,
+                     ends_line ? stdout_columns() : 0);
+    if (ends_line)
+        putchar('\n');
 }

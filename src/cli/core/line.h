@@ -18,4 +18,8 @@ void line_end(line *l);
 /* A whole line, formatted as printf does. */
 void line_put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as plain
+ * text (text.h).  A format that ends with a newline is for a whole line, which breaks as the above. */
+void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

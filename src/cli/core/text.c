@@ -4,8 +4,6 @@
  * cutting walk over the same pieces, so that they agree. */
 #include "cli/core/text.h"
 
-#include "cli/core/stdout.h"
-
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -165,23 +163,6 @@ void text_put_result(gufo_str text, text_style style)
         text_put(stdout, text, style);
     else if (text.len > 0)
         fwrite(text.data, 1, text.len, stdout);
-}
-
-enum { BELOW = 4 };
-
-void text_print(const char *format, ...)
-{
-    bool ends_line = format[strlen(format) - 1] == '\n';
-    char text[TEXT_LINE];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    text_put_wrapped(stdout, (gufo_str){text, strlen(text) - ends_line}, 0, BELOW,
-                     ends_line ? stdout_columns() : 0);
-    if (ends_line)
-        putchar('\n');
 }
 
 size_t text_columns(gufo_str text, text_style style)

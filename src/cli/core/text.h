@@ -24,10 +24,6 @@ void text_put(FILE *out, gufo_str text, text_style style);
 void text_put_result(gufo_str text, text_style style);
 enum { TEXT_LINE = 1 << 14 }; /* room for two of the longest paths that systems know, and words */
 
-/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as
- * plain text.  A format that ends with a newline is for a whole line: on a terminal it breaks between
- * words, what does not fit four columns to the right. */
-void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The columns that text_put fills. */
 size_t text_columns(gufo_str text, text_style style);
 /* The longest prefix that fills at most `columns` columns, in time that follows them, not the text: of

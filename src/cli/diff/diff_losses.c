@@ -7,6 +7,7 @@
  *
  * The loss of several tensors is that of all their elements together: squares of differences by squares of
  * the original.  The share is the part of these squares of differences. */
+#include "cli/core/line.h"
 #include "cli/diff/diff_candidates.h"
 
 #include "base/sort.h"

@@ -1,6 +1,7 @@
 /* gufo estimate ADAPTER: what an adapter adds to the memory of the model that it changes. */
 #include "cli/estimate/estimate.h"
 
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>

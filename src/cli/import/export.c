@@ -6,6 +6,7 @@
 #include "cli/core/json.h"
 #include "cli/core/path.h"
 #include "cli/core/save.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include "gufo/import.h"

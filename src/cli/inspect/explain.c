@@ -10,6 +10,7 @@
  * A word may have several meanings: it shows each. */
 #include "cli/commands.h"
 #include "cli/core/stdout.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 #include "cli/inspect/catalogue.h"
 
@@ -36,17 +37,17 @@ static void put_text(const char *text, size_t used)
 /* The architectures that use a row, on as many lines as they need. */
 static void print_users(const catalogue *c, const char *name)
 {
-    size_t next = 0, column = 0, line = LINE_COLUMNS;
+    size_t next = 0, column = 0, room = LINE_COLUMNS;
     const char *arch;
 
-    if (stdout_columns() > 0 && stdout_columns() < line)
-        line = stdout_columns();
+    if (stdout_columns() > 0 && stdout_columns() < room)
+        room = stdout_columns();
 
     while ((arch = catalogue_user(c, name, &next)) != NULL) {
         if (column == 0) {
             put_name("used by");
             column = NAME_COLUMNS + 2;
-        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > line) {
+        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > room) {
             printf(",\n%*s", NAME_COLUMNS + 2, "");
             column = NAME_COLUMNS + 2;
         } else

@@ -20,6 +20,7 @@
 #include "cli/core/json.h"
 #include "cli/core/stdout.h"
 #include "cli/core/table.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>

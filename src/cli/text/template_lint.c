@@ -2,6 +2,7 @@
 #include "cli/text/template.h"
 
 #include "cli/core/json.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/core/save.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <stdlib.h>

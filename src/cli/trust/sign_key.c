@@ -2,6 +2,7 @@
 #include "cli/trust/sign.h"
 
 #include "cli/core/save.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <stdlib.h>

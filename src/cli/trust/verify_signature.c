@@ -1,6 +1,7 @@
 /* Whether a manifest is what was signed. */
 #include "cli/trust/verify.h"
 
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <stdlib.h>

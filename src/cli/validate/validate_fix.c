@@ -7,6 +7,7 @@
 #include "cli/core/progress.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 

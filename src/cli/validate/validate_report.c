@@ -2,6 +2,7 @@
 #include "cli/validate/validate.h"
 
 #include "cli/core/stdout.h"
+#include "cli/core/line.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
