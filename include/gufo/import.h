@@ -277,6 +277,9 @@ GUFO_API bool gufo_import_tensor_at(const gufo_import *import, uint64_t index,
 /* Warnings, sentences, in order; NULL past the end. */
 GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t index);
 
+/* Those of the warnings that would be errors but for GUFO_CHECKPOINT_FORCE_CONFIG; NULL past the end. */
+GUFO_API const char *gufo_import_forced_at(const gufo_import *import, uint64_t index);
+
 /* ==== Part 3: using ========================================================================== */
 
 /* The model that the files become (of a GGUF file: that itself); it is closed with the import. */

@@ -36,6 +36,35 @@ gufo_status import_add_setting(gufo_import *im, gufo_str key, gufo_setting_origi
     return GUFO_OK;
 }
 
+gufo_status import_note_forced(gufo_import *im, gufo_error *error)
+{
+    uint64_t *list =
+        mem_grow(&im->allocator, im->forced, im->forced_count, &im->forced_room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    im->forced = list;
+    list[im->forced_count++] = im->warning_count - 1;
+    return GUFO_OK;
+}
+
+gufo_status import_name_assumed(gufo_import *im, gufo_error *error)
+{
+    gufo_str *names = mem_array(&im->allocator, im->setting_count + 1, sizeof *names);
+    gufo_items keys = {GUFO_VALUE_STRING, 0, names};
+    gufo_status status = GUFO_OK;
+
+    if (names == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < im->setting_count; i++)
+        if (im->settings[i].shown.origin == GUFO_SETTING_ASSUMED)
+            names[keys.count++] = im->settings[i].shown.key;
+    if (keys.count > 0)
+        status = gufo_document_set_array(im->document, "gufo.assumed", &keys, error);
+    mem_free(&im->allocator, names);
+    return status;
+}
+
 gufo_status import_warn(gufo_import *im, gufo_error *error, const char *format, ...)
 {
     char text[GUFO_MESSAGE_SIZE];
@@ -215,6 +244,11 @@ const char *gufo_import_warning_at(const gufo_import *im, uint64_t index)
     return index < im->warning_count ? im->warnings[index] : NULL;
 }
 
+const char *gufo_import_forced_at(const gufo_import *im, uint64_t index)
+{
+    return index < im->forced_count ? im->warnings[im->forced[index]] : NULL;
+}
+
 const char *gufo_import_part_at(const gufo_import *im, uint32_t index)
 {
     return im->kind->part_at(im, index);
@@ -233,5 +267,6 @@ void gufo_import_close(gufo_import *im)
         mem_free(&im->allocator, im->warnings[i]);
     mem_free(&im->allocator, im->settings);
     mem_free(&im->allocator, im->warnings);
+    mem_free(&im->allocator, im->forced);
     im->kind->close(im);
 }

@@ -29,7 +29,8 @@ struct gufo_import {
     gufo_document *document;
     import_setting *settings;
     char **warnings;
-    uint64_t setting_count, setting_room, warning_count, warning_room;
+    uint64_t *forced; /* numbers of warnings */
+    uint64_t setting_count, setting_room, warning_count, warning_room, forced_count, forced_room;
     gufo_job *peeked;   /* makes rows of the model */
     gufo_model *opened; /* the model, which is freed with the import */
 };
@@ -42,6 +43,10 @@ gufo_status import_add_setting(gufo_import *import, gufo_str key, gufo_setting_o
 __attribute__((format(printf, 3, 4))) gufo_status import_warn(gufo_import *import,
                                                               gufo_error *error, const char *format,
                                                               ...);
+/* The last warning would be an error but for GUFO_CHECKPOINT_FORCE_CONFIG. */
+gufo_status import_note_forced(gufo_import *import, gufo_error *error);
+/* Names the settings that are assumed in the document, in `gufo.assumed`; none: no such key. */
+gufo_status import_name_assumed(gufo_import *import, gufo_error *error);
 /* Sets all entries of another document in that of the import; `from` may be NULL. */
 gufo_status import_set_entries(gufo_import *import, const gufo_document *from, gufo_error *error);
 /* The name of today of a key that has another one which every reader takes for that; false: it is to

@@ -238,6 +238,21 @@ END
     run -1 gufo validate m
     run -0 --separate-stderr gufo convert m a.gguf --force-config
     [[ "$stderr" == *'warning: num_hidden_layers (4000000000): '* ]]
+    has '
+--force-config has let pass:
+  num_hidden_layers (4000000000): '
+    # It lists the errors alone, not other warnings.
+    sed 's/"num_hidden_layers": 2/"num_hidden_layers": 2, "mlp_bias": true, "bos_token_id": 259/' sound.json >m/config.json
+    run -0 --separate-stderr gufo convert m a.gguf --force --force-config --json
+    [[ "$stderr" == *'warning: bos_token_id (259): '*'warning: mlp_bias'* || "$stderr" == *'warning: mlp_bias'*'warning: bos_token_id (259): '* ]]
+    has ',"forced":["mlp_bias: the checkpoint has no biases of the feed-forward part"]}'
+    cp sound.json m/config.json
+    run -0 gufo convert m a.gguf --force --force-config
+    lacks 'has let pass'
+    run -0 gufo convert m a.gguf --force --json
+    has ',"forced":[]}'
+    sed 's/"num_hidden_layers": 2/"num_hidden_layers": 4000000000/' sound.json >m/config.json
+    gufo convert -q m a.gguf --force --force-config
     run -1 gufo validate a.gguf
     sed 's/"vocab_size": 259/"vocab_size": 10/' sound.json >m/config.json
     run -3 --separate-stderr gufo convert m b.gguf

@@ -62,6 +62,18 @@ new.gguf: '
     has ' KiB, 12 tensors
 new.gguf: valid: 0 errors, '
     [[ "${lines[-1]}" == *' warning'* ]]
+    # The file says what is a guess, and no longer what was given.
+    run -0 gufo get new.gguf gufo.assumed
+    same 'llama.context_length
+llama.attention.layer_norm_rms_epsilon
+llama.rope.freq_base'
+    run -0 gufo validate -v new.gguf
+    has 'key "llama.rope.freq_base" is assumed: the file that this one comes from does not say it'
+    gufo migrate -q --force old.bin new.gguf --ctx 4096 --eps 1e-5
+    run -0 gufo get new.gguf gufo.assumed
+    same llama.rope.freq_base
+    gufo migrate -q --force old.bin new.gguf --ctx 4096 --eps 1e-5 --set llama.rope.freq_base=1e4
+    run -1 gufo get new.gguf gufo.assumed
 }
 
 @test "migrate: the report as JSON" {

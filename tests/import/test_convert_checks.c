@@ -280,6 +280,10 @@ static const struct wrong_field {
     {"llada", "n_kv_heads", "4", "n_kv_heads (4): num_key_value_heads is another number"},
     {"llada", "hidden_size", "33", "hidden_size (33): d_model is another number"},
     {"llada", "intermediate_size", "96", "intermediate_size (96): mlp_hidden_size is another"},
+    {"glm4moe", "num_nextn_predict_layers", "2",
+     "num_nextn_predict_layers (2): the checkpoint has fewer blocks that predict"},
+    {"mimo2", "num_nextn_predict_layers", "4",
+     "num_nextn_predict_layers (4): the checkpoint has fewer blocks that predict"},
     {"mimo2", "topk_method", "\"greedy\"", "topk_method: readers"},
     {"minicpm3", "num_key_value_heads", "1", "num_key_value_heads (1): there are as many"},
     {"plm", "num_key_value_heads", "0", "num_key_value_heads (0): there are as many"},
@@ -294,6 +298,28 @@ static const struct wrong_field {
     {"whisper", "num_hidden_layers", "7", "num_hidden_layers (7): the encoder has another"},
 };
 
+/* The blocks of the Deci model: the first has attention, the second has one that is linear, the third has none. */
+#define BLOCKS(first, second, third, last)                         \
+    "[{\"attention\": {\"n_heads_in_group\": 2" first              \
+    "}, \"ffn\": {\"ffn_mult\": 5.25}}, {\"attention\": {" second  \
+    "}, \"ffn\": {\"ffn_mult\": 1.3125}}, {\"attention\": {" third \
+    "}, \"ffn\": {\"ffn_mult\": 2.625" last "}}]"
+#define LINEAR "\"replace_with_linear\": true"
+#define NO_OP "\"no_op\": true"
+
+static const struct wrong_field wrong_blocks[] = {
+    {"deci", "block_configs", BLOCKS("", LINEAR, NO_OP, ""), NULL},
+    {"deci", "block_configs", BLOCKS(", " NO_OP, LINEAR, NO_OP, ""), "with no_op has attention"},
+    {"deci", "block_configs", BLOCKS("", NO_OP, NO_OP, ""), "with no_op has attention"},
+    {"deci", "block_configs", BLOCKS("", LINEAR, "", ""), "without no_op has no attention"},
+    {"deci", "block_configs", BLOCKS(", " LINEAR, LINEAR, NO_OP, ""),
+     "with replace_with_linear has queries"},
+    {"deci", "block_configs", BLOCKS("", "", NO_OP, ""),
+     "without replace_with_linear has no queries"},
+    {"deci", "block_configs", BLOCKS("", LINEAR, NO_OP, ", " NO_OP), "with no_op has a feed"},
+    {"deci", "block_configs", BLOCKS("", LINEAR, NO_OP, ", " LINEAR), "with_linear has a feed"},
+};
+
 /* With the flag the model is opened all the same, and the sentence is a warning. */
 static void check_forced(const folder *f, const struct contradiction *row)
 {
@@ -305,7 +331,7 @@ static void check_forced(const folder *f, const struct contradiction *row)
         check(error.advice == GUFO_ADVICE_NONE, "%s %s: %s", row->field, row->value, error.message);
         return;
     }
-    check(gufo_import_warning_at(import, 0) != NULL, "%s %s: a warning", row->field, row->value);
+    check(gufo_import_forced_at(import, 0) != NULL, "%s %s: a warning", row->field, row->value);
     gufo_import_close(import);
 }
 
@@ -352,21 +378,51 @@ static void write_model(const folder *f, const char *model, const char *field, c
     json_decref(fixture);
 }
 
-static void test_other_architectures(void **state)
+/* Without a message the value is right. */
+static void check_wrong_field(const struct wrong_field *row)
 {
     const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    folder f = folder_new();
+    gufo_error error = no_error();
+    gufo_import *import;
+
+    write_model(&f, row->model, row->field, row->value);
+    import = gufo_import_checkpoint(f.path, &options, &error);
+    check((import != NULL) == (row->message == NULL), "%s %s %s: %s", row->model, row->field,
+          row->value, import != NULL ? "accepted" : error.message);
+    check(row->message == NULL || strstr(error.message, row->message) != NULL, "%s %s: %s",
+          row->model, row->field, error.message);
+    gufo_import_close(import);
+    folder_remove(&f);
+}
+
+static void test_other_architectures(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wrong_fields); i++)
+        check_wrong_field(&wrong_fields[i]);
+    for (size_t i = 0; i < COUNT_OF(wrong_blocks); i++)
+        check_wrong_field(&wrong_blocks[i]);
+}
+
+/* Blocks that are left out change nothing in the file: fewer of them are a warning. */
+static void test_fewer_left_out(void **state)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    static const char *const values[] = {"1", "2"}; /* the checkpoint has one */
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(wrong_fields); i++) {
-        const struct wrong_field *row = &wrong_fields[i];
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
         folder f = folder_new();
         gufo_error error = no_error();
+        gufo_import *import;
 
-        write_model(&f, row->model, row->field, row->value);
-        check(gufo_import_checkpoint(f.path, &options, &error) == NULL, "%s %s %s: accepted",
-              row->model, row->field, row->value);
-        check(strstr(error.message, row->message) != NULL, "%s %s: %s", row->model, row->field,
-              error.message);
+        write_model(&f, "deepseek2-v3", "num_nextn_predict_layers", values[i]);
+        import = gufo_import_checkpoint(f.path, &options, &error);
+        check(import != NULL, "%s", error.message);
+        check(warns(import, "num_nextn_predict_layers") == (i > 0), "%s", values[i]);
+        check(gufo_import_forced_at(import, 0) == NULL, "nothing is forced");
+        gufo_import_close(import);
         folder_remove(&f);
     }
 }
@@ -639,6 +695,7 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_doubts),
         cmocka_unit_test(test_other_architectures),
+        cmocka_unit_test(test_fewer_left_out),
         cmocka_unit_test(test_other_doubts),
         cmocka_unit_test(test_bases),
         cmocka_unit_test(test_sound),

@@ -389,6 +389,31 @@ static void check_numbers(const subject *s, const char *place)
     }
 }
 
+/* ---- assumed values -------------------------------------------------------------------------- */
+
+/* The file names every setting that is assumed, and nothing else. */
+static void check_assumed(const subject *s, const gufo_import *import)
+{
+    gufo_import_setting setting;
+    gufo_array_iter iter;
+    gufo_value name;
+    gufo_entry list;
+    uint64_t named = 0, count = 0;
+
+    for (uint64_t i = 0; gufo_import_setting_at(import, i, &setting); i++)
+        count += setting.origin == GUFO_SETTING_ASSUMED;
+    if (gufo_metadata_find(gufo_import_model(import), "gufo.assumed", &list)) {
+        named = list.value.as.array.count;
+        iter = gufo_array_start(&list.value.as.array);
+    }
+    check_u64(named, count, "%s: assumed", s->file);
+    for (uint64_t i = 0; count > 0 && gufo_import_setting_at(import, i, &setting); i++)
+        if (setting.origin == GUFO_SETTING_ASSUMED) {
+            check(gufo_array_next(&iter, &name), "%s: assumed", s->file);
+            check_view(name.as.str, setting.key, "%s: assumed", s->file);
+        }
+}
+
 /* ---- all files of a folder ------------------------------------------------------------------ */
 
 static void check_file_as(const subject *s, gufo_legacy_keep keep)
@@ -396,6 +421,7 @@ static void check_file_as(const subject *s, gufo_legacy_keep keep)
     gufo_import *import = open_subject(s, keep);
 
     check_metadata(s, gufo_import_model(import), keep);
+    check_assumed(s, import);
     check_tensors(s, import, keep);
     check_mel_filters(s, gufo_import_model(import));
     check_merges(s, gufo_import_model(import));

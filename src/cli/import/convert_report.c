@@ -1,9 +1,10 @@
 /* What became of the weights of a quantized source: a row for each way they were packed and each type
- * that they have now. */
+ * that they have now.  And what --force-config has let pass. */
 #include "cli/import/convert_report.h"
 
 #include "cli/core/array.h"
 #include "cli/core/human.h"
+#include "cli/core/line.h"
 #include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 
@@ -132,6 +133,29 @@ static void write_sums(const packed_sums *sums, const gufo_import *import, json_
     json_end_object(j);
 }
 
+/* ---- contradictions ------------------------------------------------------------------------- */
+
+static void print_forced(const gufo_import *import)
+{
+    const char *text;
+
+    for (uint64_t i = 0; (text = gufo_import_forced_at(import, i)) != NULL; i++) {
+        if (i == 0)
+            puts("\n--force-config has let pass:");
+        text_print("  %s\n", text);
+    }
+}
+
+static void write_forced(const gufo_import *import, json_writer *j)
+{
+    const char *text;
+
+    json_begin_array(j, "forced");
+    for (uint64_t i = 0; (text = gufo_import_forced_at(import, i)) != NULL; i++)
+        json_write_text(j, NULL, text);
+    json_end_array(j);
+}
+
 void convert_report(const gufo_import *import, const quantize_options *options,
                     const gufo_quantizer *q, size_t output, json_writer *j)
 {
@@ -145,4 +169,8 @@ void convert_report(const gufo_import *import, const quantize_options *options,
             print_sums(&sums);
     }
     free(sums.list);
+    if (j != NULL)
+        write_forced(import, j);
+    else if (output == 0)
+        print_forced(import);
 }

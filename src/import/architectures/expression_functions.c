@@ -3,6 +3,7 @@
 #include "import/architectures/expression_functions.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -437,7 +438,7 @@ static gufo_status compute_index(expression_call *c, term *out, gufo_error *erro
     return status;
 }
 
-/* The texts of a list, one after the other. */
+/* The texts and whole numbers of a list, one after the other. */
 static gufo_status compute_join(expression_call *c, term *out, gufo_error *error)
 {
     const gufo_allocator *allocator = c->scope->config->allocator;
@@ -447,8 +448,13 @@ static gufo_status compute_join(expression_call *c, term *out, gufo_error *error
 
     for (size_t i = 0; status == GUFO_OK && i < json_array_size(list->json); i++) {
         term part = term_of_json(json_array_get(list->json, i));
+        char digits[24];
         void *room;
 
+        if (part.kind == TERM_INTEGER) {
+            (void)snprintf(digits, sizeof digits, "%" PRId64, part.integer);
+            part = (term){.kind = TERM_TEXT, .text = gufo_str_of(digits)};
+        }
         status = check_text(&part, error);
         room = status == GUFO_OK ? buffer_extend(&joined, part.text.len) : NULL;
         if (status == GUFO_OK && room == NULL)
@@ -650,6 +656,19 @@ static gufo_status compute_count(expression_call *c, term *out, gufo_error *erro
     return status;
 }
 
+/* The same of the checkpoint, whatever becomes of its tensors. */
+static gufo_status compute_stored(expression_call *c, term *out, gufo_error *error)
+{
+    const checkpoint *from = c->scope->checkpoint;
+    int64_t count = 0;
+    gufo_status status = check_text(&c->arguments[0], error);
+
+    for (uint64_t i = 0; status == GUFO_OK && from != NULL && i < from->tensor_count; i++)
+        count += pattern_matches(c->arguments[0].text, from->tensors[i].name, NULL);
+    *out = term_of_integer(count);
+    return status;
+}
+
 /* The id of a token of the vocabulary that was read, absent without one. */
 static gufo_status compute_token(expression_call *c, term *out, gufo_error *error)
 {
@@ -710,6 +729,7 @@ static const expression_function functions[] = {
     {"made", 1, 1, false, compute_made},
     {"dimension", 2, 2, false, compute_dimension},
     {"count", 1, 1, false, compute_count},
+    {"stored", 1, 1, false, compute_stored},
     {"token", 1, 1, false, compute_token},
 };
 

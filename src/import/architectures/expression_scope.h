@@ -5,11 +5,13 @@
 #include "gufo/document.h"
 #include "import/architectures/config.h"
 #include "import/architectures/expression_term.h"
+#include "import/containers/checkpoint.h"
 
 typedef struct expression_scope {
     const model_config *config;
     json_t *fields;                /* those of `config`, or those that the keys see */
     const gufo_document *document; /* with the keys that were written so far; NULL: none */
+    const checkpoint *checkpoint;  /* NULL: not wanted */
     uint32_t file_type;
     /* Gets the fields of the configuration that have a value and are asked for, by their names in the
      * file; NULL: not wanted. */

@@ -144,7 +144,7 @@ static void keep_failure(judging *j, const gufo_finding *finding, const struct r
     put_key(j->c, finding, row, j->key);
 }
 
-static void warn(judging *j, const gufo_finding *finding, const struct rule_row *row)
+static void warn(judging *j, const gufo_finding *finding, const struct rule_row *row, bool forced)
 {
     char key[GUFO_KEY_NAME_SIZE], fields[FIELDS_SIZE];
 
@@ -152,6 +152,8 @@ static void warn(judging *j, const gufo_finding *finding, const struct rule_row 
     name_fields(j->c, key, fields);
     j->status = import_warn(&j->c->base, j->error, "%s%s%s", fields, fields[0] != '\0' ? ": " : "",
                             finding->message);
+    if (j->status == GUFO_OK && forced)
+        j->status = import_note_forced(&j->c->base, j->error);
 }
 
 /* Warnings about keys and tensors of the architecture, too: its configuration is the place for them. */
@@ -169,7 +171,7 @@ static void take_finding(void *context, const gufo_finding *finding)
     if (fails && !is_forced(j->c))
         keep_failure(j, finding, row);
     else if (fails || warns)
-        warn(j, finding, row);
+        warn(j, finding, row, fails);
 }
 
 static void name_fields_of(const judging *j, size_t index, char out[FIELDS_SIZE])
@@ -251,6 +253,17 @@ static gufo_status fail_field(const conversion *c, const char *fields, const cha
     return import_advise(status, GUFO_ADVICE_FORCE, error);
 }
 
+/* A field that is wrong: an error, or a warning that is noted. */
+static gufo_status blame(conversion *c, const char *fields, const char *sentence, gufo_error *error)
+{
+    gufo_status status;
+
+    if (!is_forced(c))
+        return fail_field(c, fields, sentence, error);
+    status = import_warn(&c->base, error, "%s: %s", fields, sentence);
+    return status == GUFO_OK ? import_note_forced(&c->base, error) : status;
+}
+
 static gufo_status fail(judging *j)
 {
     const witness *worst;
@@ -314,15 +327,17 @@ static gufo_status doubt(void *context, const rule *row, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     name_field(&scope, row->key, field);
-    return strcmp(row->type, "error") == 0 && !is_forced(c)
-               ? fail_field(c, field, sentence, error)
+    return strcmp(row->type, "error") == 0
+               ? blame(c, field, sentence, error)
                : import_warn(&c->base, error, "%s: %s", field, sentence);
 }
 
 static gufo_status judge_fields(conversion *c, gufo_error *error)
 {
-    const expression_scope scope = {
-        .config = &c->config, .fields = c->config.edited, .document = c->base.document};
+    const expression_scope scope = {.config = &c->config,
+                                    .fields = c->config.edited,
+                                    .document = c->base.document,
+                                    .checkpoint = &c->checkpoint};
     gufo_status status = rules_apply(&scope, c->config.architecture, "check", doubt, c, error);
 
     return status == GUFO_OK ? rules_apply(&scope, "@all", "check", doubt, c, error) : status;
@@ -348,8 +363,7 @@ static gufo_status fail_rows(conversion *c, uint64_t count, gufo_error *error)
     list_fields(size, fields);
     json_decref(size);
     (void)snprintf(sentence, sizeof sentence, "the embedding has %" PRIu64 " rows", count);
-    return is_forced(c) ? import_warn(&c->base, error, "%s: %s", fields, sentence)
-                        : fail_field(c, fields, sentence, error);
+    return blame(c, fields, sentence, error);
 }
 
 /* Frameworks refuse an embedding of another size than the configuration says, but not all architectures

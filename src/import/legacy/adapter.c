@@ -263,19 +263,6 @@ static gufo_status set_architecture(conversion *c, gufo_str given, gufo_error *e
                : refuse(error, GUFO_E_ARGUMENT, "no rules for the architecture %s", QUOTED(arch));
 }
 
-/* Says in the report and in the file that the architecture is a guess. */
-static gufo_status note_guess(conversion *c, gufo_error *error)
-{
-    const gufo_str key = gufo_str_of(ARCHITECTURE_KEY);
-    const gufo_items keys = {GUFO_VALUE_STRING, 1, &key};
-    gufo_status status = gufo_document_set_array(c->base.document, "gufo.assumed", &keys, error);
-
-    return status == GUFO_OK
-               ? import_add_setting(&c->base, key, GUFO_SETTING_ASSUMED, true, GUFO_VALUE_STRING,
-                                    "nearly all adapters of that time are for LLaMA", error)
-               : status;
-}
-
 static gufo_status open_file(conversion *c, const char *path, const gufo_legacy_options *options,
                              gufo_error *error)
 {
@@ -298,7 +285,11 @@ static gufo_status open_file(conversion *c, const char *path, const gufo_legacy_
     if (status == GUFO_OK)
         status = set_keys(c, error);
     if (status == GUFO_OK && given.len == 0)
-        status = note_guess(c, error);
+        status = import_add_setting(&c->base, gufo_str_of(ARCHITECTURE_KEY), GUFO_SETTING_ASSUMED,
+                                    true, GUFO_VALUE_STRING,
+                                    "nearly all adapters of that time are for LLaMA", error);
+    if (status == GUFO_OK)
+        status = import_name_assumed(&c->base, error);
     if (status == GUFO_OK)
         status = import_set_entries(&c->base, options->known, error);
     set_facts(c);

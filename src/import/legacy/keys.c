@@ -565,6 +565,8 @@ gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *option
     if (status == GUFO_OK)
         status = set_tokenizer(&f, error);
     if (status == GUFO_OK)
+        status = import_name_assumed(&im->base, error);
+    if (status == GUFO_OK)
         status = set_known(&f, error);
     return status == GUFO_OK && (options->known != NULL || options->vocabulary != NULL)
                ? check_given_tokens(&f, error)

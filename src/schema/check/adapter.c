@@ -102,34 +102,11 @@ static void compare(check_context *c, const gufo_tensor *a, const gufo_tensor *b
                       "the adapter changes tensor %s, whose name is not known", QUOTED(base));
 }
 
-/* An old file did not say it. */
-static void check_assumed(check_context *c)
-{
-    static const char key[] = "general.architecture";
-    gufo_array_iter iter;
-    gufo_value name;
-    gufo_entry entry;
-
-    if (!gufo_metadata_find(c->model, "gufo.assumed", &entry) ||
-        entry.value.type != GUFO_VALUE_ARRAY || entry.value.as.array.type != GUFO_VALUE_STRING)
-        return;
-    iter = gufo_array_start(&entry.value.as.array);
-    while (gufo_array_next(&iter, &name))
-        if (gufo_str_equal(name.as.str, gufo_str_of(key))) {
-            schema_report(c, RULE_ADAPTER_ASSUMED, at_entry(&entry),
-                          "the architecture %s is assumed: the file that the adapter comes from "
-                          "does not say it",
-                          QUOTED(c->architecture));
-            return;
-        }
-}
-
 void schema_check_adapter(check_context *c)
 {
     static const pair_rules pairs = {{".lora_a", ".lora_b"}, RULE_ADAPTER_PAIR, look_at, compare};
 
     check_adapter_type(c);
     check_alpha(c);
-    check_assumed(c);
     schema_check_pairs(c, &pairs);
 }

@@ -271,6 +271,25 @@ static void check_alignment(check_context *c)
                       alignment);
 }
 
+/* ---- assumed values ------------------------------------------------------------------------- */
+
+static void check_assumed(check_context *c)
+{
+    gufo_array_iter iter;
+    gufo_value key;
+    gufo_entry list, entry;
+
+    if (!gufo_metadata_find(c->model, "gufo.assumed", &list) ||
+        list.value.type != GUFO_VALUE_ARRAY || list.value.as.array.type != GUFO_VALUE_STRING)
+        return;
+    iter = gufo_array_start(&list.value.as.array);
+    while (gufo_array_next(&iter, &key))
+        if (gufo_metadata_find_str(c->model, key.as.str, &entry))
+            schema_report(c, RULE_ASSUMED, at_entry(&entry),
+                          "key %s is assumed: the file that this one comes from does not say it",
+                          QUOTED(key.as.str));
+}
+
 void schema_check_general(check_context *c)
 {
     check_texts(c);
@@ -278,6 +297,7 @@ void schema_check_general(check_context *c)
     check_groups(c);
     if (c->status == GUFO_OK) {
         check_alignment(c);
+        check_assumed(c);
         schema_check_weights(c);
     }
 }
