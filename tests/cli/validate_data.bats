@@ -88,9 +88,9 @@ m.gguf: invalid: 1 error"
     has 'warning G517 data-zero: the data of tensor "c" seems to be all zero'
     dd if=/dev/zero of=m.gguf bs=40000 seek=$((size - 40000)) oflag=seek_bytes count=1 conv=notrunc status=none
     run -0 gufo validate m.gguf
-    has 'warning G517 data-zero: the last 32 KiB, with 2 of 3 tensors, seem to be zeros: did the download finish?'
+    has 'warning G517 data-zero: the last 32 KB, with 2 of 3 tensors, seem to be zeros: did the download finish?'
     run -1 gufo validate --data m.gguf
-    has "byte $((size - 40000)): error G804 data-missing: the last 39 KiB, with 2 tensors, are zeros: the download did not finish"
+    has "byte $((size - 40000)): error G804 data-missing: the last 40 KB, with 2 tensors, are zeros: the download did not finish"
 }
 
 @test "validate: what a server has sent in place of a file is named" {
@@ -100,6 +100,10 @@ m.gguf: invalid: 1 error"
     printf '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>' >b.gguf
     run -3 gufo show b.gguf
     has 'an XML document, as stores answer instead of the file: it says why'
+    # A ZIP archive is PyTorch's where it has data.pkl.
+    printf 'PK\003\004%026dPK\005\006%012d\036%05d' 0 0 0 | tr 0 '\000' >c.gguf
+    run -3 gufo show c.gguf
+    same 'gufo: c.gguf: byte 0: not a GGUF file: it is a ZIP archive'
 }
 
 @test "validate --data: what cannot be decoded is reported with -v" {

@@ -465,6 +465,10 @@ static void test_archives(void **state)
     check_refused(GUFO_E_MALFORMED, "byte order");
     put_parts((zip_part[]){zero}, 1);
     check_refused(GUFO_E_TYPE, "without data.pkl");
+    assert_null(checkpoint_recognise(path.text));
+    /* The pickle is a member like others, wherever it is; without a directory nobody knows. */
+    put_parts((zip_part[]){zero, one, pickle}, 3);
+    assert_string_equal(checkpoint_recognise(path.text), "PyTorch");
     builder_free(&p);
 }
 

@@ -21,9 +21,9 @@ typedef struct signature {
 /* Exact first bytes. */
 static const signature signatures[] = {
     SIGNATURE("version https://git-lfs", "a Git LFS pointer; the model itself was not downloaded"),
-    SIGNATURE("PK\003\004", "a zip archive (PyTorch checkpoints are zip archives too)"),
-    SIGNATURE("PK\005\006", "an empty zip archive"),
-    SIGNATURE("PK\007\010", "a zip archive in several parts"),
+    SIGNATURE("PK\003\004", "a ZIP archive"),
+    SIGNATURE("PK\005\006", "an empty ZIP archive"),
+    SIGNATURE("PK\007\010", "a ZIP archive in several parts"),
     SIGNATURE("lmgg", "a legacy GGML model (unversioned)"),
     SIGNATURE("fmgg", "a legacy GGMF model"),
     SIGNATURE("tjgg", "a legacy GGJT model"),
@@ -116,6 +116,17 @@ static bool is_zero(const unsigned char *data, size_t size)
     return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 
+/* The first member of a PyTorch checkpoint is NAME/data.pkl; its name is behind 30 bytes of other fields. */
+static bool is_torch(const unsigned char *data, size_t size)
+{
+    static const char member[] = "/data.pkl";
+    enum { NAME = 30, NAME_SIZE = 26, LEN = sizeof member - 1 };
+    size_t end = size >= NAME ? NAME + (size_t)load_u16(data + NAME_SIZE, bytes_swapped(false)) : 0;
+
+    return end >= NAME + LEN && end <= size && memcmp(data, "PK\003\004", 4) == 0 &&
+           memcmp(data + end - LEN, member, LEN) == 0;
+}
+
 /* Its text gives the magic number as 0x47475546, which puts the last letter first. */
 static bool is_swapped_draft(const unsigned char *data, size_t size)
 {
@@ -132,6 +143,8 @@ const char *gufo_recognise(const void *data, size_t size)
         return "nothing but zeros, as an interrupted download leaves them";
     if (is_swapped_draft(data, size))
         return DRAFT_KIND;
+    if (is_torch(data, size))
+        return "a PyTorch checkpoint (a ZIP archive)";
     kind = match_signature(data, size);
     if (kind == NULL && is_safetensors(data, size))
         kind = "a safetensors file";

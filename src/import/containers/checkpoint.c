@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -207,6 +206,23 @@ void checkpoint_close(checkpoint *c)
     *c = (checkpoint){.allocator = c->allocator};
 }
 
+/* Takes over the descriptor. */
+static const struct container_row *container_of_file(int fd)
+{
+    const struct container_row *container = NULL;
+    uint8_t start[START_SIZE];
+    size_t size;
+    source s;
+
+    if (source_open_fd(&s, fd, false, 0, mem_allocator(NULL), NULL) == GUFO_OK &&
+        source_read_fd(fd, 0, start, sizeof start, &size, NULL) == GUFO_OK)
+        container = container_of(start, size);
+    if (container != NULL && container->read == torch_zip_read && !torch_zip_may_read(&s))
+        container = NULL;
+    source_close(&s);
+    return container;
+}
+
 const char *checkpoint_recognise(const char *path)
 {
     static const char *const layouts[] = {[CHECKPOINT_HUGGINGFACE] = "Hugging Face model",
@@ -214,8 +230,6 @@ const char *checkpoint_recognise(const char *path)
                                           [CHECKPOINT_ADAPTER] = "PEFT adapter"};
     const struct container_row *container = NULL;
     checkpoint_layout layout;
-    uint8_t start[START_SIZE];
-    size_t size;
     int fd;
 
     if (is_folder(path))
@@ -223,9 +237,7 @@ const char *checkpoint_recognise(const char *path)
     if (str_ends(gufo_str_of(path), ".index.json"))
         return "Hugging Face model";
     fd = open_regular(path, NULL);
-    if (fd >= 0 && source_read_fd(fd, 0, start, sizeof start, &size, NULL) == GUFO_OK)
-        container = container_of(start, size);
     if (fd >= 0)
-        (void)close(fd);
+        container = container_of_file(fd);
     return container != NULL ? container->name : NULL;
 }

@@ -64,7 +64,7 @@ static gufo_status find_pickle(archive *a)
     }
     if (a->pickle == NULL)
         return refuse(a->error, GUFO_E_TYPE,
-                      "a zip archive without data.pkl, so not a file of PyTorch");
+                      "a ZIP archive without data.pkl, so not a file of PyTorch");
     return GUFO_OK;
 }
 
@@ -194,6 +194,16 @@ gufo_status torch_zip_read(checkpoint *c, uint32_t file, gufo_error *error)
         status = read_pickle(&a);
     zip_free(&a.zip);
     return status;
+}
+
+/* Archives without a directory are incomplete, and may have been anything. */
+bool torch_zip_may_read(const source *s)
+{
+    archive a = {0};
+    bool may = zip_read(&a.zip, s, s->allocator, NULL) != GUFO_OK || find_pickle(&a) != GUFO_E_TYPE;
+
+    zip_free(&a.zip);
+    return may;
 }
 
 bool torch_zip_recognise(const uint8_t *bytes, size_t size)

@@ -66,7 +66,7 @@ static gufo_status find_end(const source *s, const uint8_t *tail, size_t size, c
             return GUFO_OK;
     }
     return fail_with(error, GUFO_E_TRUNCATED, s->size,
-                     "the zip archive has no directory at its end: it is not complete");
+                     "the ZIP archive has no directory at its end: it is not complete");
 }
 
 /* The record of zip64, where there is a locator before the end. */
@@ -169,7 +169,7 @@ static gufo_status read_entry(const zip_members *zip, uint64_t *at, zip_member *
 
     if (left < ENTRY_SIZE || !begins(entry, entry_magic))
         return fail_with(error, GUFO_E_MALFORMED, place,
-                         "this is not the entry of a member of the zip archive");
+                         "this is not the entry of a member of the ZIP archive");
     name = u16(entry + 28);
     extra = u16(entry + 30);
     comment = u16(entry + 32);
