@@ -117,19 +117,22 @@ make_unnamed_shards() {
     run -0 gufo name a-7B-v1.0-00003-of-00003.gguf
 }
 
-@test "name: letters outside ASCII stay, an unknown size leaves no second hyphen" {
+@test "name: letters outside ASCII stay, a vocabulary has no parameters, an unknown size leaves no second hyphen" {
     make_gguf m.gguf kv general.name string 'Modèle 7b Été' tensor a 0 4 16
     run -0 --separate-stderr gufo name --suggest m.gguf
     same Modèle-0.004K-Été-v1.0-F32.gguf
     same_error "gufo: m.gguf: warning: Modèle-0.004K-Été-v1.0-F32.gguf does not conform: \"è\" at byte 3 is refused: a base name begins with ASCII letters, digits and blanks"
     make_gguf m.gguf kv general.name string '通义千问'
     run -0 gufo name --suggest -q m.gguf
-    same 通义千问-v1.0-vocab.gguf
+    same 通义千问-0B-v1.0-vocab.gguf
     run -0 gufo name --rename -q m.gguf
-    [ "$(ls -A)" = 通义千问-v1.0-vocab.gguf ]
+    [ "$(ls -A)" = 通义千问-0B-v1.0-vocab.gguf ]
     make_gguf m.gguf kv general.name string Foo
     run -0 --separate-stderr gufo name --suggest --json m.gguf
-    has '"suggested":"Foo-v1.0-vocab.gguf","suggested_reason":"the size label is missing before the version, such as 7B or 8x7B"}'
+    has '"suggested":"Foo-0B-v1.0-vocab.gguf"}'
+    make_gguf m.gguf kv general.type string mmproj kv general.name string Foo tensor a 0 4 16
+    run -0 --separate-stderr gufo name --suggest --json m.gguf
+    has '"suggested":"mmproj-Foo-v1.0-F32.gguf","suggested_reason":"the size label is missing before the version, such as 7B or 8x7B"}'
 }
 
 @test "name: renaming one file" {

@@ -40,6 +40,8 @@ state() {
     for row in \
         'convert my-model' \
         'convert my-model out' \
+        'convert --vocab-only my-model' \
+        'convert --vocab-only my-model out' \
         'convert my-model out Q8_0,Q4_0' \
         'convert my-model --target-bpw 6' \
         'quantize ggml-model-f16.gguf Q4_K_M' \

@@ -135,6 +135,9 @@ static void make_size(draft *d)
     if (d->size.len == 0 ||
         name_sizes_agree(name_text_view(&d->size), name_text_view(&d->title.size)))
         d->size = d->title.size;
+    /* The convention wants a size of every file; a vocabulary has no parameters. */
+    if (d->size.len == 0 && d->type.len > 0 && gufo_tensor_count(d->model) == 0)
+        name_set(&d->size, gufo_str_of("0B"));
 }
 
 /* Only what has a size label can have a fine tune; without one it goes to the base name. */

@@ -548,7 +548,7 @@ static const model models[] = {
      1,
      {{"a.weight.lora_a", GUFO_TYPE_F16, 2, {4096, 8}},
       {"a.weight.lora_b", GUFO_TYPE_F16, 2, {8, 2000}}}},
-    {"gpt-2-v1.0-vocab.gguf", {{"general.name", "gpt-2"}}, 1, {{NULL, 0, 0, {0}}}},
+    {"gpt-2-0B-v1.0-vocab.gguf", {{"general.name", "gpt-2"}}, 1, {{NULL, 0, 0, {0}}}},
     {"gpt-2-124M-v3-vocab.gguf",
      {{"general.name", "gpt-2"}, {"general.size_label", "124M"}, {"general.version", "V3"}},
      1,
