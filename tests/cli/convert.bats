@@ -128,9 +128,9 @@ END
     make_folder m
     run -0 --separate-stderr gufo convert m m.gguf q8_0
     [[ $stderr == 'gufo: m: warning: tokenizer.json gives other ids than readers of the GGUF file for 17 of 209 texts, such as "'*'"; its normalizer: NFC' ]]
-    [ "${lines[0]}" = 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB' ]
+    [ "${lines[0]}" = 'm as Q8_0, m.gguf: 215 KB of tensors become 115 KB' ]
     run -0 gufo convert m x.gguf q8_0 --dry-run
-    has 'm as Q8_0: 210.2 KiB of tensors become 112.4 KiB'
+    has 'm as Q8_0, x.gguf: 215 KB of tensors become 115 KB'
     run -0 --separate-stderr gufo convert m x.gguf q8_0 --dry-run --json
     [[ "$output" == '{"path":"m","output":null,"type":"Q8_0",'* ]]
     has '{"name":"blk.0.attn_q.weight","dims":[64,64],"from":"BF16","to":"Q8_0",'

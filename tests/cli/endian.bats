@@ -10,7 +10,7 @@ load common
 @test "endian: there and back" {
     "$GUFO_EXAMPLES/make_sample" sample.gguf
     run -0 gufo endian sample.gguf big.gguf --to big
-    same 'big.gguf: 241.9 KiB, 21 tensors'
+    same 'big.gguf: 248 KB, 21 tensors'
     run -0 gufo validate --level structure big.gguf
     run -0 gufo show big.gguf
     has 'GGUF v3, big-endian'

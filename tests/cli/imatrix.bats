@@ -230,7 +230,7 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     run -2 gufo imatrix
     same 'gufo: the subcommand is missing: show, merge or convert (see gufo help imatrix)'
     run -2 gufo imatrix shwo m.dat
-    same "gufo: unknown subcommand 'shwo'; use show, merge or convert (see gufo help imatrix)"
+    same "gufo: unknown subcommand 'shwo'; did you mean 'show'? (see gufo help imatrix)"
     run -2 gufo imatrix show
     run -2 gufo imatrix merge out.gguf
     run -2 gufo imatrix convert m.dat

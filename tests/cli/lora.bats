@@ -43,7 +43,7 @@ numbers() {
     make_adapter a.gguf
     run -0 --separate-stderr gufo lora merge base.gguf a.gguf -o out.gguf
     [ -z "$stderr" ]
-    has 'base.gguf with 1 adapter: 48 bytes of tensors become 48 bytes'
+    has 'base.gguf with 1 adapter, out.gguf: 48 bytes of tensors become 48 bytes'
     files base.gguf a.gguf out.gguf
     run -0 numbers out.gguf
     same ' 40e00000 41500000 41100000 41880000 ' # 7 13 9 17
@@ -63,7 +63,7 @@ numbers() {
     make_base
     make_adapter a.gguf
     run -0 gufo lora merge base.gguf a.gguf --type F16 -o out.gguf
-    has 'base.gguf with 1 adapter as F16: '
+    has 'base.gguf with 1 adapter as F16, out.gguf: '
     run -0 gufo get out.gguf general.file_type
     same 1
     run -0 gufo lora merge -q base.gguf a.gguf f16 -o last.gguf # TYPE as the last word

@@ -20,7 +20,7 @@ nothing_new() {
 @test "merge: gives back the file that was split" {
     shards
     run -0 gufo merge s-00001-of-00003.gguf out.gguf
-    same 'out.gguf: 241.9 KiB, 21 tensors'
+    same 'out.gguf: 248 KB, 21 tensors'
     cmp out.gguf sample.gguf
     run -0 gufo merge --json --force s-00001-of-00003.gguf -o out.gguf
     has '"outputs":[{"path":"out.gguf","size":247744,"tensors":21}]'

@@ -45,7 +45,7 @@ data() {
     make_legacy old.bin type q4_0
     run -0 --separate-stderr gufo migrate old.bin new.gguf
     same_error ''
-    [ "${lines[0]}" = 'old.bin: llama, GGJT version 1, 46.8 KiB, 262 tokens' ]
+    [ "${lines[0]}" = 'old.bin: llama, GGJT version 1, 47.9 KB, 262 tokens' ]
     has '
   llama.embedding_length           OLD    64
 '
@@ -59,7 +59,7 @@ Tensors (12)
   Q4_0  Q4_0        9      9              0
   F32   F32         3      3              0
 new.gguf: '
-    has ' KiB, 12 tensors
+    has ' KB, 12 tensors
 new.gguf: valid: 0 errors, '
     [[ "${lines[-1]}" == *' warning'* ]]
     # The file says what is a guess, and no longer what was given.

@@ -72,7 +72,7 @@ widths() {
     start 80 "$@"
     start 50 "$@"
     look 120 '[# ]{30}'
-    look 80 '[# ]{10,28}'
+    look 80 '[# ]{10,30}'
     look 50 '[# ]{10,28}'
     finish
 }
@@ -139,11 +139,11 @@ EOF
     make_gguf in.gguf nopad tensor a.weight 0 4096x16384 0
     truncate -s +256M in.gguf
     start 80 extract in.gguf a.weight -o out.raw
-    look 80 '[# ]{10,28}'
+    look 80 '[# ]{10,30}'
     for ((i = 0; i < 1000; i++)); do
         shown=$(terminal capture-pane -p -t w80)
         [[ $shown != *after* ]] || break
         sleep 0.02
     done
-    [ "$shown" = $'before\nout.raw: 256.0 MiB, 1 tensor\nafter' ]
+    [ "$shown" = $'before\nout.raw: 268 MB, 1 tensor\nafter' ]
 }

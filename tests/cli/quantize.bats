@@ -32,7 +32,7 @@ need_patterns() {
     sample
     run -0 --separate-stderr gufo quantize sample.gguf out.gguf Q8_0
     [ "${#stderr_lines[@]}" -eq 0 ]
-    has 'sample.gguf as Q8_0: 234.0 KiB of tensors become'
+    has 'sample.gguf as Q8_0, out.gguf: 240 KB of tensors become'
     has 'Relative RMSE'
     run -0 gufo validate --level structure out.gguf
     same 'out.gguf: valid'
@@ -456,7 +456,7 @@ need_patterns() {
     need_terminal
     run -0 on_terminal sh -c "'$GUFO' quantize --force sample.gguf out.gguf Q8_0 >/dev/null"
     has ' % ['
-    has ' of 234.0 KiB'
+    has ' of 240 KB'
     run -0 on_terminal sh -c "'$GUFO' quantize -q --force sample.gguf out.gguf Q8_0"
     lacks ' % ['
 }
@@ -494,7 +494,7 @@ need_patterns() {
     sample
     mkdir models
     run -0 --separate-stderr gufo quantize sample.gguf --to models Q4_K_M,q8_0,F32 2
-    has 'sample.gguf as Q4_K_M, models/gufo-sample-119K-v1.0-Q4_K_M.gguf: 234.0 KiB of tensors become'
+    has 'sample.gguf as Q4_K_M, models/gufo-sample-119K-v1.0-Q4_K_M.gguf: 240 KB of tensors become'
     has 'sample.gguf as Q8_0, models/gufo-sample-119K-v1.0-Q8_0.gguf: '
     [[ "$stderr" == *'warning: Q4_K_M: 13 tensors get Q5_0 instead of Q4_K ('* ]]
     cd models
@@ -612,7 +612,7 @@ need_patterns() {
     gufo quantize -q sample.gguf mixed.gguf Q4_K_M
     run -0 --separate-stderr gufo quantize sample.gguf --types-from mixed.gguf out.gguf
     same_error ''
-    has 'sample.gguf as mixed.gguf: 234.0 KiB of tensors become 91.8 KiB'
+    has 'sample.gguf as mixed.gguf, out.gguf: 240 KB of tensors become 94.0 KB'
     cmp mixed.gguf out.gguf
     run -0 gufo quantize -q --dry-run --types-from mixed.gguf sample.gguf none.gguf
     has 'blk.0.attn_q.weight       64 x 64   F16      Q5_0'

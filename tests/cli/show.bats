@@ -312,7 +312,7 @@ make_rich() {
     has '  Parameters        1.24 B (1,235,000,000)'
     has '  Quantization      Q4_K_M (F16 1)'
     has '  Bits per weight   16.00'
-    has '2.3 GiB'
+    has '2.47 GB'
 }
 
 @test "show: heads by block" {
@@ -333,7 +333,7 @@ make_rich() {
     run -0 gufo show --tensors m.gguf
     [ "${lines[0]}" = "m.gguf" ]
     [ "${lines[1]}" = "Tensors (2)" ]
-    [ "${lines[2]}" = "  token_embd.weight  F32  32 x 10   576    1.2 KiB" ]
+    [ "${lines[2]}" = "  token_embd.weight  F32  32 x 10   576    1.28 KB" ]
     [ "${lines[3]}" = "  output.weight      F16  32 x 10  1856  640 bytes" ]
     run -0 gufo show --metadata='*count*' m.gguf
     [ "${lines[1]}" = "Metadata (3 of 8)" ]
@@ -367,7 +367,7 @@ make_rich() {
   Architecture      llama
   Parameters        256
   Quantization      F16 (F16 1)
-  Size              2.7 KiB (2,784 bytes)
+  Size              2.78 KB (2,784 bytes)
   Bits per weight   16.00
   Context length    131,072
   Embedding length  64

@@ -15,7 +15,7 @@ sample() {
     sample
     run -0 gufo split sample.gguf s --max-tensors 8
     [ "${#lines[@]}" -eq 3 ]
-    [[ "${lines[0]}" == "s-00001-of-00003.gguf: "*" KiB, 8 tensors" ]]
+    [[ "${lines[0]}" == "s-00001-of-00003.gguf: "*" KB, 8 tensors" ]]
     [[ "${lines[2]}" == *", 5 tensors" ]]
     run -0 gufo validate --level structure s-0000?-of-00003.gguf
     run -0 gufo split --json sample.gguf b --max-size 60K

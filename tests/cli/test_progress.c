@@ -17,8 +17,8 @@ bool signals_stopped(void)
     return false;
 }
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
+#define MB UINT64_C(1000000)
+#define GB UINT64_C(1000000000)
 
 static const char *line_of(size_t columns, uint64_t done, uint64_t total, double rate)
 {
@@ -38,26 +38,27 @@ static void test_known_lines(void **state)
         double rate;
         const char *line;
     } rows[] = {
-        {119, 3 * GIB, 7 * GIB, 310.0 * (double)MIB,
-         " 42 % [############                  ]  3.0 GiB of 7.0 GiB  310.0 MiB/s  0:13 left"},
-        {79, 3 * GIB, 7 * GIB, 310.0 * (double)MIB,
-         " 42 % [###########                ]  3.0 GiB of 7.0 GiB  310.0 MiB/s  0:13 left"},
-        {49, 3 * GIB, 7 * GIB, 310.0 * (double)MIB,
-         " 42 % [####      ]  3.0 GiB of 7.0 GiB  0:13 left"},
-        {40, 3 * GIB, 7 * GIB, 310.0 * (double)MIB, " 42 % [#########            ]  0:13 left"},
-        {20, 3 * GIB, 7 * GIB, 310.0 * (double)MIB, " 42 %  0:13 left"},
-        {10, 3 * GIB, 7 * GIB, 310.0 * (double)MIB, " 42 %"},
-        {5, 3 * GIB, 7 * GIB, 310.0 * (double)MIB, " 42 %"},
-        {4, 3 * GIB, 7 * GIB, 310.0 * (double)MIB, ""},
-        {79, 0, 7 * GIB, 0, "  0 % [                              ]  0 bytes of 7.0 GiB"},
+        {119, 3 * GB, 7 * GB, 310.0 * (double)MB,
+         " 42 % [############                  ]  3.00 GB of 7.00 GB  310 MB/s  0:12 left"},
+        {79, 3 * GB, 7 * GB, 310.0 * (double)MB,
+         " 42 % [############                  ]  3.00 GB of 7.00 GB  310 MB/s  0:12 left"},
+        {49, 3 * GB, 7 * GB, 310.0 * (double)MB,
+         " 42 % [####      ]  3.00 GB of 7.00 GB  0:12 left"},
+        {40, 3 * GB, 7 * GB, 310.0 * (double)MB, " 42 % [####       ]  310 MB/s  0:12 left"},
+        {38, 3 * GB, 7 * GB, 310.0 * (double)MB, " 42 % [########           ]  0:12 left"},
+        {20, 3 * GB, 7 * GB, 310.0 * (double)MB, " 42 %  0:12 left"},
+        {10, 3 * GB, 7 * GB, 310.0 * (double)MB, " 42 %"},
+        {5, 3 * GB, 7 * GB, 310.0 * (double)MB, " 42 %"},
+        {4, 3 * GB, 7 * GB, 310.0 * (double)MB, ""},
+        {79, 0, 7 * GB, 0, "  0 % [                              ]  0 bytes of 7.00 GB"},
         {79, 0, 0, 0, "100 % [##############################]  0 bytes of 0 bytes"},
-        {79, GIB, GIB, 1,
-         "100 % [#############################]  1.0 GiB of 1.0 GiB  1 bytes/s  0:00 left"},
-        {79, 1, 7300 * GIB, 1e6 * (double)MIB,
-         "  0 % [                           ]  1 bytes of 7.1 TiB  976.6 GiB/s  0:07 left"},
-        {99, 1, GIB, 20000,
-         "  0 % [                              ]  1 bytes of 1.0 GiB  19.5 KiB/s  14:54:47 left"},
-        {79, 1, GIB, 0.001, "  0 % [                              ]  1 bytes of 1.0 GiB"},
+        {79, GB, GB, 1,
+         "100 % [#############################]  1.00 GB of 1.00 GB  1 bytes/s  0:00 left"},
+        {79, 1, 7300 * GB, 1e6 * (double)MB,
+         "  0 % [                             ]  1 bytes of 7.30 TB  1.00 TB/s  0:07 left"},
+        {99, 1, GB, 20000,
+         "  0 % [                              ]  1 bytes of 1.00 GB  20.0 KB/s  13:53:19 left"},
+        {79, 1, GB, 0.001, "  0 % [                              ]  1 bytes of 1.00 GB"},
     };
 
     (void)state;
@@ -71,7 +72,7 @@ static void test_known_lines(void **state)
 /* Wider terminals show no less. */
 static void test_every_width(void **state)
 {
-    static const uint64_t totals[] = {1, 1023, 1023 * MIB, 1023 * GIB, UINT64_MAX};
+    static const uint64_t totals[] = {1, 1023, 1023 * MB, 1023 * GB, UINT64_MAX};
     static const double rates[] = {0, 1e-9, 1, 1023, 1.07e9, 1e18};
 
     (void)state;

@@ -111,6 +111,10 @@ static void wrapped(void **state)
     check_wrapped("1,2,3,4,5", 0, 1, 5, "1,2,\n 3,4,\n 5");
     check_wrapped("100,102,104", 0, 1, 9, "100,102,\n 104");
     check_wrapped("at 131,072 bytes", 0, 1, 8, "at\n 131,072\n bytes");
+    check_wrapped("about 80.0 MB), left", 0, 0, 10, "about\n80.0 MB),\nleft");
+    check_wrapped("of 1.5 GB more", 0, 0, 6, "of\n1.5 GB\nmore");
+    check_wrapped("has 12 % of", 0, 0, 6, "has\n12 %\nof");
+    check_wrapped("has 12 of", 0, 0, 6, "has 12\nof");
     /* What has no space is broken anywhere, but not inside a character; something is written even where
      * nothing fits. */
     check_wrapped("abcdefgh", 0, 1, 4, "abcd\n efg\n h");

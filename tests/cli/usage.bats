@@ -93,48 +93,111 @@ load common
     same_error "gufo: unknown command 'xylophone' (see gufo --help)"
 }
 
-@test "usage: what other programs call a command, an option or a file" {
-    run -0 gufo -V
-    [[ "${lines[0]}" == 'gufo '* ]]
-    while IFS='~' read -r word means; do
-        run -2 --separate-stderr gufo "$word" m.gguf
-        [[ "$stderr" == "gufo: unknown command '$word'; 'gufo $means"*' (see gufo --help)' ]]
-    done <<'END'
-info~show FILE'
-inspect~show FILE'
-dump~show -v FILE'
-check~validate FILE'
-cat~get FILE KEY'
-rm~edit --remove KEY FILE'
-set~edit --set KEY=VALUE FILE'
-version~--version'
-END
-    make_gguf model.gguf kv general.architecture string llama kv general.name string a
-    run -2 --separate-stderr gufo edit model.gguf general.name=b
-    same_error "gufo: 'general.name=b' is not an option; set a value with --set general.name=b (see gufo help edit)"
-    for order in '--set general.name b model.gguf' 'model.gguf --set general.name b'; do
-        # shellcheck disable=SC2086 # words
-        run -2 --separate-stderr gufo edit $order
-        same_error 'gufo: --set needs KEY=VALUE: --set general.name=b (see gufo help edit)'
-    done
-    run -3 --separate-stderr gufo show model.ggfu
-    same_error 'gufo: model.ggfu: cannot open: No such file or directory (did you mean model.gguf?)'
-    run -3 --separate-stderr gufo show "$PWD/modle.gguf"
-    [[ "$stderr" == *"(did you mean $PWD/model.gguf?)" ]]
-    run -3 --separate-stderr gufo show b.gguf
-    same_error 'gufo: b.gguf: cannot open: No such file or directory'
-    mkdir short
+# make_near: the files that the table of near misses names.
+make_near() {
+    "$GUFO_EXAMPLES/make_sample" model.gguf
+    gufo edit -q model.gguf -o chat.gguf \
+        --set-string 'tokenizer.chat_template={% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}'
+    mkdir dir short
+    "$GUFO_TEST_BIN/make_checkpoint" dir
+    gufo convert -q dir base.gguf 2>/dev/null
+    make_gguf lora.gguf kv general.architecture string qwen3 kv general.type string adapter \
+        kv adapter.type string lora kv adapter.lora.alpha float32 2 \
+        tensor blk.0.attn_q.weight.lora_a 0 64x2 512 tensor blk.0.attn_q.weight.lora_b 0 2x64 512
+    "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0
     touch short/a.gguf short/a.safetensors
-    for order in a.ggf a A.gguf a.bin; do
-        run -3 --separate-stderr gufo show "short/$order"
-        same_error "gufo: short/$order: cannot open: No such file or directory (did you mean short/a.gguf?)"
-    done
-    run -2 --separate-stderr gufo quantize Q4_K_M model.gguf out.gguf
-    same_error 'gufo: TYPE comes last: gufo quantize model.gguf out.gguf Q4_K_M (see gufo help quantize)'
-    run -3 --separate-stderr gufo quantize model.gguf missing/out.gguf Q8_0
-    same_error 'gufo: missing/out.gguf: the folder for it does not exist'
-    run -2 --separate-stderr gufo lora model.gguf adapter.gguf
-    same_error "gufo: unknown subcommand 'model.gguf'; use 'gufo lora merge BASE ADAPTER -o OUT' (see gufo help lora)"
+    echo '[{"role": "user", "content": "hi"}]' >list.json
+    echo '{"messages": [{"role": "user", "content": "hi"}], "tools": []}' >object.json
+    echo '{"role": "user", "content": "hi"}' >shape.json
+    echo '[{"role": "user", "content": "hi"}, 7]' >member.json
+    echo hello >p.txt
+    gufo hash --sha256 --no-tensors model.gguf >model.gguf.manifest
+    sum=$(sha256sum model.gguf)
+    sum=${sum%% *}
+}
+
+# Each line: exit status, command, and words of what it says, of which '*' is any part.
+@test "usage: near misses name what was meant, or do it" {
+    local status command words said code
+    make_near
+    while IFS='~' read -r status command words; do
+        words=${words//SUM/$sum}
+        said=$(eval "${command//SUM/$sum}" 2>&1 </dev/null) && code=0 || code=$?
+        # shellcheck disable=SC2053 # a pattern
+        [[ $code = "$status" && $said == *$words* ]] || { echo "$command: $code, $said"; return 1; }
+    done <<'END'
+0~gufo quantize --dry-run model.gguf q4km~model.gguf as Q4_K_M,
+0~gufo quantize --dry-run model.gguf Q4KM~model.gguf as Q4_K_M,
+0~gufo quantize --dry-run model.gguf q4_k_m~model.gguf as Q4_K_M,
+0~gufo quantize --dry-run model.gguf iq4nl~model.gguf as IQ4_NL,
+0~gufo quantize --dry-run model.gguf q80~model.gguf as Q8_0,
+0~gufo quantize --dry-run model.gguf Bf16~model.gguf as BF16,
+0~gufo explain q4km~file_type       Q4_K_M
+2~gufo quantize model.gguf 4bit~unknown type '4bit'; there are Q4_0, Q4_1, Q4_K_S, Q4_K_M,
+2~gufo quantize model.gguf 4-bit~unknown type '4-bit'; there are Q4_0,
+2~gufo quantize model.gguf int8~unknown type 'int8'; there are Q8_0
+2~gufo quantize model.gguf Q4~unknown type 'Q4'; there are Q4_0,
+2~gufo quantize model.gguf q5~unknown type 'q5'; there are Q5_0,
+2~gufo quantize model.gguf fp16~unknown type 'fp16'; did you mean 'F16'?
+2~gufo quantize model.gguf Q4_K_X~unknown type 'Q4_K_X'; did you mean 'Q4_K_M'?
+2~gufo quantize Q4_K_M model.gguf out.gguf~TYPE comes last: gufo quantize model.gguf out.gguf Q4_K_M (see
+0~gufo quantize --dry-run model.gguf Q8_0 out.gguf~model.gguf as Q8_0, out.gguf: 
+2~gufo edit model.gguf general.name=b~'general.name=b' is not an option; set a value with --set general.name=b (see
+2~gufo edit --set general.name b model.gguf~--set needs KEY=VALUE: --set general.name=b (see
+2~gufo edit model.gguf --set general.name b~--set needs KEY=VALUE: --set general.name=b (see
+2~gufo edit model.gguf --set name=b~key 'name' has no namespace; did you mean 'general.name'? (or use --as-is)
+2~gufo edit model.gguf --set license=mit~did you mean 'general.license'?
+2~gufo edit model.gguf --set eos=2~did you mean 'tokenizer.ggml.eos_token_id'?
+2~gufo edit model.gguf --set Bad-Key.X=2~key 'Bad-Key.X' is not written in lower-case letters and underscores; did you mean 'bad_key.x'?
+0~gufo edit --dry-run --as-is model.gguf --set Bad-Key.X=2~+ Bad-Key.X: 
+2~gufo info model.gguf~unknown command 'info'; 'gufo show FILE'
+2~gufo inspect model.gguf~unknown command 'inspect'; 'gufo show FILE'
+2~gufo dump model.gguf~unknown command 'dump'; 'gufo show -v FILE'
+2~gufo check model.gguf~unknown command 'check'; 'gufo validate FILE'
+2~gufo cat model.gguf~unknown command 'cat'; 'gufo get FILE KEY'
+2~gufo rm model.gguf~unknown command 'rm'; 'gufo edit --remove KEY FILE'
+2~gufo set model.gguf~unknown command 'set'; 'gufo edit --set KEY=VALUE FILE'
+2~gufo version~unknown command 'version'; 'gufo --version'
+0~gufo -V~gufo 0.
+2~gufo model.gguf~'model.gguf' is not a command; did you mean 'gufo show model.gguf'?
+2~gufo quantise model.gguf Q8_0~unknown command 'quantise'; did you mean 'quantize'?
+3~gufo convert old.bin~('gufo migrate' converts it)
+3~gufo convert model.gguf~this is a GGUF file ('gufo quantize' changes its types)
+3~gufo convert model.gguf Q8_0~this is a GGUF file ('gufo quantize' changes its types)
+0~gufo convert dir --outtype q8_0 --outfile out.gguf --dry-run~dir as Q8_0, out.gguf: 
+0~gufo convert dir --vocab-only --dry-run~dir as dir/Dir-0B-v1.0-vocab.gguf: no tensors
+2~gufo lora base.gguf lora.gguf~unknown subcommand 'base.gguf'; use 'gufo lora merge BASE ADAPTER -o OUT'
+2~gufo lora merg base.gguf lora.gguf -o out.gguf~unknown subcommand 'merg'; did you mean 'merge'?
+2~gufo lora~the subcommand is missing: merge
+2~gufo lora merge base.gguf lora.gguf~-o OUT is needed
+0~gufo lora merge --dry-run base.gguf lora.gguf Q8_0~base.gguf with 1 adapter as Q8_0: 
+2~gufo imatrix shwo old.bin~unknown subcommand 'shwo'; did you mean 'show'?
+2~gufo imatrix old.bin~unknown subcommand 'old.bin'; use show, merge or convert
+3~gufo quantize model.gguf missing/out.gguf Q8_0~missing/out.gguf: the folder for it does not exist
+3~gufo show model.ggfu~cannot open: No such file or directory (did you mean model.gguf?)
+3~gufo show $PWD/modle.gguf~(did you mean *folder/model.gguf?)
+3~gufo show short/a.ggf~(did you mean short/a.gguf?)
+3~gufo show short/a~(did you mean short/a.gguf?)
+3~gufo show short/A.gguf~(did you mean short/a.gguf?)
+3~gufo show short/a.bin~(did you mean short/a.gguf?)
+3~gufo show xyz.gguf~xyz.gguf: cannot open: No such file or directory
+0~gufo template chat.gguf list.json~<user>hi
+0~gufo template chat.gguf <list.json~<user>hi
+0~gufo template chat.gguf object.json~<user>hi
+0~cat list.json | gufo template chat.gguf~<user>hi
+0~gufo template --ids chat.gguf list.json~1
+3~gufo template chat.gguf shape.json~shape.json: 
+3~gufo template chat.gguf member.json~member.json: 
+0~gufo tokenize model.gguf p.txt~p.txt: warning: the name of the file is tokenized as text; -f p.txt reads the file
+0~gufo tokenize model.gguf hello~"h"
+0~gufo verify model.gguf SUM~model.gguf: all bytes match
+1~gufo verify model.gguf 0000000000000000000000000000000000000000000000000000000000000000~model.gguf: *differ
+0~gufo verify model.gguf~model.gguf: *same
+2~gufo verify chat.gguf~no MANIFEST is given, and chat.gguf.manifest does not exist
+2~gufo estimate model.gguf --host 8~--host 8 has no unit, and would be 8 bytes; 8G is 8 GiB
+2~gufo estimate model.gguf --gpu 24G~unknown option '--gpu'; --fit 24G is the memory of a device
+2~gufo estimate model.gguf --vram 24G~unknown option '--vram'; --fit 24G is the memory of a device
+END
 }
 
 @test "usage: an alias of an option takes its value with a blank or after an equals sign" {

@@ -58,6 +58,13 @@ make_wide() {
     each_width quantize -q --dry-run a.gguf b.gguf Q4_K_M
     "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0
     each_width migrate --dry-run old.bin b.gguf
+    each_width sign --generate a-key-with-a-long-name --no-password --force
+    # What a model is made of has its size, however narrow the terminal is.
+    "$GUFO_EXAMPLES/make_sample" s.gguf
+    fits 40 show s.gguf
+    grep -A 1 '^  blk.0-1.attn_output.weight' shown.40 | grep -qE '^    F16  64 x 64   2 tensors    16.4 KB'
+    fits 40 show --tensors s.gguf
+    grep -qE '^  blk.0.attn_q.weight     F16    8.19 KB' shown.40
 }
 
 @test "width: what differs" {
@@ -143,6 +150,10 @@ names() {
     done
     run -0 on_terminal env COLUMNS=40 "$GUFO" stats a.gguf
     has 'name (.weight)'
+    run -0 on_terminal env COLUMNS=40 "$GUFO" quantize --dry-run a.gguf c.gguf Q8_0
+    has 'Tensor (.weight) '
+    run -0 on_terminal env COLUMNS=40 "$GUFO" quantize --dry-run a.gguf c.gguf --target-size 100K
+    has 'Tensor (.weight) '
     run -0 on_terminal env COLUMNS=40 "$GUFO" show --metadata a.gguf
     has 'bos_token_id '
     has 'eos_token_id '
@@ -178,11 +189,11 @@ names() {
     make_model Some-Model-With-A-Long-Name-8B-Q4_K_M.gguf
     touch -d 2026-01-02 Some*
     run -0 on_terminal env COLUMNS=80 "$GUFO" ls .
-    has 'Some-Model-Wi...-Q4_K_M.gguf  llama     640  F32    2.4 KiB    2,048  2026-01-02'
+    has 'Some-Model-Wi...-Q4_K_M.gguf  llama     640  F32    2.50 KB    2,048  2026-01-02'
     run -0 on_terminal env COLUMNS=64 "$GUFO" ls .
-    has 'Some-Model-...4_K_M.gguf  llama     640  F32    2.4 KiB    2,048'
+    has 'Some-Model-...4_K_M.gguf  llama     640  F32    2.50 KB    2,048'
     run -0 on_terminal env COLUMNS=40 "$GUFO" ls .
-    has 'Some-Mo...M.gguf     640  F32    2.4 KiB'
+    has 'Some-Mo...M.gguf     640  F32    2.50 KB'
 }
 
 @test "width: help breaks between words, whatever argp is asked for" {
@@ -217,10 +228,13 @@ names() {
     same_list "$(tr -s ' \n' '\n\n' <<<"$stderr")" "$(tr -s ' \n' '\n\n' <<<"$shown")"
 }
 
-@test "width: findings, verdicts and ways of an edit break between words" {
+@test "width: findings, verdicts, outputs and ways of an edit break between words" {
     need_terminal
     make_wide a.gguf
-    for command in 'validate a.gguf' 'edit a.gguf --dry-run --set general.name=abc' 'name a.gguf'; do
+    "$GUFO_EXAMPLES/make_sample" sample-with-a-long-name.gguf
+    for command in 'validate a.gguf' 'edit a.gguf --dry-run --set general.name=abc' 'name a.gguf' \
+        'validate sample-with-a-long-name.gguf' 'split --dry-run --max-tensors 1 a.gguf part' \
+        'export --dry-run sample-with-a-long-name.gguf exported'; do
         # shellcheck disable=SC2086 # words
         run gufo $command
         tr -s ' \n' '\n\n' <<<"$output" | grep . >expected

@@ -1,6 +1,7 @@
 /* The report of an edit: the differences, and the way they are written. */
 #include "cli/change/edit.h"
 
+#include "cli/core/human.h"
 #include "cli/core/json.h"
 #include "cli/core/line.h"
 #include "cli/core/value.h"
@@ -121,12 +122,12 @@ static void print_way(const gufo_edit_plan *plan)
                  "%" PRIu64,
                  plan->data_offset);
     else if (plan->way == GUFO_EDIT_INSERT)
-        line_put("insert: %" PRIu64 " bytes are inserted in front, and the metadata is written; "
+        line_put("insert: %s bytes are inserted in front, and the metadata is written; "
                  "tensor data is at byte %" PRIu64,
-                 plan->data_offset - plan->old_data_offset, plan->data_offset);
+                 human_grouped(plan->data_offset - plan->old_data_offset).text, plan->data_offset);
     else
-        line_put("rewrite: a new file of %" PRIu64 " bytes, tensor data from byte %" PRIu64 "%s",
-                 plan->file_size, plan->data_offset,
+        line_put("rewrite: a new file of %s bytes, tensor data from byte %" PRIu64 "%s",
+                 human_grouped(plan->file_size).text, plan->data_offset,
                  plan->relaid ? ", laid out for the new alignment" : "");
     if (plan->way == GUFO_EDIT_NOTHING || plan->way == GUFO_EDIT_OVERWRITE)
         return;

@@ -136,6 +136,7 @@ static int write_copy(copying *job)
 static void report_output(const copying *job, size_t index, json_writer *j)
 {
     gufo_job_output out = {0};
+    line l;
     char *path = save_output_path(job->plan, job->base.output, index);
 
     (void)gufo_job_output_at(job->plan, index, &out);
@@ -146,10 +147,12 @@ static void report_output(const copying *job, size_t index, json_writer *j)
         json_write_u64(j, "tensors", out.tensor_count);
         json_end_object(j);
     } else {
-        text_print("%s: %s", path != NULL ? path : "", human_bytes(out.size).text);
+        line_begin(&l);
+        text_put(l.out, gufo_str_of(path != NULL ? path : ""), TEXT_PLAIN);
+        fprintf(l.out, ": %s", human_file_size(out.size).text);
         if (out.tensor_count > 0 || job->report == NULL) /* else it may be any file */
-            text_print(", %s", human_counted(out.tensor_count, "tensor", "tensors").text);
-        text_print("\n");
+            fprintf(l.out, ", %s", human_counted(out.tensor_count, "tensor", "tensors").text);
+        line_end(&l);
     }
     free(path);
 }

@@ -46,7 +46,7 @@ human_text human_count(uint64_t value)
     return in_units(value, 1000, 0.5, units);
 }
 
-human_text human_bytes(uint64_t value)
+human_text human_memory(uint64_t value)
 {
     static const char *const units[] = {" bytes", " KiB", " MiB", " GiB",
                                         " TiB",   " PiB", " EiB", NULL};
@@ -54,21 +54,11 @@ human_text human_bytes(uint64_t value)
     return in_units(value, 1024, 0.05, units);
 }
 
-human_text human_decimal(uint64_t value)
+human_text human_file_size(uint64_t value)
 {
     static const char *const units[] = {" bytes", " KB", " MB", " GB", " TB", " PB", " EB", NULL};
 
     return in_units(value, 1000, 0.5, units);
-}
-
-human_text human_sizes(uint64_t value)
-{
-    human_text h = human_decimal(value);
-    size_t len = strlen(h.text);
-
-    if (value >= 1000)
-        snprintf(h.text + len, sizeof h.text - len, " (%.24s)", human_bytes(value).text);
-    return h;
 }
 
 human_text human_counted(uint64_t count, const char *one, const char *many)

@@ -72,10 +72,11 @@ static void make_parts(part parts[PARTS], uint64_t done, uint64_t total, double 
 
     memset(parts, 0, PARTS * sizeof *parts);
     snprintf(parts[PERCENT].text, sizeof parts->text, "%3u %%", percent);
-    snprintf(parts[SIZES].text, sizeof parts->text, "%s of %s", human_bytes(done).text,
-             human_bytes(total).text);
+    snprintf(parts[SIZES].text, sizeof parts->text, "%s of %s", human_file_size(done).text,
+             human_file_size(total).text);
     if (rate >= 1)
-        snprintf(parts[RATE].text, sizeof parts->text, "%s/s", human_bytes((uint64_t)rate).text);
+        snprintf(parts[RATE].text, sizeof parts->text, "%s/s",
+                 human_file_size((uint64_t)rate).text);
     if (rate > 0 && seconds < MOST_SECONDS)
         write_time(parts[LEFT].text, sizeof parts->text, seconds);
     for (int i = 0; i < PARTS; i++)

@@ -22,7 +22,7 @@ void resume_announce(void *path, uint64_t done, uint64_t total)
     double part = total > 0 ? (double)done / (double)total : 1;
 
     report_note(path, "continues an interrupted run at %u %% (%s of %s)", (unsigned)(100 * part),
-                human_bytes(done).text, human_bytes(total).text);
+                human_file_size(done).text, human_file_size(total).text);
 }
 
 bool resume_is_left(const char *path)

@@ -292,14 +292,21 @@ uint64_t table_fit_all(table *t, table_maker *make, const void *context)
     return count;
 }
 
-/* Gives a name for which the other columns leave no room lines of its own. */
-static void put_long_name(const table *t, table_row *row)
+/* The columns that a terminal has left for names beside all other columns. */
+static size_t room_for_names(const table *t)
 {
-    size_t others = t->indent, room;
+    size_t others = t->indent;
 
     for (size_t i = 1; i < t->count; i++)
         others += t->gap + (size_t)abs(t->columns[i].width);
-    room = stdout_columns() > others ? stdout_columns() - others : 0;
+    return stdout_columns() > others ? stdout_columns() - others : 0;
+}
+
+/* Gives a name for which the other columns leave no room lines of its own. */
+static void put_long_name(const table *t, table_row *row)
+{
+    size_t room = t->columns[0].width == 0 ? 0 : room_for_names(t);
+
     if (text_fit(row->cells[0], TEXT_PLAIN, room).len == row->cells[0].len)
         return;
     text_pad(stdout, t->indent);
@@ -309,14 +316,17 @@ static void put_long_name(const table *t, table_row *row)
     row->cells[0] = (gufo_str){"", 0};
 }
 
-void table_put_all(const table *t, table_maker *make, const void *context)
+void table_put_all(const table *given, table_maker *make, const void *context)
 {
+    table t = *given;
     table_row row;
 
+    if (t.whole_names && stdout_columns() > 0 && room_for_names(&t) < SHORT_NAME)
+        t.columns[0].width = 0; /* all names have lines of their own */
     for (uint64_t i = 0; !stdout_broken() && make_row(make, context, i, &row); i++) {
-        if (t->whole_names)
-            put_long_name(t, &row);
-        table_put(t, &row);
+        if (t.whole_names)
+            put_long_name(&t, &row);
+        table_put(&t, &row);
     }
 }
 

@@ -131,14 +131,14 @@ static void collect(names *n, table_maker *make, const void *context)
 }
 
 /* Whether the ending of most names in the head leaves room for the rest of all of them. */
-static bool move_tail(names *n, table *t, size_t wanted, size_t best)
+static bool move_tail(names *n, table *t, size_t wanted, size_t least)
 {
     char tail[TABLE_TAIL];
 
     if (!find_tail(n, tail))
         return false;
     memcpy(t->name_tail, tail, sizeof tail);
-    if (find_gap(n, t, wanted) > best)
+    if (find_gap(n, t, wanted) >= least)
         return true;
     t->name_tail[0] = '\0';
     return false;
@@ -159,7 +159,9 @@ void table_names_choose(table *t, table_maker *make, const void *context, size_t
     wanted = count_distinct(n, t, 0);
     n->width = width;
     best = count_distinct(n, t, 0);
-    if (best < wanted && !move_tail(n, t, wanted, best))
+    /* Without a head nothing says which ending is missing: so it must be worth it. */
+    best += t->columns[0].head[0] == '\0';
+    if (!move_tail(n, t, wanted, best))
         (void)find_gap(n, t, wanted);
     free(n);
 }

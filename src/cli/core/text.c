@@ -277,6 +277,25 @@ static bool goes_on(gufo_str text, size_t len)
     return text.len >= len + 3 && str_digits(text, len) == 3;
 }
 
+/* Whether a space is between a number and its unit: 12 %, 512 bytes, 7.5 GB, 1.24 B. */
+static bool joins_unit(gufo_str text, size_t space)
+{
+    static const char *const units[] = {"%",  "bytes", "K",  "M",   "B",   "T",   "KB",
+                                        "MB", "GB",    "TB", "KiB", "MiB", "GiB", "TiB"};
+    gufo_str unit = str_from(text, space + 1);
+    size_t len = 0;
+
+    if (space == 0 || space >= text.len || text.data[space] != ' ' ||
+        str_digits(text, space - 1) == 0)
+        return false;
+    while (len < unit.len && strchr(" ,;:)/", unit.data[len]) == NULL)
+        len++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (gufo_str_equal((gufo_str){unit.data, len}, gufo_str_of(units[i])))
+            return true;
+    return false;
+}
+
 /* The end of the last word that fits; 0 for none.  Lists of numbers may end in a comma, those of words
  * in a bar, if they have no better place. */
 static size_t last_end(gufo_str text, size_t len)
@@ -286,7 +305,7 @@ static size_t last_end(gufo_str text, size_t len)
     for (; len > 0; len--) {
         char last = text.data[len - 1];
 
-        if (last == ' ' || (last == ',' && !goes_on(text, len)))
+        if (last == ' ' ? !joins_unit(text, len - 1) : last == ',' && !goes_on(text, len))
             return len;
         if ((last == ',' || last == '|') && divided == 0)
             divided = len;
@@ -299,11 +318,14 @@ static gufo_str fit_words(gufo_str text, size_t columns)
 {
     gufo_str line = text_fit(text, TEXT_PLAIN, columns);
     size_t len = line.len;
+    bool fits = len == text.len || text.data[len] == ' ';
     piece p;
 
-    if (len == text.len || text.data[len] == ' ')
+    if (fits && !joins_unit(text, len))
         return line;
     len = last_end(text, len);
+    if (fits && (len == 0 || text.data[len - 1] != ' '))
+        return line; /* the number alone has the line */
     if (len > 0)
         line.len = len;
     if (line.len == 0) {
@@ -317,7 +339,7 @@ static gufo_str fit_words(gufo_str text, size_t columns)
 static bool cuts_word(gufo_str line, gufo_str text)
 {
     return line.len < text.len && strchr(" ,", line.data[line.len - 1]) == NULL &&
-           text.data[line.len] != ' ';
+           (text.data[line.len] != ' ' || joins_unit(text, line.len));
 }
 
 void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size_t width)

@@ -36,7 +36,7 @@ size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t column
 /* The same, but shortens it `shift` columns behind the middle. */
 size_t text_put_short(FILE *out, gufo_str text, text_style style, size_t columns, int shift);
 /* Writes plain text in lines of at most `width` columns, which break after a space or a comma,
- * but not inside a number, where they can: the first after `used` columns, the next ones below it after `indent` spaces.  Width 0:
+ * but not inside a number or before its unit, where they can: the first after `used` columns, the next ones below it after `indent` spaces.  Width 0:
  * one line. */
 void text_put_wrapped(FILE *out, gufo_str text, size_t used, size_t indent, size_t width);
 /* Spaces. */

@@ -190,8 +190,8 @@ static bool is_blank(gufo_str text)
     return i == text.len;
 }
 
-/* "text", or "the beginning..." (1,234 bytes), in about `columns` columns; many spaces as their
- * number. */
+/* "text", or "the beginning..." (1,234 bytes), in about `columns` columns, without the length where there is
+ * no room for both; many spaces as their number. */
 static void put_string(FILE *out, gufo_str text, size_t columns)
 {
     static const size_t least = 8, quotes = 2, many_spaces = 32;
@@ -205,7 +205,10 @@ static void put_string(FILE *out, gufo_str text, size_t columns)
     if (text_fit(text, TEXT_QUOTED, room).len < text.len) {
         size_t taken =
             (size_t)snprintf(length, sizeof length, " (%s bytes)", human_grouped(text.len).text);
-        room = room > least + taken ? room - taken : least;
+        if (room > least + taken)
+            room -= taken;
+        else
+            length[0] = '\0'; /* the text says more than its length */
     }
     putc('"', out);
     text_put_cut(out, text, TEXT_QUOTED, room);

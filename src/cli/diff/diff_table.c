@@ -149,7 +149,7 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
         return false;
     row_str(row, gufo_str_of(r->paths[index + 1]));
     row_text(row, "%" PRIu64, index + 1);
-    row_text(row, "%s", human_bytes(sum->bytes).text);
+    row_text(row, "%s", human_file_size(sum->bytes).text);
     row_text(row, "%.2f", tensor_bits(sum->bytes, sum->elements));
     row_text(row, "%.3g", sum->loss);
     for (size_t i = 0; i < GUFO_DIFFERENCE_COUNT; i++)

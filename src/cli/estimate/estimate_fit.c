@@ -161,7 +161,7 @@ static void put_memory(FILE *out, const char *name, uint64_t left, uint64_t tota
         text_put(out, gufo_str_of(name), TEXT_PLAIN);
         putc(')', out);
     }
-    fprintf(out, " %s free of %s", human_bytes(left).text, human_bytes(total).text);
+    fprintf(out, " %s free of %s", human_memory(left).text, human_memory(total).text);
 }
 
 /* What this machine has, and what is left to others. */
@@ -182,7 +182,7 @@ static void write_here(const estimate_work *w)
         put_memory(l.out, m->devices[d].name, m->devices[d].free, m->devices[d].total);
     }
     if (w->options->reserve > 0)
-        fprintf(l.out, "; %s of each stay free", human_bytes(w->options->reserve).text);
+        fprintf(l.out, "; %s of each stay free", human_memory(w->options->reserve).text);
     else
         fputs("; 1.0 GiB and 5 % of each stay free", l.out);
     line_end(&l);
@@ -206,7 +206,7 @@ static void write_limits(const estimate_work *w, const gufo_estimate *e)
 
         if (limit == 0)
             continue;
-        fprintf(l.out, "%s%s %s", before, estimate_name_of(d).text, human_bytes(limit).text);
+        fprintf(l.out, "%s%s %s", before, estimate_name_of(d).text, human_memory(limit).text);
         before = ", ";
     }
     line_end(&l);
@@ -263,10 +263,10 @@ static void write_shortages(const gufo_estimate *e)
         line_put("  all %" PRIu64
                  " layers on devices, with %s tokens of context: %s more needed on %s",
                  layers->n_gpu_layers, human_grouped(layers->n_ctx).text,
-                 human_bytes(layers->missing_bytes).text, estimate_name_of(layers->device).text);
+                 human_memory(layers->missing_bytes).text, estimate_name_of(layers->device).text);
     if (context->missing_bytes > 0)
         line_put("  %s tokens of context: %s more needed on %s", human_grouped(context->n_ctx).text,
-                 human_bytes(context->missing_bytes).text, estimate_name_of(context->device).text);
+                 human_memory(context->missing_bytes).text, estimate_name_of(context->device).text);
 }
 
 void estimate_write_fit(const estimate_work *w, const gufo_estimate *e)
@@ -345,12 +345,12 @@ int estimate_write_no(const estimate_work *w, const gufo_estimate *e)
     if (!w->values->is_here || w->options->base.shared->json)
         return report_as(CODE_NO, w->in->path,
                          "nothing fits: with %s tokens of context, %s more is needed on %s",
-                         human_grouped(s->n_ctx).text, human_bytes(s->missing_bytes).text,
+                         human_grouped(s->n_ctx).text, human_memory(s->missing_bytes).text,
                          estimate_name_of(s->device).text);
     begin_answer(&l, "\033[31m");
     text_put(l.out, gufo_str_of(w->in->path), TEXT_PLAIN);
     fprintf(l.out, ": no, with %s tokens of context %s more is needed on %s",
-            human_grouped(s->n_ctx).text, human_bytes(s->missing_bytes).text,
+            human_grouped(s->n_ctx).text, human_memory(s->missing_bytes).text,
             estimate_name_of(s->device).text);
     end_answer(&l);
     if (w->is_brief)

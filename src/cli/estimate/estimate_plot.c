@@ -107,7 +107,7 @@ static void put_row(const drawing *d, size_t row, uint64_t limit)
 {
     bool is_limit = limit > 0 && row == row_of(d, limit - 1);
     const char *label = "";
-    human_text top = human_bytes(is_limit ? limit : d->height);
+    human_text top = human_memory(is_limit ? limit : d->height);
 
     if (is_limit || row == ROWS - 1)
         label = top.text;
@@ -145,7 +145,7 @@ static void put_legend(const drawing *d)
             d->pen->parts[2]);
     line_end(&l);
     if (limit > 0)
-        line_put("  limit: %s%s", human_bytes(limit).text,
+        line_put("  limit: %s%s", human_memory(limit).text,
                  drawn_limit(d) == 0 ? ", far above" : "");
 }
 

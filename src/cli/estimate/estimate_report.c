@@ -56,7 +56,7 @@ typedef struct device_rows {
 /* What a device or a model takes. */
 static human_text amount(const device_rows *rows, uint64_t bytes)
 {
-    return rows->has_bytes || bytes == 0 ? human_grouped(bytes) : human_bytes(bytes);
+    return rows->has_bytes || bytes == 0 ? human_grouped(bytes) : human_memory(bytes);
 }
 
 /* What is left of a limit, margins counted. */
@@ -194,7 +194,7 @@ static void write_unread(const estimate_values *v, const gufo_estimate *e, uint6
         uint64_t bytes = e->devices[d].read_bytes;
 
         if ((d == 0 ? v->host_bandwidth : v->bandwidth[d - 1]) == 0 && bytes > all / 100)
-            line_put("  not included: time to read %s on %s (%s)", human_bytes(bytes).text,
+            line_put("  not included: time to read %s on %s (%s)", human_memory(bytes).text,
                      estimate_name_of(d).text, d == 0 ? "--host-bandwidth" : "--bandwidth");
     }
 }
@@ -210,7 +210,7 @@ static void write_speed(const estimate_values *v, const gufo_estimate *e)
         line_put(
             "  speed: at most %.4g tokens per second; a token reads %s of weights in use, cache "
             "and state",
-            speed, human_bytes(all).text);
+            speed, human_memory(all).text);
     write_unread(v, e, all);
 }
 

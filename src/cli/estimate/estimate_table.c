@@ -176,7 +176,7 @@ static void add_cell(table_row *row, const cell *c, uint32_t device)
         row_text(row, "refused");
     else
         row_text(row, "%s%s%s", c->is_short[device] ? "! " : "", sign,
-                 human_bytes(c->total[device]).text);
+                 human_memory(c->total[device]).text);
 }
 
 /* A context has a row for each device. */
@@ -211,7 +211,7 @@ static void write_notes(const tabling *t)
     for (size_t i = 0; v->has_limits && i < t->used_count; i++)
         if (estimate_limit(v, t->devices[i]) > 0)
             line_put("  ! more than %s on %s, margins counted",
-                     human_bytes(estimate_limit(v, t->devices[i])).text,
+                     human_memory(estimate_limit(v, t->devices[i])).text,
                      estimate_name_of(t->devices[i]).text);
 }
 

@@ -80,10 +80,17 @@ static void write_json(const gufo_job *job, json_writer *j)
 
 static void print_tensor(const gufo_export_tensor *t)
 {
-    text_print("  %.*s  %s ", (int)t->name.len, t->name.data, t->dtype);
+    line l;
+
+    line_begin(&l);
+    fputs("  ", l.out);
+    text_put(l.out, t->name, TEXT_PLAIN);
+    fprintf(l.out, "  %s ", t->dtype);
     for (uint32_t i = 0; i < t->n_dims; i++)
-        text_print("%s%" PRIu64, i > 0 ? " x " : " ", t->shape[i]);
-    text_print("  of %.*s\n", (int)t->source.len, t->source.data);
+        fprintf(l.out, "%s%" PRIu64, i > 0 ? " x " : " ", t->shape[i]);
+    fputs("  of ", l.out);
+    text_put(l.out, t->source, TEXT_PLAIN);
+    line_end(&l);
 }
 
 /* Tensors are listed by dry runs, which are asked for details. */

@@ -214,7 +214,7 @@ static void put_facts(const migration *m)
     fprintf(l.out, "%s, %s", facts.family, facts.container);
     if (facts.version > 0)
         fprintf(l.out, " version %" PRIu32, facts.version);
-    fprintf(l.out, ", %s", human_bytes(facts.size).text);
+    fprintf(l.out, ", %s", human_file_size(facts.size).text);
     if (facts.parts > 1)
         fprintf(l.out, " in %" PRIu32 " files", facts.parts);
     if (facts.vocabulary > 0)
@@ -230,7 +230,7 @@ static void put_output(const migration *m)
 
     (void)gufo_job_output_at(m->job, 0, &made);
     begin_line(&l, m->output);
-    fprintf(l.out, "%s, %s", human_bytes(made.size).text,
+    fprintf(l.out, "%s, %s", human_file_size(made.size).text,
             human_counted(made.tensor_count, "tensor", "tensors").text);
     line_end(&l);
     if (!verdict->checked)

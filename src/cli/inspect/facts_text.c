@@ -87,7 +87,7 @@ void facts_put_size(FILE *out, const overview *o)
 {
     if (o->facts.is_made)
         return;
-    fputs(human_bytes(o->facts.size).text, out);
+    fputs(human_file_size(o->facts.size).text, out);
     if (o->facts.size >= 1024)
         fprintf(out, " (%s bytes)", human_grouped(o->facts.size).text);
     if (gufo_model_shard_count(o->model) > 1)

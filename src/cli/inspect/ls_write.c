@@ -96,7 +96,7 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     add_word(row, file->architecture);
     row_text(row, "%s", file->parameters > 0 ? human_count(file->parameters).text : "-");
     row_text(row, "%s", file->quantization != NULL ? file->quantization : "-");
-    row_text(row, "%s", file->date != 0 ? human_bytes(file->size).text : "-");
+    row_text(row, "%s", file->date != 0 ? human_file_size(file->size).text : "-");
     row_text(row, "%s", file->context > 0 ? human_grouped(file->context).text : "-");
     if (rows->marks)
         row_text(row, "%s", file->fault.message != NULL ? "broken" : "");

@@ -256,7 +256,7 @@ static void write_group(const fold *f, const fold_group *group)
         put_str(tensor.name);
         printf(" | %s | %s | %s | %s |\n", tensor_type_text(tensor.type).text,
                tensor_shape_text(&tensor, " x ").text, human_grouped(group->count).text,
-               human_bytes(tensor.size).text);
+               human_file_size(tensor.size).text);
     }
     free(name);
 }

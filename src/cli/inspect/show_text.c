@@ -8,8 +8,8 @@
  *       llama.block_count uint32  16
  *
  *     Tensors (33)
- *       output.weight           Q6_K  2048 x 128256               205.5 MiB
- *       blk.0-31.attn_q.weight  Q4_K  2048 x 2048     32 tensors   72.0 MiB
+ *       output.weight           Q6_K  2048 x 128256               215 MB
+ *       blk.0-31.attn_q.weight  Q4_K  2048 x 2048     32 tensors   75.5 MB
  *
  * A terminal gets what fits its lines.  Elsewhere long keys and names hang over rather than widen
  * every row, and each tensor has a line. */
@@ -160,10 +160,10 @@ static bool make_tensor_row(const void *context, uint64_t index, table_row *row)
     else
         row_text(row, "?");
     if (tensor.available < tensor.size)
-        row_text(row, "%s, %s missing", human_bytes(tensor.size).text,
-                 human_bytes(tensor.size - tensor.available).text);
+        row_text(row, "%s, %s missing", human_file_size(tensor.size).text,
+                 human_file_size(tensor.size - tensor.available).text);
     else
-        row_text(row, "%s", human_bytes(tensor.size).text);
+        row_text(row, "%s", human_file_size(tensor.size).text);
     return true;
 }
 
@@ -171,9 +171,9 @@ static void write_tensors(const input *in, const show_options *options, bool col
 {
     size_t shards = gufo_model_shard_count(in->model);
     int digits = snprintf(NULL, 0, "#%zu", shards);
-    const table_column whole[] = {{"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 1, 2}, {"", 1, 1}},
-                       parts[] = {{"", -1, 0},      {"", -1, 0}, {"", -1, 0},
-                                  {"", -digits, 2}, {"", 1, 3},  {"", 1, 1}};
+    const table_column whole[] = {{"", -1, 0}, {"", -1, 0}, {"", -1, 1}, {"", 1, 3}, {"", 1, 0}},
+                       parts[] = {{"", -1, 0},      {"", -1, 0}, {"", -1, 1},
+                                  {"", -digits, 2}, {"", 1, 3},  {"", 1, 0}};
     table t = shards > 1 ? table_of(parts, 6) : table_of(whole, 5);
     uint64_t next;
     const tensor_rows rows = {in->model, options->tensor_glob, &next};
@@ -206,7 +206,7 @@ static bool make_folded_row(const void *context, uint64_t index, table_row *row)
     tensor_add_cells(row, &tensor);
     row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",
              group->count > 1 ? " tensors" : "");
-    row_text(row, "%s", human_bytes(tensor.size).text);
+    row_text(row, "%s", human_file_size(tensor.size).text);
     return true;
 }
 
@@ -214,7 +214,7 @@ static bool make_folded_row(const void *context, uint64_t index, table_row *row)
 static void write_folded(const input *in, bool color)
 {
     static const table_column columns[] = {
-        {"", -1, 0}, {"", -1, 0}, {"", -1, 0}, {"", 0, 1}, {"", 1, 2}};
+        {"", -1, 0}, {"", -1, 0}, {"", -1, 1}, {"", 0, 2}, {"", 1, 0}};
     table t = table_of(columns, 5);
     char *name = NULL;
     fold f;

@@ -137,8 +137,8 @@ static tensor_text place_text(const gufo_tensor *tensor, uint64_t index)
 static void put_find(const char *what, const gufo_tensor *tensor, const gufo_stats_find *find)
 {
     if (find->count > 0)
-        printf("    %s: %s, %sin %s\n", what, human_grouped(find->count).text,
-               find->count > 1 ? "the first " : "", place_text(tensor, find->first).text);
+        line_put("    %s: %s, %sin %s", what, human_grouped(find->count).text,
+                 find->count > 1 ? "the first " : "", place_text(tensor, find->first).text);
 }
 
 static void put_details(stats_report *r, const stats_row *row)
@@ -148,15 +148,15 @@ static void put_details(stats_report *r, const stats_row *row)
     bool verbose = r->options->base.shared->verbose;
 
     if (s->elements < tensor->elements)
-        printf("    only %s of %s values are there\n", human_grouped(s->elements).text,
-               human_grouped(tensor->elements).text);
+        line_put("    only %s of %s values are there", human_grouped(s->elements).text,
+                 human_grouped(tensor->elements).text);
     put_find("NaN", tensor, &s->nan);
     put_find("infinity", tensor, &s->positive_infinite);
     put_find("negative infinity", tensor, &s->negative_infinite);
     put_find("blocks with a bad scale", tensor, &s->bad_scales);
     if (s->finite > 0 && verbose) {
-        printf("    min in %s\n", place_text(tensor, s->minimum_at).text);
-        printf("    max in %s\n", place_text(tensor, s->maximum_at).text);
+        line_put("    min in %s", place_text(tensor, s->minimum_at).text);
+        line_put("    max in %s", place_text(tensor, s->maximum_at).text);
     }
     r->apart = s->finite > 0 && (verbose || r->selected <= FEW_TENSORS);
     if (r->apart)
@@ -229,8 +229,8 @@ void stats_text_end(stats_report *r)
             percent_text(t->zeros, t->finite).text);
     line_end(&l);
     if (t->bad_scales > 0)
-        printf("%s a scale that is infinite or NaN\n",
-               human_counted(t->bad_scales, "block has", "blocks have").text);
+        line_put("%s a scale that is infinite or NaN",
+                 human_counted(t->bad_scales, "block has", "blocks have").text);
     if (t->undecoded > 0)
-        printf("%s not decoded\n", human_counted(t->undecoded, "tensor was", "tensors were").text);
+        line_put("%s not decoded", human_counted(t->undecoded, "tensor was", "tensors were").text);
 }

@@ -14,6 +14,7 @@
 #include "cli/core/progress.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
+#include "cli/core/suggest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -216,11 +217,16 @@ static int run(void *context)
     } actions[] = {{"show", show_named}, {"merge", merge_named}, {"convert", convert_named}};
     imatrix_options *options = context;
     const char *action = options->base.shared->args[0];
+    suggestion near = suggest_start(gufo_str_of(action));
 
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(action, actions[i].name) == 0)
             return actions[i].run(options);
-    return report_usage("unknown subcommand '%s'; use show, merge or convert", action);
+        suggest_offer(&near, gufo_str_of(actions[i].name));
+    }
+    return report_usage("unknown subcommand '%s'%s", action,
+                        near.name.len > 0 ? suggest_text(&near, "")
+                                          : "; use show, merge or convert");
 }
 
 const command_line command_imatrix = {

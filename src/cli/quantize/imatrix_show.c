@@ -145,7 +145,7 @@ static void put_facts(const gufo_imatrix *imatrix, const totals *t)
 static void put_trouble(const char *what, uint64_t count)
 {
     if (count > 0)
-        printf("    %s: %s\n", what, human_grouped(count).text);
+        line_put("    %s: %s", what, human_grouped(count).text);
 }
 
 static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,

@@ -8,6 +8,7 @@
 #include "cli/core/array.h"
 #include "cli/core/command_line.h"
 #include "cli/core/input.h"
+#include "cli/core/suggest.h"
 #include "cli/quantize/quantize.h"
 
 #include <errno.h>
@@ -113,6 +114,15 @@ static void take_type(lora_options *o)
         o->type = command_line_take(shared, shared->arg_count - 1);
 }
 
+static int refuse_subcommand(const char *word)
+{
+    suggestion near = suggest_start(gufo_str_of(word));
+
+    if (suggest_offer(&near, gufo_str_of("merge")))
+        return report_usage("unknown subcommand '%s'%s", word, suggest_text(&near, ""));
+    return report_usage("unknown subcommand '%s'; use 'gufo lora merge BASE ADAPTER -o OUT'", word);
+}
+
 static int read_arguments(lora_options *o)
 {
     quantize_options *q = &o->quantize;
@@ -120,8 +130,7 @@ static int read_arguments(lora_options *o)
     int adapters, code = CODE_OK;
 
     if (strcmp(shared->args[0], "merge") != 0)
-        return report_usage("unknown subcommand '%s'; use 'gufo lora merge BASE ADAPTER -o OUT'",
-                            shared->args[0]);
+        return refuse_subcommand(shared->args[0]);
     take_type(o);
     adapters = shared->arg_count - 2;
     if (adapters < 1)

@@ -128,7 +128,7 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
 
     row_text(row, "%s", sum != &sums->all ? tensor_type_text(sum->type).text : "all");
     row_text(row, "%s", human_grouped(sum->tensors).text);
-    row_text(row, "%s", human_bytes(sum->bytes).text);
+    row_text(row, "%s", human_file_size(sum->bytes).text);
     row_text(row, "%.2f", tensor_bits(sum->bytes, sum->weights));
     if (sum->loss.count > 0) {
         row_text(row, "%.3g", gufo_quantize_loss_relative(&sum->loss));
@@ -158,11 +158,11 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     return true;
 }
 
-/* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB"; of several models also the path,
- * which is not in the command line. */
+/* "model.gguf as Q4_K_M, out.gguf: 500 MB of tensors become 157 MB". */
 static void print_headline(const outcome *o, const type_sum *all)
 {
-    bool named = o->options->folder != NULL;
+    const char *path = o->options->paths[o->output];
+    bool is_empty = all->tensors == 0;
     size_t adapters = o->options->plan.adapter_count;
 
     line l;
@@ -171,12 +171,17 @@ static void print_headline(const outcome *o, const type_sum *all)
     text_put(l.out, gufo_str_of(o->options->input), TEXT_PLAIN);
     if (adapters > 0)
         fprintf(l.out, " with %zu adapter%s", adapters, adapters > 1 ? "s" : "");
-    if (adapters == 0 || o->options->targets[o->output].base_type != NULL)
+    if (!is_empty && (adapters == 0 || o->options->targets[o->output].base_type != NULL))
         fprintf(l.out, " as %s", o->type);
-    fputs(named ? ", " : "", l.out);
-    text_put(l.out, gufo_str_of(named ? o->options->paths[o->output] : ""), TEXT_PLAIN);
-    fprintf(l.out, ": %s of tensors become %s", human_bytes(all->bytes_before).text,
-            human_bytes(all->bytes).text);
+    if (path != NULL) {
+        fputs(is_empty ? " as " : ", ", l.out);
+        text_put(l.out, gufo_str_of(path), TEXT_PLAIN);
+    }
+    if (is_empty)
+        fputs(": no tensors", l.out);
+    else
+        fprintf(l.out, ": %s of tensors become %s", human_file_size(all->bytes_before).text,
+                human_file_size(all->bytes).text);
     line_end(&l);
 }
 
@@ -214,10 +219,11 @@ static void print_outcome(const outcome *o, const type_sums *sums)
     types.gap = 1;
     if (o->output > 0)
         putchar('\n');
-    if (o->options->dry_run)
+    if (o->options->dry_run && sums->count > 0)
         print_tensors(o);
     print_headline(o, &sums->all);
-    table_print(&types, make_sum_row, sums);
+    if (sums->count > 0)
+        table_print(&types, make_sum_row, sums);
     if (o->options->size.plan != NULL)
         size_print(o->options, o->quantizer, o->output);
     if (o->options->report_more != NULL)
@@ -400,9 +406,8 @@ static void warn_of_fallbacks(const outcome *o, const char *before)
         bool more = f->bytes >= 0;
 
         report_warning(o->options->input,
-                       "%s%" PRIu64 " %s %s instead of %s (rows do not fill its blocks): "
-                       "%s bytes %s",
-                       before, f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
+                       "%s%s %s instead of %s (rows do not fill its blocks): %s bytes %s", before,
+                       human_counted(f->tensors, "tensor gets", "tensors get").text,
                        tensor_type_text(f->type).text, tensor_type_text(f->wanted).text,
                        human_grouped(more ? (uint64_t)f->bytes : 0 - (uint64_t)f->bytes).text,
                        more ? "more" : "less");
@@ -486,8 +491,8 @@ static void warn(const outcome *o, const char *before)
         char others[40] = "";
 
         if (tensors[i] > 1)
-            snprintf(others, sizeof others, " and %" PRIu64 " other%s", tensors[i] - 1,
-                     tensors[i] > 2 ? "s" : "");
+            snprintf(others, sizeof others, " and %.32s",
+                     human_counted(tensors[i] - 1, "other", "others").text);
         if (tensors[i] > 0)
             report_warning(o->options->input, "%s%.*s%s: %s", before, (int)first[i].len,
                            first[i].data, others, warnings[i]);

@@ -64,23 +64,12 @@ static void begin_line(line *l, const char *head)
     fprintf(l->out, "%-13s ", head);
 }
 
-/* "5,800,000,000 bytes (5.8 GB, 5.4 GiB)": four digits that count, as sizes are asked for. */
+/* "5,800,000,000 bytes (5.80 GB)" */
 static void put_bytes(FILE *out, uint64_t bytes)
 {
-    static const struct {
-        const char *name;
-        uint64_t size, end;
-    } units[] = {
-        {"kB", 1000, 1000000}, {"MB", 1000000, 1000000000}, {"GB", 1000000000, UINT64_MAX}};
-    size_t i = 0;
-
     fprintf(out, "%s bytes", human_grouped(bytes).text);
-    if (bytes < UINT64_C(1) << 10)
-        return;
-    while (bytes >= units[i].end && units[i].end < UINT64_MAX)
-        i++;
-    fprintf(out, " (%.4g %s, %s)", (double)bytes / (double)units[i].size, units[i].name,
-            human_bytes(bytes).text);
+    if (bytes >= 1000)
+        fprintf(out, " (%s)", human_file_size(bytes).text);
 }
 
 static void print_sizes(const quantize_options *o, size_t output, const gufo_size_result *result)
@@ -195,14 +184,14 @@ static void print_agreement(const quantize_options *o, const gufo_quantizer *q, 
     if (sum.compared == 0)
         return;
     begin_line(&l, "As expected");
-    fprintf(l.out, "%" PRIu64 " of %s lost what the plan says, within 3 standard errors",
-            sum.within, human_counted(sum.compared, "tensor", "tensors").text);
+    fprintf(l.out, "%s of %s lost what the plan says, within 3 standard errors",
+            human_grouped(sum.within).text, human_counted(sum.compared, "tensor", "tensors").text);
     for (uint64_t i = 0; i < others && i < NAMED; i++) {
         fputs(i == 0 ? "; not " : ", ", l.out);
         text_put(l.out, sum.others[i], TEXT_PLAIN);
     }
     if (others > NAMED)
-        fprintf(l.out, " and %" PRIu64 " others", others - NAMED);
+        fprintf(l.out, " and %s others", human_grouped(others - NAMED).text);
     line_end(&l);
 }
 

@@ -1,6 +1,7 @@
 /* How tensors compare with a manifest: lines for people, and JSON. */
 #include "cli/trust/verify.h"
 
+#include "cli/core/human.h"
 #include "cli/core/line.h"
 #include "cli/core/text.h"
 
@@ -83,11 +84,11 @@ void verify_put_summary(const char *path, const gufo_manifest_summary *s)
 
     line_begin(&l);
     text_put(l.out, gufo_str_of(path), TEXT_PLAIN);
-    fprintf(l.out, ": %ju %s as in the manifest", (uintmax_t)s->tensors[GUFO_MANIFEST_SAME],
-            s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
+    fprintf(l.out, ": %s as in the manifest",
+            human_counted(s->tensors[GUFO_MANIFEST_SAME], "tensor", "tensors").text);
     for (unsigned i = GUFO_MANIFEST_SAME + 1; i < sizeof counted / sizeof *counted; i++)
         if (s->tensors[i] > 0)
-            fprintf(l.out, ", %llu %s", (unsigned long long)s->tensors[i], counted[i]);
+            fprintf(l.out, ", %s %s", human_grouped(s->tensors[i]).text, counted[i]);
     if (s->has_whole)
         fprintf(l.out, "; all data together %s", s->whole_differs != 0 ? "differs" : "is the same");
     put_algorithms(l.out, s->algorithms);

@@ -74,12 +74,11 @@ int verify_signature(const char *path, gufo_str message, const verify_options *o
 
 void verify_put_signature(const char *path, const signed_text *s)
 {
+    gufo_str comment = s->result.trusted_comment;
     char id[17];
 
     gufo_key_id_text(s->result.key_id, id);
-    text_print("%s: good signature of key %s: ", path, id);
-    text_put(stdout, s->result.trusted_comment, TEXT_PLAIN);
-    putc('\n', stdout);
+    text_print("%s: good signature of key %s: %.*s\n", path, id, (int)comment.len, comment.data);
 }
 
 void verify_write_signature(json_writer *j, const signed_text *s)

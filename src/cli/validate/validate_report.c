@@ -1,6 +1,7 @@
 /* Findings and verdicts of gufo validate. */
 #include "cli/validate/validate.h"
 
+#include "cli/core/human.h"
 #include "cli/core/stdout.h"
 #include "cli/core/line.h"
 #include "cli/core/text.h"
@@ -193,30 +194,37 @@ bool report_is_valid(const report *r)
 }
 
 /* "2 errors, 1 warning" */
-static void put_counts(const report *r)
+static size_t put_counts(const report *r, size_t used)
 {
     const char *separator = ": ";
+    char text[64];
 
     for (int severity = GUFO_ERROR; severity >= GUFO_WARNING; severity--) {
         uint64_t count = r->counts[severity];
 
         if (count == 0)
             continue;
-        printf("%s%" PRIu64 " %s%s", separator, count, gufo_severity_name((gufo_severity)severity),
-               count == 1 ? "" : "s");
+        used = put_piece(r, used, NULL, separator);
+        snprintf(text, sizeof text, "%.30s %s%s", human_grouped(count).text,
+                 gufo_severity_name((gufo_severity)severity), count == 1 ? "" : "s");
+        used = put_piece(r, used, NULL, text);
         separator = ", ";
     }
+    return used;
 }
 
 void report_verdict(const report *r)
 {
     bool valid = report_is_valid(r);
+    size_t used = text_columns(gufo_str_of(r->path), TEXT_PLAIN) + 2;
+    char text[64];
 
     text_print("%s: ", r->path);
-    put_colored(r, valid ? "\033[32m" : "\033[31m", valid ? "valid" : "invalid");
-    put_counts(r);
+    used = put_piece(r, used, valid ? "\033[32m" : "\033[31m", valid ? "valid" : "invalid");
+    used = put_counts(r, used);
+    snprintf(text, sizeof text, " (1 of %" PRIu64 " shards checked)", r->shard_count);
     if (r->shard_count > 0)
-        printf(" (1 of %" PRIu64 " shards checked)", r->shard_count);
+        (void)put_piece(r, used, NULL, text);
     putc('\n', stdout);
 }
 

@@ -69,12 +69,12 @@ gufo_status zeros_before(const gguf_file *file, uint64_t from, uint64_t to, uint
 
 const char *zeros_text(uint64_t bytes, char out[ZEROS_TEXT])
 {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
     uint64_t value = bytes;
     size_t unit = 0;
 
-    for (; value >= 10 * 1024 && unit < sizeof units / sizeof *units - 1; unit++)
-        value /= 1024;
+    for (; value >= 10 * 1000 && unit < sizeof units / sizeof *units - 1; unit++)
+        value /= 1000;
     (void)snprintf(out, ZEROS_TEXT, "%" PRIu64 " %s", value, units[unit]);
     return out;
 }

@@ -17,7 +17,7 @@ gufo_status zeros_sample(const gguf_file *file, const tensor_record *tensor, boo
 gufo_status zeros_before(const gguf_file *file, uint64_t from, uint64_t to, uint64_t *begin,
                          gufo_error *error);
 
-/* "351 MiB": a size for a sentence. */
+/* "368 MB": a size for a sentence. */
 enum { ZEROS_TEXT = 32 };
 const char *zeros_text(uint64_t bytes, char out[ZEROS_TEXT]);
 
