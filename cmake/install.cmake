@@ -94,6 +94,7 @@ endif()
 
 install(DIRECTORY registry/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gufo/registry
     FILES_MATCHING PATTERN "*.tsv" PATTERN "README.md")
+install(FILES ${page_table_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/gufo/registry)
 
 # ---- documents and completion -----------------------------------------------------------------
 

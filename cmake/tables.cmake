@@ -35,12 +35,29 @@ set(table_script ${CMAKE_CURRENT_LIST_FILE})
 set(table_folder ${PROJECT_BINARY_DIR}/tables) # to be included from
 set(table_files "")
 
+# The tables that pages of architectures become.
+include(cmake/pages.cmake)
+file(GLOB pages CONFIGURE_DEPENDS registry/arch/*.tsv registry/parts/*.tsv)
+list(TRANSFORM page_tables PREPEND ${table_folder}/registry/ OUTPUT_VARIABLE page_table_files)
+list(TRANSFORM page_table_files APPEND .tsv)
+add_custom_command(OUTPUT ${page_table_files}
+    COMMAND ${CMAKE_COMMAND} -DREGISTRY=${PROJECT_SOURCE_DIR}/registry -DOUT=${table_folder}/registry
+        -P ${PROJECT_SOURCE_DIR}/cmake/pages.cmake
+    DEPENDS ${pages} registry/keys.tsv cmake/pages.cmake VERBATIM COMMENT "Tables of pages")
+# A target, so that the libraries that need a table do not each run the command.
+add_custom_target(gufo_pages DEPENDS ${page_table_files})
+
 # gufo_table(NAME COLUMNS): appends the file that is made to table_files.
 function(gufo_table name columns)
     set(table ${PROJECT_SOURCE_DIR}/registry/${name}.tsv)
+    set(pages "")
+    if(name IN_LIST page_tables)
+        set(table ${table_folder}/registry/${name}.tsv)
+        set(pages gufo_pages)
+    endif()
     set(out ${table_folder}/registry/${name}.inc)
     add_custom_command(OUTPUT ${out}
         COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DOUT=${out} -DCOLUMNS=${columns} -P ${table_script}
-        DEPENDS ${table} ${table_script} VERBATIM COMMENT "Table ${name}")
+        DEPENDS ${table} ${table_script} ${pages} VERBATIM COMMENT "Table ${name}")
     set(table_files ${table_files} ${out} PARENT_SCOPE)
 endfunction()

@@ -10,6 +10,7 @@
 #   GUFO            the command
 #   GUFO_TEST_BIN   folder with the helper programs, one per tests/cli/*.c
 #   GUFO_EXAMPLES   folder with the example programs, make_sample among them
+#   GUFO_TABLES     folder with the tables that pages of the registry become
 
 set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}"
     "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}")
@@ -126,7 +127,7 @@ list(FILTER helper_sources EXCLUDE REGEX "/(test|slow)_[^/]*$")
 file(GLOB command_tests CONFIGURE_DEPENDS tests/cli/*.bats)
 
 set(command_environment "GUFO=$<TARGET_FILE:gufo_command>" "GUFO_TEST_BIN=${test_bin}"
-    "GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples")
+    "GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples" "GUFO_TABLES=${table_folder}/registry")
 
 foreach(source IN LISTS helper_sources)
     get_filename_component(name ${source} NAME_WE)
@@ -171,6 +172,7 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_archives ${CMAKE_C_COMPILER})
     add_test(NAME package.headers COMMAND ${BASH} ${package_tests}/headers
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_headers c++ ${CMAKE_C_COMPILER})
+    add_test(NAME package.pages COMMAND ${BASH} ${package_tests}/pages ${PROJECT_SOURCE_DIR})
     add_test(NAME package.vendored COMMAND ${BASH} ${package_tests}/vendored/run
         ${PROJECT_BINARY_DIR}/package_vendored ${CMAKE_C_COMPILER})
     add_test(NAME abi.old_program COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/run
@@ -178,7 +180,8 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
     add_test(NAME abi.compare COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/compare
         ${PROJECT_BINARY_DIR}/abi_compare ${CMAKE_C_COMPILER})
     set_tests_properties(abi.old_program abi.compare PROPERTIES LABELS abi SKIP_RETURN_CODE 77)
-    set_tests_properties(package package.archives package.headers package.vendored PROPERTIES LABELS package)
+    set_tests_properties(package package.archives package.headers package.pages package.vendored PROPERTIES
+        LABELS package)
     set_tests_properties(package.vendored PROPERTIES COST 100 PROCESSORS 2)
     if(TARGET gufo_command)
         add_test(NAME completion COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/package/completion

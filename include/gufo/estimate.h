@@ -2,7 +2,7 @@
  *
  * From the header of a model alone, these functions compute what llama.cpp allocates on the host and on
  * each device: weights, the cache of keys and values, recurrent state, buffers for computing and for
- * the output.  The rules of each architecture are rows of registry/memory.tsv; docs/estimate.md explains
+ * the output.  The rules of each architecture are rows of the table memory; docs/estimate.md explains
  * them.  Weights, cache and state are exact; buffers for computing are fitted to measurements, and have
  * a margin. */
 #ifndef GUFO_ESTIMATE_H

@@ -2,7 +2,7 @@
  *
  * llama.cpp reserves them once, for the largest batch over a full cache, by an allocator that uses
  * memory again from one operation to the next.  Its peak has no closed form.  The largest stage of a
- * layer comes near to it: floats per token and, in recurrent layers, per sequence.  registry/memory.tsv
+ * layer comes near to it: floats per token and, in recurrent layers, per sequence.  The table memory
  * names the stages that an architecture has, and how far the sum was from what was measured.
  *
  *     C = max(4 (tokens * stage + sequences * state) + masks + inputs, logits + two embeddings) */

@@ -50,7 +50,7 @@ static inline uint64_t amount_align(bool *is_too_large, uint64_t value, uint64_t
 
 /* ---- rules.c -------------------------------------------------------------------------------- */
 
-/* A row of registry/memory.tsv, whose columns registry/README.md explains. */
+/* A row of the table memory, whose columns registry/README.md explains. */
 typedef struct memory_rule {
     const char *arch, *layers, *period, *window, *absent_window, *window_layers, *shared, *nextn,
         *state, *snapshots, *flash, *table, *compute, *extra, *tail, *margin;

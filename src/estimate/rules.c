@@ -1,4 +1,4 @@
-/* The rules of architectures: registry/memory.tsv, and the places of tensors that are outside blocks:
+/* The rules of architectures: the table memory, and the places of tensors that are outside blocks:
  * registry/memory_places.tsv.  Columns hold words with blanks between, or a number. */
 #include "estimate/estimator.h"
 

@@ -86,7 +86,7 @@ without() {
     # Each architecture once, as the registry has them.
     told=$(sed -n '/^  used by/,/^  example/p' <<<"$output" | sed -e '$d' -e 's/^  used by//' |
         tr ',' '\n' | tr -d ' ' | sed '/^$/d')
-    known=$(awk -F'\t' '$2 == "context_length" { print $1 }' "$GUFO_SOURCE/registry/arch_keys.tsv")
+    known=$(awk -F'\t' '$2 == "context_length" { print $1 }' "$GUFO_TABLES/arch_keys.tsv")
     same_list "$known" "$told"
     run -0 gufo explain --json llama.context_length
     has "\"used_by\":[\"$(paste -sd, <<<"$known" | sed 's/,/","/g')\"]"

@@ -7,9 +7,17 @@
 
 load common
 
-# count FILE: the rows of a table of the registry.
+# rows_of TABLE: the rows of a table of the registry, or of one that its pages become.
+rows_of() {
+    if [ -e "$GUFO_SOURCE/registry/$1.tsv" ]; then
+        grep -v '^#' "$GUFO_SOURCE/registry/$1.tsv"
+    else
+        grep -v '^#' "$GUFO_TABLES/$1.tsv"
+    fi
+}
+
 count() {
-    grep -vc '^#' "$GUFO_SOURCE/registry/$1.tsv"
+    rows_of "$1" | wc -l
 }
 
 # lines_of LIST... is NUMBER
@@ -40,7 +48,7 @@ without() {
 @test "list: the names are those of the registry" {
     for pair in keys:keys archs:architectures tensors:tensors tokenizers:tokenizer_models \
         pretokenizers:pretokenizers; do
-        same_list "$(grep -v '^#' "$GUFO_SOURCE/registry/${pair#*:}.tsv" | cut -f1)" \
+        same_list "$(rows_of "${pair#*:}" | cut -f1)" \
             "$(gufo list "${pair%:*}" | cut -d' ' -f1)"
     done
 }
@@ -77,7 +85,7 @@ without() {
 
 @test "list keys --arch: what an architecture uses, and how much it needs it" {
     of() {
-        awk -F'\t' -v arch="$1" '$1 == arch' "$GUFO_SOURCE/registry/arch_keys.tsv" | wc -l
+        awk -F'\t' -v arch="$1" '$1 == arch' "$GUFO_TABLES/arch_keys.tsv" | wc -l
     }
     for arch in llama mamba whisper qwen3; do
         lines_of keys --arch "$arch" "$(of "$arch")"
@@ -95,7 +103,7 @@ without() {
 
 @test "list tensors --arch" {
     lines_of tensors --arch llama \
-        "$(awk -F'\t' '$1 == "llama"' "$GUFO_SOURCE/registry/arch_tensors.tsv" | wc -l)"
+        "$(awk -F'\t' '$1 == "llama"' "$GUFO_TABLES/arch_tensors.tsv" | wc -l)"
     run -0 gufo list tensors --arch llama
     grep -qE '^blk.\{bid\}.attn_q +required +embedding_length,head_count\*key_length +' <<<"$output"
     run -0 gufo list --json tensors --arch llama

@@ -322,7 +322,7 @@ static const made_piece own_pieces[] = {{"<unk>", 0, 2},  {"<s>", 0, 3},   {"</s
 
 #define FIVE_TOKENS "\"<unk>\":0,\"<s>\":1,\"</s>\":2,\"<0x41>\":3,\"a\":4"
 
-/* The lists of the architectures' rows (registry/convert_keys.tsv) say what comes first. */
+/* The lists of the architectures' rows (table convert_keys) say what comes first. */
 static void test_what_is_there(void **state)
 {
     static const char *const lists[] = {

@@ -1,4 +1,4 @@
-/* The classes of models that frameworks have, and their architectures: registry/hf_classes.tsv. */
+/* The classes of models that frameworks have, and their architectures: the table hf_classes. */
 #ifndef IMPORT_ARCHITECTURES_CLASSES_H
 #define IMPORT_ARCHITECTURES_CLASSES_H
 

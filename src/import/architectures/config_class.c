@@ -1,7 +1,7 @@
 /* The class and the architecture of a model.
  *
  * The class is what config.json names first; a model of several parts has one for its text, too,
- * which counts then.  registry/hf_classes.tsv gives the architecture, which may depend on other
+ * which counts then.  The table hf_classes gives the architecture, which may depend on other
  * fields. */
 #include "import/architectures/config_parts.h"
 

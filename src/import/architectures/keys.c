@@ -1,4 +1,4 @@
-/* The keys of an architecture: rows of registry/convert_keys.tsv, in order.
+/* The keys of an architecture: rows of the table convert_keys, in order.
  *
  * A row's value is an expression over the configuration; its type is that of the key, except that a
  * list where one number is usual becomes one number for each block. */

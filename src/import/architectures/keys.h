@@ -1,4 +1,4 @@
-/* The keys of an architecture, from its configuration: rows of registry/convert_keys.tsv. */
+/* The keys of an architecture, from its configuration: rows of the table convert_keys. */
 #ifndef IMPORT_ARCHITECTURES_KEYS_H
 #define IMPORT_ARCHITECTURES_KEYS_H
 

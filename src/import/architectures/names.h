@@ -1,4 +1,4 @@
-/* Names of tensors: of a checkpoint, and in a GGUF file (registry/hf_tensor_names.tsv). */
+/* Names of tensors: of a checkpoint, and in a GGUF file (the table hf_tensor_names). */
 #ifndef IMPORT_ARCHITECTURES_NAMES_H
 #define IMPORT_ARCHITECTURES_NAMES_H
 

@@ -1,4 +1,4 @@
-/* Operations on tensors: what the rows of registry/convert_ops.tsv name.
+/* Operations on tensors: what the rows of the table convert_ops name.
  *
  *     tensors.c             which rows apply to a tensor, and what its results are called
  *     steps.c               the steps of a row: arguments, conditions

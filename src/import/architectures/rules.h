@@ -1,4 +1,4 @@
-/* The rows of registry/convert_keys.tsv: what becomes of the configuration of an architecture. */
+/* The rows of the table convert_keys: what becomes of the configuration of an architecture. */
 #ifndef IMPORT_ARCHITECTURES_RULES_H
 #define IMPORT_ARCHITECTURES_RULES_H
 

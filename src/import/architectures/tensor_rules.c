@@ -1,4 +1,4 @@
-/* The rows of registry/convert_ops.tsv, and what is in their columns.  registry/README.md describes
+/* The rows of the table convert_ops, and what is in their columns.  registry/README.md describes
  * them. */
 #include "import/architectures/tensor_rules.h"
 

@@ -1,4 +1,4 @@
-/* The rows of registry/convert_ops.tsv that an architecture has. */
+/* The rows of the table convert_ops that an architecture has. */
 #ifndef IMPORT_ARCHITECTURES_TENSOR_RULES_H
 #define IMPORT_ARCHITECTURES_TENSOR_RULES_H
 

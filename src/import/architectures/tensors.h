@@ -1,5 +1,5 @@
 /* The tensors of a model in GGUF, made of those of a checkpoint by the operations of its
- * architecture (registry/convert_ops.tsv). */
+ * architecture (the table convert_ops). */
 #ifndef IMPORT_ARCHITECTURES_TENSORS_H
 #define IMPORT_ARCHITECTURES_TENSORS_H
 

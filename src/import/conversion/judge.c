@@ -1,5 +1,5 @@
 /* Whether the model that a checkpoint becomes is one that readers take: by the rules of check.h as
- * registry/convert_findings.tsv changes them, and by the rows "check" of registry/convert_keys.tsv, which are
+ * registry/convert_findings.tsv changes them, and by the rows "check" of the table convert_keys, which are
  * about what a configuration says and GGUF cannot.
  *
  * A finding is about a key or a tensor; who has to correct it edits config.json.  For a key the table

@@ -1,4 +1,4 @@
-/* The classes of exported models: registry/export_classes.tsv. */
+/* The classes of exported models: the table export_classes. */
 #ifndef IMPORT_EXPORT_CLASSES_H
 #define IMPORT_EXPORT_CLASSES_H
 

@@ -1,4 +1,4 @@
-/* The rows of registry/convert_keys.tsv, read backwards.
+/* The rows of the table convert_keys, read backwards.
  *
  *     attention.head_count  u32  num_attention_heads|n_head|n_heads?
  *

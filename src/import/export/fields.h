@@ -10,7 +10,7 @@ typedef struct export_fields {
     const model_config *made; /* its fields are those that are made so far */
 } export_fields;
 
-/* Sets the fields that the rows of registry/convert_keys.tsv give, read backwards: the keys of the
+/* Sets the fields that the rows of the table convert_keys give, read backwards: the keys of the
  * architecture, and rows "export".  GUFO_E_MEMORY, GUFO_E_LIMIT. */
 gufo_status fields_from_keys(const export_fields *f, gufo_error *error);
 

@@ -1,6 +1,6 @@
 /* Factors of rotary frequencies, back to the parameters that gave them.
  *
- * The rows that generate such tensors (registry/convert_ops.tsv) say by which operation; each operation
+ * The rows that generate such tensors (the table convert_ops) say by which operation; each operation
  * has its way back here.  Lists are parameters themselves.  Those of rope_type llama3 are found by trying what published models
  * have: with the largest factor known, few are left.  Those of Gemma 4 are ones, and 1e30 for the part
  * of a head that is not rotated. */

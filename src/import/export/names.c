@@ -1,8 +1,8 @@
 /* Names and shapes of a checkpoint whose conversion gives the tensors of a model.
  *
- * The rows of registry/export_names.tsv are tried in their order.  The rules of gufo convert say what
+ * The rows of the table export_names are tried in their order.  The rules of gufo convert say what
  * a tensor with such a name becomes; it is part of the checkpoint if the model has all of that, and
- * no row before gives it.  Tensors that are left are looked for in registry/hf_tensor_names.tsv. */
+ * no row before gives it.  Tensors that are left are looked for in the table hf_tensor_names. */
 #include "import/export/names.h"
 
 #include <inttypes.h>

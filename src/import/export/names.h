@@ -1,4 +1,4 @@
-/* What the tensors of a GGUF model are called in a framework: registry/export_names.tsv. */
+/* What the tensors of a GGUF model are called in a framework: the table export_names. */
 #ifndef IMPORT_EXPORT_NAMES_H
 #define IMPORT_EXPORT_NAMES_H
 

@@ -1,5 +1,5 @@
-/* The tables of architectures: registry/architectures.tsv, and the keys and tensors that each of
- * them has (registry/arch_keys.tsv, registry/arch_tensors.tsv). */
+/* The tables of architectures: their names, and the keys and tensors that each of
+ * them has. */
 #include "gufo/schema.h"
 
 #include "schema/registry/tables.h"

@@ -144,7 +144,7 @@ GUFO_API bool gufo_key_text(const gufo_model *model, const char *key, char *room
 
 /* ==== Architectures ========================================================================== */
 
-/* A value of general.architecture.  registry/architectures.tsv */
+/* A value of general.architecture: a row of the table architectures. */
 typedef struct gufo_arch_info {
     const char *id;     /* "llama" */
     const char *name;   /* "LLaMA family (also Mistral, Mixtral ...)" */
@@ -161,7 +161,7 @@ typedef enum gufo_need {
     GUFO_REQUIRED = 2,
 } gufo_need;
 
-/* A key that an architecture uses.  registry/arch_keys.tsv */
+/* A key that an architecture uses: a row of the table arch_keys. */
 typedef struct gufo_arch_key {
     const char *arch; /* "llama" */
     const char *key; /* "llama.context_length" is "context_length" here: without the architecture */
@@ -203,7 +203,7 @@ GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past
  * bytes. */
 GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
 
-/* A tensor that an architecture has.  registry/arch_tensors.tsv */
+/* A tensor that an architecture has: a row of the table arch_tensors. */
 typedef struct gufo_arch_tensor {
     const char *arch;
     const char *name;               /* pattern, as in gufo_tensor_info */
