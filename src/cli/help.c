@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/core/built_in.h"
+#include "cli/core/path.h"
 #include "cli/core/suggest.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ static int run_named(int count, char **arguments, shared_options *shared)
         suggest_offer(&near, gufo_str_of(each->name));
     }
     report_command(NULL);
-    if (str_ends(gufo_str_of(name), ".gguf"))
+    if (str_ends(gufo_str_of(name), ".gguf") || (means == NULL && path_exists(name)))
         return report_usage("'%s' is not a command; did you mean 'gufo show %s'?", name, name);
     if (means != NULL)
         return report_usage("unknown command '%s'; %s", name, means);

@@ -247,7 +247,7 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     same_list "$output" "$(gufo diff --values --sums --threads 1 a.gguf b.gguf)"
     run -1 gufo diff --values --map a.gguf b.gguf c.gguf
     has 'layer  0 '
-    has '  loss, from: '
+    lacks 'from: '
     [ "$(grep -c '^layer  0' <<<"$output")" = 2 ]
     for option in --sums --map '--top 1' '--sort loss'; do
         # shellcheck disable=SC2086
@@ -266,6 +266,7 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     run on_terminal env COLUMNS=40 NO_COLOR=1 "$GUFO" diff --values --map a.gguf b.gguf
     has '         a  b  c  d  e  f  g  h  i'
     has 'layer  0 ·· ██ ██'
+    has '  loss, from: '
     has 'a attn_norm, b attn_q'
     run on_terminal env COLUMNS=40 LC_ALL=C "$GUFO" --color=never diff --values --map a.gguf b.gguf
     has 'layer  0 .. @@ @@'

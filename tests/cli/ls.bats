@@ -128,7 +128,7 @@ b.gguf  qwen2      10  F32    256 bytes    1,024  2026-03-01'
 @test "ls: nothing there, and nothing to read" {
     run -1 --separate-stderr gufo ls
     same ''
-    same_error 'gufo: warning: no model was found'
+    same_error 'gufo: warning: no model was found; -r searches subfolders, too'
     run -1 gufo ls --json -q
     same ''
     run -3 --separate-stderr gufo ls missing

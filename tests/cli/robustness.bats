@@ -240,6 +240,93 @@ prepare_writers() {
     umount disk
 }
 
+# The reports of all commands; the status of each is 0, or 1 where the answer is no.
+reports() {
+    cat <<'EOF'
+show sample.gguf
+show -v --map sample.gguf
+show --tensors s-00001-of-00002.gguf
+ls -r folder
+get sample.gguf tokenizer.ggml.tokens
+stats sample.gguf
+stats -v --tensors=output.weight sample.gguf
+estimate sample.gguf
+estimate --fit 1G,1G --host 1G --bandwidth 1G sample.gguf
+estimate --table --fit 4G sample.gguf
+estimate --plot --fit 4G sample.gguf
+diff sample.gguf small.gguf
+diff --values sample.gguf small.gguf
+diff --values --map --sums --sort=loss --top=3 sample.gguf small.gguf small.gguf
+validate -v --data sample.gguf broken.gguf
+name sample.gguf a-7B-v1.0-Q8_0.gguf
+hash sample.gguf
+verify sample.gguf manifest
+verify sample.gguf other
+sign --generate k --no-password
+sign --key k.key sample.gguf
+verify --key k.pub sample.gguf
+edit --dry-run sample.gguf --set general.name=other
+edit sample.gguf -o edited.gguf --set general.name=other
+split --dry-run --max-tensors=8 sample.gguf part
+merge --dry-run s-00001-of-00002.gguf whole.gguf
+strip --dry-run sample.gguf vocab.gguf --vocab-only
+extract sample.gguf output_norm.weight -o w.npy
+endian --dry-run --to big sample.gguf big.gguf
+convert --dry-run folder a.gguf
+convert folder b.gguf Q8_0
+migrate --dry-run old.bin old.gguf
+export --dry-run sample.gguf exported
+quantize --dry-run sample.gguf Q4_K_M
+quantize -v sample.gguf c.gguf Q4_K_M
+quantize --no-cache sample.gguf d.gguf --target-size 100K
+quantize --no-cache --to e sample.gguf --target-bpw 5,6
+imatrix show i.gguf
+lora merge --dry-run base.gguf lora.gguf -o merged.gguf
+tokenize sample.gguf hello
+tokenize --explain sample.gguf hello
+detokenize --pieces sample.gguf 1 2 3
+vocab sample.gguf
+vocab diff sample.gguf base.gguf
+template --lint chat.jinja
+explain Q4_K_M general.file_type llama.context_length token_embd.weight G309
+list types
+list keys --arch=llama
+help
+completion bash
+EOF
+}
+
+@test "robustness: every report on a terminal, with sanitizers" {
+    local command
+    [ -n "${GUFO_SANITIZE:-}" ] || skip "this build would not see what is wrong"
+    need_terminal
+    prepare_writers
+    gufo quantize -q sample.gguf small.gguf Q4_0
+    head -c 100000 sample.gguf >broken.gguf
+    gufo hash sample.gguf >manifest
+    sed 's/  [0-9a-f]/  0/' manifest >other
+    mkdir folder
+    "$GUFO_TEST_BIN/make_checkpoint" folder
+    gufo convert -q folder base.gguf 2>/dev/null
+    make_gguf lora.gguf kv general.architecture string qwen3 kv general.type string adapter \
+        kv adapter.type string lora kv adapter.lora.alpha float32 2 \
+        tensor blk.0.attn_q.weight.lora_a 0 64x2 512 tensor blk.0.attn_q.weight.lora_b 0 2x64 512
+    "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0
+    "$GUFO_TEST_BIN/make_imatrix" i.gguf gguf chunks 4 dataset d.txt entry blk.0.attn_q.weight 1000,0 1000,2000
+    echo '{{ x }}{% if %}' >chat.jinja
+    for command in $(gufo completion words '' | sed -n 's/\t.*//p'); do
+        reports | grep -q "^$command" || { echo "$command has no report here"; return 1; }
+    done
+    reports >table
+    on_terminal bash -c 'while read -r command; do
+        "$0" --color=always $command </dev/null
+        printf "\n= %s %s\n" $? "$command"
+    done <table' "$GUFO" >shown
+    grep -a '^= [^01]' shown && return 1
+    same_list "$(reports | wc -l)" "$(grep -ac '^= [01]' shown)"
+    run -1 grep -aE 'Sanitizer|runtime error' shown
+}
+
 teardown() {
     umount disk 2>/dev/null || true
 }

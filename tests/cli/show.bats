@@ -700,8 +700,9 @@ tags:
     run -0 gufo show --map a.gguf
     has 'layer  0 F32 F16 F16 F16 F16 F32 F16 F16 F16'
     has '  token_embd F16, output_norm F32, output F16'
-    has '  bits per weight, from: '
+    lacks 'from: '
     run -0 gufo show --color=always --map a.gguf
+    has '  bits per weight, from: '
     has $'\e[48;5;196;38;5;231mF32\e[0m'
     run -2 gufo show --map --json a.gguf
     # Names of a stranger; layers and roles without number.

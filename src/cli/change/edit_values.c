@@ -11,6 +11,7 @@
  * An array is JSON, where the key takes one. */
 #include "cli/change/edit.h"
 
+#include "cli/core/path.h"
 #include "cli/core/small_file.h"
 #include "cli/core/value_read.h"
 
@@ -173,6 +174,11 @@ int edit_set(edit_change *c)
     key_types all = key_types_read(c->document, c->key, &text), fitting;
     bool has_type = text != c->rest;
 
+    if (!has_type && text[0] == '@' && path_exists(text + 1))
+        return report_usage(
+            "--set %s: the value would be the text '%s'; --set-file %s=%s takes what "
+            "the file holds, --set-string this text",
+            c->operation->text, text, c->key, text + 1);
     if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("--set %s: use --set-json for arrays", c->operation->text);
     if (all.count == 0)
@@ -237,8 +243,8 @@ int edit_set_json(edit_change *c)
     key_types types = key_types_read(c->document, c->key, &text);
 
     if (types.count == 0 || types.list[0].type == GUFO_VALUE_ARRAY)
-        return report_usage("--set-json %s: the type of the values has to come before the JSON, as "
-                            "in KEY=uint32:[1,2]",
+        return report_usage("--set-json %s: write the type of the values before the JSON, as in "
+                            "KEY=uint32:[1,2]",
                             c->operation->text);
     return *text == '@' ? set_json_file(c, text + 1, &types) : set_json(c, NULL, text, &types);
 }

@@ -47,7 +47,7 @@ static int report_faults(const ls_files *files, bool report)
     return code;
 }
 
-int ls_list(ls_files *files, const shared_options *shared, ls_order order)
+int ls_list(ls_files *files, const shared_options *shared, ls_order order, const char *elsewhere)
 {
     int code;
 
@@ -55,7 +55,7 @@ int ls_list(ls_files *files, const shared_options *shared, ls_order order)
     ls_sort(files, order);
     code = report_faults(files, !shared->json);
     if (files->shown == 0 && code == CODE_OK) {
-        report_warning(NULL, "no model was found");
+        report_warning(NULL, "no model was found%s", elsewhere);
         code = CODE_NO;
     } else if (files->shown > 0) {
         (shared->json ? ls_write_json : ls_write_table)(files);
@@ -76,7 +76,8 @@ static int ls(void *context)
         ls_add_argument(&files, shared->args[i], options->recursive);
     if (shared->arg_count == 0 && !options->caches)
         ls_add_argument(&files, ".", options->recursive);
-    return ls_list(&files, shared, options->order);
+    return ls_list(&files, shared, options->order,
+                   options->recursive || options->caches ? "" : "; -r searches subfolders, too");
 }
 
 const command_line command_ls = {

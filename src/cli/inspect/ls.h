@@ -122,7 +122,8 @@ int ls_each(const char *folder, void *context, int (*one)(void *context, const c
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Lists the files that were added, and frees them.  Returns the exit code. */
-int ls_list(ls_files *files, const shared_options *shared, ls_order order);
+/* Lists the files that were added, and frees them.  Without any, a warning ends with `elsewhere`.
+ * Returns the exit code. */
+int ls_list(ls_files *files, const shared_options *shared, ls_order order, const char *elsewhere);
 
 #endif

@@ -55,7 +55,7 @@ static int show_folder(const char *path, const shared_options *shared)
     ls_files files = {0};
 
     ls_add_argument(&files, path, false);
-    return ls_list(&files, shared, LS_BY_NAME);
+    return ls_list(&files, shared, LS_BY_NAME, "");
 }
 
 /* CODE_NO after a report if nothing matches a GLOB. */

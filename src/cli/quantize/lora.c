@@ -140,7 +140,10 @@ static int read_arguments(lora_options *o)
     if (o->scale_count > 1 && o->scale_count != (size_t)adapters)
         return report_usage("--scale is given %zu times for %d adapters", o->scale_count, adapters);
     if (q->base.output == NULL && q->folder == NULL && !q->dry_run)
-        return report_usage("merge: -o OUT is needed");
+        return path_exists(shared->args[shared->arg_count - 1])
+                   ? report_usage("merge: -o OUT is needed")
+                   : report_usage("merge: the output is given by -o: -o %s",
+                                  shared->args[shared->arg_count - 1]);
     if (q->base.output != NULL && q->folder != NULL)
         return report_usage("--to DIR takes no OUT");
     q->input = shared->args[1];
@@ -168,7 +171,7 @@ static void release(void *context)
 }
 
 const command_line command_lora = {
-    .operands = {"merge BASE ADAPTER... [TYPE]", 1, 0, "the subcommand is missing: merge"},
+    .operands = {"merge BASE ADAPTER... [TYPE] -o OUT", 1, 0, "the subcommand is missing: merge"},
     .doc =
         "Merge LoRA adapters into a model.\v"
         "BASE and ADAPTER are GGUF files; 'gufo convert' makes an ADAPTER of a PEFT folder.  "
