@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "import/model_file.h"
+#include "text/formats/json_members.h"
 
 /* Takes some of the memory.  GUFO_E_LIMIT, with GUFO_ADVICE_MEMORY, if not so much is left.  `bounds` may be
  * NULL in all of these: then only the default limit of each text applies. */
@@ -22,13 +23,5 @@ gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
  * `base_offset`: where the text begins in the file of that name. */
 gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset,
                            import_bounds *bounds, json_t **json, gufo_error *error);
-
-/* The text of a string, a view that lives as long as it does; of any other value, and of NULL, an
- * empty one. */
-static inline gufo_str json_str(const json_t *value)
-{
-    return json_is_string(value) ? (gufo_str){json_string_value(value), json_string_length(value)}
-                                 : (gufo_str){"", 0};
-}
 
 #endif

@@ -12,7 +12,8 @@ static const char config[] =
     " \"rms_norm_eps\": 1e-5, \"max_position_embeddings\": 64}";
 
 static const char tokenizer[] =
-    "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\":"
+    "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+    "\"trim_offsets\": true}, \"model\":"
     " {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2, \"c\": 3}, \"merges\":"
     " [\"a b\"]}}";
 

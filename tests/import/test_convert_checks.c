@@ -20,10 +20,11 @@
 #define LLAMA "{\"architectures\": [\"LlamaForCausalLM\"], " BASE "}"
 
 static const char tokenizer[] =
-    "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\":"
-    " {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2, \"c\": 3, \"d\": 4}, "
+    "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+    "\"trim_offsets\": true}, \"model\":"
+    " {\"type\": \"BPE\", \"vocab\": {\"X\": 0, \"Z\": 1, \"XZ\": 2, \"Q\": 3, \"J\": 4}, "
     "\"merges\":"
-    " [\"a b\"]}}";
+    " [\"X Z\"]}}";
 
 #define LAYER(n)                                                                      \
     {"model.layers." n ".input_layernorm.weight", "BF16", 1, {8}, NULL},              \

@@ -135,17 +135,18 @@ static void test_prefix(void **state)
 {
 #define META(more) \
     "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"" SPACE "\"" more "},"
-#define POST(single) \
-    "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[" single "],\"pair\":[]},"
+#define POST(single)                                                                           \
+    "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[" single "],\"pair\":[]," \
+    "\"special_tokens\":{}},"
 #define BOS "{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}}"
 #define TEXT "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}"
     static const prefix_row table[] = {
         {"Prepend", NORMALIZER(PREPEND), NULL, true, false, 0},
         {"nothing", NORMALIZER(""), NULL, false, false, 0},
         {"Metaspace", META(",\"prepend_scheme\":\"always\",\"split\":false"), NULL, true, false, 0},
-        {"first", META(",\"prepend_scheme\":\"first\",\"split\":false"), NULL, true, false, 1},
+        {"first", META(",\"prepend_scheme\":\"first\",\"split\":false"), NULL, true, false, 0},
         {"never", META(",\"prepend_scheme\":\"never\",\"split\":false"), NULL, false, false, 0},
-        {"old", META(",\"add_prefix_space\":true"), NULL, true, false, 1},
+        {"old", META(",\"add_prefix_space\":true"), NULL, true, false, 0},
         {"no spaces", "", NULL, false, false, 1},
         {"a lower case", "\"normalizer\":{\"type\":\"Lowercase\"},", NULL, false, false, 2},
         {"a BOS", NORMALIZER("") POST(BOS "," TEXT), NULL, false, true, 0},
@@ -332,7 +333,8 @@ static void test_what_is_there(void **state)
         {"tokenizer.json", "{" NORMALIZER("") PIECES(FIVE_TOKENS, "") "}"}, {NULL, NULL}};
     static const made_file bytes[] = {
         {"tokenizer.json",
-         "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
+         "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
+         "\"trim_offsets\":true},"
          "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0},\"merges\":[]}}"},
         {NULL, NULL}};
     static const made_file none[] = {{NULL, NULL}};

@@ -179,8 +179,8 @@ static json_t *split(const char *regex)
 
 static json_t *bytes(bool regex)
 {
-    return json_pack("{s:s, s:b, s:b}", "type", "ByteLevel", "add_prefix_space", 0, "use_regex",
-                     regex);
+    return json_pack("{s:s, s:b, s:b, s:b}", "type", "ByteLevel", "add_prefix_space", 0,
+                     "trim_offsets", 1, "use_regex", regex);
 }
 
 static json_t *sequence(json_t *first, json_t *second)

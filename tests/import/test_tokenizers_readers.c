@@ -128,7 +128,9 @@ static void test_unigram(void **state)
 
 /* ---- tokenizer.json ------------------------------------------------------------------------- */
 
-#define BYTES "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false}"
+#define BYTES                                                               \
+    "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false," \
+    "\"trim_offsets\":true}"
 
 static void test_bpe(void **state)
 {
@@ -333,7 +335,8 @@ static void test_template_processing(void **state)
          "{\"SpecialToken\":{\"id\":\"</s>\"}}],"
          "\"pair\":[{\"SpecialToken\":{\"id\":\"<s>\"}},{\"Sequence\":{\"id\":\"A\"}},"
          "{\"SpecialToken\":{\"id\":\"</s>\"}},{\"SpecialToken\":{\"id\":\"</s>\"}},"
-         "{\"Sequence\":{\"id\":\"B\"}},{\"SpecialToken\":{\"id\":\"</s>\"}}]}}"},
+         "{\"Sequence\":{\"id\":\"B\"}},{\"SpecialToken\":{\"id\":\"</s>\"}}],"
+         "\"special_tokens\":{}}}"},
         {NULL, NULL}};
     made_folder m;
 
@@ -630,11 +633,12 @@ static void test_refused(void **state)
          "ByteLevel"},
         {"a broken expression",
          "bpe",
-         {{"tokenizer.json", "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(\"},"
-                             "\"behavior\":\"Isolated\"},\"model\":{\"type\":\"BPE\",\"vocab\":"
-                             "{\"a\":0},\"merges\":[]}}"}},
-         GUFO_E_TYPE,
-         "cannot be read"},
+         {{"tokenizer.json",
+           "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(\"},"
+           "\"behavior\":\"Isolated\",\"invert\":false},\"model\":{\"type\":\"BPE\",\"vocab\":"
+           "{\"a\":0},\"merges\":[]}}"}},
+         GUFO_E_MALFORMED,
+         "expression"},
         {"ranks that are not",
          "qwen",
          {{"qwen.tiktoken", "YQ== 0\nnonsense\n"}},

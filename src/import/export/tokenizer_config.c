@@ -8,7 +8,7 @@
 #include "gufo/schema.h"
 #include "import/export/parts.h"
 #include "import/export/tokens.h"
-#include "text/formats/json_reading.h"
+#include "text/formats/token_list.h"
 
 typedef struct making {
     const gufo_model *model;

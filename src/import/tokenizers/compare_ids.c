@@ -112,27 +112,24 @@ typedef struct step_names {
     size_t len;
 } step_names;
 
-static gufo_status add_name(json_reading *j, const json_t *step, gufo_str type, void *context)
+static gufo_status add_name(step_reading *r, void *context)
 {
     step_names *names = context;
     size_t room = sizeof names->text - names->len;
 
-    (void)j;
-    (void)step;
     if (names->len < sizeof names->text)
         names->len += (size_t)snprintf(names->text + names->len, room, "%s%.*s",
                                        names->len > 0 ? ", " : "; its normalizer: ",
-                                       type.len < 32 ? (int)type.len : 32, type.data);
+                                       r->type.len < 32 ? (int)r->type.len : 32, r->type.data);
     return GUFO_OK;
 }
 
 /* "; its normalizer: NFC, Lowercase" */
-static step_names name_normalizer(const tokenizer_reading *r)
+static step_names name_normalizer(tokenizer_reading *r)
 {
-    json_reading reading = {.allocator = *r->allocator, .file = r->json};
     step_names names = {.len = 0};
 
-    (void)json_each_step(&reading, "normalizer", "normalizers", add_name, &names);
+    (void)reading_each_step(r, NORMALIZER, add_name, &names);
     return names;
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "import/tokenizers/merges.h"
 #include "import/tokenizers/readers.h"
+#include "import/tokenizers/space_rules.h"
 #include "text/pipeline/token_model.h"
 
 #define ADDED_SCORE (-1000.0f)
@@ -239,19 +240,6 @@ static gufo_status set_runs(piece_reading *p)
     return status;
 }
 
-/* ---- scores --------------------------------------------------------------------------------- */
-
-static gufo_status score(piece_reading *p)
-{
-    json_reading reading = {.allocator = *p->r->allocator,
-                            .file = p->vocab,
-                            .merges = p->vocab,
-                            .list = p->list,
-                            .error = p->r->error};
-
-    return json_score_tokens(&reading);
-}
-
 /* ---- what GGUF cannot express ------------------------------------------------------------------- */
 
 /* In how many ways two tokens of the vocabulary make this one, which is not a very long one. */
@@ -324,37 +312,14 @@ static gufo_status settle_joins(piece_reading *p)
                              joins - hidden - merges);
 }
 
-typedef struct noted {
-    tokenizer_reading *r;
-    gufo_status status;
-} noted;
-
-static void warn(void *context, const char *sentence)
-{
-    noted *n = context;
-
-    if (n->status == GUFO_OK)
-        n->status = import_warn(n->r->import, n->r->error, "tokenizer.json: %s", sentence);
-}
-
 /* tokenizer_config.json decides before what tokenizer.json does to the beginnings of texts. */
 static gufo_status set_space_prefix(tokenizer_reading *r)
 {
     static const char key[] = TOKENIZER_KEY("add_space_prefix");
-    noted notes = {.r = r};
-    json_reading reading = {.allocator = *r->allocator,
-                            .note = warn,
-                            .note_context = &notes,
-                            .document = r->document,
-                            .file = r->json,
-                            .kind = PIECES,
-                            .error = r->error};
     gufo_document_entry said;
     bool is_said = gufo_document_find(r->document, key, &said), value = is_said && said.value.as.b;
-    gufo_status status = json_read_normalizer(&reading);
+    gufo_status status = space_rules_write(r, PIECES);
 
-    if (status == GUFO_OK)
-        status = notes.status;
     return status == GUFO_OK && is_said ? gufo_document_set_bool(r->document, key, value, r->error)
                                         : status;
 }
@@ -365,7 +330,7 @@ static gufo_status set_space_prefix(tokenizer_reading *r)
 static gufo_status write_scored(piece_reading *p)
 {
     tokenizer_reading *r = p->r;
-    gufo_status status = score(p);
+    gufo_status status = merges_score(r, p->vocab, &p->list);
 
     r->has_pieces = true;
     if (status == GUFO_OK)
@@ -413,28 +378,14 @@ static gufo_status read_pieces(tokenizer_reading *r, gufo_status (*write)(piece_
 
 /* ---- readers -------------------------------------------------------------------------------- */
 
-static gufo_status find_bytes(json_reading *j, const json_t *step, gufo_str type, void *context)
-{
-    bool *found = context;
-
-    (void)j;
-    (void)step;
-    *found |= str_is(type, "ByteLevel");
-    return GUFO_OK;
-}
-
 /* Whether normalizer or pre-tokenizer make bytes of texts. */
-static bool is_byte_level(const tokenizer_reading *r)
+static bool is_byte_level(tokenizer_reading *r)
 {
-    json_reading reading = {.allocator = *r->allocator, .file = r->json};
-    bool found = false;
-
-    (void)json_each_step(&reading, "normalizer", "normalizers", find_bytes, &found);
-    (void)json_each_step(&reading, "pre_tokenizer", "pretokenizers", find_bytes, &found);
-    return found;
+    return reading_has_step(r, NORMALIZER, "ByteLevel") ||
+           reading_has_step(r, PRE_TOKENIZER, "ByteLevel");
 }
 
-bool json_has_pieces(const tokenizer_reading *r)
+bool json_has_pieces(tokenizer_reading *r)
 {
     return r->json != NULL && token_model_is(r->json, "BPE") &&
            json_is_true(json_object_get(r->model, "byte_fallback")) && !is_byte_level(r);

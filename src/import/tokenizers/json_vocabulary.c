@@ -11,7 +11,6 @@
 #include "import/tokenizers/merges.h"
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/readers.h"
-#include "text/formats/json_reading.h"
 #include "text/formats/tokenizer_lists.h"
 #include "text/pipeline/token_model.h"
 

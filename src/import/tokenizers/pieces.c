@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/tokenizers/readers.h"
-#include "text/formats/json_reading.h"
 
 static const float ADDED_SCORE = -1000, PADDING_SCORE = -10000;
 

@@ -16,7 +16,6 @@
 #include "import/tokenizers/pre_known.h"
 #include "import/tokenizers/pre_reasons.h"
 #include "import/tokenizers/special.h"
-#include "text/formats/json_reading.h"
 #include "text/formats/pre_steps.h"
 
 static const struct {
@@ -157,10 +156,8 @@ static const char *choose_name(const tokenizer_reading *r, const known_names *na
 static gufo_status name_of_steps(tokenizer_reading *r, const char **name)
 {
     buffer steps = {.allocator = r->allocator};
-    json_reading j = {
-        .allocator = *r->allocator, .file = r->json, .error = r->error, .note = ignore_note};
     bool ignore_merges = json_is_true(json_object_get(r->model, "ignore_merges"));
-    gufo_status status = json_spell_pre(&j, &steps);
+    gufo_status status = pre_spell(r, &steps);
 
     if (status == GUFO_OK)
         *name = pre_of_steps((gufo_str){steps.len > 0 ? (const char *)steps.data : "", steps.len},
@@ -241,6 +238,24 @@ static gufo_status guess(tokenizer_reading *r, gufo_str *pre)
                        (int)pre->len, pre->data, r->config->architecture);
 }
 
+/* A part of the pre-tokenizer that cannot be followed: a name of the caller's helps. */
+static gufo_status fail_unread(tokenizer_reading *r)
+{
+    gufo_status status = r->error != NULL ? r->error->code : GUFO_E_TYPE;
+
+    reading_name_file(r, "tokenizer.json");
+    return import_advise(status, status != GUFO_E_MEMORY ? GUFO_ADVICE_PRE : GUFO_ADVICE_NONE,
+                         r->error);
+}
+
+static gufo_status fail_without_bytes(tokenizer_reading *r)
+{
+    return import_advise(reading_fail(r, GUFO_E_TYPE, "tokenizer.json",
+                                      "the pre-tokenizer does not make bytes of texts (ByteLevel), "
+                                      "as the tokenizer model \"gpt2\" needs"),
+                         GUFO_ADVICE_PRE, r->error);
+}
+
 gufo_status pre_choose(tokenizer_reading *r, const token_list *tokens, gufo_str *pre)
 {
     pre_cutter *cutter;
@@ -253,15 +268,9 @@ gufo_status pre_choose(tokenizer_reading *r, const token_list *tokens, gufo_str 
     if (r->json == NULL)
         return guess(r, pre);
     cutter = pre_cutter_new(r);
-    if (cutter == NULL)
-        return r->error != NULL ? r->error->code : GUFO_E_TYPE;
-    status = pre_cutter_has_bytes(cutter)
-                 ? follow(r, cutter, tokens, pre)
-                 : import_advise(
-                       reading_fail(r, GUFO_E_TYPE, "tokenizer.json",
-                                    "the pre-tokenizer does not make bytes of texts (ByteLevel), "
-                                    "as the tokenizer model \"gpt2\" needs"),
-                       GUFO_ADVICE_PRE, r->error);
+    status = cutter == NULL                                    ? fail_unread(r)
+             : reading_has_step(r, PRE_TOKENIZER, "ByteLevel") ? follow(r, cutter, tokens, pre)
+                                                               : fail_without_bytes(r);
     pre_cutter_free(cutter);
     return status;
 }

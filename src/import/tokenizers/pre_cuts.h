@@ -13,15 +13,13 @@ typedef struct cut_set {
 
 typedef struct pre_cutter pre_cutter;
 
-/* Compiles the steps of tokenizer.json's pre_tokenizer.  NULL on failure: GUFO_E_TYPE names a step
- * that cannot be followed; GUFO_E_MALFORMED, GUFO_E_MEMORY. */
+/* The pre_tokenizer of tokenizer.json, without the spaces that it may put before texts.  NULL on failure:
+ * GUFO_E_TYPE names a step that cannot be followed; GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 pre_cutter *pre_cutter_new(tokenizer_reading *r);
-void pre_cutter_free(pre_cutter *cutter);
+void pre_cutter_free(pre_cutter *cutter); /* NULL is allowed */
 
-/* Whether texts become bytes as visible characters (ByteLevel), as byte-level vocabularies need. */
-bool pre_cutter_has_bytes(const pre_cutter *cutter);
-
-/* Cuts a text of at most LONGEST_PROBE bytes of UTF-8.  GUFO_E_LIMIT: an expression takes too long. */
+/* Cuts a text of at most LONGEST_PROBE bytes.  GUFO_E_LIMIT: expressions took too long, for
+ * this text and those before it together. */
 gufo_status pre_cutter_run(pre_cutter *cutter, gufo_str text, cut_set *cuts, gufo_error *error);
 
 #endif

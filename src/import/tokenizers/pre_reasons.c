@@ -9,16 +9,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/advise.h"
-#include "text/formats/json_reading.h"
+#include "import/tokenizers/pre.h"
 #include "text/formats/pre_steps.h"
 
 enum { NEAREST = 3, EXAMPLES = 3, SHOWN = 12, LONGEST_STEP = 120, SENTENCE = 400 };
-
-void ignore_note(void *context, const char *sentence)
-{
-    (void)context;
-    (void)sentence;
-}
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -160,10 +154,8 @@ gufo_status pre_reasons_fail(tokenizer_reading *r, const probe_list *probes,
     const char *shape = nearest[0]->rules->shape;
     char names[SENTENCE], step[SENTENCE], examples[GUFO_MESSAGE_SIZE];
     buffer steps = {.allocator = r->allocator};
-    json_reading j = {
-        .allocator = *r->allocator, .file = r->json, .error = r->error, .note = ignore_note};
     bool *differs = mem_array(r->allocator, probes->count, sizeof *differs);
-    gufo_status status = differs == NULL ? fail_memory(r->error) : json_spell_pre(&j, &steps);
+    gufo_status status = differs == NULL ? fail_memory(r->error) : pre_spell(r, &steps);
 
     if (status == GUFO_OK)
         status = known_compare(probes, pairs, shape, differs, &ignored, r->error);

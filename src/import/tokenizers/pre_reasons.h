@@ -16,9 +16,6 @@ typedef struct known_names {
     size_t count;
 } known_names;
 
-/* Takes a note of the reader of tokenizer.json, which others read as well. */
-void ignore_note(void *context, const char *sentence);
-
 /* Fails with GUFO_E_TYPE: the nearest names, the step that differs, and texts with both cuts. */
 gufo_status pre_reasons_fail(tokenizer_reading *r, const probe_list *probes,
                              const byte_pairs *pairs, const known_names *known);

@@ -21,6 +21,6 @@ read_vocabulary read_mistral;                    /* tekken.c */
 
 /* Whether tokenizer.json has a vocabulary of pieces, BPE that falls back to bytes: read_hf is for it.
  * json_pieces.c */
-bool json_has_pieces(const tokenizer_reading *r);
+bool json_has_pieces(tokenizer_reading *r);
 
 #endif

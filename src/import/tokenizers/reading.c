@@ -234,6 +234,46 @@ gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *co
     return status;
 }
 
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+gufo_status reading_each_step(tokenizer_reading *r, reading_part part, step_taker *take,
+                              void *context)
+{
+    static const char *const names[][2] = {{"normalizer", "normalizers"},
+                                           {"pre_tokenizer", "pretokenizers"}};
+    step_reading s = {.allocator = r->allocator, .part = names[part][0], .error = r->error};
+    gufo_status status = GUFO_OK;
+
+    if (r->json != NULL)
+        status = step_each(&s, tokenizer_file_part(r->json, s.part), names[part][1], take, context);
+    if (status != GUFO_OK)
+        reading_name_file(r, "tokenizer.json");
+    return status;
+}
+
+typedef struct wanted_step {
+    const char *type;
+    bool found;
+} wanted_step;
+
+static gufo_status find_step(step_reading *r, void *context)
+{
+    wanted_step *wanted = context;
+
+    wanted->found |= step_is(r, wanted->type);
+    return r->status;
+}
+
+bool reading_has_step(tokenizer_reading *r, reading_part part, const char *type)
+{
+    tokenizer_reading quiet = *r;
+    wanted_step wanted = {.type = type};
+
+    quiet.error = NULL;
+    (void)reading_each_step(&quiet, part, find_step, &wanted);
+    return wanted.found;
+}
+
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 gufo_status reading_place(tokenizer_reading *r, const char *file, token_list *list, uint64_t id,

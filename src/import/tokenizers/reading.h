@@ -8,7 +8,8 @@
 #include "import/json_file.h"
 #include "text/formats/token_list.h"
 #include "import/tokenizers/tokenizers.h"
-#include "text/formats/json_reading.h"
+#include "text/formats/tokenizer_file.h"
+#include "text/pipeline/step_reading.h"
 
 typedef struct tokenizer_reading {
     gufo_import *import;
@@ -89,6 +90,14 @@ gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *c
 gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *context);
 /* added_tokens.json: text to id. */
 gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *context);
+
+/* The parts of tokenizer.json that are steps. */
+typedef enum reading_part { NORMALIZER, PRE_TOKENIZER } reading_part;
+
+/* Calls `take` for each step of a part, as step_each does. */
+gufo_status reading_each_step(tokenizer_reading *r, reading_part part, step_taker *take,
+                              void *context);
+bool reading_has_step(tokenizer_reading *r, reading_part part, const char *type);
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "text/formats/json_reading.h"
+#include "text/pipeline/processor_reading.h"
 
 typedef enum special_kind {
     KIND_BOS,
@@ -63,29 +63,37 @@ static void default_to(gufo_str *text, gufo_str otherwise)
 
 /* ---- post-processor ------------------------------------------------------------------------- */
 
-/* {"sep": ["</s>", 2], "cls": ["<s>", 0]} */
-static void take_roberta(special_reading *s, const json_t *step)
+static void take_roberta(special_reading *s, const processor *p)
 {
     s->add[KIND_BOS] = s->add[KIND_EOS] = s->add[KIND_SEP] = FLAG_TRUE;
-    default_to(&s->texts[KIND_CLS],
-               reading_content(json_array_get(json_object_get(step, "cls"), 0)));
-    default_to(&s->texts[KIND_SEP],
-               reading_content(json_array_get(json_object_get(step, "sep"), 0)));
+    default_to(&s->texts[KIND_CLS], p->cls.text);
+    default_to(&s->texts[KIND_SEP], p->sep.text);
+}
+
+/* An element of a template; without a name: none, or one that cannot be read. */
+static template_element element_at(const json_t *list, size_t index)
+{
+    step_reading quiet = {.part = ""};
+    template_element element;
+
+    return template_read_element(&quiet, json_array_get(list, index), &element) == GUFO_OK
+               ? element
+               : (template_element){.name = {"", 0}};
 }
 
 /* The text of a special token in a template; empty: another part. */
-static gufo_str special_of(const json_t *part)
+static gufo_str special_at(const json_t *list, size_t index)
 {
-    const json_t *id = json_object_get(json_object_get(part, "SpecialToken"), "id");
+    template_element element = element_at(list, index);
 
-    return json_str(id);
+    return element.is_text ? (gufo_str){"", 0} : element.name;
 }
 
-static bool is_text(const json_t *part, const char *name)
+static bool is_text(const json_t *list, size_t index, bool second)
 {
-    const json_t *id = json_object_get(json_object_get(part, "Sequence"), "id");
+    template_element element = element_at(list, index);
 
-    return json_is_string(id) && gufo_str_equal(json_str(id), gufo_str_of(name));
+    return element.is_text && element.is_second == second;
 }
 
 static bool is_one_of(gufo_str text, gufo_str a, gufo_str b)
@@ -123,55 +131,52 @@ static void take_pair(special_reading *s, const json_t *pair, gufo_str first, gu
     bool separates;
     gufo_str sep = s->texts[KIND_SEP], eos = s->texts[KIND_EOS];
 
-    if (end > 0 && first.len > 0 && gufo_str_equal(special_of(json_array_get(pair, 0)), first))
+    if (end > 0 && first.len > 0 && gufo_str_equal(special_at(pair, 0), first))
         begin++;
-    if (end > begin && last.len > 0 &&
-        gufo_str_equal(special_of(json_array_get(pair, end - 1)), last))
+    if (end > begin && last.len > 0 && gufo_str_equal(special_at(pair, end - 1), last))
         end--;
-    if (end - begin < 3 || end - begin > 4 || !is_text(json_array_get(pair, begin), "A") ||
-        !is_text(json_array_get(pair, end - 1), "B"))
+    if (end - begin < 3 || end - begin > 4 || !is_text(pair, begin, false) ||
+        !is_text(pair, end - 1, true))
         return;
-    separates = last.len == 0 && is_one_of(special_of(json_array_get(pair, begin + 1)), sep, eos);
+    separates = last.len == 0 && is_one_of(special_at(pair, begin + 1), sep, eos);
     if (end - begin == 4)
-        separates |= is_one_of(special_of(json_array_get(pair, begin + 2)), sep, eos);
+        separates |= is_one_of(special_at(pair, begin + 2), sep, eos);
     s->add[KIND_SEP] = separates ? FLAG_TRUE : FLAG_FALSE;
     if (separates)
         default_to(&s->texts[KIND_SEP], eos);
 }
 
-static void take_template(special_reading *s, const json_t *step)
+static void take_template(special_reading *s, const processor *p)
 {
-    const json_t *single = json_object_get(step, "single");
-    size_t count = json_array_size(single);
+    size_t count = json_array_size(p->single);
     gufo_str first = {"", 0}, last = {"", 0};
 
     if (count > 1) {
-        first = special_of(json_array_get(single, 0));
-        last = special_of(json_array_get(single, count - 1));
+        first = special_at(p->single, 0);
+        last = special_at(p->single, count - 1);
     }
     if (first.len > 0)
         take_first(s, first);
     if (last.len > 0)
         take_last(s, last);
-    take_pair(s, json_object_get(step, "pair"), first, last);
+    take_pair(s, p->pair, first, last);
 }
 
-static gufo_status take_processor(json_reading *j, const json_t *step, gufo_str type, void *context)
+static gufo_status take_step(step_reading *r, const processor *p, void *context)
 {
-    (void)j;
-    if (str_is(type, "RobertaProcessing"))
-        take_roberta(context, step);
-    else if (str_is(type, "TemplateProcessing"))
-        take_template(context, step);
+    if (p->kind == PROCESSOR_TEMPLATE)
+        take_template(context, p);
+    else if (step_is(r, "RobertaProcessing"))
+        take_roberta(context, p);
     return GUFO_OK;
 }
 
 /* Flags are for readers of the GGUF file: what cannot be read sets none. */
 static void read_post_processor(special_reading *s)
 {
-    json_reading reading = {.allocator = *s->r->allocator, .file = s->r->json};
+    step_reading quiet = {.part = "post_processor"};
 
-    (void)json_each_step(&reading, "post_processor", "processors", take_processor, s);
+    (void)processor_each(&quiet, tokenizer_file_part(s->r->json, quiet.part), take_step, s);
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -244,8 +249,7 @@ static gufo_status set_flags(const special_reading *s)
 
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
-static gufo_status take_normalizer(json_reading *j, const json_t *step, gufo_str type,
-                                   void *context)
+static gufo_status take_normalizer(step_reading *r, void *context)
 {
     static const struct {
         const char *type, *field, *key; /* no field: the step alone says it */
@@ -255,19 +259,15 @@ static gufo_status take_normalizer(json_reading *j, const json_t *step, gufo_str
         {"BertNormalizer", "lowercase", TOKENIZER_KEY("normalizer.lowercase")},
         {"BertNormalizer", "strip_accents", TOKENIZER_KEY("normalizer.strip_accents")},
     };
-    gufo_status status = j->status;
 
-    (void)context;
-    for (size_t i = 0; status == GUFO_OK && i < sizeof sayings / sizeof *sayings; i++) {
-        const json_t *said =
-            sayings[i].field != NULL ? json_object_get(step, sayings[i].field) : NULL;
+    for (size_t i = 0; r->status == GUFO_OK && i < sizeof sayings / sizeof *sayings; i++) {
+        const char *field = sayings[i].field;
 
-        if (str_is(type, sayings[i].type) && (sayings[i].field == NULL || json_is_boolean(said)))
-            status =
-                gufo_document_set_bool(j->document, sayings[i].key,
-                                       sayings[i].field == NULL || json_is_true(said), j->error);
+        if (step_is(r, sayings[i].type) && (field == NULL || step_member(r, field) != NULL))
+            r->status = gufo_document_set_bool(context, sayings[i].key,
+                                               field == NULL || step_flag(r, field), r->error);
     }
-    return status;
+    return r->status;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -317,8 +317,6 @@ bool special_adds_bos(tokenizer_reading *r)
 
 gufo_status special_write(tokenizer_reading *r)
 {
-    json_reading normalizer = {
-        .allocator = *r->allocator, .document = r->document, .file = r->json, .error = r->error};
     special_reading s = read_texts(r);
     gufo_status status = GUFO_OK;
 
@@ -328,7 +326,6 @@ gufo_status special_write(tokenizer_reading *r)
         status = take_configured(&s);
     if (status == GUFO_OK)
         status = set_flags(&s);
-    return status == GUFO_OK
-               ? json_each_step(&normalizer, "normalizer", "normalizers", take_normalizer, NULL)
-               : status;
+    return status == GUFO_OK ? reading_each_step(r, NORMALIZER, take_normalizer, r->document)
+                             : status;
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "import/tokenizers/pieces.h"
 #include "import/tokenizers/readers.h"
-#include "text/formats/json_reading.h"
+#include "import/tokenizers/space_rules.h"
 
 #define PADDING_SCORE (-10000.0f)
 
@@ -161,11 +161,6 @@ static gufo_status place_added(void *context, const added_token *token)
 
 static gufo_status write_pairs(tokenizer_reading *r)
 {
-    json_reading normalizer = {.allocator = *r->allocator,
-                               .document = r->document,
-                               .file = r->json,
-                               .kind = UNIGRAM,
-                               .error = r->error};
     token_list list = {.tokens = NULL};
     added_reading a = {.r = r, .list = &list};
     uint64_t known = r->json->vocab_count, size = larger(reading_size(r, "vocab_size"), known);
@@ -182,7 +177,7 @@ static gufo_status write_pairs(tokenizer_reading *r)
     if (status == GUFO_OK)
         status = write_list(r, &list);
     if (status == GUFO_OK)
-        status = json_read_normalizer(&normalizer);
+        status = space_rules_write(r, UNIGRAM);
     if (status == GUFO_OK)
         status = set_token_types(r);
     token_list_free(&list);

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/real.h"
 #include "base/text.h"
+#include "text/formats/json_members.h"
 #include "text/formats/json_pull.h"
 #include "text/formats/json_tree.h"
 #include "text/formats/tokenizer_filling.h"
@@ -322,21 +323,14 @@ static bool take_file(file_reading *r)
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-static const json_t *member_or_null(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-
-    return json_is_null(value) ? NULL : value;
-}
-
 const json_t *tokenizer_file_part(const tokenizer_file *f, const char *name)
 {
-    return member_or_null(f->root, name);
+    return json_member(f->root, name);
 }
 
 const json_t *tokenizer_file_flag(const tokenizer_file *f, const char *member_of_model)
 {
-    return member_or_null(json_object_get(f->root, "model"), member_of_model);
+    return json_member(json_object_get(f->root, "model"), member_of_model);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "text/pipeline/pipeline.h"
 #include "text/vocabulary/vocabulary.h"
 
@@ -258,21 +257,7 @@ static gufo_status take_text(const encoding *e, gufo_str text)
             "a text of %zu bytes: with a tokenizer.json it is encoded as a whole, and may "
             "have %" PRIu32,
             text.len, UINT32_MAX / 2);
-    if (!whole->keeps_origins && gufo_utf8_valid_prefix(text) == text.len)
-        return work_text_put_original(whole, text, 0, text.len) ? GUFO_OK : fail_memory(e->error);
-    for (size_t at = 0, size; at < text.len; at += size) {
-        uint32_t code_point;
-        gufo_str character = {text.data + at, 0};
-
-        size = character.len = utf8_decode(str_from(text, at), &code_point);
-        if (size == 0) {
-            size = 1;
-            character = gufo_str_of("\xef\xbf\xbd");
-        }
-        if (!work_text_put_original(whole, character, at, at + size))
-            return fail_memory(e->error);
-    }
-    return GUFO_OK;
+    return work_text_take(whole, text) ? GUFO_OK : fail_memory(e->error);
 }
 
 /* The spans of the new ids, for the caller. */

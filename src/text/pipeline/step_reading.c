@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/formats/json_reading.h"
+#include "text/formats/json_members.h"
 #include "text/vocabulary/characters.h"
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ bool step_flag_or(step_reading *r, const char *name, bool otherwise)
 
 static gufo_str text_or(const json_t *value, const char *otherwise)
 {
-    return value != NULL ? json_text(value) : gufo_str_of(otherwise);
+    return value != NULL ? json_str(value) : gufo_str_of(otherwise);
 }
 
 gufo_str step_text(step_reading *r, const char *name)
@@ -181,7 +181,7 @@ expression *step_pattern(step_reading *r, const char *name)
     text = typed(r, text, name, &text_type);
     if (text == NULL)
         return NULL;
-    e = expression_new(json_text(text), literal, r->allocator, &reason);
+    e = expression_new(json_str(text), literal, r->allocator, &reason);
     if (e == NULL)
         r->status = fail_as(r->error, &reason);
     return e;
@@ -203,7 +203,7 @@ void step_begin(step_reading *r, const json_t *step)
     const json_t *type = json_member(step, "type");
 
     r->step = step;
-    r->type = json_is_string(type) ? json_text(type) : (gufo_str){"", 0};
+    r->type = json_is_string(type) ? json_str(type) : (gufo_str){"", 0};
     if (!json_is_object(step))
         (void)step_wrong(r, "a step is not an object");
     else if (type != NULL && !json_is_string(type))

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
 
 enum { LEAST_ROOM = 256 };
 
@@ -110,4 +112,23 @@ bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end
 bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end)
 {
     return put(out, text, begin == 0, (text_origin){(uint32_t)begin, (uint32_t)end});
+}
+
+bool work_text_take(work_text *out, gufo_str text)
+{
+    if (!out->keeps_origins && gufo_utf8_valid_prefix(text) == text.len)
+        return work_text_put_original(out, text, 0, text.len);
+    for (size_t at = 0, size; at < text.len; at += size) {
+        uint32_t code_point;
+        gufo_str character = {text.data + at, 0};
+
+        size = character.len = utf8_decode(str_from(text, at), &code_point);
+        if (size == 0) {
+            size = 1;
+            character = gufo_str_of("\xef\xbf\xbd");
+        }
+        if (!work_text_put_original(out, character, at, at + size))
+            return false;
+    }
+    return true;
 }
