@@ -49,7 +49,8 @@ JSON
     cat >m/tokenizer_config.json <<'JSON'
 {"added_tokens_decoder": {"7": {"content": "[x]", "lstrip": false, "normalized": false, "rstrip": true,
      "single_word": false, "special": true}},
- "bos_token": "<s>", "eos_token": "[x]", "add_bos_token": true, "add_eos_token": true}
+ "bos_token": "<s>", "eos_token": "[x]", "add_bos_token": true, "add_eos_token": true,
+ "model_max_length": 1000000000000000019884624838656}
 JSON
     run -0 gufo tokenize --ids m 'hello [x] a'
     same '[5, 1, 7, 3, 7]'
@@ -127,5 +128,5 @@ JSON
     make_json
     echo '{"added_tokens_decoder": {' >m/tokenizer_config.json
     run -3 --separate-stderr gufo tokenize m a
-    [[ $stderr = 'gufo: m/tokenizer_config.json: line 2: '* ]]
+    [[ $stderr = 'gufo: m/tokenizer_config.json: byte '* ]]
 }

@@ -4,16 +4,18 @@
  * that a token takes, an expression) shows in few texts, and nobody would notice. */
 #include "import/tokenizers/compare_ids.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "gufo/vocab.h"
+#include "import/tokenizers/step_changes.h"
 #include "text/formats/source.h"
+#include "text/formats/tokenizer_config.h"
 #include "text/vocabulary/escapes.h"
+#include "text/vocabulary/grown_text.h"
 
 /* Texts that pre-tokenizers cut differently, and some that normalizers change. */
 static const char *const texts[] = {
@@ -31,15 +33,30 @@ static const char *const texts[] = {
     "x\xe2\x80\x8by\xe2\x80\x8dz\xef\xbb\xbfw\xc2\xadv",
 };
 
-enum { TEXTS = sizeof texts / sizeof *texts };
+enum {
+    TEXTS = sizeof texts / sizeof *texts,
+    MOST_TOKENS = 8, /* added tokens, each with texts of its own */
+    MOST_TEXTS = TEXTS + 3 * MOST_TOKENS,
+    EXAMPLE = 120, /* bytes that are shown */
+};
+
+/* A text, and what both make of it. */
+typedef struct compared_text {
+    gufo_str text; /* of c->bytes, when all are there */
+    size_t begin, end;
+    gufo_ids ids, engine_ids;
+    bool differs, explained;
+} compared_text;
 
 typedef struct comparing {
     tokenizer_reading *r;
-    gufo_vocab *original, *engine;
-    gufo_ids left, right;
-    gufo_text text;
-    uint32_t differ;
-    size_t first; /* that differs */
+    pipeline *original;
+    pipeline_scratch *scratch;
+    gufo_vocab *engine;
+    compared_text list[MOST_TEXTS];
+    size_t count, differ;
+    gufo_text bytes;
+    gufo_ids changed_ids;
 } comparing;
 
 /* ---- both tokenizers ------------------------------------------------------------------------ */
@@ -54,34 +71,96 @@ static gufo_vocab *open_engine(const tokenizer_reading *r)
     return vocab;
 }
 
-static gufo_str bytes_of(const buffer *b)
+/* Nobody reads the file after this: what a tokenizer_config.json says is added to it. */
+static pipeline *open_original(tokenizer_reading *r, gufo_error *error)
 {
-    return b->len > 0 ? (gufo_str){(const char *)b->data, b->len} : (gufo_str){"", 0};
-}
+    buffer config = {.allocator = r->allocator};
+    bool found, good;
 
-static gufo_vocab *open_original(tokenizer_reading *r)
-{
-    const gufo_vocab_options how = {.allocator = r->allocator};
-    buffer json = {.allocator = r->allocator}, config = {.allocator = r->allocator};
-    gufo_vocab *vocab = NULL;
-    bool found;
-
-    if (reading_file(r, "tokenizer.json", &json, &found) == GUFO_OK && found &&
-        reading_file(r, "tokenizer_config.json", &config, &found) == GUFO_OK)
-        vocab = gufo_vocab_open_json(bytes_of(&json), bytes_of(&config), &how, NULL);
-    buffer_free(&json);
+    good = reading_file(r, "tokenizer_config.json", &config, &found) == GUFO_OK &&
+           (config.len == 0 ||
+            tokenizer_config_apply(r->json, (gufo_str){(const char *)config.data, config.len},
+                                   error) == GUFO_OK);
     buffer_free(&config);
-    return vocab;
+    return good ? pipeline_new(r->json, r->allocator, error) : NULL;
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static gufo_status encode(const gufo_vocab *vocab, gufo_str text, gufo_ids *ids)
+static gufo_status end_text(comparing *c, size_t begin, bool memory)
+{
+    c->list[c->count++] = (compared_text){.begin = begin,
+                                          .end = c->bytes.len,
+                                          .ids.allocator = c->r->allocator,
+                                          .engine_ids.allocator = c->r->allocator};
+    return memory ? GUFO_OK : fail_memory(c->r->error);
+}
+
+static gufo_status add_probe(comparing *c, const char *escaped)
+{
+    size_t begin = c->bytes.len;
+
+    return end_text(c, begin, add_unescaped(gufo_str_of(escaped), &c->bytes));
+}
+
+static bool add_around(gufo_text *out, const char *before, gufo_str token, const char *behind)
+{
+    return text_add(out, before, strlen(before)) && text_add(out, token.data, token.len) &&
+           text_add(out, behind, strlen(behind));
+}
+
+/* Tokens that take white space, or are whole words, show it beside other text alone. */
+static gufo_status add_token_texts(comparing *c, gufo_str token)
+{
+    static const char *const around[][2] = {{"the", "end"}, {"the ", " end"}, {"The \n", "\n End"}};
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; status == GUFO_OK && i < sizeof around / sizeof *around; i++) {
+        size_t begin = c->bytes.len;
+
+        status = end_text(c, begin, add_around(&c->bytes, around[i][0], token, around[i][1]));
+    }
+    return status;
+}
+
+static gufo_status make_texts(comparing *c)
+{
+    const pipeline *p = c->original;
+    gufo_status status = GUFO_OK;
+    size_t tokens = 0;
+
+    for (size_t i = 0; status == GUFO_OK && i < TEXTS; i++)
+        status = add_probe(c, texts[i]);
+    for (uint32_t i = 0; status == GUFO_OK && i < p->added_count && tokens < MOST_TOKENS; i++) {
+        const added_token *token = &p->added[i];
+
+        if (!token->lstrip && !token->rstrip && !token->single_word && tokens > 0)
+            continue; /* one of the others is enough */
+        tokens++;
+        status = add_token_texts(c, token->content);
+    }
+    for (size_t i = 0; i < c->count; i++)
+        c->list[i].text =
+            (gufo_str){c->bytes.data + c->list[i].begin, c->list[i].end - c->list[i].begin};
+    return status;
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+static bool encode(comparing *c, const pipeline *p, gufo_str text, gufo_ids *ids)
+{
+    const pipeline_request request = {.specials = true};
+
+    ids->count = 0;
+    return pipeline_encode(p, c->scratch, &request, text, ids, NULL) == GUFO_OK;
+}
+
+static bool encode_as_engines(const comparing *c, gufo_str text, gufo_ids *ids)
 {
     const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_PARSE_SPECIAL};
 
     ids->count = 0;
-    return gufo_tokenize(vocab, text, &options, ids, NULL);
+    return gufo_tokenize(c->engine, text, &options, ids, NULL) == GUFO_OK;
 }
 
 static bool same(const gufo_ids *a, const gufo_ids *b)
@@ -90,77 +169,126 @@ static bool same(const gufo_ids *a, const gufo_ids *b)
            (a->count == 0 || memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0);
 }
 
-/* A text that the original cannot encode has no ids to compare. */
-static gufo_status compare_text(comparing *c, size_t index)
+/* A text that one of them cannot encode has no ids to compare. */
+static void compare_texts(comparing *c)
 {
-    gufo_str text;
+    for (size_t i = 0; i < c->count; i++) {
+        compared_text *t = &c->list[i];
 
-    c->text.len = 0;
-    if (!add_unescaped(gufo_str_of(texts[index]), &c->text))
-        return fail_memory(c->r->error);
-    text = (gufo_str){c->text.data, c->text.len};
-    if (encode(c->original, text, &c->left) != GUFO_OK ||
-        encode(c->engine, text, &c->right) != GUFO_OK || same(&c->left, &c->right))
-        return GUFO_OK;
-    if (c->differ++ == 0)
-        c->first = index;
-    return GUFO_OK;
+        t->differs = encode(c, c->original, t->text, &t->ids) &&
+                     encode_as_engines(c, t->text, &t->engine_ids) &&
+                     !same(&t->ids, &t->engine_ids);
+        c->differ += t->differs;
+    }
 }
 
-typedef struct step_names {
-    char text[200];
-    size_t len;
-} step_names;
+/* ---- report --------------------------------------------------------------------------------- */
 
-static gufo_status add_name(step_reading *r, void *context)
+/* "NFC: 15 of 216 texts, such as ..." */
+static gufo_status report(comparing *c, const char *name, size_t count, size_t first)
 {
-    step_names *names = context;
-    size_t room = sizeof names->text - names->len;
+    gufo_str text = c->list[first].text;
 
-    if (names->len < sizeof names->text)
-        names->len += (size_t)snprintf(names->text + names->len, room, "%s%.*s",
-                                       names->len > 0 ? ", " : "; its normalizer: ",
-                                       r->type.len < 32 ? (int)r->type.len : 32, r->type.data);
-    return GUFO_OK;
-}
-
-/* "; its normalizer: NFC, Lowercase" */
-static step_names name_normalizer(tokenizer_reading *r)
-{
-    step_names names = {.len = 0};
-
-    (void)reading_each_step(r, NORMALIZER, add_name, &names);
-    return names;
-}
-
-static gufo_status report(const comparing *c)
-{
-    step_names normalizer;
-
-    if (c->differ == 0)
-        return GUFO_OK;
-    normalizer = name_normalizer(c->r);
+    if (text.len > EXAMPLE)
+        text.len = gufo_utf8_valid_prefix((gufo_str){text.data, EXAMPLE});
     return import_warn(c->r->import, c->r->error,
-                       "tokenizer.json gives other ids than readers of the GGUF file for %" PRIu32
-                       " of %d texts, such as \"%.200s\"%s",
-                       c->differ, TEXTS, texts[c->first], normalizer.text);
+                       "tokenizer.json, %s: %zu of %zu texts, such as %s", name, count, c->count,
+                       QUOTED(text));
+}
+
+/* A change explains a text if without it both give the same ids; then it is a reason for all texts that
+ * differ and that it changes, maybe with others. */
+static gufo_status try_change(void *context, const step_change *change)
+{
+    comparing *c = context;
+    size_t count = 0, first = 0;
+    bool explains = false, touched[MOST_TEXTS] = {false};
+
+    for (size_t i = 0; i < c->count; i++) {
+        compared_text *t = &c->list[i];
+
+        if (!t->differs || !encode(c, change->changed, t->text, &c->changed_ids) ||
+            same(&t->ids, &c->changed_ids))
+            continue;
+        touched[i] = true;
+        first = count++ == 0 ? i : first;
+        explains |= same(&t->engine_ids, &c->changed_ids);
+    }
+    for (size_t i = 0; explains && i < c->count; i++)
+        c->list[i].explained |= touched[i];
+    return explains ? report(c, change->name, count, first) : GUFO_OK;
+}
+
+static gufo_status report_rest(comparing *c)
+{
+    size_t count = 0, first = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (c->list[i].differs && !c->list[i].explained)
+            first = count++ == 0 ? i : first;
+    return count > 0 ? report(c, "other reasons", count, first) : GUFO_OK;
+}
+
+static gufo_status explain(comparing *c)
+{
+    gufo_status status =
+        import_warn(c->r->import, c->r->error,
+                    "tokenizer.json gives other ids than readers of the GGUF file for %zu of %zu "
+                    "texts",
+                    c->differ, c->count);
+
+    if (status == GUFO_OK)
+        status = step_changes_each(c->r, c->original, try_change, c);
+    return status == GUFO_OK ? report_rest(c) : status;
+}
+
+static gufo_status compare(comparing *c)
+{
+    gufo_status status;
+
+    c->scratch = pipeline_scratch_new(c->original, c->r->allocator, c->r->error);
+    if (c->scratch == NULL)
+        return GUFO_E_MEMORY;
+    status = make_texts(c);
+    if (status == GUFO_OK)
+        compare_texts(c);
+    return status == GUFO_OK && c->differ > 0 ? explain(c) : status;
+}
+
+static gufo_status warn_without(tokenizer_reading *r, const gufo_error *reason)
+{
+    return reason->code == GUFO_E_MEMORY
+               ? fail_memory(r->error)
+               : import_warn(r->import, r->error,
+                             "tokenizer.json cannot be followed by its own rules, so that its ids "
+                             "are not compared: %s",
+                             reason->message);
 }
 
 gufo_status compare_ids(tokenizer_reading *r)
 {
-    comparing c = {.r = r, .original = open_original(r), .engine = open_engine(r)};
-    gufo_status status = GUFO_OK;
+    comparing *c = mem_zero(r->allocator, sizeof *c);
+    gufo_error reason = {.code = GUFO_E_MEMORY};
+    gufo_status status;
 
-    c.left.allocator = c.right.allocator = c.text.allocator = r->allocator;
-    for (size_t i = 0; c.original != NULL && c.engine != NULL && status == GUFO_OK && i < TEXTS;
-         i++)
-        status = compare_text(&c, i);
-    if (status == GUFO_OK)
-        status = report(&c);
-    gufo_ids_free(&c.left);
-    gufo_ids_free(&c.right);
-    gufo_text_free(&c.text);
-    gufo_vocab_close(c.original);
-    gufo_vocab_close(c.engine);
+    if (c == NULL)
+        return fail_memory(r->error);
+    *c = (comparing){.r = r, .engine = open_engine(r)};
+    c->original = open_original(r, &reason);
+    c->changed_ids.allocator = r->allocator;
+    c->bytes.allocator = r->allocator;
+    status = c->original == NULL ? warn_without(r, &reason)
+             : c->engine != NULL ? compare(c)
+                                 : GUFO_OK;
+    for (size_t i = 0; i < c->count; i++) {
+        gufo_ids_free(&c->list[i].ids);
+        gufo_ids_free(&c->list[i].engine_ids);
+    }
+    gufo_ids_free(&c->changed_ids);
+    gufo_text_free(&c->bytes);
+    pipeline_scratch_free(c->scratch);
+    pipeline_free(c->original);
+    gufo_vocab_close(c->engine);
+    mem_free(r->allocator, c);
     return status;
 }

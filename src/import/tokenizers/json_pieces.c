@@ -65,14 +65,14 @@ static bool is_token(const tokenizer_file *vocab, gufo_str text)
 }
 
 /* A token of the model's vocabulary has the id that it has there, whatever a file says. */
-static uint64_t id_of(const piece_reading *p, const added_token *token)
+static uint64_t id_of(const piece_reading *p, const named_token *token)
 {
     const file_entry *known = tokenizer_file_find(p->vocab, token->text);
 
     return known != NULL ? known->id : token->id;
 }
 
-static gufo_status measure_added(void *context, const added_token *token)
+static gufo_status measure_added(void *context, const named_token *token)
 {
     piece_reading *p = context;
 
@@ -124,14 +124,14 @@ static gufo_status place_vocab(piece_reading *p)
 /* U+2581 in an added token is that character, which texts hardly have, and not the space that it is in
  * pieces: runs of spaces are merged as the model does it.  Were they user-defined, readers would print
  * U+2581 for them. */
-static bool stays_piece(const piece_reading *p, const added_token *token)
+static bool stays_piece(const piece_reading *p, const named_token *token)
 {
     return !token->special && is_token(p->vocab, token->text) &&
            str_search(token->text, gufo_str_of(WORD_START)) != NULL;
 }
 
 /* Lays a token over that of its id. */
-static void lay(piece_reading *p, listed_token *laid, const added_token *token)
+static void lay(piece_reading *p, listed_token *laid, const named_token *token)
 {
     bool control = token->special || token_looks_special(token->text);
 
@@ -142,7 +142,7 @@ static void lay(piece_reading *p, listed_token *laid, const added_token *token)
 }
 
 /* The token with its id, or NULL: the model does not have it. */
-static listed_token *find_place(piece_reading *p, const added_token *token)
+static listed_token *find_place(piece_reading *p, const named_token *token)
 {
     uint64_t id = id_of(p, token);
 
@@ -150,7 +150,7 @@ static listed_token *find_place(piece_reading *p, const added_token *token)
     return id < p->list.count ? &p->list.tokens[id] : NULL;
 }
 
-static gufo_status place_added(void *context, const added_token *token)
+static gufo_status place_added(void *context, const named_token *token)
 {
     piece_reading *p = context;
     listed_token *place = find_place(p, token);
@@ -166,7 +166,7 @@ static gufo_status place_added(void *context, const added_token *token)
 }
 
 /* What tokenizer_config.json calls a token of the vocabulary is its name. */
-static gufo_status place_decoded(void *context, const added_token *token)
+static gufo_status place_decoded(void *context, const named_token *token)
 {
     piece_reading *p = context;
     listed_token *place = find_place(p, token);
@@ -209,7 +209,7 @@ typedef struct space_runs {
     uint64_t count, room;
 } space_runs;
 
-static gufo_status add_run(void *context, const added_token *token)
+static gufo_status add_run(void *context, const named_token *token)
 {
     space_runs *runs = context;
     piece_reading *p = runs->p;

@@ -27,7 +27,7 @@ typedef struct id_reading {
 } id_reading;
 
 /* A text has one id, wherever it is named. */
-static gufo_status count_added(void *context, const added_token *token)
+static gufo_status count_added(void *context, const named_token *token)
 {
     id_reading *v = context;
     const file_entry *entry = tokenizer_file_find(v->vocab, token->text);
@@ -82,7 +82,7 @@ static gufo_status place_vocab(id_reading *v)
     return status;
 }
 
-static gufo_status place_added(void *context, const added_token *token)
+static gufo_status place_added(void *context, const named_token *token)
 {
     id_reading *v = context;
     bool control = token->special || token_looks_special(token->text);

@@ -73,7 +73,7 @@ typedef struct overlay {
     uint64_t found_id;
 } overlay;
 
-static gufo_status lay(void *context, const added_token *added)
+static gufo_status lay(void *context, const named_token *added)
 {
     overlay *o = context;
     bool control =
@@ -102,7 +102,7 @@ gufo_status pieces_place_added(tokenizer_reading *r, token_list *list)
     return reading_each_listed(r, lay, &o);
 }
 
-static gufo_status lay_missing(void *context, const added_token *added)
+static gufo_status lay_missing(void *context, const named_token *added)
 {
     const overlay *o = context;
 
@@ -242,7 +242,7 @@ typedef struct arctic_overlay {
     gufo_str unknown;
 } arctic_overlay;
 
-static gufo_status lay_arctic(void *context, const added_token *added)
+static gufo_status lay_arctic(void *context, const named_token *added)
 {
     arctic_overlay *o = context;
     listed_token token = {added->text, PADDING_SCORE, TOKEN_USER_DEFINED};

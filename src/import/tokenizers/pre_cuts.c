@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/pipeline/pre_tokenizer.h"
-#include "text/pipeline/step_reading.h"
 
 #define ALL_STEPS UINT64_C(1000000000) /* of expressions, for all texts: half a second */
 
@@ -34,14 +33,12 @@ static gufo_status drop_prefix(step_reading *r, void *context)
 
 static pre_tokenizer *make_steps(tokenizer_reading *r, gufo_error *error)
 {
-    const json_t *part = tokenizer_file_part(r->json, "pre_tokenizer");
-    json_t *copy = part != NULL ? json_deep_copy(part) : NULL;
-    step_reading s = {.allocator = r->allocator, .part = "pre_tokenizer", .error = error};
+    json_t *copy = reading_copy_steps(r, PRE_TOKENIZER, drop_prefix, NULL);
     pre_tokenizer *steps = NULL;
 
-    if (part != NULL && copy == NULL)
+    if (copy == NULL && tokenizer_file_part(r->json, "pre_tokenizer") != NULL)
         (void)fail_memory(error);
-    else if (step_each(&s, copy, "pretokenizers", drop_prefix, NULL) == GUFO_OK)
+    else
         steps = pre_tokenizer_new(copy, r->allocator, error);
     json_decref(copy);
     return steps;

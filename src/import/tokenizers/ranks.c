@@ -58,7 +58,7 @@ typedef struct rank_reading {
     uint64_t largest, named; /* ids of added tokens; how many */
 } rank_reading;
 
-static gufo_status measure_added(void *context, const added_token *token)
+static gufo_status measure_added(void *context, const named_token *token)
 {
     rank_reading *k = context;
 
@@ -80,7 +80,7 @@ static gufo_status place_special(rank_reading *k, uint64_t id, gufo_str text)
     return reading_place(k->r, "tokenizer_config.json", &k->list, id, text, TOKEN_CONTROL);
 }
 
-static gufo_status place_added(void *context, const added_token *token)
+static gufo_status place_added(void *context, const named_token *token)
 {
     return place_special(context, token->id, token->text);
 }

@@ -158,7 +158,7 @@ gufo_status reading_fail_id(tokenizer_reading *r, const char *file, uint64_t id,
                         id, size);
 }
 
-static gufo_status take_listed(tokenizer_reading *r, const json_t *value, added_token *token,
+static gufo_status take_listed(tokenizer_reading *r, const json_t *value, named_token *token,
                                take_added *take, void *context)
 {
     token->text = reading_content(value);
@@ -171,7 +171,7 @@ static gufo_status take_listed(tokenizer_reading *r, const json_t *value, added_
 
 gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *context)
 {
-    added_token token = {.file = "tokenizer_config.json"};
+    named_token token = {.file = "tokenizer_config.json"};
     json_t *list = (json_t *)json_member(r->config->tokenizer, "added_tokens_decoder");
     gufo_status status = GUFO_OK;
     const char *key;
@@ -202,7 +202,7 @@ gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *con
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; f != NULL && status == GUFO_OK && i < f->added_count; i++) {
-        added_token token = {f->added[i].id, file_str(f, f->added[i].content), f->added[i].special,
+        named_token token = {f->added[i].id, file_str(f, f->added[i].content), f->added[i].special,
                              file};
 
         status = token.text.len > 0 ? take(context, &token)
@@ -214,7 +214,7 @@ gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *con
 
 gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *context)
 {
-    added_token token = {.file = "added_tokens.json"};
+    named_token token = {.file = "added_tokens.json"};
     gufo_status status = GUFO_OK;
     const char *text;
     json_t *value;
@@ -236,19 +236,44 @@ gufo_status reading_each_listed(tokenizer_reading *r, take_added *take, void *co
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *name, *list;
+} parts[] = {{"normalizer", "normalizers"}, {"pre_tokenizer", "pretokenizers"}};
+
+static gufo_status each_step(const tokenizer_reading *r, reading_part part, const json_t *steps,
+                             step_taker *take, void *context, gufo_error *error)
+{
+    step_reading s = {.allocator = r->allocator, .part = parts[part].name, .error = error};
+
+    return step_each(&s, steps, parts[part].list, take, context);
+}
+
+static const json_t *part_of(const tokenizer_reading *r, reading_part part)
+{
+    return r->json != NULL ? tokenizer_file_part(r->json, parts[part].name) : NULL;
+}
+
 gufo_status reading_each_step(tokenizer_reading *r, reading_part part, step_taker *take,
                               void *context)
 {
-    static const char *const names[][2] = {{"normalizer", "normalizers"},
-                                           {"pre_tokenizer", "pretokenizers"}};
-    step_reading s = {.allocator = r->allocator, .part = names[part][0], .error = r->error};
-    gufo_status status = GUFO_OK;
+    gufo_status status = each_step(r, part, part_of(r, part), take, context, r->error);
 
-    if (r->json != NULL)
-        status = step_each(&s, tokenizer_file_part(r->json, s.part), names[part][1], take, context);
     if (status != GUFO_OK)
         reading_name_file(r, "tokenizer.json");
     return status;
+}
+
+json_t *reading_copy_steps(tokenizer_reading *r, reading_part part, step_taker *take, void *context)
+{
+    json_t *copy = json_deep_copy(part_of(r, part));
+
+    (void)each_step(r, part, copy, take, context, NULL);
+    return copy;
+}
+
+const char *reading_list_name(reading_part part)
+{
+    return parts[part].list;
 }
 
 typedef struct wanted_step {
@@ -266,11 +291,9 @@ static gufo_status find_step(step_reading *r, void *context)
 
 bool reading_has_step(tokenizer_reading *r, reading_part part, const char *type)
 {
-    tokenizer_reading quiet = *r;
     wanted_step wanted = {.type = type};
 
-    quiet.error = NULL;
-    (void)reading_each_step(&quiet, part, find_step, &wanted);
+    (void)each_step(r, part, part_of(r, part), find_step, &wanted, NULL);
     return wanted.found;
 }
 

@@ -76,14 +76,14 @@ bool reading_id(const json_t *value, uint64_t *id);
 uint64_t reading_largest_id(const tokenizer_file *f);
 
 /* Visits `added_tokens_decoder` of tokenizer_config.json, or "added_tokens" of tokenizer.json. */
-typedef struct added_token {
+typedef struct named_token {
     uint64_t id;
     gufo_str text;
     bool special;
     const char *file;
-} added_token;
+} named_token;
 
-typedef gufo_status take_added(void *context, const added_token *token);
+typedef gufo_status take_added(void *context, const named_token *token);
 
 /* In the order of the ids' spelling in the file. */
 gufo_status reading_each_decoded(tokenizer_reading *r, take_added *take, void *context);
@@ -98,6 +98,12 @@ typedef enum reading_part { NORMALIZER, PRE_TOKENIZER } reading_part;
 gufo_status reading_each_step(tokenizer_reading *r, reading_part part, step_taker *take,
                               void *context);
 bool reading_has_step(tokenizer_reading *r, reading_part part, const char *type);
+/* A copy of a part, which is the caller's (json_decref), and for each of its steps a call of `take`, which
+ * may change the step; NULL: there is none, or no memory. */
+json_t *reading_copy_steps(tokenizer_reading *r, reading_part part, step_taker *take,
+                           void *context);
+/* What the list of a Sequence is called: "normalizers". */
+const char *reading_list_name(reading_part part);
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 

@@ -138,7 +138,7 @@ typedef struct added_reading {
     uint64_t largest;
 } added_reading;
 
-static gufo_status measure_added(void *context, const added_token *token)
+static gufo_status measure_added(void *context, const named_token *token)
 {
     added_reading *a = context;
 
@@ -146,7 +146,7 @@ static gufo_status measure_added(void *context, const added_token *token)
     return GUFO_OK;
 }
 
-static gufo_status place_added(void *context, const added_token *token)
+static gufo_status place_added(void *context, const named_token *token)
 {
     added_reading *a = context;
     listed_token *known = &a->list->tokens[token->id];

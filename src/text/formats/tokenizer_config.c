@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "text/formats/json_pull.h"
 #include "text/formats/json_tree.h"
 
 /* The roles that transformers knows by a name. */
@@ -226,18 +227,31 @@ static void set_frame(tokenizer_file *f, const json_t *config)
     f->adds_eos = json_is_true(eos) && text_of(json_object_get(config, "eos_token")).len > 0;
 }
 
+/* Reads the whole; numbers too large for 64 bits, which stand for "no limit", are reals. */
+static gufo_status read_root(const tokenizer_file *f, gufo_str config, json_t **root,
+                             gufo_error *error)
+{
+    uint64_t memory = JSON_TREE_MEMORY;
+    gufo_error reason = {.code = GUFO_OK};
+    pull p = {.text = mem_text(&f->allocator, config), .len = config.len, .error = &reason};
+
+    *root = NULL;
+    if (p.text == NULL)
+        return fail_memory(error);
+    if (json_pull(&p, &memory, root) && pull_end(&p) && !json_is_object(*root))
+        (void)pull_fail(&p, GUFO_E_MALFORMED, 0, "it is not an object");
+    mem_free(&f->allocator, p.text);
+    return p.status == GUFO_OK || p.status == GUFO_E_MEMORY
+               ? p.status == GUFO_OK ? GUFO_OK : fail_memory(error)
+               : fail_with(error, p.status, reason.offset, "tokenizer_config.json: %s",
+                           reason.message);
+}
+
 gufo_status tokenizer_config_apply(tokenizer_file *f, gufo_str config, gufo_error *error)
 {
-    gufo_status status = json_tree_check(config, JSON_TREE_MEMORY, NULL, error);
-    json_error_t reason;
     json_t *root;
+    gufo_status status = read_root(f, config, &root, error);
 
-    if (status != GUFO_OK)
-        return status;
-    root = json_loadb(config.data, config.len, JSON_ALLOW_NUL, &reason);
-    if (!json_is_object(root))
-        status = refuse(error, GUFO_E_MALFORMED, "tokenizer_config.json: line %d: %s", reason.line,
-                        root != NULL ? "an object was expected" : reason.text);
     if (status == GUFO_OK)
         status = add_all(f, root, error);
     if (status == GUFO_OK)
