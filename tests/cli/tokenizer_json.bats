@@ -130,3 +130,36 @@ JSON
     run -3 --separate-stderr gufo tokenize m a
     [[ $stderr = 'gufo: m/tokenizer_config.json: byte '* ]]
 }
+
+@test "vocab: a tokenizer.json, and the folder that it is in" {
+    make_json
+    run -0 gufo vocab --json m
+    [[ $output == '{"path":"m","model":"huggingface","algorithm":"WordLevel","pre":null,"size":7,'* ]]
+    run -0 gufo vocab --list=special m/tokenizer.json
+    [[ $output == *'"<b>"   6'* ]]
+    run -0 gufo vocab diff m m/tokenizer.json
+    gufo vocab --export tokenizer.json -o copy.json m
+    cmp copy.json m/tokenizer.json
+    run -2 gufo vocab --export tokenizer.json --force -o m/tokenizer.json m/tokenizer.json
+    same 'gufo: m/tokenizer.json: the output is the input; it would be lost'
+    make_bpe m.gguf kv tokenizer.huggingface.json string "$(sed 's/\\/\\\\/g' m/tokenizer.json)"
+    run -0 gufo vocab --json --tokenizer huggingface m.gguf
+    [[ $output == *'"algorithm":"WordLevel"'* ]]
+    run -3 gufo vocab --tokenizer ggml m/tokenizer.json
+    [[ $output == *'not a GGUF file'* ]]
+    echo '{"added_tokens_decoder": {' >m/tokenizer_config.json
+    run -3 gufo vocab m
+    [[ $output == 'gufo: m/tokenizer_config.json: byte '* ]]
+}
+
+@test "vocab diff: merges of a tokenizer.json" {
+    mkdir a b
+    echo '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "ba": 3}, "merges": ["a b", "b a"]}}' >a/tokenizer.json
+    echo '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "ba": 3}, "merges": [["a", "b"], ["b", "b"]]}}' >b/tokenizer.json
+    sed -i 's/"ba": 3/"ba": 3, "bb": 4/' a/tokenizer.json b/tokenizer.json
+    run -1 gufo vocab diff a b
+    same 'Merges: 2 and 2; they differ from rank 1 on'
+    sed -i 's/\["b", "b"\]/["b", "a"]/' b/tokenizer.json
+    run -0 gufo vocab diff a b
+    same ''
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/text/vocab_open.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -13,6 +14,7 @@ static const command_option vocab_table[] = {
     {"list", "WHAT",
      "List all tokens, or those that are special, longest, duplicates or unreachable",
      OPTION_CHOICE(vocab_options, listed, vocab_lists, LISTED_TOKENS)},
+    OPTION_TOKENIZER(vocab_options),
     {"pre", "NAME", "Take this pre-tokenizer instead of tokenizer.ggml.pre",
      OPTION_TEXT(vocab_options, pre)},
     {"export", "FORMAT", "Write the vocabulary as tokenizer.json or vocab.txt",
@@ -76,8 +78,8 @@ static int look(const vocab_options *options)
     vocab_input v;
     int code = vocab_input_open(&v, path, options);
 
-    for (uint64_t i = 0; code == CODE_OK && gufo_vocab_warning_at(v.vocab, i) != NULL; i++)
-        report_warning(path, "%s", gufo_vocab_warning_at(v.vocab, i));
+    if (code == CODE_OK)
+        vocab_report_warnings(path, v.vocab);
     if (code == CODE_OK)
         code = options->form != EXPORT_NONE ? vocab_export(&v, options) : report(&v, options, path);
     vocab_input_close(&v);

@@ -22,6 +22,7 @@ typedef enum vocab_form { EXPORT_NONE, EXPORT_TOKENIZER_JSON, EXPORT_VOCAB_TXT }
 typedef struct vocab_options {
     command_input base;
     const char *text, *pre;
+    unsigned tokenizer; /* gufo_tokenizer_kind */
     vocab_listed listed;
     vocab_form form;
     gufo_run run;

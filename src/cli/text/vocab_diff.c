@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/core/human.h"
 #include "cli/core/json.h"
 #include "cli/core/line.h"
@@ -18,6 +19,8 @@
 #include "cli/core/text.h"
 #include "cli/text/vocab.h"
 #include "gufo/schema.h"
+#include "text/formats/source.h"
+#include "text/formats/tokenizer_file.h"
 #include "text/vocabulary/census.h"
 
 enum { SHOWN = 20 }; /* lines without -v */
@@ -215,32 +218,75 @@ static void put_tokens(comparison *c)
 
 /* ---- merges --------------------------------------------------------------------------------- */
 
-static gufo_array_iter start_merges(const vocab_input *v, uint64_t *count)
+/* Those of tokenizer.json, or of tokenizer.ggml.merges. */
+typedef struct merge_walk {
+    tokenizer_file *file; /* NULL: `iter` */
+    uint32_t at;
+    gufo_array_iter iter;
+} merge_walk;
+
+static tokenizer_file *read_file(const vocab_input *v)
+{
+    gufo_str text;
+
+    return strcmp(gufo_vocab_describe(v->vocab).model, "huggingface") == 0 &&
+                   source_text(v->in.model, "tokenizer.huggingface.json", &text, NULL) == GUFO_OK
+               ? tokenizer_file_read(text, NULL, NULL)
+               : NULL;
+}
+
+static merge_walk start_merges(const vocab_input *v, uint64_t *count)
 {
     gufo_array none = {.type = GUFO_VALUE_STRING, .encoding = {3, GUFO_LITTLE_ENDIAN}},
                array = none;
+    tokenizer_file *file = read_file(v);
 
-    if (gufo_key_array(v->in.model, "tokenizer.ggml.merges", GUFO_VALUE_STRING, &array, NULL) !=
-        GUFO_OK)
+    if (file == NULL && gufo_key_array(v->in.model, "tokenizer.ggml.merges", GUFO_VALUE_STRING,
+                                       &array, NULL) != GUFO_OK)
         array = none;
-    *count = array.count;
-    return gufo_array_start(&array);
+    *count = file != NULL ? file->merge_count : array.count;
+    return (merge_walk){.file = file, .iter = gufo_array_start(&array)};
+}
+
+/* The parts of the next merge; false: there is none. */
+static bool next_merge(merge_walk *w, gufo_str parts[2])
+{
+    const char *space;
+    gufo_value value;
+
+    if (w->file != NULL) {
+        if (w->at == w->file->merge_count)
+            return false;
+        parts[0] = file_str(w->file, w->file->merges[w->at].left);
+        parts[1] = file_str(w->file, w->file->merges[w->at++].right);
+        return true;
+    }
+    if (!gufo_array_next(&w->iter, &value))
+        return false;
+    space = value.as.str.len > 0 ? memchr(value.as.str.data, ' ', value.as.str.len) : NULL;
+    parts[0] = space == NULL ? value.as.str
+                             : (gufo_str){value.as.str.data, (size_t)(space - value.as.str.data)};
+    parts[1] = space == NULL ? (gufo_str){"", 0} : str_from(value.as.str, parts[0].len + 1);
+    return true;
 }
 
 static void compare_merges(comparison *c)
 {
-    gufo_array_iter walk[2] = {start_merges(&c->sides[0], &c->merges[0]),
-                               start_merges(&c->sides[1], &c->merges[1])};
-    gufo_value values[2];
+    merge_walk walk[2] = {start_merges(&c->sides[0], &c->merges[0]),
+                          start_merges(&c->sides[1], &c->merges[1])};
+    gufo_str merges[2][2];
     uint64_t rank = 0;
     bool first, second;
 
     do {
-        first = gufo_array_next(&walk[0], &values[0]);
-        second = gufo_array_next(&walk[1], &values[1]);
+        first = next_merge(&walk[0], merges[0]);
+        second = next_merge(&walk[1], merges[1]);
         rank++;
-    } while (first && second && gufo_str_equal(values[0].as.str, values[1].as.str));
+    } while (first && second && gufo_str_equal(merges[0][0], merges[1][0]) &&
+             gufo_str_equal(merges[0][1], merges[1][1]));
     c->first_merge = first || second ? rank - 1 : UINT64_MAX;
+    tokenizer_file_free(walk[0].file);
+    tokenizer_file_free(walk[1].file);
 }
 
 static void put_merges(const comparison *c)

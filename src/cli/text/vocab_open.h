@@ -2,6 +2,7 @@
 #ifndef CLI_TEXT_VOCAB_OPEN_H
 #define CLI_TEXT_VOCAB_OPEN_H
 
+#include "cli/core/input.h"
 #include "gufo/vocab.h"
 
 /* The words of --tokenizer, from GUFO_TOKENIZER_GGML on; the last is NULL. */
@@ -20,5 +21,10 @@ extern const char *const vocab_tokenizers[];
 /* Reads the vocabulary of the model at `path`, and reports what is assumed about it.  Returns the exit
  * code. */
 int vocab_open(const char *path, const gufo_vocab_options *options, gufo_vocab **vocab);
+/* The same, without the assumptions, and with the model: of a tokenizer.json, one that has its text alone.
+ * Both are to be closed in any case. */
+int vocab_open_model(const char *path, const gufo_vocab_options *options, input *in,
+                     gufo_vocab **vocab);
+void vocab_report_warnings(const char *path, const gufo_vocab *vocab);
 
 #endif
