@@ -39,7 +39,7 @@ note() {
     expected=$output
     run -0 gufo tokenize m.gguf hello
     same "$expected"
-    same_list "$(gufo vocab -q m | sed 1d)" "$(gufo vocab m.gguf | sed 1d)"
+    same_list "$(gufo vocab -q --tokenizer ggml m | sed 1d)" "$(gufo vocab m.gguf | sed 1d)"
     same_list "$(gufo hash -q m | sed 's/m:/m.gguf:/; s/m$/m.gguf/')" "$(gufo hash m.gguf)"
     same_list "$(gufo stats -q --json m | sed 's/.*"tensors":/"tensors":/')" "$(gufo stats --json m.gguf | sed 's/.*"tensors":/"tensors":/')"
 }
