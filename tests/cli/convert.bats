@@ -624,14 +624,17 @@ both_ways() {
     make_folder plain layers 1
     make_folder half layers 1 type f16
     make_folder gptq layers 1 packed gptq
+    make_folder mxfp4 layers 1 packed mxfp4
     make_folder nvfp4 layers 1 packed nvfp4
     for type in auto F16 F32 Q8_0 Q4_K_M mxfp4_moe; do both_ways plain "$type"; done
-    for folder in gptq nvfp4; do
+    for folder in gptq mxfp4 nvfp4; do
         for type in F16 Q4_0 Q8_0; do both_ways "$folder" "$type"; done
     done
     both_ways half
     both_ways gptq
     [ "$(type_of command.gguf blk.0.attn_q.weight)" = Q4_0 ]
+    both_ways mxfp4
+    [ "$(type_of command.gguf blk.0.attn_q.weight)" = MXFP4 ]
     both_ways nvfp4
     [ "$(type_of command.gguf blk.0.attn_q.weight)" = NVFP4 ]
     make_packed packed hqq

@@ -7,7 +7,7 @@
  *     shards N      files of tensors, with an index if there are several (1)
  *     layers N      (2)
  *     embd N        (64); the feed-forward part is twice as wide
- *     packed HOW    the query matrices: gptq or nvfp4
+ *     packed HOW    the query matrices: gptq, mxfp4 or nvfp4
  *
  * DIR exists.  The vocabulary: 256 bytes, two words of two, and the end of a text.  Numbers are the
  * same in every run. */
@@ -61,6 +61,9 @@ static const struct packing {
      {{"qweight", &words_4, 8, 1, 0},
       {"qzeros", &words_4, 32, 8, 0x77777777},
       {"scales", &types[F16], 32, 1, 0x3800}}},
+    {"mxfp4",
+     "\"quant_method\": \"mxfp4\"",
+     {{"weight_blocks", &bytes_1, 1, 2, 0}, {"weight_scales", &bytes_1, 1, 32, 0x7e}}},
     {"nvfp4",
      "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"",
      {{"weight", &bytes_1, 1, 2, 0},

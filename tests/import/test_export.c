@@ -264,6 +264,41 @@ static void test_biases(void **state)
     folder_remove(&root);
 }
 
+static void go_round_biased(subject *s)
+{
+    const size_t before = json_array_size(json_object_get(s->fixture, "tensors"));
+    char name[128];
+
+    add_biases(json_object_get(s->fixture, "tensors"), biased_part);
+    check(json_array_size(json_object_get(s->fixture, "tensors")) > before, "%s", biased_part);
+    (void)snprintf(name, sizeof name, "%s in F32-F32/config.json", s->name);
+    go_round_fixture(s);
+    check(file_exists(folder_path(s->root, name).text), "%s: nothing was compared", s->name);
+}
+
+/* Tensors that no row of export_names.tsv is about have the name that the table of names gives. */
+static void test_names_of_the_table(void **state)
+{
+    static const struct {
+        const char *fixture, *part;
+    } rows[] = {
+        {"exaone.json", "attention.k_proj"},  {"falcon.json", "dense_4h_to_h"},
+        {"gptj.json", "attn.k_proj"},         {"lfm2.json", "conv.in_proj"},
+        {"nemotron_h.json", "mixer.in_proj"}, {"qwen.json", "attn.c_proj"},
+    };
+    const char *source = getenv("GUFO_SOURCE");
+    path_text directory = path_join(source != NULL ? source : ".", "tests/import/architectures");
+    folder root = folder_new();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        biased_part = rows[i].part;
+        check_u64(try_fixture(&root, directory.text, rows[i].fixture, go_round_biased), 0, "%s",
+                  rows[i].fixture);
+    }
+    folder_remove(&root);
+}
+
 static void test_delivered(void **state)
 {
     path_text all = need_shared("data/convert/hf");
@@ -289,9 +324,9 @@ static void test_delivered(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_architectures),
-                                       cmocka_unit_test(test_biases),
-                                       cmocka_unit_test(test_delivered)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_architectures), cmocka_unit_test(test_biases),
+        cmocka_unit_test(test_names_of_the_table), cmocka_unit_test(test_delivered)};
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

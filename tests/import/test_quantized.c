@@ -683,6 +683,36 @@ static void test_nvfp4_joined(void **state)
     close_model(import, &f);
 }
 
+/* ---- MXFP4 ----------------------------------------------------------------------------------- */
+
+/* A matrix that is no stack of experts has the axes of all matrices: it stays. */
+static void test_mxfp4_matrix(void **state)
+{
+    static const float magnitudes[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+    uint8_t codes[4 * 32], scales[4 * 2];
+    float expected[4 * 64];
+    const safetensor tensors[MOST_PARTS] = {{DOWN ".weight_blocks", "U8", 3, {4, 2, 16}, codes},
+                                            {DOWN ".weight_scales", "U8", 2, {4, 2}, scales}};
+    folder f;
+    gufo_import *import;
+
+    (void)state;
+    fill_bytes(codes, sizeof codes, 20);
+    for (unsigned i = 0; i < sizeof scales; i++)
+        scales[i] = (uint8_t)(124 + i);
+    for (unsigned i = 0; i < COUNT_OF(expected); i++) {
+        unsigned code = codes[i / 2] >> 4 * (i % 2) & 15u;
+        float value = ldexpf(magnitudes[code & 7], scales[i / 32] - 127);
+
+        expected[i] = (code & 8) != 0 && value != 0 ? -value : value;
+    }
+    f = new_folder("LlamaForCausalLM", ", \"quantization_config\": {\"quant_method\": \"mxfp4\"}",
+                   tensors);
+    import = open_model(&f);
+    check_tensor(import, "blk.0.ffn_down.weight", "MXFP4", expected, COUNT_OF(expected));
+    close_model(import, &f);
+}
+
 /* ---- transposes ------------------------------------------------------------------------------ */
 
 /* Columns that become rows are floats. */
@@ -961,13 +991,14 @@ static void test_plain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f8),        cmocka_unit_test(test_f8_stacked),
-        cmocka_unit_test(test_i8),        cmocka_unit_test(test_i8_experts),
-        cmocka_unit_test(test_ternary),   cmocka_unit_test(test_gptq),
-        cmocka_unit_test(test_nvfp4),     cmocka_unit_test(test_nvfp4_joined),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_written),   cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_f8),           cmocka_unit_test(test_f8_stacked),
+        cmocka_unit_test(test_i8),           cmocka_unit_test(test_i8_experts),
+        cmocka_unit_test(test_ternary),      cmocka_unit_test(test_gptq),
+        cmocka_unit_test(test_nvfp4),        cmocka_unit_test(test_nvfp4_joined),
+        cmocka_unit_test(test_mxfp4_matrix), cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_plain),        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_targets),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -304,7 +304,7 @@ static gufo_status make_tensor(checkpoint *c, packed_weight *w, checkpoint_tenso
     status = name_weight(c, w, &out->name, error);
     if (status == GUFO_OK)
         status = tensor_shape(out, shape, first->offset, error);
-    if (status == GUFO_OK && w->kind->transposed)
+    if (status == GUFO_OK && w->kind->transposed_stacks && w->stacked)
         status = transpose(c, out, shape, error);
     return status == GUFO_OK ? checkpoint_keep_shape(c, out, error) : status;
 }

@@ -129,5 +129,5 @@ const packed_kind packed_mxfp4 = {
     .find_type = mxfp4_type,
     .floats = mxfp4_floats,
     .blocks = mxfp4_blocks,
-    .transposed = true,
+    .transposed_stacks = true,
 };

@@ -52,7 +52,8 @@ typedef struct packed_kind {
     /* Two factors of all numbers that blocks do not have, and floats do: of the weight, and of what
      * it is multiplied with, which only readers use.  May be NULL: both are 1. */
     gufo_status (*factors)(const struct packed_weight *w, float out[2], gufo_error *error);
-    bool transposed; /* models that are not packed have the matrix the other way round: [in, out] */
+    /* Models that are not packed have the matrices of experts the other way round: [in, out]. */
+    bool transposed_stacks;
 } packed_kind;
 
 /* What quantization_config says, as far as a kind asks for it. */
