@@ -768,6 +768,22 @@ leads_out() {
     same mine
 }
 
+# The folder of the base, beside that of the adapter, has a name that a stranger gave.
+# bats test_tags=plain
+@test "convert: an adapter's base that is a symlink is read where --follow or --base says so" {
+    mkdir elsewhere
+    make_folder elsewhere/real
+    make_adapter lora ', "base_model_name_or_path": "org/base"'
+    ln -s elsewhere/real base
+    run -3 --separate-stderr gufo convert lora out.gguf
+    [[ $stderr == *"the folder named like the adapter's base is a symlink (--follow reads it)" ]]
+    [ ! -e out.gguf ]
+    gufo convert -q --follow lora out.gguf
+    run -0 gufo get out.gguf gufo.base_model.weights
+    gufo convert -q --base base lora named.gguf
+    same "$(gufo get named.gguf gufo.base_model.weights)"
+}
+
 # bats test_tags=plain
 @test "convert: a file that the user names may be anywhere, but not those beside it" {
     make_folder m

@@ -262,6 +262,21 @@ d\xff
     [ "$(wc -l <vocab.txt)" -eq 5 ]
 }
 
+@test "vocab --export: a terminal gets no control characters of a stranger" {
+    need_terminal
+    make_gguf m.gguf kv tokenizer.ggml.model string gpt2 kv tokenizer.ggml.pre string gpt-2 \
+        arr tokenizer.ggml.tokens string 2 '\x1b[31ma' '\xc2\x9b\xe2\x80\xae' \
+        arr tokenizer.ggml.token_type int32 2 4 3 arr tokenizer.ggml.merges string 0
+    gufo vocab --export vocab.txt -o - m.gguf | cmp - <(printf '\033[31ma\n\302\233\342\200\256\n')
+    run -0 on_terminal "$GUFO" vocab --export vocab.txt -o - m.gguf
+    [ "${lines[0]%$'\r'}" = '\u{1b}[31ma' ]
+    [ "${lines[1]%$'\r'}" = '\u{9b}\u{202e}' ]
+    run -0 on_terminal "$GUFO" vocab --export tokenizer.json -o - m.gguf
+    has '\u001B[31ma'
+    has '\u{9b}\u{202e}'
+    [[ $output != *$'\x1b'* && $output != *$'\u009b'* && $output != *$'\u202e'* ]]
+}
+
 @test "vocab --export: what has no such form" {
     make_bpe m.gguf
     gufo edit -q m.gguf --set tokenizer.ggml.pre=kimi-k2

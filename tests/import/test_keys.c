@@ -670,6 +670,15 @@ static void test_after_vocabulary(void **state)
 
 /* ---- failures ---------------------------------------------------------------------------------- */
 
+/* However deep the rows of groups are, the key is named once. */
+static void check_one_key(const char *message)
+{
+    static const char before[] = ", for ";
+    const char *first = strstr(message, before);
+
+    check(first == NULL || strstr(first + 1, before) == NULL, "%s", message);
+}
+
 static void test_failures(void **state)
 {
     static const struct {
@@ -727,7 +736,8 @@ static void test_failures(void **state)
          "\"n_layer\": 1, \"vocab_size\": 8",
          {{NULL, NULL}},
          GUFO_E_MALFORMED,
-         "none of head_dim, hidden_size"},
+         "not enough of head_dim, hidden_size, num_attention_heads, for "
+         "llama.rope.dimension_count"},
         {"LlamaForCausalLM",
          "\"n_layer\": 1, \"rms_norm_eps\": \"x\"",
          {{NULL, NULL}},
@@ -813,6 +823,7 @@ static void test_failures(void **state)
         check_error_shape(&error, cases[i].status, row.json);
         check(strstr(error.message, cases[i].message) != NULL, "%s: %s", row.json, error.message);
         check(strstr(error.file, "/config.json") != NULL, "%s: %s", row.json, error.file);
+        check_one_key(error.message);
         written_free(&w);
         config_done(&f, &config);
     }

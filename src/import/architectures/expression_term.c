@@ -183,6 +183,15 @@ static size_t list_fields(gufo_str source, char *out, size_t size)
     return count;
 }
 
+/* Whether an expression computes with its fields, so that some of them alone give nothing. */
+static bool is_computed(gufo_str source)
+{
+    for (size_t i = 0; i < source.len; i++)
+        if (strchr("+*/%", source.data[i]) != NULL)
+            return true;
+    return false;
+}
+
 gufo_status term_missing(const term *t, gufo_error *error)
 {
     char fields[256];
@@ -191,7 +200,8 @@ gufo_status term_missing(const term *t, gufo_error *error)
     if (t->kind == TERM_NULL)
         return refuse(error, GUFO_E_MALFORMED, "%s is null", fields);
     if (count > 1)
-        return refuse(error, GUFO_E_MALFORMED, "none of %s", fields);
+        return refuse(error, GUFO_E_MALFORMED, "%s of %s",
+                      is_computed(t->source) ? "not enough" : "none", fields);
     return refuse(error, GUFO_E_MALFORMED, "no %s", fields);
 }
 

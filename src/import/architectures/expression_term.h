@@ -67,7 +67,7 @@ bool term_is_true(const term *t);
 double term_as_real(const term *t); /* of a number */
 bool term_equal(const term *a, const term *b);
 
-/* The failures of a value that is absent or null ("none of a, b, c"), and of another kind than
+/* The failures of a value that is absent or null ("none of a, b, c", "not enough of a, b"), and of another kind than
  * `wanted` ("hidden_size is a text, and a number is needed"). */
 gufo_status term_missing(const term *t, gufo_error *error);
 gufo_status term_wrong(const term *t, const char *wanted, gufo_error *error);
