@@ -42,6 +42,21 @@ make_adapter() {
     keep_to_letter more/*.gguf
 }
 
+@test "specification: a license by its name on the Hub is an error at this level alone" {
+    mkdir Tiny-Tales
+    "$GUFO_TEST_BIN/make_checkpoint" Tiny-Tales layers 1
+    printf -- '---\nlicense: llama3.1\n---\n' >Tiny-Tales/README.md
+    gufo convert -q Tiny-Tales hub.gguf
+    run -0 gufo get hub.gguf general.license
+    same llama3.1
+    run -0 gufo validate --strict hub.gguf
+    run -1 gufo validate --level=spec hub.gguf
+    [ "$(grep -c ': error ' <<<"$output")" -eq 1 ]
+    has ' error S201 license: '
+    gufo convert -q Tiny-Tales spdx.gguf --set general.license=LicenseRef-llama3.1
+    run -0 gufo validate --level=spec spdx.gguf
+}
+
 @test "specification: adapters, and models with them" {
     mkdir base out merged
     "$GUFO_TEST_BIN/make_checkpoint" base

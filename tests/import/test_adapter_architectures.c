@@ -9,6 +9,9 @@
 #include "../support/pace.h"
 #include "fixture_model.h"
 
+#include "gufo/check.h"
+#include "gufo/name.h"
+
 #include <math.h>
 
 #include "gufo/import.h"
@@ -324,6 +327,25 @@ static void compare_models(pairs *s, gufo_import *base, gufo_import *adapter, gu
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static void note_error(void *context, const gufo_finding *finding)
+{
+    if (finding->rule->spec_severity == GUFO_ERROR)
+        differ(context, "%s %s: %s", finding->rule->id, finding->rule->name, finding->message);
+}
+
+/* An adapter keeps to the specification, and so does its name. */
+static void check_written(pairs *s, const gufo_import *adapter)
+{
+    const gufo_check_options options = {.level = GUFO_LEVEL_SPEC};
+    gufo_error error = no_error();
+    char name[GUFO_NAME_SIZE];
+
+    check_ok(gufo_check(gufo_import_model(adapter), &options, note_error, s->of, &error), &error,
+             "%s", s->name);
+    check_ok(gufo_import_file_name(adapter, "F32", name, &error), &error, "%s", s->name);
+    check_ok(gufo_name_explain(gufo_str_of(name), NULL, &error), &error, "%s: %s", s->name, name);
+}
+
 static void try_pairs(pairs *s)
 {
     gufo_error error = no_error();
@@ -334,8 +356,10 @@ static void try_pairs(pairs *s)
     write_changed(s);
     changed = convert(s->of->path, NULL, &error);
     check(changed != NULL, "%s: %s", s->name, error.message);
-    if (adapter != NULL)
+    if (adapter != NULL) {
+        check_written(s, adapter);
         compare_models(s, base, adapter, changed);
+    }
     gufo_import_close(base);
     gufo_import_close(adapter);
     gufo_import_close(changed);

@@ -1,6 +1,7 @@
-/* What is written keeps to the specification: every model of tests/import/architectures converted,
- * every sample of a file of before GGUF migrated, and those of the shared folder; and the name that such a
- * file gets follows the naming convention.  All findings of all models are printed; one is enough to fail. */
+/* What is written keeps to the specification: every model of tests/import/architectures converted, quantized,
+ * and exported and converted again, every sample of a file of before GGUF migrated, and those of the shared
+ * folder; and the name that such a file gets follows the naming convention.  All findings of all models are
+ * printed; one is enough to fail. */
 #include "../support/legacy_writer.h"
 #include "../support/quantize.h"
 #include "../support/shared.h"
@@ -73,11 +74,75 @@ static void convert(subject *s, const char *type, const char *out)
     gufo_quantizer_free(q);
 }
 
+/* The same model in another type: false where rows are too short for it, or quantized already. */
+static bool quantize_written(subject *s, const gufo_model *model, const char *type, const char *out)
+{
+    gufo_quantize_options options = {.recipe = {.allow_requantize = false}};
+    gufo_error error = no_error();
+    gufo_quantizer *q;
+
+    check(gufo_quantize_target_by_name(type, false, &options.recipe.target), "%s", type);
+    q = gufo_quantizer_new(model, &options, &error);
+    if (q == NULL)
+        return false;
+    check_ok(quantize_run(q, out, &(quantize_how){.flags = GUFO_JOB_REPLACE}, &error), &error, "%s",
+             s->name);
+    gufo_quantizer_free(q);
+    return true;
+}
+
+static unsigned quantized; /* models */
+
+static void quantize_fixture(subject *s, const gufo_model *model)
+{
+    path_text out = folder_path(s->root, "quantized.gguf");
+    char name[GUFO_NAME_SIZE];
+    gufo_error error = no_error();
+    gufo_model *made;
+
+    if (!quantize_written(s, model, "Q4_K_M", out.text))
+        return;
+    check_written(s, out.text);
+    made = gufo_open(out.text, NULL, &error);
+    check(made != NULL, "%s: %s", s->name, error.message);
+    check_ok(gufo_name_suggest(made, 0, name, &error), &error, "%s", s->name);
+    check_name(s, name);
+    gufo_close(made);
+    quantized++;
+}
+
+/* To the files of its framework, and back. */
+static void export_fixture(subject *s, const gufo_model *model)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    char folder_name[sizeof s->name + 8];
+    path_text back, out = folder_path(s->root, "out.gguf");
+    gufo_error error = no_error();
+    gufo_job *job = gufo_export_job(model, NULL, &error);
+    char name[GUFO_NAME_SIZE];
+
+    check(job != NULL, "%s: %s", s->name, error.message);
+    (void)snprintf(folder_name, sizeof folder_name, "back-%s", s->name);
+    back = folder_path(s->root, folder_name);
+    assert_int_equal(mkdir(back.text, 0777), 0);
+    check_ok(gufo_job_run(job, &(gufo_job_options){.path = back.text}, NULL, &error), &error, "%s",
+             s->name);
+    gufo_job_free(job);
+    s->import = gufo_import_checkpoint(back.text, &options, &error);
+    check(s->import != NULL, "%s: %s", s->name, error.message);
+    convert(s, "BF16", out.text);
+    check_written(s, out.text);
+    check_ok(gufo_import_file_name(s->import, "BF16", name, &error), &error, "%s", s->name);
+    check_name(s, name);
+    gufo_import_close(s->import);
+}
+
 static void convert_fixture(subject *s)
 {
     const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
     path_text out = folder_path(s->root, "out.gguf");
     gufo_error error = no_error();
+    gufo_model *model;
     char name[GUFO_NAME_SIZE];
 
     write_fixture(s);
@@ -88,6 +153,11 @@ static void convert_fixture(subject *s)
     check_ok(gufo_import_file_name(s->import, "F16", name, &error), &error, "%s", s->name);
     check_name(s, name);
     gufo_import_close(s->import);
+    model = gufo_open(out.text, NULL, &error);
+    check(model != NULL, "%s: %s", s->name, error.message);
+    quantize_fixture(s, model);
+    export_fixture(s, model);
+    gufo_close(model);
 }
 
 static void test_conversions(void **state)
@@ -96,6 +166,7 @@ static void test_conversions(void **state)
 
     (void)state;
     check_u64(each_fixture(&root, all_some_or_few(1, 1, 5), convert_fixture), 0, "findings");
+    check(quantized > 0, "models that can be quantized");
     folder_remove(&root);
 }
 
