@@ -453,13 +453,17 @@ make_blocks() {
 @test "show: whole values on a terminal with --full" {
     need_terminal
     long=$(printf 'x%.0s' {1..200})
-    make_gguf m.gguf kv s string "$long" arr l string 12 "$long" b c d e f g h i j k last
+    make_gguf m.gguf kv s string "$long" arr l string 12 "$long" b c d e f g h i j k last \
+        kv w string 'a text of several words, which break between them'
     NO_COLOR=1 run -0 on_terminal "$GUFO" show --metadata m.gguf
     has '..." (200 bytes)'
     lacks last
     NO_COLOR=1 run -0 on_terminal "$GUFO" show --full --metadata m.gguf
-    has "\"$long\""
+    # Below its first line a value is indented; lines break between words.
+    [[ "$(tr -d ' \r\n' <<<"$output")" == *"\"$long\""* ]]
     has '"last"'
+    NO_COLOR=1 run -0 on_terminal env COLUMNS=40 "$GUFO" show --full --metadata=w m.gguf
+    has "  w  string  \"a text of several words,"$'\r\n'"             which break between them\""
 }
 
 # ---- the pager ----

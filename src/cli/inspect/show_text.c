@@ -78,16 +78,21 @@ static value_style style_of_values(const show_options *options, const table *t)
     return style;
 }
 
-/* A value has some columns even where there is no room: what is too much is cut. */
-static bool put_value(const gufo_value *value, const value_style *style)
+/* On a terminal a value has some columns even where there is no room: what is too much is cut, or with --full
+ * goes below its first line. */
+static bool put_value(const gufo_value *value, const value_style *style, const table *t)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = style->array_columns < ANY_COLUMNS ? open_memstream(&text, &len) : NULL;
-    bool sound = value_put_line(out != NULL ? out : stdout, value, style);
+    bool is_cut = style->array_columns < ANY_COLUMNS;
+    size_t used = stdout_columns() - table_room(t, 2);
+    text_stream s = {.out = NULL};
+    bool held = (is_cut || stdout_columns() > 0) && text_stream_open(&s);
+    bool sound = value_put_line(held ? s.out : stdout, value, style);
+    char *text = held ? text_stream_close(&s) : NULL;
 
-    if (out != NULL && fclose(out) == 0)
-        text_put_cut(stdout, (gufo_str){text, len}, TEXT_PLAIN, style->columns);
+    if (text != NULL && is_cut)
+        text_put_cut(stdout, gufo_str_of(text), TEXT_PLAIN, style->columns);
+    else if (text != NULL)
+        text_put_wrapped(stdout, gufo_str_of(text), used, used, stdout_columns());
     free(text);
     return sound;
 }
@@ -128,7 +133,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
         make_metadata_row(&row, &entry);
         table_put_cells(&t, &row);
         text_pad(stdout, t.gap);
-        sound = put_value(&entry.value, &style) && sound;
+        sound = put_value(&entry.value, &style, &t) && sound;
         putc('\n', stdout);
     }
     return sound;
