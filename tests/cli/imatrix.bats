@@ -29,9 +29,9 @@ make_both() {
   Experts     2 of 3 reached
 
 Entries (2)
-  name                        shape  chunks          min        mean       max        top
-  blk.0.attn_q.weight         3      4               0.5        1.42       2.25       2
-  blk.0.ffn_down_exps.weight  2 x 3  0 to 1.953      1          2.5        4          5
+  name                        shape  chunks               min      mean       max     top
+  blk.0.attn_q.weight         3      4                    0.5      1.42      2.25       2
+  blk.0.ffn_down_exps.weight  2 x 3  0 to 1.953             1       2.5         4       5
     never reached: 1 of 3 (1)'
     run -0 gufo imatrix show m.dat
     same 'm.dat
@@ -40,8 +40,8 @@ Entries (2)
   Datasets    a.txt
 
 Entries (1)
-  name                 shape  chunks          min        mean       max        top
-  blk.0.attn_q.weight  3      4               0.5        1.42       2.25       2'
+  name                 shape  chunks               min      mean       max     top
+  blk.0.attn_q.weight  3      4                    0.5      1.42      2.25       2'
 }
 
 @test "imatrix show: what cannot be used" {

@@ -79,6 +79,10 @@ make_wide() {
     "$GUFO_TEST_BIN/make_imatrix" i.gguf gguf chunks 4 dataset "a-dataset-with-a-very-long-name-that-somebody-gave-it.txt" \
         entry blk.0.$long 1000,0,1 1000,2000,0,0,3,4
     each_width imatrix show i.gguf
+    # Numbers are not cut.
+    "$GUFO_TEST_BIN/make_imatrix" j.gguf gguf chunks 4 entry a 1000 "$(printf '1,%.0s' {1..1234})9"
+    fits 80 imatrix show j.gguf
+    grep -qE '^  a .*    1234.?$' shown.80
 }
 
 @test "width: vocabularies" {

@@ -68,8 +68,8 @@ static bool make_name(const void *context, uint64_t index, table_row *row)
 static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *error)
 {
     static const table_column columns[] = {{"name", -4, 0}, {"shape", -5, 5}, {"chunks", -14, 2},
-                                           {"min", -9, 3},  {"mean", -9, 0},  {"max", -9, 1},
-                                           {"top", -3, 4}};
+                                           {"min", 8, 3},   {"mean", 8, 0},   {"max", 8, 1},
+                                           {"top", 6, 4}};
     gufo_imatrix_entry entry;
     gufo_imatrix_statistics s;
     gufo_status status = GUFO_OK;
@@ -197,7 +197,7 @@ static gufo_status put_entry(const gufo_imatrix *imatrix, uint64_t index, const 
     row_text(&row, "%.3g", (double)s.minimum);
     row_text(&row, "%.3g", s.mean);
     row_text(&row, "%.3g", (double)s.maximum);
-    row_text(&row, "%s", human_grouped(s.top).text);
+    row_text(&row, "%" PRIu64, s.top);
     table_put(&t->table, &row);
     return put_troubles(imatrix, index, &entry, &s, error);
 }
