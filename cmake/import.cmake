@@ -31,7 +31,7 @@ add_library(gufo_import_objects OBJECT ${import_sources} ${table_files})
 set_target_properties(gufo_import_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_LIBRARIES})
 target_include_directories(gufo_import_objects PRIVATE include src ${table_folder})
 # Those of the room text, which reads tokenizers, and those that it needs itself.
-set(import_needs ${text_needs})
+set(import_needs ${text_needs} gufo_library::yaml)
 target_link_libraries(gufo_import_objects PRIVATE ${import_needs} gufo_flags Threads::Threads)
 target_compile_definitions(gufo_import_objects PRIVATE PCRE2_CODE_UNIT_WIDTH=8)
 

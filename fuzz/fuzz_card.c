@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text[i] = data[i] == '\0' || data[i] == '\t' || data[i] == '\r' ? ' ' : (char)data[i];
     size = gufo_utf8_valid_prefix((gufo_str){text, size});
     value = yaml_read((gufo_str){text, size}, &fault);
-    must(value != NULL || (fault.reason != NULL && fault.at <= size), "a fault has a place");
+    must(value != NULL || (fault.reason != NULL && fault.line <= size), "a fault has a line");
     if (value != NULL)
         walk_value(value, 0);
     json_decref(value);

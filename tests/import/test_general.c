@@ -207,7 +207,7 @@ static const char *const readme_rows[][3] = {
     {"---\n---\n", "Some Model", "not a mapping"},
     {"---", "Some Model", "not a mapping"},
     {"---\n- x\n---\n", "Some Model", "not a mapping"},
-    {"---\nname: x\nother: *y\n---\n", "Some Model", "line 3: a character that begins no plain"},
+    {"---\nname: x\nother: *y\n---\n", "Some Model", "line 3: a tag, an anchor or an alias"},
     {"---\nname: x\n# title\nmore text\n", "Some Model", "line 4: "},
     {"---\nname: \xff\n---\n", "Some Model", "not UTF-8"},
     {"---\nname: [x]\n---\n", "Some Model", "\"name\" is not a text"},

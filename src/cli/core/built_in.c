@@ -21,8 +21,10 @@ static digest_library digest_library_at(size_t index)
 
 #ifdef GUFO_HAS_IMPORT
 #include <jansson.h>
+#include <yaml.h>
 #else
 #define JANSSON_VERSION NULL
+#define yaml_get_version_string() NULL
 #endif
 
 #ifdef GUFO_HAS_TEXT
@@ -50,7 +52,7 @@ static void put_line(FILE *out, const char *before, const digest_library *librar
 
 void built_in_print(FILE *out)
 {
-    enum { LIBRARIES = DIGEST_LIBRARIES + 3 };
+    enum { LIBRARIES = DIGEST_LIBRARIES + 4 };
     digest_library libraries[LIBRARIES];
 
     for (size_t i = 0; i < DIGEST_LIBRARIES; i++)
@@ -58,6 +60,7 @@ void built_in_print(FILE *out)
     libraries[DIGEST_LIBRARIES] = (digest_library){"PCRE2", pattern_version()};
     libraries[DIGEST_LIBRARIES + 1] = (digest_library){"Jansson", JANSSON_VERSION};
     libraries[DIGEST_LIBRARIES + 2] = (digest_library){"utf8proc", utf8proc_version()};
+    libraries[DIGEST_LIBRARIES + 3] = (digest_library){"libyaml", yaml_get_version_string()};
     put_line(out, "with: ", libraries, LIBRARIES, true);
     put_line(out, "without: ", libraries, LIBRARIES, false);
 }

@@ -67,7 +67,6 @@ static gufo_status ignore(gufo_import *im, const char *reason, gufo_error *error
 
 static gufo_status read_values(gufo_import *im, gufo_str text, json_t **card, gufo_error *error)
 {
-    uint64_t line = 2; /* the first one is the fence */
     yaml_fault fault;
 
     if (gufo_utf8_valid_prefix(text) != text.len)
@@ -77,12 +76,9 @@ static gufo_status read_values(gufo_import *im, gufo_str text, json_t **card, gu
     *card = yaml_read(text, &fault);
     if (*card == NULL && fault.reason == NULL)
         return fail_memory(error);
-    if (*card == NULL) {
-        for (size_t i = 0; i < fault.at; i++)
-            line += text.data[i] == '\n';
+    if (*card == NULL) /* the first line of the file is the fence */
         return import_warn(im, error, "%s: line %" PRIu64 ": %s; nothing of it is used", CARD_NAME,
-                           line, fault.reason);
-    }
+                           fault.line + 2, fault.reason);
     if (json_is_object(*card))
         return GUFO_OK;
     json_decref(*card);

@@ -1,226 +1,197 @@
-/* A subset of YAML.  Structure is in the columns:
+/* YAML by libyaml, which gives events one after the other.
  *
- *     tags:                a mapping in column 0, whose value is
- *     - text               a list in column 0
- *     eval:                its next member, whose value is
- *       - name: one        a list in column 2, and in it
- *         score: 2         a mapping in column 4
- *
- * A value is read where it begins, and ends before the first line whose column is smaller.  Anchors,
- * tags and keys that are not texts are refused. */
-#include "base/memory.h"
-#include "import/general/yaml_reading.h"
+ * Values are made by functions that call each other, as deep as the values lie: what is too deep is refused before
+ * the call, and libyaml itself keeps a stack of its own. */
+#include "import/general/yaml.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
-static json_t *read_here(yaml_reading *r, size_t least);
+#include "base/text.h"
 
-static bool is_dash(const yaml_reading *r)
+enum { YAML_DEPTH = 64, YAML_VALUES = 1 << 18 };
+
+typedef struct yaml_reading {
+    gufo_str text;
+    yaml_parser_t parser;
+    yaml_event_t event; /* the last one */
+    size_t values;      /* that were made */
+    unsigned depth;     /* of mappings and lists inside one another */
+    bool failed;
+    yaml_fault fault;
+} yaml_reading;
+
+/* Notes why the text is refused, and in which line; NULL. */
+static json_t *refuse_line(yaml_reading *r, size_t line, const char *reason)
 {
-    return yaml_peek(r, 0) == '-' && yaml_is_gap(r, 1);
-}
-
-/* What follows in column `least` or after it; null if nothing does. */
-static json_t *read_node(yaml_reading *r, size_t least)
-{
-    if (yaml_skip_to_content(r) && yaml_column(r) >= least)
-        return read_here(r, least);
-    return yaml_count(r) ? json_null() : NULL;
-}
-
-/* A scalar, or what is between brackets: nothing but a comment may follow in its line. */
-static json_t *read_value(yaml_reading *r, size_t least)
-{
-    char mark = yaml_peek(r, 0);
-    json_t *value;
-
-    if (mark == '|' || mark == '>')
-        return yaml_block(r, least);
-    if (mark == '[' || mark == '{') {
-        value = yaml_flow(r);
-    } else if (mark == '"' || mark == '\'') {
-        yaml_quoted(r);
-        value = yaml_failed(r) ? NULL : yaml_string(r);
-    } else {
-        value = yaml_plain(r, least, false);
-    }
-    if (value == NULL)
-        return NULL;
-    yaml_skip_spaces(r);
-    if (yaml_peek(r, 0) == '\n' || yaml_peek(r, 0) == '#')
-        return value;
-    json_decref(value);
-    return yaml_wrong(r, "text after a value");
-}
-
-/* ---- lists ---------------------------------------------------------------------------------- */
-
-/* The text behind a dash, or in the lines below it. */
-static json_t *read_item(yaml_reading *r, size_t column)
-{
-    r->at++;
-    yaml_skip_spaces(r);
-    if (yaml_peek(r, 0) == '\n' || yaml_peek(r, 0) == '#')
-        return read_node(r, column + 1);
-    return read_here(r, column + 1);
-}
-
-static json_t *read_list(yaml_reading *r, size_t column)
-{
-    json_t *list = json_array();
-
-    r->no_memory = list == NULL;
-    while (!yaml_failed(r)) {
-        json_t *item = read_item(r, column);
-
-        if (item == NULL)
-            break;
-        r->no_memory = json_array_append_new(list, item) != 0;
-        if (!yaml_skip_to_content(r) || yaml_column(r) != column || !is_dash(r))
-            break;
-    }
-    if (!yaml_failed(r))
-        return list;
-    json_decref(list);
+    if (!r->failed)
+        r->fault = (yaml_fault){.reason = reason, .line = line};
+    r->failed = true;
     return NULL;
 }
 
-/* ---- mappings ------------------------------------------------------------------------------- */
-
-/* The length of a name in quotes, with them; 0 if they are not closed in the line. */
-static size_t quoted_length(const yaml_reading *r)
+static json_t *refuse_event(yaml_reading *r, const char *reason)
 {
-    char quote = yaml_peek(r, 0);
-
-    for (size_t i = 1; yaml_peek(r, i) != '\n'; i++) {
-        bool escape = quote == '"' ? yaml_peek(r, i) == '\\'
-                                   : yaml_peek(r, i) == quote && yaml_peek(r, i + 1) == quote;
-
-        if (escape)
-            i++;
-        else if (yaml_peek(r, i) == quote)
-            return i + 1;
-    }
-    return 0;
+    return refuse_line(r, r->event.start_mark.line, reason);
 }
 
-/* Whether a name and a colon come next; *colon is how far it is. */
-static bool find_name(const yaml_reading *r, size_t *colon)
+/* A value that Jansson made; NULL: there is no memory. */
+static json_t *made(yaml_reading *r, json_t *value)
 {
-    char c = yaml_peek(r, 0);
-    size_t i = 0;
+    return value != NULL ? value : refuse_line(r, 0, NULL);
+}
 
-    if (strchr(",[]{}#&*!|>%@`", c) != NULL)
-        return false;
-    if (c == '"' || c == '\'') {
-        i = quoted_length(r);
-        while (i > 0 && yaml_peek(r, i) == ' ')
-            i++;
-        *colon = i;
-        return i > 0 && yaml_peek(r, i) == ':' && yaml_is_gap(r, i + 1);
-    }
-    for (; yaml_peek(r, i) != '\n'; i++) {
-        if (yaml_peek(r, i) == ':' && yaml_is_gap(r, i + 1)) {
-            *colon = i;
-            return true;
-        }
-        if (yaml_peek(r, i) == '#' && i > 0 && yaml_peek(r, i - 1) == ' ')
-            return false;
-    }
+/* The line that is wrong.  A scalar or a name that does not end is wrong where it begins; of what is not text libyaml
+ * knows the byte alone. */
+static size_t problem_line(const yaml_reading *r)
+{
+    size_t line = 0;
+
+    if (r->parser.error == YAML_SCANNER_ERROR && r->parser.context != NULL)
+        return r->parser.context_mark.line;
+    if (r->parser.error != YAML_READER_ERROR)
+        return r->parser.problem_mark.line;
+    for (size_t i = 0; i < r->text.len && i < r->parser.problem_offset; i++)
+        line += r->text.data[i] == '\n';
+    return line;
+}
+
+static bool next_event(yaml_reading *r)
+{
+    yaml_event_delete(&r->event);
+    if (yaml_parser_parse(&r->parser, &r->event))
+        return true;
+    (void)refuse_line(r, problem_line(r),
+                      r->parser.error == YAML_MEMORY_ERROR ? NULL : r->parser.problem);
     return false;
 }
 
-/* Reads the name and moves behind the colon; NULL with a fault. */
-static char *read_name(yaml_reading *r, size_t colon)
-{
-    size_t behind = r->at + colon + 1, len = colon;
+static json_t *read_value(yaml_reading *r);
 
-    if (yaml_peek(r, 0) == '"' || yaml_peek(r, 0) == '\'') {
-        yaml_quoted(r);
-    } else {
-        while (len > 0 && r->text.data[r->at + len - 1] == ' ')
-            len--;
-        r->scalar.len = 0;
-        yaml_put(r, r->text.data + r->at, len);
+/* The text of a scalar, which lives as long as the event. */
+static gufo_str scalar_text(const yaml_event_t *event)
+{
+    return (gufo_str){(const char *)event->data.scalar.value, event->data.scalar.length};
+}
+
+static bool is_null(const yaml_event_t *event)
+{
+    gufo_str text = scalar_text(event);
+
+    return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (text.len == 0 || str_is_word(text, "~ null Null NULL"));
+}
+
+static json_t *read_list(yaml_reading *r)
+{
+    json_t *list = made(r, json_array());
+
+    while (!r->failed && next_event(r) && r->event.type != YAML_SEQUENCE_END_EVENT) {
+        json_t *item = read_value(r);
+
+        if (item != NULL && json_array_append_new(list, item) != 0)
+            (void)made(r, NULL);
     }
-    if (!yaml_failed(r))
-        r->at = behind;
-    return yaml_name(r);
+    return list;
 }
 
-static json_t *read_member_value(yaml_reading *r, size_t column)
+/* The value of the name that is the last event. */
+static void read_member(yaml_reading *r, json_t *object)
 {
-    yaml_skip_spaces(r);
-    if (yaml_peek(r, 0) != '\n' && yaml_peek(r, 0) != '#')
-        return read_value(r, column + 1);
-    if (yaml_skip_to_content(r) && yaml_column(r) == column && is_dash(r))
-        return read_here(r, column);
-    return read_node(r, column + 1);
-}
+    json_t *name, *value;
 
-/* Whether another member follows in this column. */
-static bool find_member(yaml_reading *r, size_t column, size_t *colon)
-{
-    if (!yaml_skip_to_content(r) || yaml_column(r) < column)
-        return false;
-    if (yaml_column(r) == column && !is_dash(r) && find_name(r, colon))
-        return true;
-    return yaml_wrong(r, "a line that is not a member of its mapping") != NULL;
-}
-
-static json_t *read_mapping(yaml_reading *r, size_t column, size_t colon)
-{
-    json_t *object = json_object();
-
-    r->no_memory = object == NULL;
-    while (!yaml_failed(r)) {
-        char *name = read_name(r, colon);
-        json_t *value = name != NULL ? read_member_value(r, column) : NULL;
-        bool set = yaml_set(r, object, name, value);
-
-        free(name);
-        if (!set || !find_member(r, column, &colon))
-            break;
+    if (r->event.type != YAML_SCALAR_EVENT) {
+        (void)refuse_event(r, "a name must be a text");
+        return;
     }
-    if (!yaml_failed(r))
-        return object;
-    json_decref(object);
+    name = made(r, json_stringn(scalar_text(&r->event).data, scalar_text(&r->event).len));
+    value = name != NULL && next_event(r) ? read_value(r) : NULL;
+    if (value != NULL &&
+        json_object_setn_new(object, json_string_value(name), json_string_length(name), value) != 0)
+        (void)made(r, NULL);
+    json_decref(name);
+}
+
+static json_t *read_mapping(yaml_reading *r)
+{
+    json_t *object = made(r, json_object());
+
+    while (!r->failed && next_event(r) && r->event.type != YAML_MAPPING_END_EVENT)
+        read_member(r, object);
+    return object;
+}
+
+static bool has_properties(const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        return event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL;
+    case YAML_SEQUENCE_START_EVENT:
+        return event->data.sequence_start.anchor != NULL || event->data.sequence_start.tag != NULL;
+    case YAML_MAPPING_START_EVENT:
+        return event->data.mapping_start.anchor != NULL || event->data.mapping_start.tag != NULL;
+    default:
+        return true; /* an alias */
+    }
+}
+
+/* The value that the last event begins; NULL with a fault. */
+static json_t *read_value(yaml_reading *r)
+{
+    json_t *value;
+
+    if (has_properties(&r->event))
+        return refuse_event(r, "a tag, an anchor or an alias, which no model card needs");
+    if (++r->values > YAML_VALUES)
+        return refuse_event(r, "more than 262144 values");
+    if (r->event.type == YAML_SCALAR_EVENT) {
+        gufo_str text = scalar_text(&r->event);
+
+        return made(r, is_null(&r->event) ? json_null() : json_stringn(text.data, text.len));
+    }
+    if (r->depth == YAML_DEPTH)
+        return refuse_event(r, "nested more than 64 deep");
+    r->depth++;
+    value = r->event.type == YAML_MAPPING_START_EVENT ? read_mapping(r) : read_list(r);
+    r->depth--;
+    if (!r->failed)
+        return value;
+    json_decref(value);
     return NULL;
 }
 
-/* ---- any ------------------------------------------------------------------------------------ */
-
-/* The value that begins at the next byte. */
-static json_t *read_here(yaml_reading *r, size_t least)
+/* What the text has: one document, or nothing, which is null. */
+static json_t *read_stream(yaml_reading *r)
 {
-    size_t column = yaml_column(r), colon;
-    bool list = is_dash(r);
     json_t *value;
 
-    if (!list && !find_name(r, &colon))
-        return read_value(r, least);
-    if (r->depth >= YAML_DEPTH)
-        return yaml_wrong(r, "nested more than 64 deep");
-    if (!yaml_count(r))
+    if (!next_event(r) || !next_event(r)) /* the beginning of the stream, of the document */
         return NULL;
-    r->depth++;
-    value = list ? read_list(r, column) : read_mapping(r, column, colon);
-    r->depth--;
+    if (r->event.type == YAML_STREAM_END_EVENT)
+        return json_null();
+    value = next_event(r) ? read_value(r) : NULL;
+    if (value != NULL && next_event(r) && next_event(r) && r->event.type != YAML_STREAM_END_EVENT)
+        (void)refuse_event(r, "a second document");
     return value;
 }
 
 json_t *yaml_read(gufo_str text, yaml_fault *fault)
 {
-    yaml_reading r = {.text = text, .scalar.allocator = &default_allocator};
-    json_t *value = read_node(&r, 0);
+    yaml_reading r = {.text = text};
+    json_t *value = NULL;
 
-    if (value != NULL && yaml_skip_to_content(&r)) {
-        (void)yaml_wrong(&r, "a line that does not belong to what is before it");
+    *fault = (yaml_fault){.reason = NULL};
+    if (!yaml_parser_initialize(&r.parser))
+        return NULL;
+    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.data, text.len);
+    value = read_stream(&r);
+    yaml_event_delete(&r.event);
+    yaml_parser_delete(&r.parser);
+    if (r.failed) {
+        *fault = r.fault;
         json_decref(value);
         value = NULL;
     }
-    buffer_free(&r.scalar);
-    *fault = (yaml_fault){.reason = r.no_memory ? NULL : r.fault, .at = r.at};
     return value;
 }
