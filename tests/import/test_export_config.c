@@ -20,6 +20,8 @@ static const struct exception_row {
     {"hunyuan-dense", "hunyuan-dense.rope.scaling.original_context_length"},
     /* Only the tokenizer of params.json gives it. */
     {"mistral-params", "llama.vocab_size"},
+    /* Without the field the key is true, and the tensors are those of a model where it is false. */
+    {"stablelm", "stablelm.use_parallel_residual"},
     /* They become models of the class BertModel, whose tensors have other names, and positions. */
     {"distilbert", NULL},
     {"roberta", NULL},

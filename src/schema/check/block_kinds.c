@@ -89,8 +89,8 @@ static void check_dense(tensor_context *t, uint64_t count)
     if (found == expected)
         return;
     schema_report(t->c, RULE_DENSE_BLOCKS, at_key(t->c, key, &entry),
-                  "%" PRIu64 " blocks come before the first one with experts, not %" PRIu64
-                  " as %s.%s says",
+                  "the number of blocks before the first one with experts is %" PRIu64
+                  ", not %" PRIu64 " as %s.%s says",
                   found, expected, t->c->arch->id, key);
 }
 
@@ -109,8 +109,9 @@ static void check_nextn(tensor_context *t, uint64_t count)
     if (found.count == announced && (found.first == range.required || found.first == count))
         return;
     schema_report(t->c, RULE_NEXTN_BLOCKS, at_key(t->c, key, &entry),
-                  "%" PRIu64 " blocks predict further tokens, from block %" PRIu64
-                  " on; %s.%s is %" PRIu64 ", and there are %" PRIu64 " blocks",
+                  "the number of blocks that predict further tokens is %" PRIu64
+                  ", from block %" PRIu64 " on; %s.%s is %" PRIu64
+                  ", and the number of all blocks is %" PRIu64,
                   found.count, found.first, t->c->arch->id, key, announced, count);
 }
 

@@ -184,7 +184,7 @@ static void report_beyond(block_walk *w, const block_series *series, uint64_t bl
     else
         (void)snprintf(name, sizeof name, "%s%" PRIu64, series->prefix, block);
     schema_report(w->t->c, rule_for(w, RULE_BLOCK_UNKNOWN), at_missing(name),
-                  "block %s has tensors, but there are only %" PRIu64 " blocks", name, count);
+                  "block %s has tensors, but the number of blocks is %" PRIu64, name, count);
 }
 
 /* ---- walking -------------------------------------------------------------------------------- */
