@@ -221,7 +221,7 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     make_llama
     run -0 gufo estimate -c 4096 --bandwidth 4194304K m.gguf
     has 'cache for each further token: at least 512 bytes'
-    has 'speed: at most 2000 tokens per second; a token reads 2.0 MiB'
+    has 'speed: at most 2,000 tokens per second; a token reads 2.0 MiB'
     run -0 gufo estimate --json -c 4096 --devices 1 -ngl 2 --bandwidth 2G --host-bandwidth 1G m.gguf
     [ "$(field tokens_per_second)" = 635.7828776041666 ]
     run -0 gufo estimate -c 4096 --devices 1 -ngl 2 --bandwidth 2G m.gguf

@@ -171,7 +171,7 @@ static bool make_sum(const void *context, uint64_t index, table_row *row)
 static void put_sums(const candidates_report *r, bool by_layer)
 {
     loss_sums s = {.r = r, .by_layer = by_layer};
-    char heads[GUFO_COMPARE_CANDIDATES][2][16];
+    char heads[GUFO_COMPARE_CANDIDATES][2][32];
     table_column columns[2 + 2 * GUFO_COMPARE_CANDIDATES] = {{by_layer ? "Layer" : "Role", -5, 0},
                                                              {"Tensors", 7, 100}};
     table t;

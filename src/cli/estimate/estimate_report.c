@@ -199,6 +199,17 @@ static void write_unread(const estimate_values *v, const gufo_estimate *e, uint6
     }
 }
 
+/* Four digits that count; from 1,000 on the whole number, which an exponent would hide. */
+static human_text speed_text(double speed)
+{
+    human_text text;
+
+    if (speed >= 1000 && speed < 1e18)
+        return human_grouped((uint64_t)speed);
+    snprintf(text.text, sizeof text.text, "%.4g", speed);
+    return text;
+}
+
 static void write_speed(const estimate_values *v, const gufo_estimate *e)
 {
     double speed = gufo_estimate_speed(e, v->host_bandwidth, v->bandwidth);
@@ -207,10 +218,9 @@ static void write_speed(const estimate_values *v, const gufo_estimate *e)
     for (uint32_t d = 0; d < e->device_count; d++)
         all = capped_add(all, e->devices[d].read_bytes);
     if (speed > 0)
-        line_put(
-            "  speed: at most %.4g tokens per second; a token reads %s of weights in use, cache "
-            "and state",
-            speed, human_memory(all).text);
+        line_put("  speed: at most %s tokens per second; a token reads %s of weights in use, cache "
+                 "and state",
+                 speed_text(speed).text, human_memory(all).text);
     write_unread(v, e, all);
 }
 
