@@ -94,7 +94,13 @@ JSON
     [[ $output == 'gufo: m/tokenizer.json: byte 83: '* ]]
     echo '{"version": "1.0", "normalizer": {"type": "Uppercase"}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
     run -3 gufo tokenize m a
-    [[ $output == *Uppercase* ]]
+    same 'gufo: m/tokenizer.json: byte 33: normalizer, step "Uppercase": no normalizer has this type'
+    echo '{"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": 1}]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
+    run -3 gufo tokenize m a
+    same 'gufo: m/tokenizer.json: byte 56: pre_tokenizer, step "Digits": "individual_digits" is neither true nor false'
+    echo '{"decoder": true, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
+    run -3 gufo tokenize m a
+    same 'gufo: m/tokenizer.json: byte 12: decoder: a step is not an object'
     rm m/tokenizer.json
     ln -s /etc/hostname m/tokenizer.json
     run -3 gufo tokenize m a
@@ -124,7 +130,7 @@ JSON
     [ "$stderr" = "gufo: m/tokenizer.json: byte 62: the JSON ends where ',' is expected" ]
     printf '{"model": {"type": "BPX", "vocab": {"a": 0}}}' >m/tokenizer.json
     run -3 --separate-stderr gufo detokenize m 0
-    [ "$stderr" = 'gufo: m/tokenizer.json: no model is called "BPX"' ]
+    [ "$stderr" = 'gufo: m/tokenizer.json: byte 10: no model is called "BPX"' ]
     make_json
     echo '{"added_tokens_decoder": {' >m/tokenizer_config.json
     run -3 --separate-stderr gufo tokenize m a

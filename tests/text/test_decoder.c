@@ -11,7 +11,7 @@ static gufo_status run(const char *part, const char *tokens, const gufo_allocato
                        gufo_text *out, gufo_error *error)
 {
     json_t *json = part != NULL ? pipeline_part(part) : NULL;
-    decoder *d = decoder_new(json, allocator, error);
+    decoder *d = decoder_new(json, NULL, allocator, error);
     expression_scratch *s = d != NULL ? expression_scratch_new(allocator, error) : NULL;
     gufo_str list[MOST_TOKENS];
     size_t count = 0;
@@ -134,7 +134,7 @@ static void test_refused(void **state)
         gufo_status status;
         const char *words;
     } rows[] = {
-        {"{'type':'Other'}", GUFO_E_TYPE, "decoder, step \"Other\": no decoder is called that"},
+        {"{'type':'Other'}", GUFO_E_TYPE, "decoder, step \"Other\": no decoder has this type"},
         {"{}", GUFO_E_MALFORMED, "a step has no type"},
         {"{'type':1}", GUFO_E_MALFORMED, "not a text"},
         {"[]", GUFO_E_MALFORMED, "not an object"},

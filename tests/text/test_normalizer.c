@@ -8,7 +8,7 @@ static work_text run(const char *json, const char *text, bool keeps_origins)
 {
     gufo_error error = {0};
     json_t *part = step_json(json);
-    normalizer *n = normalizer_new(part, &default_allocator, &error);
+    normalizer *n = normalizer_new(part, NULL, &default_allocator, &error);
     expression_scratch *s = expression_scratch_new(&default_allocator, &error);
     work_text t = step_text_of(text, keeps_origins, &default_allocator);
     work_text spare = {.allocator = &default_allocator, .keeps_origins = keeps_origins};
@@ -154,7 +154,7 @@ static void wrong_steps_are_refused(void **state)
         gufo_error error = {0};
         json_t *part = step_json(refused[i].json);
 
-        check(normalizer_new(part, &default_allocator, &error) == NULL, "%s", refused[i].json);
+        check(normalizer_new(part, NULL, &default_allocator, &error) == NULL, "%s", refused[i].json);
         check(error.code == refused[i].status && strstr(error.message, refused[i].reason) != NULL,
               "%s: %d, %s", refused[i].json, (int)error.code, error.message);
         json_decref(part);
@@ -169,7 +169,7 @@ static void deep_sequences_are_refused(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         part = json_pack("{s:s,s:[o]}", "type", "Sequence", "normalizers", part);
-    assert_null(normalizer_new(part, &default_allocator, &error));
+    assert_null(normalizer_new(part, NULL, &default_allocator, &error));
     assert_int_equal(error.code, GUFO_E_LIMIT);
     json_decref(part);
 }
@@ -196,7 +196,7 @@ static void growth_is_limited(void **state)
                    "{'type':'Replace','pattern':{'Regex':'a'},'content':'%s%s%s'}]}",
                    content, content, content, content, content, content);
     part = step_json(json);
-    n = normalizer_new(part, &default_allocator, &error);
+    n = normalizer_new(part, NULL, &default_allocator, &error);
     check(n != NULL && s != NULL, "%s", error.message);
     assert_int_equal(normalizer_run(n, s, &t, &spare, &error), GUFO_E_LIMIT);
     work_text_free(&t);
@@ -218,7 +218,7 @@ static bool run_out(const char *json, size_t fail_at)
     counter_init(&c);
     allocator = counter_allocator(&c);
     c.fail_at = fail_at;
-    n = normalizer_new(part, &allocator, &error);
+    n = normalizer_new(part, NULL, &allocator, &error);
     check(n != NULL || error.code == GUFO_E_MEMORY, "%s: %s", json, error.message);
     normalizer_free(n);
     check(c.in_use == 0, "%s: %zu bytes are left", json, c.in_use);

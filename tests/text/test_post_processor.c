@@ -125,7 +125,7 @@ static void test_frames(void **state)
         gufo_error error = no_error();
         bool none = strcmp(row->part, "null") == 0;
         json_t *part = none ? NULL : pipeline_part(row->part);
-        post_processor *p = post_processor_new(part, NULL, &error);
+        post_processor *p = post_processor_new(part, NULL, NULL, &error);
 
         json_decref(part);
         if (p == NULL)
@@ -184,7 +184,7 @@ static void test_spans(void **state)
         const span_case *row = &span_cases[i];
         gufo_error error = no_error();
         json_t *part = pipeline_part(row->part);
-        post_processor *p = post_processor_new(part, NULL, &error);
+        post_processor *p = post_processor_new(part, NULL, NULL, &error);
         gufo_ids ids = make_ids((const uint32_t[]){2, 2}, row->second ? 2 : 1);
         token_span *spans = calloc(8, sizeof *spans);
         encoded e = {.ids = &ids, .keeps_spans = true, .spans = spans, .span_room = 8};
@@ -217,7 +217,7 @@ static void test_order(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         gufo_error error = no_error();
         json_t *part = pipeline_part(rows[i].part);
-        post_processor *p = post_processor_new(part, NULL, &error);
+        post_processor *p = post_processor_new(part, NULL, NULL, &error);
         gufo_ids ids = make_ids((const uint32_t[]){3}, 1);
         encoded e = {.ids = &ids, .keeps_spans = true, .spans = calloc(8, sizeof *e.spans)};
 
@@ -271,7 +271,7 @@ static void test_refused(void **state)
         gufo_error error = no_error();
         json_t *part = pipeline_part(rows[i].part);
 
-        assert_null(post_processor_new(part, NULL, &error));
+        assert_null(post_processor_new(part, NULL, NULL, &error));
         check_error_shape(&error, rows[i].status, rows[i].part);
         check(strstr(error.message, rows[i].words) != NULL, "%s: %s", rows[i].part, error.message);
         json_decref(part);
@@ -292,7 +292,7 @@ static void check_limit(json_t *part)
 {
     gufo_error error = no_error();
 
-    assert_null(post_processor_new(part, NULL, &error));
+    assert_null(post_processor_new(part, NULL, NULL, &error));
     check_error_shape(&error, GUFO_E_LIMIT, "limit");
     json_decref(part);
 }
@@ -331,7 +331,7 @@ static void test_memory(void **state)
         gufo_allocator allocator = counter_allocator(&c);
         gufo_ids ids = {.allocator = &allocator};
         encoded e = {.allocator = &allocator, .ids = &ids, .keeps_spans = true};
-        post_processor *p = post_processor_new(part, &allocator, &error);
+        post_processor *p = post_processor_new(part, NULL, &allocator, &error);
 
         done = p != NULL && post_processor_run(p, &e, true, &error) == GUFO_OK;
         if (!done)

@@ -8,7 +8,7 @@ static void cut(const char *json, const char *text, bool keeps_origins, char *ou
 {
     gufo_error error = {0};
     json_t *part = step_json(json);
-    pre_tokenizer *p = pre_tokenizer_new(part, &default_allocator, &error);
+    pre_tokenizer *p = pre_tokenizer_new(part, NULL, &default_allocator, &error);
     expression_scratch *s = expression_scratch_new(&default_allocator, &error);
     text_pieces pieces = {.text = step_text_of(text, keeps_origins, &default_allocator)};
     text_pieces spare = {.text = {.allocator = &default_allocator, .keeps_origins = keeps_origins}};
@@ -138,7 +138,7 @@ static void wrong_steps_are_refused(void **state)
         gufo_error error = {0};
         json_t *part = step_json(refused[i].json);
 
-        check(pre_tokenizer_new(part, &default_allocator, &error) == NULL, "%s", refused[i].json);
+        check(pre_tokenizer_new(part, NULL, &default_allocator, &error) == NULL, "%s", refused[i].json);
         check(error.code == refused[i].status && strstr(error.message, refused[i].reason) != NULL,
               "%s: %d, %s", refused[i].json, (int)error.code, error.message);
         json_decref(part);
@@ -160,7 +160,7 @@ static void origins_are_needed_behind_a_cut(void **state)
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         gufo_error error = {0};
         json_t *part = step_json(parts[i].json);
-        pre_tokenizer *p = pre_tokenizer_new(part, &default_allocator, &error);
+        pre_tokenizer *p = pre_tokenizer_new(part, NULL, &default_allocator, &error);
 
         check(p != NULL, "%s", error.message);
         assert_int_equal(pre_tokenizer_needs_origins(p), parts[i].needed);
@@ -183,7 +183,7 @@ static bool run_out(const char *json, const char *text, size_t fail_at)
     counter_init(&c);
     allocator = counter_allocator(&c);
     c.fail_at = fail_at;
-    p = pre_tokenizer_new(part, &allocator, &error);
+    p = pre_tokenizer_new(part, NULL, &allocator, &error);
     s = p != NULL ? expression_scratch_new(&allocator, &error) : NULL;
     if (s != NULL) {
         text_pieces pieces = {.text = step_text_of(text, true, &default_allocator)};

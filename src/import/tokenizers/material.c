@@ -1,10 +1,15 @@
 /* Which cuts of a text can make a difference for a vocabulary: those between bytes that a token has
- * side by side.  Programs moreover disagree at white space beyond ASCII, which never counts. */
+ * side by side.  Programs moreover disagree at white space beyond ASCII, and at punctuation that Unicode got after
+ * 8.0, which never count. */
 #include "import/tokenizers/material.h"
 
 #include <string.h>
 
+#include "base/error.h"
+#include "base/memory.h"
+
 #include "text/vocabulary/byte_alphabet.h"
+#include "text/pipeline/unicode/code_map.h"
 #include "text/vocabulary/characters.h"
 
 enum { LAST_CHARACTER = 0x200, NO_BYTE = 256 };
@@ -23,8 +28,10 @@ static void learn_token(byte_pairs *pairs, const uint16_t *bytes, gufo_str text)
     }
 }
 
-void byte_pairs_learn(byte_pairs *pairs, const token_list *tokens)
+gufo_status byte_pairs_learn(byte_pairs *pairs, const token_list *tokens,
+                             const gufo_allocator *allocator, gufo_error *error)
 {
+    static const char *const properties[] = {"step_punctuation"};
     uint16_t bytes[LAST_CHARACTER];
     byte_texts alphabet;
 
@@ -40,14 +47,27 @@ void byte_pairs_learn(byte_pairs *pairs, const token_list *tokens)
     for (uint32_t id = 0; id < tokens->count; id++)
         if (tokens->tokens[id].type == TOKEN_NORMAL)
             learn_token(pairs, bytes, tokens->tokens[id].text);
+    pairs->punctuation = code_map_of_properties(properties, 1, allocator);
+    return pairs->punctuation != NULL ? GUFO_OK : fail_memory(error);
 }
 
-static bool is_wide_space(gufo_str text, size_t at)
+void byte_pairs_free(byte_pairs *pairs, const gufo_allocator *allocator)
+{
+    if (pairs->punctuation != NULL)
+        code_map_free(pairs->punctuation, allocator);
+    mem_free(allocator, pairs->punctuation);
+}
+
+/* Which class programs see depends on which one, and on its version. */
+static bool is_disputed(const byte_pairs *pairs, gufo_str text, size_t at)
 {
     size_t size;
     uint32_t code_point = lenient_decode(text.data + at, text.len - at, &size);
 
-    return code_point >= 0x80 && class_of(code_point) == CLASS_W;
+    return code_point >= 0x80 &&
+           (class_of(code_point) == CLASS_W ||
+            (class_of(code_point) == CLASS_P && code_point <= LAST_CODE_POINT &&
+             code_map_get(pairs->punctuation, code_point) == 0));
 }
 
 bool cut_is_material(const byte_pairs *pairs, gufo_str text, size_t at)
@@ -60,5 +80,6 @@ bool cut_is_material(const byte_pairs *pairs, gufo_str text, size_t at)
     /* A cut may be inside a character. */
     while (start > 0 && ((uint8_t)text.data[start] & 0xC0) == 0x80)
         start--;
-    return !is_wide_space(text, start) && !is_wide_space(text, character_before(text, at));
+    return !is_disputed(pairs, text, start) &&
+           !is_disputed(pairs, text, character_before(text, at));
 }

@@ -212,11 +212,13 @@ static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_
         status = import_advise(reading_fail(r, status, "tokenizer.json",
                                             "an expression of the pre-tokenizer takes too long"),
                                GUFO_ADVICE_PRE, r->error);
-    if (status == GUFO_OK) {
-        byte_pairs_learn(pairs, tokens);
+    if (status == GUFO_OK)
+        status = byte_pairs_learn(pairs, tokens, r->allocator, r->error);
+    if (status == GUFO_OK)
         status = recognise(r, &probes, pairs, pre);
-    }
     probe_list_free(&probes);
+    if (pairs != NULL)
+        byte_pairs_free(pairs, r->allocator);
     mem_free(r->allocator, pairs);
     return status;
 }

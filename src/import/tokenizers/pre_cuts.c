@@ -39,7 +39,7 @@ static pre_tokenizer *make_steps(tokenizer_reading *r, gufo_error *error)
     if (copy == NULL && tokenizer_file_part(r->json, "pre_tokenizer") != NULL)
         (void)fail_memory(error);
     else
-        steps = pre_tokenizer_new(copy, r->allocator, error);
+        steps = pre_tokenizer_new(copy, NULL, r->allocator, error);
     json_decref(copy);
     return steps;
 }

@@ -121,9 +121,9 @@ static gufo_status take_part(tokenizer_reading *r, const pipeline *p, const chan
 
     memcpy(change.name, c->name, sizeof change.name);
     if (c->part == NORMALIZER)
-        other.normalizer = normalizer_new(part, r->allocator, NULL);
+        other.normalizer = normalizer_new(part, NULL, r->allocator, NULL);
     else
-        other.pre_tokenizer = pre_tokenizer_new(part, r->allocator, NULL);
+        other.pre_tokenizer = pre_tokenizer_new(part, NULL, r->allocator, NULL);
     if (other.normalizer != NULL && other.pre_tokenizer != NULL)
         status = take(context, &change);
     if (c->part == NORMALIZER)

@@ -2,7 +2,7 @@
  *
  * Jansson takes its memory from malloc, which is not ours to replace: a library does not know who else
  * uses Jansson.  So every mark is counted with the most that the value behind it takes with 64 bits
- * (Jansson 2.14: sizes of its structs, rounded by malloc):
+ * (Jansson 2.14: sizes of its structs, rounded by malloc), and for its place:
  *
  *     {  an object of 72 bytes and eight buckets of 16      [  an array of 40 and eight pointers
  *     :  a member of 56 and a name, and its share of buckets while they grow
@@ -19,7 +19,7 @@
 #include "base/text.h"
 
 enum {
-    OBJECT = 224,
+    OBJECT = 256,
     ARRAY = 128,
     MEMBER = 56, /* more than a string, as which its name is counted */
     ELEMENT = 24,

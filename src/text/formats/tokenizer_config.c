@@ -238,7 +238,7 @@ static gufo_status read_root(const tokenizer_file *f, gufo_str config, json_t **
     *root = NULL;
     if (p.text == NULL)
         return fail_memory(error);
-    if (json_pull(&p, &memory, root) && pull_end(&p) && !json_is_object(*root))
+    if (json_pull(&p, &memory, NULL, root) && pull_end(&p) && !json_is_object(*root))
         (void)pull_fail(&p, GUFO_E_MALFORMED, 0, "it is not an object");
     mem_free(&f->allocator, p.text);
     return p.status == GUFO_OK || p.status == GUFO_E_MEMORY

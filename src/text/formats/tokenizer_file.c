@@ -284,7 +284,7 @@ static bool take_members(file_reading *r, const long_part *parts, json_t *tree)
         while (part->name != NULL && !gufo_str_equal(name, gufo_str_of(part->name)))
             part++;
         if (part->name != NULL ? !part->take(r)
-                               : !json_pull(&r->p, &r->tree_memory, &value) ||
+                               : !json_pull(&r->p, &r->tree_memory, &r->f->places, &value) ||
                                      !json_pull_set(&r->p, tree, name, value))
             return false;
     }
@@ -305,7 +305,7 @@ static bool take_model(file_reading *r)
     if (is_null(&r->p))
         return json_pull_set(&r->p, f->root, name, json_null());
     tree = json_object();
-    if (take_members(r, parts, tree))
+    if ((tree == NULL || json_place_next(&r->p, &f->places, tree)) && take_members(r, parts, tree))
         return json_pull_set(&r->p, f->root, name, tree);
     json_decref(tree);
     return false;

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "gufo/vocab.h"
+#include "text/formats/json_pull.h"
 
 /* A view of tokenizer_file.text. */
 typedef struct file_text {
@@ -49,6 +50,7 @@ typedef struct tokenizer_file {
     size_t len;
     json_t
         *root; /* an object: all members but "added_tokens", and "vocab" and "merges" of "model" */
+    json_places places; /* of its objects */
 
     bool has_vocab, vocab_is_list; /* a list of [text, score], or an object of ids */
     file_entry *vocab;

@@ -155,6 +155,7 @@ bool file_begin(file_reading *r, gufo_str text, const gufo_allocator *allocator,
         return pull_fail_memory(&r->p);
     r->f->text = mem_text(&r->f->allocator, text);
     r->f->len = text.len;
+    r->f->places.allocator = &r->f->allocator;
     r->f->slot_key = hash_key_new();
     r->p.text = r->f->text;
     r->p.len = text.len;
@@ -179,6 +180,7 @@ void tokenizer_file_free(tokenizer_file *f)
         return;
     allocator = f->allocator;
     json_decref(f->root);
+    mem_free(&allocator, f->places.list);
     mem_free(&allocator, f->added_by_text.slots);
     mem_free(&allocator, f->by_text.slots);
     mem_free(&allocator, f->added);

@@ -32,7 +32,7 @@ static gufo_status add_step(step_reading *r, void *context)
         if (step_is(r, kinds[i]->type))
             kind = kinds[i];
     if (kind == NULL)
-        return step_refuse(r, GUFO_E_TYPE, "no decoder is called that");
+        return step_refuse(r, GUFO_E_TYPE, "no decoder has this type");
     steps = mem_grow(&d->allocator, d->steps, d->count, &d->room, sizeof *steps);
     if (steps == NULL)
         return step_no_memory(r);
@@ -44,10 +44,11 @@ static gufo_status add_step(step_reading *r, void *context)
     return r->status;
 }
 
-decoder *decoder_new(const json_t *part, const gufo_allocator *allocator, gufo_error *error)
+decoder *decoder_new(const json_t *part, const json_places *places, const gufo_allocator *allocator,
+                     gufo_error *error)
 {
     decoder *d = mem_object(allocator, sizeof *d, error);
-    step_reading r = {.part = "decoder", .error = error};
+    step_reading r = {.part = "decoder", .places = places, .error = error};
 
     if (d == NULL)
         return NULL;

@@ -2,7 +2,7 @@
 #ifndef TEXT_PIPELINE_DECODER_H
 #define TEXT_PIPELINE_DECODER_H
 
-#include <jansson.h>
+#include "text/formats/json_pull.h"
 
 #include "gufo/vocab.h"
 #include "text/pipeline/expression.h"
@@ -10,7 +10,8 @@
 typedef struct decoder decoder;
 
 /* As normalizer_new; `part` NULL: texts are joined by spaces. */
-decoder *decoder_new(const json_t *part, const gufo_allocator *allocator, gufo_error *error);
+decoder *decoder_new(const json_t *part, const json_places *places, const gufo_allocator *allocator,
+                     gufo_error *error);
 void decoder_free(decoder *d); /* NULL is allowed */
 
 /* Appends the text of tokens, given by their texts in order. */

@@ -73,13 +73,14 @@ static gufo_status take_kind(step_reading *r, void *context)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (gufo_str_equal(r->type, gufo_str_of(kinds[i].kind->type)))
             return add_step(n, kinds[i].kind, r);
-    return refuse(r->error, GUFO_E_TYPE, "no normalizer has the type %s", QUOTED(r->type));
+    return step_refuse(r, GUFO_E_TYPE, "no normalizer has this type");
 }
 
-normalizer *normalizer_new(const json_t *part, const gufo_allocator *allocator, gufo_error *error)
+normalizer *normalizer_new(const json_t *part, const json_places *places,
+                           const gufo_allocator *allocator, gufo_error *error)
 {
     normalizer *n = mem_object(allocator, sizeof *n, error);
-    step_reading r = {.part = "normalizer", .error = error};
+    step_reading r = {.part = "normalizer", .places = places, .error = error};
 
     if (n == NULL)
         return NULL;

@@ -2,16 +2,17 @@
 #ifndef TEXT_PIPELINE_NORMALIZER_H
 #define TEXT_PIPELINE_NORMALIZER_H
 
-#include <jansson.h>
+#include "text/formats/json_pull.h"
 
 #include "text/pipeline/expression.h"
 #include "text/pipeline/work_text.h"
 
 typedef struct normalizer normalizer;
 
-/* `part` may be NULL: it changes nothing.  NULL on failure: GUFO_E_TYPE (a step that does not exist, by
+/* `part` may be NULL: it changes nothing.  `places` says where its steps are, for failures; NULL: nobody knows.  NULL on failure: GUFO_E_TYPE (a step that does not exist, by
  * name), GUFO_E_MALFORMED, GUFO_E_MEMORY.  It does not change: any thread may use it. */
-normalizer *normalizer_new(const json_t *part, const gufo_allocator *allocator, gufo_error *error);
+normalizer *normalizer_new(const json_t *part, const json_places *places,
+                           const gufo_allocator *allocator, gufo_error *error);
 void normalizer_free(normalizer *n); /* NULL is allowed */
 
 /* Rewrites `text`, with `spare` for what is on the way. */

@@ -225,7 +225,7 @@ static gufo_status read_frame(pipeline *p, const tokenizer_file *f, gufo_error *
     gufo_error reason = {.code = GUFO_E_MEMORY};
 
     if (made != NULL || !f->frame_is_said)
-        p->post_processor = post_processor_new(part, &p->allocator, &reason);
+        p->post_processor = post_processor_new(part, &f->places, &p->allocator, &reason);
     json_decref(made);
     return p->post_processor != NULL ? GUFO_OK : fail_as(error, &reason);
 }
@@ -235,15 +235,19 @@ static gufo_status read_frame(pipeline *p, const tokenizer_file *f, gufo_error *
 static gufo_status read_parts(pipeline *p, const tokenizer_file *f, gufo_error *error)
 {
     const gufo_allocator *a = &p->allocator;
-    gufo_error reason = {.code = GUFO_E_MEMORY};
+    gufo_error reason = {.code = GUFO_E_MEMORY, .offset = GUFO_NO_OFFSET};
 
     p->model = token_model_new(f, a, &reason);
+    if (p->model == NULL && reason.offset == GUFO_NO_OFFSET)
+        (void)json_place_of(&f->places, tokenizer_file_part(f, "model"), &reason.offset);
     if (p->model != NULL)
-        p->normalizer = normalizer_new(tokenizer_file_part(f, "normalizer"), a, &reason);
+        p->normalizer =
+            normalizer_new(tokenizer_file_part(f, "normalizer"), &f->places, a, &reason);
     if (p->normalizer != NULL)
-        p->pre_tokenizer = pre_tokenizer_new(tokenizer_file_part(f, "pre_tokenizer"), a, &reason);
+        p->pre_tokenizer =
+            pre_tokenizer_new(tokenizer_file_part(f, "pre_tokenizer"), &f->places, a, &reason);
     if (p->pre_tokenizer != NULL)
-        p->decoder = decoder_new(tokenizer_file_part(f, "decoder"), a, &reason);
+        p->decoder = decoder_new(tokenizer_file_part(f, "decoder"), &f->places, a, &reason);
     return p->decoder != NULL ? GUFO_OK : fail_as(error, &reason);
 }
 

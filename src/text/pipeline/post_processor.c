@@ -19,15 +19,15 @@ struct post_processor {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-post_processor *post_processor_new(const json_t *part, const gufo_allocator *allocator,
-                                   gufo_error *error)
+post_processor *post_processor_new(const json_t *part, const json_places *places,
+                                   const gufo_allocator *allocator, gufo_error *error)
 {
     post_processor *p = mem_object(allocator, sizeof *p, error);
 
     if (p == NULL)
         return NULL;
-    if (text_frame_make(&p->frames[0], part, false, &p->allocator, error) == GUFO_OK &&
-        text_frame_make(&p->frames[1], part, true, &p->allocator, error) == GUFO_OK)
+    if (text_frame_make(&p->frames[0], part, places, false, &p->allocator, error) == GUFO_OK &&
+        text_frame_make(&p->frames[1], part, places, true, &p->allocator, error) == GUFO_OK)
         return p;
     post_processor_free(p);
     return NULL;

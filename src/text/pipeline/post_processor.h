@@ -3,7 +3,7 @@
 #ifndef TEXT_PIPELINE_POST_PROCESSOR_H
 #define TEXT_PIPELINE_POST_PROCESSOR_H
 
-#include <jansson.h>
+#include "text/formats/json_pull.h"
 
 #include "gufo/vocab.h"
 #include "text/pipeline/work_text.h"
@@ -29,8 +29,8 @@ typedef struct encoded {
 typedef struct post_processor post_processor;
 
 /* As normalizer_new; moreover GUFO_E_LIMIT. */
-post_processor *post_processor_new(const json_t *part, const gufo_allocator *allocator,
-                                   gufo_error *error);
+post_processor *post_processor_new(const json_t *part, const json_places *places,
+                                   const gufo_allocator *allocator, gufo_error *error);
 void post_processor_free(post_processor *p); /* NULL is allowed */
 
 /* The span of a token with this text. */

@@ -46,14 +46,14 @@ static gufo_status take_type(step_reading *r, void *context)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (gufo_str_equal(r->type, gufo_str_of(types[i].type)))
             return types[i].add(r, context);
-    return refuse(r->error, GUFO_E_TYPE, "no pre-tokenizer has the type %s", QUOTED(r->type));
+    return step_refuse(r, GUFO_E_TYPE, "no pre-tokenizer has this type");
 }
 
-pre_tokenizer *pre_tokenizer_new(const json_t *part, const gufo_allocator *allocator,
-                                 gufo_error *error)
+pre_tokenizer *pre_tokenizer_new(const json_t *part, const json_places *places,
+                                 const gufo_allocator *allocator, gufo_error *error)
 {
     pre_tokenizer *p = mem_object(allocator, sizeof *p, error);
-    step_reading r = {.part = "pre_tokenizer", .error = error};
+    step_reading r = {.part = "pre_tokenizer", .places = places, .error = error};
 
     if (p == NULL)
         return NULL;

@@ -2,7 +2,7 @@
 #ifndef TEXT_PIPELINE_PRE_TOKENIZER_H
 #define TEXT_PIPELINE_PRE_TOKENIZER_H
 
-#include <jansson.h>
+#include "text/formats/json_pull.h"
 
 #include "text/pipeline/expression.h"
 #include "text/pipeline/work_text.h"
@@ -25,8 +25,8 @@ bool text_pieces_add(text_pieces *p, size_t begin, size_t end);
 typedef struct pre_tokenizer pre_tokenizer;
 
 /* As normalizer_new. */
-pre_tokenizer *pre_tokenizer_new(const json_t *part, const gufo_allocator *allocator,
-                                 gufo_error *error);
+pre_tokenizer *pre_tokenizer_new(const json_t *part, const json_places *places,
+                                 const gufo_allocator *allocator, gufo_error *error);
 void pre_tokenizer_free(pre_tokenizer *p); /* NULL is allowed */
 
 /* Whether a step must know which pieces begin where the original text does, so that origins must be

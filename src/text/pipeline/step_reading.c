@@ -13,15 +13,17 @@
 
 static gufo_status fail_va(step_reading *r, gufo_status code, const char *format, va_list arguments)
 {
-    char what[GUFO_MESSAGE_SIZE];
+    char what[GUFO_MESSAGE_SIZE], where[GUFO_QUOTE_SIZE + 8];
+    uint64_t at;
 
     if (r->status != GUFO_OK)
         return r->status;
     (void)vsnprintf(what, sizeof what, format, arguments);
     r->status = code;
-    return r->type.len == 0
-               ? refuse(r->error, code, "%s: %s", r->part, what)
-               : refuse(r->error, code, "%s, step %s: %s", r->part, QUOTED(r->type), what);
+    (void)snprintf(where, sizeof where, r->type.len > 0 ? ", step %s" : "", QUOTED(r->type));
+    return json_place_of(r->places, r->step, &at)
+               ? fail_with(r->error, code, at, "%s%s: %s", r->part, where, what)
+               : refuse(r->error, code, "%s%s: %s", r->part, where, what);
 }
 
 gufo_status step_wrong(step_reading *r, const char *format, ...)
@@ -183,7 +185,8 @@ expression *step_pattern(step_reading *r, const char *name)
         return NULL;
     e = expression_new(json_str(text), literal, r->allocator, &reason);
     if (e == NULL)
-        r->status = fail_as(r->error, &reason);
+        (void)(reason.code == GUFO_E_MEMORY ? step_no_memory(r)
+                                            : step_refuse(r, reason.code, "%s", reason.message));
     return e;
 }
 

@@ -4,12 +4,14 @@
 
 #include <jansson.h>
 
+#include "text/formats/json_pull.h"
 #include "text/pipeline/expression.h"
 
 /* The step that is read.  The first failure stays in `status`: what is read after it does not count. */
 typedef struct step_reading {
     const gufo_allocator *allocator;
-    const char *part; /* "normalizer" */
+    const char *part;          /* "normalizer" */
+    const json_places *places; /* of its steps; NULL */
     const json_t *step;
     gufo_str type; /* "": it has none */
     gufo_error *error;

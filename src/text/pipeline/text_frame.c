@@ -208,11 +208,11 @@ static gufo_status apply(step_reading *r, const processor *p, void *context)
 
 /* ---- the frame ------------------------------------------------------------------------------ */
 
-gufo_status text_frame_make(text_frame *out, const json_t *part, bool specials,
-                            const gufo_allocator *allocator, gufo_error *error)
+gufo_status text_frame_make(text_frame *out, const json_t *part, const json_places *places,
+                            bool specials, const gufo_allocator *allocator, gufo_error *error)
 {
     framing f = {.allocator = allocator, .specials = specials};
-    step_reading r = {.part = "post_processor", .error = error};
+    step_reading r = {.part = "post_processor", .places = places, .error = error};
     gufo_status status = add_item(&f, (frame_item){.is_text = true}, &r);
 
     if (status == GUFO_OK)

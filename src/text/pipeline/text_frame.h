@@ -2,7 +2,7 @@
 #ifndef TEXT_PIPELINE_TEXT_FRAME_H
 #define TEXT_PIPELINE_TEXT_FRAME_H
 
-#include <jansson.h>
+#include "text/formats/json_pull.h"
 
 #include "gufo/base.h"
 
@@ -35,8 +35,8 @@ typedef struct text_frame {
 
 /* Makes the frame of a post-processor, with special tokens or without; freed with text_frame_free, also
  * after a failure: GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
-gufo_status text_frame_make(text_frame *out, const json_t *part, bool specials,
-                            const gufo_allocator *allocator, gufo_error *error);
+gufo_status text_frame_make(text_frame *out, const json_t *part, const json_places *places,
+                            bool specials, const gufo_allocator *allocator, gufo_error *error);
 void text_frame_free(text_frame *f, const gufo_allocator *allocator);
 
 #endif
