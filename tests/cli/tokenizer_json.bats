@@ -97,7 +97,7 @@ JSON
     same 'gufo: m/tokenizer.json: byte 33: normalizer, step "Uppercase": no normalizer has this type'
     echo '{"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": 1}]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
     run -3 gufo tokenize m a
-    same 'gufo: m/tokenizer.json: byte 56: pre_tokenizer, step "Digits": "individual_digits" is neither true nor false'
+    same 'gufo: m/tokenizer.json: byte 57: pre_tokenizer, step "Digits": "individual_digits" is neither true nor false'
     echo '{"decoder": true, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' >m/tokenizer.json
     run -3 gufo tokenize m a
     same 'gufo: m/tokenizer.json: byte 12: decoder: a step is not an object'
