@@ -13,14 +13,15 @@
 
 static gufo_status fail_va(step_reading *r, gufo_status code, const char *format, va_list arguments)
 {
-    char what[GUFO_MESSAGE_SIZE], where[GUFO_QUOTE_SIZE + 8];
+    char what[GUFO_MESSAGE_SIZE], where[GUFO_QUOTE_SIZE + 8] = "";
     uint64_t at;
 
     if (r->status != GUFO_OK)
         return r->status;
     (void)vsnprintf(what, sizeof what, format, arguments);
     r->status = code;
-    (void)snprintf(where, sizeof where, r->type.len > 0 ? ", step %s" : "", QUOTED(r->type));
+    if (r->type.len > 0)
+        (void)snprintf(where, sizeof where, ", step %s", QUOTED(r->type));
     return json_place_of(r->places, r->step, &at)
                ? fail_with(r->error, code, at, "%s%s: %s", r->part, where, what)
                : refuse(r->error, code, "%s%s: %s", r->part, where, what);
