@@ -154,7 +154,8 @@ static void wrong_steps_are_refused(void **state)
         gufo_error error = {0};
         json_t *part = step_json(refused[i].json);
 
-        check(normalizer_new(part, NULL, &default_allocator, &error) == NULL, "%s", refused[i].json);
+        check(normalizer_new(part, NULL, &default_allocator, &error) == NULL, "%s",
+              refused[i].json);
         check(error.code == refused[i].status && strstr(error.message, refused[i].reason) != NULL,
               "%s: %d, %s", refused[i].json, (int)error.code, error.message);
         json_decref(part);
