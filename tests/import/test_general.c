@@ -330,16 +330,21 @@ static void test_cache_of_hugging_face(void **state)
 
 /* ---- generation_config.json and the caller's metadata --------------------------------------- */
 
-static const char *const generation_rows[][3] = {
+static const char *const generation_rows[][4] = {
     {"{\"top_k\": 20}", "general.sampling.top_k", "i32 20"},
     {"{\"top_k\": 20.0}", "general.sampling.top_k", "i32 20"},
-    {"{\"top_k\": 20.5}", "general.sampling.top_k", NULL},
-    {"{\"top_k\": 3000000000}", "general.sampling.top_k", NULL},
-    {"{\"top_k\": \"20\"}", "general.sampling.top_k", NULL},
-    {"{\"top_k\": true}", "general.sampling.top_k", NULL},
+    {"{\"top_k\": 20.5}", "general.sampling.top_k", NULL,
+     "generation_config.json: top_k is not a whole number of 32 bits; it is not used"},
+    {"{\"top_k\": 3000000000}", "general.sampling.top_k", NULL,
+     "generation_config.json: top_k is not a whole number of 32 bits; it is not used"},
+    {"{\"top_k\": \"20\"}", "general.sampling.top_k", NULL,
+     "generation_config.json: top_k is not a whole number of 32 bits; it is not used"},
+    {"{\"top_k\": true}", "general.sampling.top_k", NULL,
+     "generation_config.json: top_k is not a whole number of 32 bits; it is not used"},
     {"{\"top_k\": null}", "general.sampling.top_k", NULL},
     {"{\"temperature\": 1}", "general.sampling.temp", "f32 1"},
-    {"{\"temperature\": 1e300}", "general.sampling.temp", NULL},
+    {"{\"temperature\": 1e300}", "general.sampling.temp", NULL,
+     "generation_config.json: temperature is not a number that a float32 holds; it is not used"},
     {"{\"repetition_penalty\": 1.5}", "general.sampling.penalty_repeat", NULL},
     {"{\"penalty_repeat\": 1.5}", "general.sampling.penalty_repeat", "f32 1.5"},
     {"{\"penalty_last_n\": -1}", "general.sampling.penalty_last_n", "i32 -1"},
@@ -347,7 +352,8 @@ static const char *const generation_rows[][3] = {
     {"{\"mirostat\": 2}", "general.sampling.mirostat", "i32 2"},
     {"{\"mirostat_tau\": 5}", "general.sampling.mirostat_tau", "f32 5"},
     {"{\"sequence\": \"kp\"}", "general.sampling.sequence", "kp"},
-    {"{\"sequence\": 1}", "general.sampling.sequence", NULL},
+    {"{\"sequence\": 1}", "general.sampling.sequence", NULL,
+     "generation_config.json: sequence is not a text; it is not used"},
     {"[1]", "general.sampling.top_k", NULL},
 };
 
@@ -362,7 +368,7 @@ static void test_generation(void **state)
         case_write(&c);
         c.label = generation_rows[i][0];
         case_key(&c, generation_rows[i][1], generation_rows[i][2]);
-        case_warning(&c, NULL);
+        case_warning(&c, generation_rows[i][3]);
         case_free(&c);
     }
 }

@@ -178,7 +178,6 @@ static bool is_whole(const json_t *value)
     return json_is_number(value) && fabs(number) <= INT32_MAX && number == floor(number);
 }
 
-/* A number of generation_config.json that makes no sense is none. */
 static gufo_status write_whole(general_sources *s, const general_field *field, gufo_error *error)
 {
     bool decided;

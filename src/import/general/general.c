@@ -149,6 +149,20 @@ static gufo_status check_metadata(const general_sources *s, const char *name, gu
                              name, unused, QUOTED(gufo_str_of(first)));
 }
 
+/* A value of generation_config.json that is not of the kind of its key is none. */
+static gufo_status check_generation(const general_sources *s, const general_field *field,
+                                    gufo_error *error)
+{
+    const json_t *value =
+        field->generation != NULL ? json_object_get(s->generation, field->generation) : NULL;
+
+    return value == NULL || json_is_null(value) || field->kind->fits(value)
+               ? GUFO_OK
+               : import_warn(s->import, error,
+                             "generation_config.json: %s is not %s; it is not used",
+                             field->generation, field->kind->wanted);
+}
+
 /* Whether a text can be the id of a model: with two slashes it is a path on someone's disk. */
 static bool is_id(gufo_str text)
 {
@@ -204,8 +218,11 @@ static gufo_status write_fields(general_sources *s, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    for (size_t i = 0; i < FIELD_COUNT && status == GUFO_OK; i++)
-        status = fields[i].kind->write(s, &fields[i], error);
+    for (size_t i = 0; i < FIELD_COUNT && status == GUFO_OK; i++) {
+        status = check_generation(s, &fields[i], error);
+        if (status == GUFO_OK)
+            status = fields[i].kind->write(s, &fields[i], error);
+    }
     if (status == GUFO_OK && s->odd_field.len > 0)
         status = import_warn(s->import, error, "README.md: %s is not a text; it is not used",
                              QUOTED(s->odd_field));
