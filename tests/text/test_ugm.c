@@ -244,40 +244,77 @@ static void test_cuts(void **state)
     }
 }
 
-/* Pieces come from the cache, or not: a text alone, and behind a long one, gives the same. */
-static void test_cache(void **state)
+/* Encodes a text with the automaton, and without, as it is done for those who watch. */
+static void check_automaton(const gufo_vocab *v, gufo_str text)
 {
+    const gufo_tokenize_options watched = {.watch = write_step, .watch_context = &(gufo_text){0}};
+    gufo_ids quick = {0}, slow = {0};
+    gufo_error error;
+
+    check_ok(gufo_tokenize(v, text, NULL, &quick, &error), &error, "with the automaton");
+    check_ok(gufo_tokenize(v, text, &watched, &slow, &error), &error, "without");
+    check_u64(quick.count, slow.count, "ids");
+    assert_memory_equal(quick.ids, slow.ids, slow.count * sizeof *slow.ids);
+    gufo_text_free(watched.watch_context);
+    gufo_ids_free(&quick);
+    gufo_ids_free(&slow);
+}
+
+/* Every combination of flags; tokens that a text has in part, or whole: a long one, one that the
+ * automaton does not take, and one that may be copied up to the middle of a character. */
+static void test_automaton(void **state)
+{
+    static char longest[301], longer[101];
+    const token_row more[] = {{longer, 1, -1}, {longest, 1, -1}, {"\xc3\xa9x", 4, 0}};
     uint64_t random = 11;
 
     (void)state;
-    for (unsigned i = 0; i < 8; i++) {
+    memset(longest, 'b', sizeof longest - 1);
+    for (size_t i = 0; i < sizeof longer - 1; i++)
+        longer[i] = (char)('a' + random_next(&random) % 3);
+    for (unsigned i = 0; i < 8 * COUNT_OF(more); i++) {
         settings s = {.prefix = (i & 1) != 0, .remove_extra = (i & 2) != 0, .map = (i & 4) != 0};
-        gufo_vocab *v = open_rows(s);
+        gufo_vocab *v = open_more("t5", &more[i / 8], 1, s);
         gufo_text all = {0};
-        gufo_ids together = {0}, apart = {0};
-        gufo_error error;
 
         for (unsigned n = 0; n < 400; n++) {
             gufo_text text = random_text(stretches, COUNT_OF(stretches), &random);
+            size_t part = 100 - (size_t)(random_next(&random) % 200) % 100;
 
             /* A letter keeps characters, and runs of spaces, apart. */
-            assert_true(text_add(&all, "a a", 3) && text_add(&all, text.data, text.len));
+            assert_true(text_add(&all, "a a", 3) && text_add(&all, text.data, text.len) &&
+                        text_add(&all, longer, part));
             gufo_text_free(&text);
         }
-        check_ok(gufo_tokenize(v, (gufo_str){all.data, all.len}, NULL, &together, &error), &error,
-                 "all");
-        const gufo_tokenize_options watched = {.watch = write_step,
-                                               .watch_context = &(gufo_text){0}};
-        check_ok(gufo_tokenize(v, (gufo_str){all.data, all.len}, &watched, &apart, &error), &error,
-                 "without a cache");
-        gufo_text_free(watched.watch_context);
-        check_u64(together.count, apart.count, "ids");
-        assert_memory_equal(together.ids, apart.ids, apart.count * sizeof *apart.ids);
-        gufo_ids_free(&together);
-        gufo_ids_free(&apart);
+        check_automaton(v, (gufo_str){all.data, all.len});
         gufo_text_free(&all);
         gufo_vocab_close(v);
     }
+}
+
+/* Tokens of two letters, of which no two texts have the same sums: there are ever more states. */
+static void test_too_many_states(void **state)
+{
+    enum { TOKENS = 600, SIZE = 150000 };
+    static char texts[TOKENS][12], text[SIZE];
+    static token_row made[TOKENS + 3] = {{"<unk>", 2, 0}, {SPACE, 1, -3}, {"b", 1, -9}};
+    vocab_maker m = vocab_maker_new("t5");
+    uint64_t random = 5;
+    gufo_vocab *v;
+
+    (void)state;
+    for (unsigned i = 0; i < TOKENS; i++) {
+        for (unsigned at = 0; at < 2 + i % 9; at++)
+            texts[i][at] = (char)('a' + random_next(&random) % 2);
+        made[i + 3] = (token_row){texts[i], 1, -(float)(2000 + random_next(&random) % 4000) / 512};
+    }
+    for (size_t i = 0; i < SIZE; i++)
+        text[i] = "ab"[random_next(&random) % 2];
+    vocab_maker_tokens(&m, made, TOKENS + 3);
+    put_settings(&m, (settings){0});
+    v = open_made(&m, 0);
+    check_automaton(v, (gufo_str){text, SIZE});
+    gufo_vocab_close(v);
 }
 
 int main(void)
@@ -288,7 +325,7 @@ int main(void)
         cmocka_unit_test(test_original),   cmocka_unit_test(test_replit),
         cmocka_unit_test(test_no_unknown), cmocka_unit_test(test_damaged_map),
         cmocka_unit_test(test_steps),      cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_automaton),  cmocka_unit_test(test_too_many_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

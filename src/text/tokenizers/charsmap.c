@@ -16,7 +16,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/tokenizers/byte_pairs.h"
 
 enum { HEAD = 4, HAS_VALUE = 0x100 };
 
@@ -107,10 +106,10 @@ static gufo_status check_values(const charsmap *map, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Which bytes keys may have at their third place and later: the place of a word fits to children of
+/* Whether a key may have a space at its third place or later: the place of a word fits to children of
  * another one, which is neither the root nor a child of it.  (Words that are not in use have bytes
  * too.) */
-static gufo_status find_inside(charsmap *map, const gufo_allocator *allocator, gufo_error *error)
+static gufo_status find_space(charsmap *map, const gufo_allocator *allocator, gufo_error *error)
 {
     bool *parents = mem_array(allocator, map->word_count, sizeof *parents);
     uint32_t first = root_children(map);
@@ -124,31 +123,11 @@ static gufo_status find_inside(charsmap *map, const gufo_allocator *allocator, g
         if ((word & IS_VALUE) == 0 && !begins_key && children < map->word_count)
             parents[children] = true;
     }
-    for (uint32_t i = 0; i < map->word_count; i++) {
-        uint8_t byte = (uint8_t)map->words[i];
-
-        if ((map->words[i] & IS_VALUE) == 0 && (i ^ byte) < map->word_count && parents[i ^ byte])
-            map->inside[byte] = true;
-    }
+    for (uint32_t i = 0; i < map->word_count; i++)
+        map->has_space |= (map->words[i] & (IS_VALUE | 0xff)) == ' ' &&
+                          (i ^ ' ') < map->word_count && parents[i ^ ' '];
     mem_free(allocator, parents);
     return GUFO_OK;
-}
-
-/* Whether a key may have a space in it. */
-static bool may_have_space(const charsmap *map)
-{
-    bool found = map->inside[' '];
-
-    for (unsigned byte = 0; byte < 256; byte++)
-        found |= charsmap_has_pair(map, (char)byte, ' ') || charsmap_has_pair(map, ' ', (char)byte);
-    return found;
-}
-
-static void check_ends(charsmap *map)
-{
-    for (uint32_t i = 0; i < map->text_size; i++)
-        if (map->texts[i] == '\0' && !starts_character(map->texts, i))
-            map->cuts_characters = true;
 }
 
 static void add_pair(charsmap *map, unsigned first, unsigned next)
@@ -156,6 +135,7 @@ static void add_pair(charsmap *map, unsigned first, unsigned next)
     unsigned pair = first << 8 | next;
 
     map->pairs[pair >> 6] |= UINT64_C(1) << (pair & 63);
+    map->has_space |= first == ' ' || next == ' ';
 }
 
 static void find_pairs(charsmap *map)
@@ -213,11 +193,11 @@ gufo_status charsmap_read_bytes(charsmap *map, const uint8_t *data, uint64_t siz
     if (status == GUFO_OK)
         status = check_values(map, error);
     if (status == GUFO_OK)
-        status = find_inside(map, allocator, error);
+        status = find_space(map, allocator, error);
     if (status == GUFO_OK) {
         find_pairs(map);
-        map->has_space = may_have_space(map);
-        check_ends(map);
+        map->cuts_characters =
+            gufo_utf8_valid_prefix((gufo_str){map->texts, map->text_size}) < map->text_size;
     }
     return status;
 }

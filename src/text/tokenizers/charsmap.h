@@ -9,9 +9,8 @@ typedef struct charsmap {
     uint32_t *words; /* the trie */
     char *texts;     /* replacements, each with a 00 behind it */
     uint32_t word_count, text_size;
-    bool cuts_characters;       /* a replacement may end inside one */
+    bool cuts_characters;       /* a replacement may end inside one, or have a part of one */
     bool has_space;             /* a key may have a space in it */
-    bool inside[256];           /* bytes that a key may have behind its second one */
     uint64_t pairs[65536 / 64]; /* bytes with which a key begins; (c, 00): key c */
 } charsmap;
 

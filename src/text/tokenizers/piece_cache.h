@@ -55,37 +55,23 @@ static inline piece_key piece_cache_key(gufo_str piece)
     return key;
 }
 
-/* Begins to fetch the place of a piece that is to be asked for soon. */
-static inline void piece_cache_fetch(const piece_cache *cache, const piece_key *key)
-{
-    if (cache->pieces != NULL)
-        __builtin_prefetch(&cache->pieces[key->place]);
-}
-
 /* The place of a piece of 1 to CACHED_BYTES bytes.  *found says whether its ids are there; else the
  * place has its key.  NULL: none yet. */
-static inline cached_piece *piece_cache_find(piece_cache *cache, size_t len, const piece_key *key,
-                                             bool *found)
-{
-    cached_piece *place;
-
-    *found = false;
-    if (cache->pieces == NULL && !piece_cache_start(cache, len))
-        return NULL;
-    place = &cache->pieces[key->place];
-    *found = place->len == len && memcmp(place->key, key->words, sizeof place->key) == 0;
-    if (!*found) {
-        memcpy(place->key, key->words, sizeof place->key);
-        place->len = 0;
-    }
-    return place;
-}
-
 static inline cached_piece *piece_cache_at(piece_cache *cache, gufo_str piece, bool *found)
 {
     piece_key key = piece_cache_key(piece);
+    cached_piece *place;
 
-    return piece_cache_find(cache, piece.len, &key, found);
+    *found = false;
+    if (cache->pieces == NULL && !piece_cache_start(cache, piece.len))
+        return NULL;
+    place = &cache->pieces[key.place];
+    *found = place->len == piece.len && memcmp(place->key, key.words, sizeof place->key) == 0;
+    if (!*found) {
+        memcpy(place->key, key.words, sizeof place->key);
+        place->len = 0;
+    }
+    return place;
 }
 
 /* Keeps the ids that the piece of a place gave: those from `before` on; it may be NULL. */
@@ -115,36 +101,25 @@ static inline bool piece_cache_add(const cached_piece *place, gufo_ids *out)
 /* How an algorithm encodes a piece that is not in the cache. */
 typedef gufo_status piece_encoder(tokenizing *t, gufo_str piece, gufo_ids *out, gufo_error *error);
 
-/* Encodes a piece of 1 to CACHED_BYTES bytes, with what the cache knows. */
-static inline gufo_status piece_cache_encode_key(piece_cache *cache, piece_encoder *encode,
-                                                 tokenizing *t, gufo_str piece,
-                                                 const piece_key *key, gufo_ids *out,
-                                                 gufo_error *error)
+/* Encodes a piece with what the cache knows; who watches sees all steps. */
+static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *encode,
+                                             tokenizing *t, gufo_str piece, gufo_ids *out,
+                                             gufo_error *error)
 {
     size_t before = out->count;
-    bool found;
-    cached_piece *place = piece_cache_find(cache, piece.len, key, &found);
+    cached_piece *place;
     gufo_status status;
+    bool found;
 
+    if (piece.len > CACHED_BYTES || t->watch != NULL)
+        return encode(t, piece, out, error);
+    place = piece_cache_at(cache, piece, &found);
     if (found)
         return piece_cache_add(place, out) ? GUFO_OK : fail_memory(error);
     status = encode(t, piece, out, error);
     if (status == GUFO_OK && out->count > before)
         piece_cache_keep(place, piece.len, out, before);
     return status;
-}
-
-/* The same of any piece; who watches sees all steps. */
-static inline gufo_status piece_cache_encode(piece_cache *cache, piece_encoder *encode,
-                                             tokenizing *t, gufo_str piece, gufo_ids *out,
-                                             gufo_error *error)
-{
-    piece_key key;
-
-    if (piece.len > CACHED_BYTES || t->watch != NULL)
-        return encode(t, piece, out, error);
-    key = piece_cache_key(piece);
-    return piece_cache_encode_key(cache, encode, t, piece, &key, out, error);
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* UGM, the unigram model of SentencePiece (models "t5" and "replit"): of all ways to make the
  * normalized text from tokens, the one with the highest sum of scores.
  *
- * A text is cut where no token crosses (ugm_cuts.h).  Parts are found again in a cache. */
+ * A text is cut where no token crosses (ugm_cuts.h).  What was searched before, an automaton knows
+ * (path_automaton.h). */
 #include <float.h>
 #include <string.h>
 
@@ -10,21 +11,24 @@
 #include "base/text.h"
 #include "text/tokenizers/best_path.h"
 #include "text/tokenizers/escaped.h"
-#include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/path_automaton.h"
 #include "text/tokenizers/ugm_cuts.h"
 #include "text/tokenizers/ugm_normalizer.h"
 #include "text/vocabulary/characters.h"
+
+enum { STRETCH = 4096 /* bytes to encode at once, where texts are cut */ };
 
 typedef struct ugm_tables {
     ugm_normalizer normalizer;
     path_rules rules;
     ugm_cuts cuts;
+    bool quick;      /* with the automaton */
     bool can_stream; /* that a later part has a word before it is certain, too */
 } ugm_tables;
 
 struct algorithm_scratch {
-    piece_cache cache;
-    gufo_text normalized;
+    path_automaton automaton;
+    gufo_text normalized, escaped;
     path_room path;
     ugm_state state;
 };
@@ -93,7 +97,9 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     u->normalizer.extra_spaces = !vocab->remove_extra_spaces;
     u->normalizer.space_prefix = vocab->space_prefix;
     find_range(vocab, &u->rules);
-    ugm_cuts_find(&u->cuts, vocab, &u->rules, &u->normalizer);
+    u->cuts = ugm_cuts_find(vocab, &u->rules, &u->normalizer);
+    u->quick = u->cuts.any && !u->cuts.parts && vocab->texts.longest <= AUTOMATON_LONGEST_TOKEN &&
+               vocab->special[GUFO_SPECIAL_UNKNOWN] != GUFO_NO_TOKEN;
     u->can_stream = u->cuts.any && (!vocab->space_prefix || vocab->remove_extra_spaces ||
                                     u->normalizer.map.word_count == 0);
     vocab->differs =
@@ -134,15 +140,16 @@ static algorithm_scratch *ugm_scratch_new(const gufo_vocab *vocab, const gufo_al
         (void)fail_memory(error);
         return NULL;
     }
-    scratch->cache.allocator = allocator;
-    scratch->normalized.allocator = allocator;
+    scratch->automaton.allocator = allocator;
+    scratch->normalized.allocator = scratch->escaped.allocator = allocator;
     return scratch;
 }
 
 static void ugm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
-    piece_cache_free(&scratch->cache);
+    path_automaton_free(&scratch->automaton);
     gufo_text_free(&scratch->normalized);
+    gufo_text_free(&scratch->escaped);
     mem_free(allocator, scratch->path.places);
     mem_free(allocator, scratch);
 }
@@ -187,13 +194,14 @@ static gufo_status search_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
 {
     const ugm_tables *u = t->vocab->tables;
     algorithm_scratch *scratch = t->scratch;
-    gufo_text *normalized = &scratch->normalized;
+    gufo_text *normalized = &scratch->normalized, *escaped = &scratch->escaped;
     gufo_status status;
 
-    normalized->len = 0;
-    if (!ugm_normalize(&u->normalizer, piece, &scratch->state, normalized))
+    normalized->len = escaped->len = 0;
+    if (!ugm_normalize(&u->normalizer, piece, &scratch->state, normalized) ||
+        !add_escaped(escaped, (gufo_str){normalized->data, normalized->len}))
         return fail_memory(error);
-    piece = (gufo_str){normalized->data, normalized->len};
+    piece = (gufo_str){escaped->data, escaped->len};
     if (piece.len == 0)
         return GUFO_OK;
     show(t, GUFO_TOKENIZE_PIECE, piece, GUFO_NO_TOKEN);
@@ -201,89 +209,74 @@ static gufo_status search_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
     return status == GUFO_OK ? add_path(t, piece, out, error) : status;
 }
 
-/* Pieces are the same wherever they are, as soon as no word can get another space before it. */
-static bool can_keep(const tokenizing *t, gufo_str piece)
+/* The length of the first part of a text that ends at a cut and has `least` bytes or more. */
+static size_t part_length(ugm_cuts cuts, gufo_str text, size_t least)
+{
+    while (cuts.any && least < text.len && !ugm_is_cut(cuts, text.data + least))
+        least++;
+    return cuts.any && least < text.len ? least : text.len;
+}
+
+static gufo_status encode_words(tokenizing *t, gufo_str text, gufo_ids *out, gufo_error *error)
 {
     const ugm_tables *u = t->vocab->tables;
-    const ugm_normalizer *n = &u->normalizer;
-    const ugm_state *state = &t->scratch->state;
-
-    return u->cuts.any && (!n->extra_spaces || !n->space_prefix || state->prefixed) &&
-           (*piece.data == ' ' || state->in_word);
-}
-
-/* Several pieces, the next ones of a text: the cache is asked for all before the first is encoded. */
-typedef struct piece_batch {
-    gufo_str pieces[16];
-    piece_key keys[16]; /* of those that are short enough */
-    unsigned count;
-} piece_batch;
-
-enum { BATCH = sizeof((piece_batch *)0)->pieces / sizeof(gufo_str) };
-
-static inline void add_piece(piece_batch *b, const piece_cache *cache, gufo_str piece)
-{
-    b->pieces[b->count] = piece;
-    if (piece.len <= CACHED_BYTES) {
-        b->keys[b->count] = piece_cache_key(piece);
-        piece_cache_fetch(cache, &b->keys[b->count]);
-    }
-    b->count++;
-}
-
-/* Cuts a text; returns what is left of it. */
-static gufo_str cut_batch(const tokenizing *t, gufo_str text, piece_batch *b)
-{
-    const ugm_cuts *cuts = &((const ugm_tables *)t->vocab->tables)->cuts;
-    const char *start = text.data, *at = start, *end = start + text.len;
-    const bool words = t->watch != NULL; /* which are easier to read */
-
-    b->count = 0;
-    if (!cuts->any)
-        at = end - 1;
-    while (++at < end && b->count < BATCH)
-        if (ugm_is_cut(cuts, at) && (!words || *at == ' ')) {
-            add_piece(b, &t->scratch->cache, (gufo_str){start, (size_t)(at - start)});
-            start = at;
-        }
-    if (at >= end && b->count < BATCH) {
-        add_piece(b, &t->scratch->cache, (gufo_str){start, (size_t)(end - start)});
-        start = end;
-    }
-    return (gufo_str){start, (size_t)(end - start)};
-}
-
-static gufo_status encode_batch(tokenizing *t, const piece_batch *b, gufo_ids *out,
-                                gufo_error *error)
-{
-    algorithm_scratch *scratch = t->scratch;
     gufo_status status = GUFO_OK;
 
-    for (unsigned i = 0; i < b->count && status == GUFO_OK; i++) {
-        gufo_str piece = b->pieces[i];
+    while (status == GUFO_OK && text.len > 0) {
+        size_t len = part_length(u->cuts, text, 1);
 
-        if (piece.len <= CACHED_BYTES && t->watch == NULL && can_keep(t, piece)) {
-            status = piece_cache_encode_key(&scratch->cache, search_piece, t, piece, &b->keys[i],
-                                            out, error);
-            scratch->state.in_word = true;
-        } else {
-            status = search_piece(t, piece, out, error);
-        }
+        status = search_piece(t, (gufo_str){text.data, len}, out, error);
+        text = str_from(text, len);
     }
     return status;
 }
 
+/* Encodes the words of a text at once; *done says whether that was possible. */
+static gufo_status encode_quickly(tokenizing *t, gufo_str text, gufo_ids *out, bool *done,
+                                  gufo_error *error)
+{
+    const ugm_tables *u = t->vocab->tables;
+    path_automaton *automaton = &t->scratch->automaton;
+    gufo_text *normalized = &t->scratch->normalized;
+
+    *done = t->watch == NULL && u->quick && path_automaton_takes(automaton, t, &u->rules, text.len);
+    if (!*done)
+        return GUFO_OK;
+    normalized->len = 0;
+    if (!ugm_normalize(&u->normalizer, text, &t->scratch->state, normalized))
+        return fail_memory(error);
+    *done = normalized->len <= UGM_EXACT;
+    if (!*done || normalized->len == 0)
+        return GUFO_OK;
+    return path_automaton_encode(automaton, (gufo_str){normalized->data, normalized->len}, out,
+                                 done, error);
+}
+
+static gufo_status encode_stretch(tokenizing *t, gufo_str text, gufo_ids *out, gufo_error *error)
+{
+    ugm_state before = t->scratch->state;
+    bool done;
+    gufo_status status = encode_quickly(t, text, out, &done, error);
+
+    if (status != GUFO_OK || done)
+        return status;
+    t->scratch->state = before;
+    return encode_words(t, text, out, error);
+}
+
 static gufo_status ugm_encode(tokenizing *t, fragment_part part, gufo_ids *out, gufo_error *error)
 {
+    const ugm_tables *u = t->vocab->tables;
     gufo_str rest = part.text;
     gufo_status status = GUFO_OK;
-    piece_batch batch;
 
     /* A later part begins with a space, behind a word. */
     t->scratch->state = (ugm_state){.prefixed = !part.first};
     while (status == GUFO_OK && rest.len > 0) {
-        rest = cut_batch(t, rest, &batch);
-        status = encode_batch(t, &batch, out, error);
+        size_t len = part_length(u->cuts, rest, STRETCH);
+
+        status = encode_stretch(t, (gufo_str){rest.data, len}, out, error);
+        rest = str_from(rest, len);
     }
     return status;
 }
@@ -293,7 +286,7 @@ static size_t ugm_cut(const gufo_vocab *vocab, gufo_str text)
     const ugm_tables *u = vocab->tables;
 
     for (size_t at = text.len; u->can_stream && at-- > 1;)
-        if (text.data[at] == ' ' && ugm_is_cut(&u->cuts, text.data + at))
+        if (ugm_is_cut(u->cuts, text.data + at))
             return at;
     return 0;
 }

@@ -11,8 +11,7 @@
 
 #include "base/text.h"
 #include "text/tokenizers/escaped.h"
-
-enum { SUM_BITS = 20 };
+#include "text/vocabulary/characters.h"
 
 bool ugm_is_matched(unsigned type)
 {
@@ -42,7 +41,7 @@ static bool add_bits(bit_range *range, float score)
     return true;
 }
 
-/* Whether sums are exact in doubles, for 2^SUM_BITS characters at least.  The best sum is not below
+/* Whether sums are exact in doubles, for UGM_EXACT characters at least.  The best sum is not below
  * that of a path of single characters, and not above what only the best tokens would give; every
  * sum is such a one and one more score. */
 static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
@@ -63,7 +62,7 @@ static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
             (void)add_bits(&many, score);
     }
     one.lowest = many.lowest < one.lowest ? many.lowest : one.lowest;
-    many.highest += SUM_BITS;
+    many.highest += __builtin_ctz(UGM_EXACT);
     one.highest = many.highest > one.highest ? many.highest : one.highest;
     return one.highest + 1 - one.lowest <= DBL_MANT_DIG;
 }
@@ -124,115 +123,12 @@ static bool copies_parts(const gufo_vocab *v)
     return false;
 }
 
-/* Pairs of bytes in tokens. */
-static void add_tokens(const gufo_vocab *v, byte_pairs *inside)
-{
-    for (uint32_t id = 0; id < v->size; id++) {
-        gufo_str text = vocab_text(v, id);
-
-        if (!ugm_is_matched(vocab_type(v, id)))
-            continue;
-        for (size_t at = 1; at < text.len; at++)
-            byte_pairs_join(inside, text.data[at - 1], text.data[at]);
-    }
-}
-
-/* ---- bytes ---------------------------------------------------------------------------------- */
-
-/* A byte of ASCII, and what it becomes. */
-typedef struct ascii_byte {
-    char
-        written; /* the same byte, or another one; ' ' for a space; '\0': not always the same one */
-    bool can_join; /* a key may begin with it and go on beyond ASCII */
-    bool known;    /* what it becomes is a token */
-} ascii_byte;
-
-/* Whether keys begin with `byte` and go on with one of the bytes from `first` to `last`. */
-static bool goes_on(const charsmap *map, char byte, unsigned first, unsigned last)
-{
-    for (unsigned next = first; next <= last; next++)
-        if (charsmap_has_pair(map, byte, (char)next))
-            return true;
-    return false;
-}
-
-static ascii_byte look_at(const ugm_normalizer *n, const trie *tokens, char byte)
-{
-    ascii_byte a = {byte, goes_on(&n->map, byte, 0x80, 0xff), false};
-    gufo_str written = {&byte, 1};
-
-    (void)charsmap_match(&n->map, (gufo_str){&byte, 1}, &written);
-    a.written = written.len == 1 && (uint8_t)*written.data < 0x80 ? *written.data : '\0';
-    if (goes_on(&n->map, byte, 1, 0x7f) ||
-        trie_step(n->user_defined, n->user_defined->root, (uint8_t)byte) != TRIE_NONE)
-        a.written = '\0';
-    a.known = trie_value(trie_step(tokens, tokens->root, (uint8_t)a.written)) != TRIE_NO_ID;
-    return a;
-}
-
-/* Whether a token may have `left` and then what `byte` becomes. */
-static bool may_follow(const byte_pairs *inside, char left, char byte, ascii_byte what)
-{
-    bool follows = byte_pairs_has(inside, left, byte) || byte_pairs_has(inside, left, what.written);
-
-    for (unsigned wide = 0x80; wide < 0x100 && what.can_join && !follows; wide++)
-        follows = byte_pairs_has(inside, left, (char)wide);
-    return follows;
-}
-
-/* Whether a key may have a byte behind another one. */
-static bool follows_in_key(const charsmap *map, char byte)
-{
-    bool follows = map->inside[(uint8_t)byte];
-
-    for (unsigned first = 1; first < 0x100 && !follows; first++)
-        follows = charsmap_has_pair(map, (char)first, byte);
-    return follows;
-}
-
-/* Finds places inside words, and before other white space than ' '.  Left of a cut is a known token:
- * unknown ones in a row would become one, across the cut. */
-static void cut_ascii(ugm_cuts *c, const ugm_normalizer *n, const trie *tokens,
-                      const byte_pairs *inside)
-{
-    ascii_byte bytes[128];
-
-    for (unsigned i = 1; i < 128; i++) {
-        bytes[i] = look_at(n, tokens, (char)i);
-        if (follows_in_key(&n->map, (char)i))
-            bytes[i].written = '\0';
-    }
-    for (unsigned i = 1; i < 128; i++)
-        for (unsigned j = 1; j < 128; j++) {
-            char left = (char)i, right = (char)j, written = bytes[i].written;
-
-            if (written == '\0' || written == ' ' || !bytes[i].known || right == ' ' ||
-                bytes[j].written == '\0')
-                continue;
-            if (bytes[j].written == ' ' ? !bytes[j].can_join
-                                        : !may_follow(inside, left, right, bytes[j]) &&
-                                              !may_follow(inside, written, right, bytes[j]))
-                byte_pairs_join(&c->places, left, right);
-        }
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-void ugm_cuts_find(ugm_cuts *c, const gufo_vocab *v, const path_rules *rules,
-                   const ugm_normalizer *n)
+ugm_cuts ugm_cuts_find(const gufo_vocab *v, const path_rules *rules, const ugm_normalizer *n)
 {
-    byte_pairs inside = {0};
-    unsigned last;
+    bool any = !v->original && !crosses_spaces(v, n) && spaces_are_known(v, rules->tokens) &&
+               sums_are_exact(v, rules);
 
-    *c = (ugm_cuts){0};
-    if (v->original || crosses_spaces(v, n) || !spaces_are_known(v, rules->tokens) ||
-        !sums_are_exact(v, rules))
-        return;
-    c->any = true;
-    last = copies_parts(v) ? 0x7f : 0xff;
-    for (unsigned left = 0; left <= last; left++)
-        if (left != ' ')
-            byte_pairs_join(&c->places, (char)left, ' ');
-    add_tokens(v, &inside);
-    cut_ascii(c, n, rules->tokens, &inside);
+    return (ugm_cuts){any, copies_parts(v)};
 }

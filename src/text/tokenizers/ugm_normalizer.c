@@ -2,56 +2,47 @@
  *
  *     text       " ﬁne  day"
  *     replaced   " fine  day"       by the map; user-defined tokens and what begins one stay
- *     spaces     "▁fine▁day"        or, where extra spaces are kept, "▁▁fine▁▁day"
- */
+ *     spaces     " fine day"        or, where extra spaces are kept, "  fine  day"
+ *
+ * A space stands for U+2581, which it is in the texts of tokens. */
 #include "text/tokenizers/ugm_normalizer.h"
 
 #include <string.h>
 
-#include "text/tokenizers/escaped.h"
+#include "base/bytes.h"
+#include "base/text.h"
 #include "text/vocabulary/characters.h"
-
-enum { ESCAPED_SIZE = sizeof ESCAPED_SPACE - 1 };
 
 #define REPLACEMENT_CHARACTER "\xef\xbf\xbd"
 
-/* What bytes may begin.  KIND_PLAIN: neither a key that goes on with ASCII, nor a user-defined token;
- * KIND_TOKEN: a user-defined token. */
-enum { KIND_OTHER, KIND_PLAIN, KIND_TOKEN };
-
-static bool begins_token(const ugm_normalizer *n, uint8_t byte)
+static bool begins_token(const ugm_normalizer *n, char byte)
 {
-    return trie_step(n->user_defined, n->user_defined->root, byte) != TRIE_NONE;
+    return trie_child(n->user_defined, n->user_defined->root, (uint8_t)byte) != TRIE_NONE;
 }
 
-static bool begins_ascii_key(const ugm_normalizer *n, uint8_t byte)
+/* Whether a key begins with `byte` and goes on with ASCII. */
+static bool goes_on(const ugm_normalizer *n, char byte)
 {
-    for (unsigned next = 0; next < 0x80; next++)
-        if (charsmap_may_match(&n->map, (char)byte, (char)next))
+    for (unsigned next = 1; next < 0x80; next++)
+        if (charsmap_has_pair(&n->map, byte, (char)next))
             return true;
     return false;
 }
 
 void ugm_normalizer_prepare(ugm_normalizer *n)
 {
-    for (unsigned i = 0; i < 256; i++) {
-        uint8_t byte = (uint8_t)i;
+    for (unsigned i = 1; i < 0x80; i++) {
+        char byte = (char)i;
+        gufo_str written = {&byte, 1};
 
-        n->kinds[i] = KIND_OTHER;
-        if (begins_token(n, byte))
-            n->kinds[i] = KIND_TOKEN;
-        else if (byte < 0x80 && byte != ' ' && !begins_ascii_key(n, byte))
-            n->kinds[i] = KIND_PLAIN;
+        (void)charsmap_match(&n->map, written, &written);
+        if (written.len == 1 && (uint8_t)*written.data < 0x80 && !begins_token(n, byte) &&
+            !goes_on(n, byte))
+            n->written[i] = *written.data;
     }
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
-
-static void put_escaped_space(gufo_text *out)
-{
-    for (int i = 0; i < ESCAPED_SIZE; i++)
-        text_put_byte(out, ESCAPED_SPACE[i]);
-}
 
 /* Begins a word, if none is open. */
 static void begin_word(const ugm_normalizer *n, ugm_state *state, gufo_text *out)
@@ -60,15 +51,14 @@ static void begin_word(const ugm_normalizer *n, ugm_state *state, gufo_text *out
         return;
     state->in_word = true;
     if (!n->extra_spaces || (n->space_prefix && !state->prefixed))
-        put_escaped_space(out);
+        text_put_byte(out, ' ');
     state->prefixed = true;
 }
 
 /* Appends text without spaces. */
 static bool put_letters(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
 {
-    if (out->room - out->len < text.len + ESCAPED_SIZE &&
-        !text_reserve(out, text.len + ESCAPED_SIZE))
+    if (out->room - out->len <= text.len && !text_reserve(out, text.len + 1))
         return false;
     begin_word(n, state, out);
     memcpy(out->data + out->len, text.data, text.len);
@@ -76,11 +66,10 @@ static bool put_letters(const ugm_normalizer *n, gufo_str text, ugm_state *state
     return true;
 }
 
-/* The second half: appends replaced text, with U+2581 for spaces and before words. */
+/* The second half: appends replaced text, with a space before words, or all spaces. */
 static bool put_words(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
 {
-    if (text.len > SIZE_MAX / (ESCAPED_SIZE + 1) ||
-        !text_reserve(out, text.len * (ESCAPED_SIZE + 1)))
+    if (text.len > SIZE_MAX / 2 || !text_reserve(out, text.len * 2))
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char byte = text.data[i];
@@ -88,7 +77,7 @@ static bool put_words(const ugm_normalizer *n, gufo_str text, ugm_state *state, 
         if (byte == ' ') {
             state->in_word = false;
             if (n->extra_spaces)
-                put_escaped_space(out);
+                text_put_byte(out, ' ');
             continue;
         }
         begin_word(n, state, out);
@@ -135,7 +124,7 @@ static size_t put_stretch(const ugm_normalizer *n, gufo_str text, ugm_state *sta
     size_t size = 0;
     gufo_str stretch = {text.data, 0};
 
-    if (n->kinds[(uint8_t)*text.data] == KIND_TOKEN)
+    if (begins_token(n, *text.data))
         stretch.len = size = user_defined(n, text);
     if (size == 0 && charsmap_may_match(&n->map, *text.data, text.len > 1 ? text.data[1] : '\0'))
         size = charsmap_match(&n->map, text, &stretch);
@@ -144,29 +133,102 @@ static size_t put_stretch(const ugm_normalizer *n, gufo_str text, ugm_state *sta
     return put_words(n, stretch, state, out) ? size : 0;
 }
 
-/* The length of what stays as it is at the start of a text: a key may begin with the last byte if
- * more than ASCII follows. */
-static size_t plain_length(const ugm_normalizer *n, gufo_str text)
+/* Writes what eight bytes become; false if that depends, or if there are two spaces in a row of which
+ * one is left out.  `last` was written before. */
+static inline bool put_eight(const ugm_normalizer *n, const char *text, char last, char *to)
 {
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+    uint64_t bytes = 0, some, others;
+
+    for (unsigned i = 0; i < 8; i++)
+        bytes |= (uint64_t)(uint8_t)n->written[(uint8_t)text[i]] << 8 * i;
+    store_u64(to, bytes, HOST_IS_BIG_ENDIAN);
+    some = bytes + ones * 0x7f;
+    others = (bytes ^ ones * ' ') + ones * 0x7f;
+    if (!n->extra_spaces)
+        some &= others | others << 8 | (last == ' ' ? 0 : 0x80);
+    return (~some & high) == 0;
+}
+
+/* Appends the start of a text as long as each byte becomes a certain one; returns its length, which may
+ * be 0.  There is room for the text and nine bytes more. */
+static size_t put_plain(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
+{
+    const bool all = n->extra_spaces;
+    char *to = out->data + out->len, last = 'a', byte = last;
     size_t len = 0;
 
-    while (len < text.len && n->kinds[(uint8_t)text.data[len]] == KIND_PLAIN)
-        len++;
-    return len > 0 && len < text.len && (uint8_t)text.data[len] >= 0x80 ? len - 1 : len;
+    if (all && !state->prefixed)
+        return 0;
+    if (!all && !state->in_word)
+        *to++ = last = ' ';
+    while (len < text.len && byte != '\0') {
+        size_t next = text.len - len < 8 ? text.len : len + 8;
+
+        if (next == len + 8 && put_eight(n, text.data + len, last, to)) {
+            len += 8;
+            to += 8;
+            last = to[-1];
+            continue;
+        }
+        for (; len < next && (byte = n->written[(uint8_t)text.data[len]]) != '\0'; len++) {
+            *to = byte;
+            to += all || (byte | last) != ' ';
+            last = byte;
+        }
+    }
+    /* A key may begin with its last byte. */
+    if (len > 0 && len < text.len && (uint8_t)text.data[len] >= 0x80) {
+        len--;
+        to -= all || last != ' ';
+    }
+    if (len == 0)
+        return 0;
+    if (!all) {
+        state->in_word = to[-1] != ' ';
+        to -= !state->in_word;
+    }
+    out->len = (size_t)(to - out->data);
+    return len;
+}
+
+/* The length of the character beyond ASCII that a text begins with; 0: it is not whole. */
+static inline size_t wide_length(gufo_str text)
+{
+    static const uint32_t masks[] = {0, 0, 0xc0e0, 0xc0c0f0, 0xc0c0c0f8};
+    static const uint32_t wanted[] = {0, 1, 0x80c0, 0x8080e0, 0x808080f0};
+    size_t size = length_by_first_byte(text.data, text.len);
+    uint32_t bytes = text.len < 4 ? (uint32_t)load_start(text.data, text.len)
+                                  : load_u32(text.data, HOST_IS_BIG_ENDIAN);
+
+    return (bytes & masks[size]) == wanted[size] ? size : 0;
+}
+
+/* Appends characters beyond ASCII with which neither a key nor a user-defined token begins; returns
+ * their length. */
+static size_t put_wide(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
+{
+    size_t len = 0, size;
+
+    while (len + 1 < text.len && (uint8_t)text.data[len] >= 0x80 &&
+           !begins_token(n, text.data[len]) && (size = wide_length(str_from(text, len))) > 0 &&
+           (!charsmap_may_match(&n->map, text.data[len], text.data[len + 1]) ||
+            charsmap_match(&n->map, str_from(text, len), &(gufo_str){0}) == 0))
+        len += size;
+    return len == 0 || put_letters(n, (gufo_str){text.data, len}, state, out) ? len : 0;
 }
 
 bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
 {
     for (size_t at = 0, size; at < text.len; at += size) {
-        gufo_str rest = {text.data + at, text.len - at};
+        gufo_str rest = str_from(text, at);
 
-        size = plain_length(n, rest);
-        if (size > 0) {
-            if (!put_letters(n, (gufo_str){rest.data, size}, state, out))
-                return false;
-            continue;
-        }
-        size = put_stretch(n, rest, state, out);
+        if (out->room - out->len <= rest.len + 8 && !text_reserve(out, rest.len + 9))
+            return false;
+        size = (uint8_t)*rest.data < 0x80 ? put_plain(n, rest, state, out)
+                                          : put_wide(n, rest, state, out);
+        if (size == 0)
+            size = put_stretch(n, rest, state, out);
         if (size == 0)
             return false;
     }

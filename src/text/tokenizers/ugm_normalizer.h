@@ -9,7 +9,7 @@
 typedef struct ugm_normalizer {
     charsmap map;
     trie *user_defined; /* tokens that are not normalized */
-    uint8_t kinds[256]; /* of bytes (ugm_normalizer.c) */
+    char written[256];  /* what a byte becomes, unless more than ASCII follows; 00: that depends */
     bool whole_tokens;  /* only whole user-defined tokens, as SentencePiece does; else parts too */
     bool extra_spaces;  /* spaces are kept as they are */
     bool space_prefix;
@@ -24,7 +24,8 @@ typedef struct ugm_state {
 /* Finds out which bytes stay as they are; map and user-defined tokens are there. */
 void ugm_normalizer_prepare(ugm_normalizer *n);
 
-/* Appends a stretch of a fragment, normalized.  False without memory. */
+/* Appends a stretch of a fragment, normalized, with ' ' for the U+2581 of a space.  False without
+ * memory. */
 bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out);
 
 #endif
