@@ -218,6 +218,11 @@ static bool goes_on(special_scan *s, const token_group *group)
     return s->finder->strips && s->at <= spaces_around(s, group->end).end;
 }
 
+static inline bool begins(const special_finder *f, char byte)
+{
+    return f->firsts[(uint8_t)byte];
+}
+
 /* The next byte that a token begins with; the end of the text if there is none. */
 static size_t next_first(const special_finder *f, gufo_str text, size_t at)
 {
@@ -229,7 +234,10 @@ static size_t next_first(const special_finder *f, gufo_str text, size_t at)
         found = memchr(text.data + at, f->first, text.len - at);
         return found != NULL ? (size_t)(found - text.data) : text.len;
     }
-    while (at < text.len && !f->firsts[(uint8_t)text.data[at]])
+    while (text.len - at >= 4 && !(begins(f, text.data[at]) | begins(f, text.data[at + 1]) |
+                                   begins(f, text.data[at + 2]) | begins(f, text.data[at + 3])))
+        at += 4;
+    while (at < text.len && !begins(f, text.data[at]))
         at++;
     return at;
 }
