@@ -133,49 +133,53 @@ static size_t put_stretch(const ugm_normalizer *n, gufo_str text, ugm_state *sta
     return put_words(n, stretch, state, out) ? size : 0;
 }
 
-/* Writes what eight bytes become; false if that depends, or if there are two spaces in a row of which
- * one is left out.  `last` was written before. */
-static inline bool put_eight(const ugm_normalizer *n, const char *text, char last, char *to)
+/* Writes what eight bytes become, but for spaces that are left out, behind `last`; returns how many
+ * that are, or -1 if it depends. */
+static inline int put_eight(const ugm_normalizer *n, const char *text, char last, char *to)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
-    uint64_t bytes = 0, some, others;
+    uint64_t bytes = 0, spaces;
+    int count = 0;
 
     for (unsigned i = 0; i < 8; i++)
         bytes |= (uint64_t)(uint8_t)n->written[(uint8_t)text[i]] << 8 * i;
-    store_u64(to, bytes, HOST_IS_BIG_ENDIAN);
-    some = bytes + ones * 0x7f;
-    others = (bytes ^ ones * ' ') + ones * 0x7f;
-    if (!n->extra_spaces)
-        some &= others | others << 8 | (last == ' ' ? 0 : 0x80);
-    return (~some & high) == 0;
+    if ((~(bytes + ones * 0x7f) & high) != 0)
+        return -1;
+    spaces = ~((bytes ^ ones * ' ') + ones * 0x7f) & high;
+    spaces &= spaces << 8 | (last == ' ' ? 0x80 : 0);
+    if (spaces == 0 || n->extra_spaces) {
+        store_u64(to, bytes, HOST_IS_BIG_ENDIAN);
+        return 8;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        to[count] = (char)(bytes >> 8 * i);
+        count += (spaces >> 8 * i & 0x80) == 0;
+    }
+    return count;
 }
 
 /* Appends the start of a text as long as each byte becomes a certain one; returns its length, which may
- * be 0.  There is room for the text and nine bytes more. */
+ * be 0.  There is room for the text and one byte more. */
 static size_t put_plain(const ugm_normalizer *n, gufo_str text, ugm_state *state, gufo_text *out)
 {
     const bool all = n->extra_spaces;
-    char *to = out->data + out->len, last = 'a', byte = last;
+    char *to = out->data + out->len, last = 'a', byte;
     size_t len = 0;
+    int count;
 
     if (all && !state->prefixed)
         return 0;
     if (!all && !state->in_word)
         *to++ = last = ' ';
-    while (len < text.len && byte != '\0') {
-        size_t next = text.len - len < 8 ? text.len : len + 8;
-
-        if (next == len + 8 && put_eight(n, text.data + len, last, to)) {
-            len += 8;
-            to += 8;
-            last = to[-1];
-            continue;
-        }
-        for (; len < next && (byte = n->written[(uint8_t)text.data[len]]) != '\0'; len++) {
-            *to = byte;
-            to += all || (byte | last) != ' ';
-            last = byte;
-        }
+    for (; text.len - len >= 8 && (count = put_eight(n, text.data + len, last, to)) >= 0;
+         len += 8) {
+        to += count;
+        last = n->written[(uint8_t)text.data[len + 7]];
+    }
+    for (; len < text.len && (byte = n->written[(uint8_t)text.data[len]]) != '\0'; len++) {
+        *to = byte;
+        to += all || (byte | last) != ' ';
+        last = byte;
     }
     /* A key may begin with its last byte. */
     if (len > 0 && len < text.len && (uint8_t)text.data[len] >= 0x80) {
@@ -223,7 +227,7 @@ bool ugm_normalize(const ugm_normalizer *n, gufo_str text, ugm_state *state, guf
     for (size_t at = 0, size; at < text.len; at += size) {
         gufo_str rest = str_from(text, at);
 
-        if (out->room - out->len <= rest.len + 8 && !text_reserve(out, rest.len + 9))
+        if (out->room - out->len <= rest.len && !text_reserve(out, rest.len + 1))
             return false;
         size = (uint8_t)*rest.data < 0x80 ? put_plain(n, rest, state, out)
                                           : put_wide(n, rest, state, out);
