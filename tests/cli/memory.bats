@@ -42,18 +42,18 @@ objects() {
         [ ! -e m/$file ] || mv m/$file kept
         { printf '{"x":' && objects 1000000 && printf '}'; } >m/$file
         # What generation_config.json says is taken where it can be read.
-        [ $file = generation_config.json ] || refused "m/$file: the values of this JSON take up to 248" show m
+        [ $file = generation_config.json ] || refused "m/$file: the values of this JSON take up to 2" show m
         run bash -c "ulimit -v $LIMIT; "'exec "$0" ls m' "$GUFO"
         lacks 'out of memory'
         [ ! -e kept ] || mv kept m/$file
     done
     { printf '{"weight_map":{},"x":' && objects 1000000 && printf '}'; } >m/model.safetensors.index.json
-    refused 'm/model.safetensors.index.json: the values of this JSON take up to 248' show m
+    refused 'm/model.safetensors.index.json: the values of this JSON take up to 2' show m
     rm m/model.safetensors.index.json
     { printf '{"version":1,"keys":{},"x":' && objects 1000000 && printf '}'; } >m/gguf-metadata.json
-    refused 'm/gguf-metadata.json: the values of this JSON take up to 248' convert m --dry-run
+    refused 'm/gguf-metadata.json: the values of this JSON take up to 2' convert m --dry-run
     mv m/gguf-metadata.json more.json
-    refused 'more.json: the values of this JSON take up to 248' convert m --dry-run --metadata more.json
+    refused 'more.json: the values of this JSON take up to 2' convert m --dry-run --metadata more.json
 }
 
 @test "memory: all JSON of a model takes no more than --memory" {
@@ -159,4 +159,14 @@ safetensors() {
     printf '{"architectures":["Unknown"]}' >m/config.json
     run -0 bash -c "ulimit -v $LIMIT; "'exec "$0" convert m out.gguf --arch x --generic --dry-run' "$GUFO"
     has '50,000'
+}
+
+@test "memory: ls reads files with long metadata one after the other" {
+    (ulimit -v 450000; gufo --version >/dev/null 2>&1) || skip "sanitizers need more address space"
+    # Forty million texts without a byte, in a hole.
+    printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0a.b\11\0\0\0\10\0\0\0\0\132\142\2\0\0\0\0' >a.gguf
+    truncate -s 400M a.gguf
+    cp --sparse=always a.gguf b.gguf
+    run -3 --separate-stderr bash -c 'ulimit -v 450000; exec "$0" ls --threads 2 a.gguf b.gguf' "$GUFO"
+    [ "$(grep -c 'metadata is longer than 268435456 bytes' <<<"$stderr")" -eq 2 ]
 }

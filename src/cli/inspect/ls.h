@@ -45,6 +45,7 @@ typedef struct ls_file {
     bool named;        /* by an argument, not found in a folder */
     bool guessed;      /* perhaps not a model: then it is not listed */
     bool folder;       /* a model of a training framework */
+    bool is_long;      /* its metadata may take much memory */
 
     size_t prefix_len;      /* of the path before "-00001-of-00002.gguf" */
     uint32_t number, count; /* 0: the path is not that of a shard */

@@ -191,6 +191,7 @@ static bool open_shards(ls_file *file, opened *o)
 {
     size_t count = file->count > 0 ? file->count : 1;
 
+    file->size = 0;
     o->inputs = calloc(count, sizeof *o->inputs);
     o->paths = calloc(count, sizeof *o->paths);
     if (o->inputs == NULL || o->paths == NULL)
@@ -292,9 +293,24 @@ static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options
     return gufo_open_shards(o->inputs, o->count, options, NULL);
 }
 
+/* The metadata of files that are read side by side; longer ones are read one after the other, so that a folder
+ * of a stranger takes the memory of one. */
+enum { SHORT_METADATA = 32 << 20 };
+
+/* Whether a file is to be read alone. */
+static bool is_too_long(ls_file *file, const gufo_error *error)
+{
+    bool first = !file->is_long;
+
+    file->is_long = error->rule != NULL && strcmp(error->rule->id, "G107") == 0;
+    return first && file->is_long;
+}
+
 static void read_model(ls_file *file)
 {
-    gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP, .name = file->path};
+    gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP,
+                                 .name = file->path,
+                                 .max_unmapped = file->is_long ? 0 : SHORT_METADATA};
     gufo_model *model = NULL;
     gufo_error error;
     opened o = {0};
@@ -304,7 +320,7 @@ static void read_model(ls_file *file)
         model = open_foreign(file);
     } else if (open_shards(file, &o)) {
         model = gufo_open_shards(o.inputs, o.count, &options, &error);
-        if (model == NULL)
+        if (model == NULL && !is_too_long(file, &error))
             model = open_broken(file, &o, &options, &error);
     } else if (file->fault.message == NULL) {
         set_fault(file, file->path, GUFO_NO_OFFSET, "out of memory");
@@ -341,4 +357,7 @@ void ls_read(ls_files *files, unsigned threads)
         report_error(NULL, &error);
         files->failed = true;
     }
+    for (size_t i = 0; i < files->count; i++)
+        if (files->items[i].is_long)
+            read_model(&files->items[i]);
 }
