@@ -27,8 +27,7 @@ enum {
     MOVES = STATES << SPREAD_BITS,
     LONG = 64,
     SHORT_TEXT = 4096,
-    FEW = 4 * STATES,   /* bytes that are too few to have as many states as there are */
-    REST = 16 * STATES, /* bytes */
+    ENOUGH = 16 * STATES, /* bytes: a text of fewer that has all states, little comes again in */
 };
 
 /* Each other's inverse modulo STATES: the moves of states that are made one after the other, often for
@@ -350,7 +349,7 @@ bool path_automaton_takes(path_automaton *a, const tokenizing *t, const path_rul
                           size_t len)
 {
     a->asked += len;
-    if (a->asked < (a->rests ? REST : a->states == NULL ? SHORT_TEXT : 0))
+    if (a->asked < (a->rests ? ENOUGH : a->states == NULL ? SHORT_TEXT : 0))
         return false;
     if (a->rests || a->states == NULL)
         a->asked = 0;
@@ -390,7 +389,7 @@ gufo_status path_automaton_encode(path_automaton *a, gufo_str text, gufo_ids *ou
         return fail_memory(error);
     *done = find_steps(a->states, text, a->steps);
     if (!*done) {
-        a->rests = a->asked < FEW;
+        a->rests = a->asked < ENOUGH;
         a->asked = 0;
         clear(a->states);
         return GUFO_OK;

@@ -2,7 +2,7 @@
  * normalized text from tokens, the one with the highest sum of scores.
  *
  * A text is cut where no token crosses (ugm_cuts.h).  What was searched before, an automaton knows
- * (path_automaton.h). */
+ * (path_automaton.h); where that is of no use, a cache of words. */
 #include <float.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "text/tokenizers/best_path.h"
 #include "text/tokenizers/escaped.h"
 #include "text/tokenizers/path_automaton.h"
+#include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/ugm_cuts.h"
 #include "text/tokenizers/ugm_normalizer.h"
 #include "text/vocabulary/characters.h"
@@ -28,6 +29,7 @@ typedef struct ugm_tables {
 
 struct algorithm_scratch {
     path_automaton automaton;
+    piece_cache cache;
     gufo_text normalized, escaped;
     path_room path;
     ugm_state state;
@@ -140,7 +142,7 @@ static algorithm_scratch *ugm_scratch_new(const gufo_vocab *vocab, const gufo_al
         (void)fail_memory(error);
         return NULL;
     }
-    scratch->automaton.allocator = allocator;
+    scratch->automaton.allocator = scratch->cache.allocator = allocator;
     scratch->normalized.allocator = scratch->escaped.allocator = allocator;
     return scratch;
 }
@@ -148,6 +150,7 @@ static algorithm_scratch *ugm_scratch_new(const gufo_vocab *vocab, const gufo_al
 static void ugm_scratch_free(algorithm_scratch *scratch, const gufo_allocator *allocator)
 {
     path_automaton_free(&scratch->automaton);
+    piece_cache_free(&scratch->cache);
     gufo_text_free(&scratch->normalized);
     gufo_text_free(&scratch->escaped);
     mem_free(allocator, scratch->path.places);
@@ -217,16 +220,31 @@ static size_t part_length(ugm_cuts cuts, gufo_str text, size_t least)
     return cuts.any && least < text.len ? least : text.len;
 }
 
+/* Whether a word is the same wherever it is: none can get another space before it. */
+static bool can_keep(const tokenizing *t, gufo_str word)
+{
+    const ugm_tables *u = t->vocab->tables;
+    const ugm_normalizer *n = &u->normalizer;
+    const ugm_state *state = &t->scratch->state;
+
+    return u->cuts.any && (!n->extra_spaces || !n->space_prefix || state->prefixed) &&
+           (*word.data == ' ' || state->in_word);
+}
+
 static gufo_status encode_words(tokenizing *t, gufo_str text, gufo_ids *out, gufo_error *error)
 {
     const ugm_tables *u = t->vocab->tables;
     gufo_status status = GUFO_OK;
 
-    while (status == GUFO_OK && text.len > 0) {
-        size_t len = part_length(u->cuts, text, 1);
+    for (size_t len; status == GUFO_OK && text.len > 0; text = str_from(text, len)) {
+        gufo_str word = {text.data, len = part_length(u->cuts, text, 1)};
 
-        status = search_piece(t, (gufo_str){text.data, len}, out, error);
-        text = str_from(text, len);
+        if (!can_keep(t, word)) {
+            status = search_piece(t, word, out, error);
+            continue;
+        }
+        status = piece_cache_encode(&t->scratch->cache, search_piece, t, word, out, error);
+        t->scratch->state.in_word = true;
     }
     return status;
 }
