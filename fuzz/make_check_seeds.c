@@ -1,7 +1,7 @@
 /* Writes the seeds of fuzz_check, or checks them: `make_check_seeds [--check] FOLDER`.
  *
- * They are small files of each kind that the validator knows: a model, two vocabularies, an
- * adapter. All come out of the library. */
+ * They are small files of each kind that the validator knows: a model, three vocabularies (one has a
+ * tokenizer.json beside it), an adapter. All come out of the library. */
 #include <gufo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +116,16 @@ static void merges(gufo_document *d)
     add_texts(d, "tokenizer.ggml.merges", list, 2);
 }
 
+/* Two tokenizers, which do not agree. */
+static void original(gufo_document *d)
+{
+    merges(d);
+    add_text(
+        d, "tokenizer.huggingface.json",
+        "{\"added_tokens\":[{\"id\":5,\"content\":\"<x>\"}],\"model\":{\"type\":\"BPE\",\"vocab\":"
+        "{\"a\":0,\"b\":1,\"\\u0061b\":2,\"c\":3,\"abd\":4},\"merges\":[\"a b\"]}}");
+}
+
 static void model(gufo_document *d)
 {
     add_general(d, "model");
@@ -153,8 +163,11 @@ static void adapter(gufo_document *d)
 static const struct {
     const char *name;
     void (*make)(gufo_document *d);
-} seeds[] = {
-    {"vocabulary", vocabulary}, {"merges", merges}, {"model", model}, {"adapter", adapter}};
+} seeds[] = {{"vocabulary", vocabulary},
+             {"merges", merges},
+             {"original", original},
+             {"model", model},
+             {"adapter", adapter}};
 
 /* ---- files ---------------------------------------------------------------------------------- */
 

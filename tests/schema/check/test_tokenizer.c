@@ -302,6 +302,21 @@ static void original_odd(gufo_document *d)
     original(d, "\"a\":-2", "");
 }
 
+static void original_huge(gufo_document *d)
+{
+    original(d, "\"a\":18446744073709551616", "");
+}
+
+static void original_twice(gufo_document *d)
+{
+    original(d, GOOD_VOCAB ",\"a\":3", "");
+}
+
+static void original_nul(gufo_document *d)
+{
+    original(d, "\"a\\u0000\":2,\"b\":3,\"c\":4,\"ab\":5,\"bc\":6,\"abc\":7", "");
+}
+
 static void original_list(gufo_document *d)
 {
     put_text(d, ORIGINAL,
@@ -529,6 +544,9 @@ static const schema_row rows[] = {
     ROW("original without padding", "tokenizers-agree", TOKENS " " TYPES, original_unpadded,
         original_padded),
     ROW("original with an odd id", "tokenizers-agree", "", original_odd, original_good),
+    ROW("original with a huge id", "tokenizers-agree", "", original_huge, original_good),
+    ROW("original with a text twice", "tokenizers-agree", "", original_twice, original_good),
+    ROW("original with a NUL", "tokenizers-agree", "", original_nul, original_good),
     ROW("original list", "tokenizers-agree", "", original_list_differs, original_list),
     ROW("original words", "tokenizers-agree", MODEL " " TOKENS " " TYPES " " MERGES,
         original_words_differ, original_words),
