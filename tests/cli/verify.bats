@@ -44,6 +44,7 @@ m.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
     same 'm.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
     sum=$(sha256sum <m.gguf)
     run -0 gufo verify m.gguf "${sum%% *}"
+    [[ "$output" == *"m.gguf: all bytes match the hash"* ]]
     run -0 gufo verify m.gguf "$(tr a-f A-F <<<"${sum%% *}")"
     cp m.gguf other-00001-of-00002.gguf
     run -0 gufo verify other-00001-of-00002.gguf "${sum%% *}"

@@ -27,6 +27,7 @@ static const command_option verify_table[] = {
 typedef struct verify_work {
     const verify_options *options;
     const char *manifest_path; /* or that of any signed file */
+    bool has_hash;             /* which is in place of a manifest */
     signed_text signature;
     progress bar;
     json_writer j;
@@ -45,7 +46,7 @@ static void report(verify_work *w, const gufo_manifest_result *result, const cha
     if (shared->json)
         verify_write_result(&w->j, result, file);
     else if (!shared->quiet)
-        verify_put_result(result, file);
+        verify_put_result(result, file, w->has_hash ? "hash" : "manifest");
 }
 
 /* Agreement is reported only with -v. */
@@ -326,7 +327,7 @@ static bool is_hash(const char *text)
 static int verify_hash(const char *path, const char *hash, const verify_options *options)
 {
     verify_options alone = *options;
-    verify_work w = {.options = &alone, .manifest_path = hash};
+    verify_work w = {.options = &alone, .manifest_path = hash, .has_hash = true};
     char line[GUFO_DIGEST_TEXT + sizeof "  -\n"];
 
     if (options->key != NULL)

@@ -44,8 +44,9 @@ typedef struct verify_names {
 /* Returns a code, after a report if it is not CODE_OK. */
 int verify_names_of(const gufo_manifest *manifest, verify_names *names);
 
-/* A line, or an object: about a tensor, or about all bytes of a file. */
-void verify_put_result(const gufo_manifest_result *result, const char *file);
+/* A line, or an object: about a tensor, or about all bytes of a file, which were compared with a manifest or a hash. */
+void verify_put_result(const gufo_manifest_result *result, const char *file,
+                       const char *compared_with);
 void verify_write_result(json_writer *j, const gufo_manifest_result *result, const char *file);
 /* The last line, or the last members. */
 void verify_put_summary(const char *path, const gufo_manifest_summary *s);

@@ -38,17 +38,18 @@ static uint32_t shown_algorithms(const gufo_manifest_result *result, const char 
     return result->differing != 0 || file == NULL ? result->differing : result->algorithms;
 }
 
-void verify_put_result(const gufo_manifest_result *result, const char *file)
+void verify_put_result(const gufo_manifest_result *result, const char *file,
+                       const char *compared_with)
 {
-    static const char *const of_files[] = {[GUFO_MANIFEST_SAME] = "all bytes match the manifest",
-                                           [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
-                                           [GUFO_MANIFEST_NEW] = "not in the manifest"};
+    static const char *const of_files[] = {[GUFO_MANIFEST_SAME] = "all bytes match the",
+                                           [GUFO_MANIFEST_DIFFERS] = "differs from the",
+                                           [GUFO_MANIFEST_NEW] = "not in the"};
     line l;
 
     line_begin(&l);
     if (file != NULL) {
         text_put(l.out, gufo_str_of(file), TEXT_PLAIN);
-        fprintf(l.out, ": %s", of_files[result->verdict]);
+        fprintf(l.out, ": %s %s", of_files[result->verdict], compared_with);
     } else {
         fprintf(l.out, "%-7s  ", result_names[result->verdict]);
         text_put(l.out, result->whole ? gufo_str_of("all data together") : result->tensor,

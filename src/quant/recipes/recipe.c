@@ -300,7 +300,7 @@ static gufo_status fall_back(const recipe *r, const gufo_tensor *tensor, tensor_
     if (r->options->no_fallback)
         return fail_rows(r, tensor, choice->wanted, ", and falling back is not allowed");
     if (fallback == GUFO_TYPE_F32 && kind != KIND_OTHER)
-        return fail_rows(r, tensor, choice->wanted, ", and that type has no fallback");
+        return fail_rows(r, tensor, choice->wanted, "; no related type takes them, F16 does");
     if (fallback == GUFO_TYPE_F32 || !fills_blocks(tensor, fallback))
         fallback = GUFO_TYPE_F16;
     choice->type = fallback;
