@@ -56,6 +56,9 @@ bool work_text_reserve(work_text *t, size_t more)
         if (origins == NULL)
             return false;
         t->origins = origins;
+    } else if (room > t->room) { /* they have less room than the bytes now */
+        mem_free(t->allocator, t->origins);
+        t->origins = NULL;
     }
     t->room = room;
     return true;
