@@ -91,6 +91,20 @@ m.gguf: invalid: 1 error"
     has 'warning G517 data-zero: the last 32 KB, with 2 of 3 tensors, seem to be zeros: did the download finish?'
     run -1 gufo validate --data m.gguf
     has "byte $((size - 40000)): error G804 data-missing: the last 40 KB, with 2 tensors, are zeros: the download did not finish"
+    # One matrix and a norm behind it, as most models end.
+    make_gguf m.gguf kv general.architecture string x tensor a 0 64x64 16384 tensor b 0 64x64 16384 tensor n 0 1024 4096
+    size=$(stat -c %s m.gguf)
+    dd if=/dev/zero of=m.gguf bs=20480 seek=$((size - 20480)) oflag=seek_bytes count=1 conv=notrunc status=none
+    run -1 gufo validate --data m.gguf
+    has "error G804 data-missing: the last 20 KB, with 2 tensors, are zeros: the download did not finish"
+}
+
+@test "validate --data: biases that are zero are no fault" {
+    make_gguf m.gguf kv general.architecture string x tensor a 0 64x64 16384 tensor b 0 1024 4096 tensor c 0 1024 4096
+    size=$(stat -c %s m.gguf)
+    dd if=/dev/zero of=m.gguf bs=8192 seek=$((size - 8192)) oflag=seek_bytes count=1 conv=notrunc status=none
+    run -0 gufo validate --data m.gguf
+    lacks 'G804'
 }
 
 @test "validate: what a server has sent in place of a file is named" {

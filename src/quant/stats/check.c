@@ -146,36 +146,40 @@ static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_e
 
 /* ---- downloads that did not finish ---------------------------------------------------------- */
 
-/* How many matrices of a file are between two places. */
-static uint64_t count_matrices(const gguf_file *file, uint64_t begin, uint64_t end)
+/* How many tensors of a file, small ones left out, are between two places; 0 if none of them is a matrix:
+ * biases may well be zero. */
+static uint64_t count_tensors(const gguf_file *file, uint64_t begin, uint64_t end)
 {
-    uint64_t count = 0;
+    uint64_t count = 0, matrices = 0;
 
     for (uint64_t i = 0; i < file->tensors.count; i++) {
         const tensor_record *tensor = file_tensor(file, i);
 
-        count += zeros_is_matrix(tensor) && tensor->offset >= begin &&
-                 tensor->offset + tensor->size <= end;
+        if (tensor->size < ZEROS_LEAST || tensor->offset < begin ||
+            tensor->offset + tensor->size > end)
+            continue;
+        count++;
+        matrices += zeros_is_matrix(tensor);
     }
-    return count;
+    return matrices > 0 ? count : 0;
 }
 
-/* The last matrix of a file before a place; NULL: there is none. */
-static const tensor_record *last_matrix(const gguf_file *file, uint64_t before)
+/* The last tensor of a file before a place that is not small; NULL: there is none. */
+static const tensor_record *last_tensor(const gguf_file *file, uint64_t before)
 {
     const tensor_record *last = NULL;
 
     for (uint64_t i = 0; i < file->tensors.count; i++) {
         const tensor_record *tensor = file_tensor(file, i);
 
-        if (zeros_is_matrix(tensor) && tensor->offset < before &&
+        if (tensor->size >= ZEROS_LEAST && tensor->offset < before &&
             (last == NULL || tensor->offset > last->offset))
             last = tensor;
     }
     return last;
 }
 
-/* Whether a few pages of the last two matrices are zeros: else the end need not be read. */
+/* Whether a few pages of the last two tensors are zeros: else the end need not be read. */
 static gufo_status looks_unfinished(const gguf_file *file, bool *out, gufo_error *error)
 {
     const tensor_record *tensor;
@@ -184,7 +188,7 @@ static gufo_status looks_unfinished(const gguf_file *file, bool *out, gufo_error
 
     *out = true;
     for (unsigned i = 0; i < 2 && *out && status == GUFO_OK; i++) {
-        tensor = last_matrix(file, before);
+        tensor = last_tensor(file, before);
         *out = tensor != NULL && tensor->offset + tensor->size <= file->source.size;
         if (*out) {
             status = zeros_sample(file, tensor, out, error);
@@ -194,7 +198,7 @@ static gufo_status looks_unfinished(const gguf_file *file, bool *out, gufo_error
     return status;
 }
 
-/* Zeros over several matrices at the end of a file. */
+/* Zeros over several tensors at the end of a file. */
 static gufo_status check_end(const data_check *c, const gufo_model *shard, gufo_error *error)
 {
     const gguf_file *file = model_file(shard);
@@ -210,7 +214,7 @@ static gufo_status check_end(const data_check *c, const gufo_model *shard, gufo_
         status = zeros_before(file, file->data_offset, end, &begin, error);
     if (status != GUFO_OK || !unfinished)
         return model_fail(shard, status, error);
-    count = count_matrices(file, begin, end);
+    count = count_tensors(file, begin, end);
     if (count > 1)
         report(c, RULE_DATA_MISSING, begin, &place,
                "the last %s, with %" PRIu64 " tensors, are zeros: the download did not finish",
