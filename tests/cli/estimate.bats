@@ -208,6 +208,11 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
         $group/c/memory.max=max sys/fs/cgroup/a/memory.max=10737418240
     run -0 here m.gguf
     has 'CPU (as its control group allows) 6.0 GiB free of 8.0 GiB'
+    # What other groups use of the outer one is not left, although that allows more.
+    machine proc/meminfo="$memory" proc/self/cgroup='0::/a/b' $group/memory.max=8589934592 $group/memory.current=3221225472 \
+        sys/fs/cgroup/a/memory.max=10737418240 sys/fs/cgroup/a/memory.current=6442450944
+    run -0 here m.gguf
+    has 'CPU (as its control group allows) 4.0 GiB free of 8.0 GiB'
     machine proc/meminfo="$memory" proc/self/cgroup='4:memory:/x\n1:name=systemd:/x' \
         sys/fs/cgroup/memory/memory.limit_in_bytes=4294967296 sys/fs/cgroup/memory/memory.usage_in_bytes=1073741824
     run -0 here m.gguf

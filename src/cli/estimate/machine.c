@@ -77,10 +77,10 @@ static const cgroup_kind kinds[] = {
 static void apply_group(machine *m, const char *root, const cgroup_kind *kind, const char *group)
 {
     char path[2 * PATH], text[TEXT];
-    uint64_t limit, used = 0, cache = 0;
+    uint64_t limit, used = 0, cache = 0, left;
 
     snprintf(path, sizeof path, "%s%s/%s", kind->folder, group, kind->limit);
-    if (!read_number(root, path, &limit) || limit >= m->total)
+    if (!read_number(root, path, &limit))
         return;
     snprintf(path, sizeof path, "%s%s/%s", kind->folder, group, kind->used);
     (void)read_number(root, path, &used);
@@ -88,13 +88,14 @@ static void apply_group(machine *m, const char *root, const cgroup_kind *kind, c
     if (read_text(root, path, text))
         (void)find_number(text, kind->cache, &cache);
     used -= cache < used ? cache : used;
-    m->total = limit;
-    m->available = smaller(m->available, limit > used ? limit - used : 0);
-    m->is_limited = true;
+    left = limit > used ? limit - used : 0;
+    m->is_limited = m->is_limited || limit < m->total || left < m->available;
+    m->total = smaller(m->total, limit);
+    m->available = smaller(m->available, left);
 }
 
-/* The group and those that it is in: the least of their limits counts.  In a container the folder of
- * the group may be the root. */
+/* The group and those that it is in: the least that one of them has left counts, as others use what a
+ * larger one allows.  In a container the folder of the group may be the root. */
 static void apply_groups(machine *m, const char *root, const cgroup_kind *kind, const char *text)
 {
     const char *at = strstr(text, kind->line);
