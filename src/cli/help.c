@@ -46,6 +46,8 @@ static const struct {
     {"rename",
      "'gufo name --rename FILE' gives a file its name, 'gufo edit --rename OLD=NEW FILE' a key"},
     {"join", "'gufo merge FIRST OUT' writes one file"},
+    {"merge-lora", "'gufo lora merge BASE ADAPTER -o OUT' merges an adapter"},
+    {"size", "'gufo show FILE' shows the size, 'gufo estimate FILE' the memory that it needs"},
     {"version", "'gufo --version' prints it"},
 };
 

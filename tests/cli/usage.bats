@@ -157,6 +157,8 @@ make_near() {
 2~gufo cat model.gguf~unknown command 'cat'; 'gufo get FILE KEY'
 2~gufo rm model.gguf~unknown command 'rm'; 'gufo edit --remove KEY FILE'
 2~gufo set model.gguf~unknown command 'set'; 'gufo edit --set KEY=VALUE FILE'
+2~gufo merge-lora base.gguf lora.gguf~unknown command 'merge-lora'; 'gufo lora merge BASE ADAPTER -o OUT' merges
+2~gufo size model.gguf~unknown command 'size'; 'gufo show FILE'
 2~gufo version~unknown command 'version'; 'gufo --version'
 0~gufo -V~gufo 0.
 2~gufo model.gguf~'model.gguf' is not a command; did you mean 'gufo show model.gguf'?
@@ -332,6 +334,12 @@ END
     run --separate-stderr gufo show $'--\033[31mred'
     [ "$status" -eq 2 ]
     same_error "gufo: unknown option '--\\u{1b}[31mred' (see gufo help show)"
+}
+
+@test "usage: the name of a file that is near cannot act on the terminal" {
+    : >$'model\033[31m.gguf'
+    run -3 --separate-stderr gufo show $'model\033[31m.ggu'
+    same_error 'gufo: model\u{1b}[31m.ggu: cannot open: No such file or directory (did you mean model\u{1b}[31m.gguf?)'
 }
 
 @test "usage: --output gives what is else the operand OUT" {

@@ -87,8 +87,11 @@ int report_error_with(const char *path, const gufo_error *error, const char *hin
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(out, "byte %" PRIu64 ": ", error->offset);
     text_put(out, gufo_str_of(error->message), TEXT_PLAIN);
-    if (hint != NULL)
-        fprintf(out, " (%s)", hint);
+    if (hint != NULL) { /* it may name a file of a stranger */
+        fputs(" (", out);
+        text_put(out, gufo_str_of(hint), TEXT_PLAIN);
+        putc(')', out);
+    }
     end_line(&s, out);
     return CODE_FAILED;
 }
