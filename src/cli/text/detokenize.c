@@ -18,7 +18,7 @@
 static const command_option detokenize_table[] = {
     {"file", "F", "Read the ids from the file F (default: standard input)",
      OPTION_TEXT(detokenize_options, file), .letter = 'f', .common = true},
-    {"skip-special", NULL, "Leave control and unknown tokens out",
+    {"skip-special", NULL, "Leave out control and unknown tokens",
      OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_SKIP_SPECIAL), .common = true},
     {"remove-special", NULL, "Leave out the BOS and the EOS that 'gufo tokenize' adds",
      OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_REMOVE_SPECIAL), .common = true},
