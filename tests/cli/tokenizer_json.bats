@@ -107,6 +107,21 @@ JSON
     [[ $output == *'leads out of'* ]]
 }
 
+@test "tokenize: steps that would take all memory" {
+    local bytes='{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": false}' steps
+    mkdir m
+    steps=$(printf "%s, " "${bytes}"{,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,})
+    printf '{"pre_tokenizer": {"type": "Sequence", "pretokenizers": [%s]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' \
+        "${steps%, }" >m/tokenizer.json
+    run -3 gufo tokenize m hello
+    same 'gufo: m: the pre-tokenizer makes more than 67109024 bytes of a text'
+    steps=$(printf '{"type": "NFC"}%.0s, ' {1..300})
+    printf '{"normalizer": {"type": "Sequence", "normalizers": [%s]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' \
+        "${steps%, }" >m/tokenizer.json
+    run -3 gufo tokenize m hello
+    [[ $output == *'normalizer, step "NFC": more than 256 steps' ]]
+}
+
 @test "tokenize --explain: merges of a tokenizer.json" {
     mkdir m
     cat >m/tokenizer.json <<'JSON'

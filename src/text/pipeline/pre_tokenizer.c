@@ -2,9 +2,15 @@
  * before left, or rewrites them. */
 #include "text/pipeline/pre_tokenizer.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/pipeline/steps/cut_step.h"
+
+/* A text may become so many times as long, and so much longer: of several steps each may double it. */
+enum { MOST_GROWTH = 32 };
+#define MORE_GROWTH ((uint64_t)64 << 20)
 
 struct pre_tokenizer {
     gufo_allocator allocator;
@@ -88,6 +94,7 @@ bool pre_tokenizer_needs_origins(const pre_tokenizer *p)
 gufo_status pre_tokenizer_run(const pre_tokenizer *p, expression_scratch *s, text_pieces *pieces,
                               text_pieces *spare, gufo_error *error)
 {
+    const uint64_t most = MOST_GROWTH * (uint64_t)pieces->text.len + MORE_GROWTH;
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < p->steps.count && pieces->count > 0 && status == GUFO_OK; i++) {
@@ -100,6 +107,9 @@ gufo_status pre_tokenizer_run(const pre_tokenizer *p, expression_scratch *s, tex
         swap_lists(pieces, spare);
         if (kind->rewrites)
             work_text_swap(&pieces->text, &spare->text);
+        if (status == GUFO_OK && pieces->text.len > most)
+            status = refuse(error, GUFO_E_LIMIT,
+                            "the pre-tokenizer makes more than %" PRIu64 " bytes of a text", most);
     }
     return status;
 }

@@ -222,6 +222,8 @@ static gufo_status each(step_reading *r, const json_t *step, const char *list, s
     step_begin(r, step);
     if (r->status == GUFO_OK && r->type.len == 0)
         return step_wrong(r, "a step has no type");
+    if (r->status == GUFO_OK && r->count++ == STEP_MOST)
+        return step_refuse(r, GUFO_E_LIMIT, "more than %d steps", STEP_MOST);
     if (r->status != GUFO_OK || !step_is(r, "Sequence"))
         return r->status != GUFO_OK ? r->status : take(r, context);
     if (depth == STEP_DEPTH)

@@ -13,19 +13,20 @@ typedef struct step_reading {
     const char *part;          /* "normalizer" */
     const json_places *places; /* of its steps; NULL */
     const json_t *step;
-    gufo_str type; /* "": it has none */
+    unsigned count; /* of the steps so far, sequences among them */
+    gufo_str type;  /* "": it has none */
     gufo_error *error;
     gufo_status status;
 } step_reading;
 
-/* Sequences in each other. */
-enum { STEP_DEPTH = 32 };
+/* Sequences in each other, and steps: an expression may take a megabyte.  Real files have less than 10. */
+enum { STEP_DEPTH = 32, STEP_MOST = 256 };
 
 /* Begins with a step: GUFO_E_MALFORMED for what is not an object, or has a "type" that is not a text. */
 void step_begin(step_reading *r, const json_t *step);
 
 /* Calls `take` for the step that `part` is, or, where it is a Sequence, for all in its member `list`, in
- * order.  GUFO_E_LIMIT: sequences in sequences. */
+ * order.  GUFO_E_LIMIT: too many of them. */
 typedef gufo_status step_taker(step_reading *r, void *context);
 gufo_status step_each(step_reading *r, const json_t *part, const char *list, step_taker *take,
                       void *context);
