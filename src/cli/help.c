@@ -47,6 +47,8 @@ static const struct {
      "'gufo name --rename FILE' gives a file its name, 'gufo edit --rename OLD=NEW FILE' a key"},
     {"join", "'gufo merge FIRST OUT' writes one file"},
     {"merge-lora", "'gufo lora merge BASE ADAPTER -o OUT' merges an adapter"},
+    {"run", "gufo does not run models; 'gufo estimate FILE' prints the command that does"},
+    {"serve", "gufo does not run models; 'gufo estimate FILE' prints the command that does"},
     {"size", "'gufo show FILE' shows the size, 'gufo estimate FILE' the memory that it needs"},
     {"version", "'gufo --version' prints it"},
 };

@@ -200,6 +200,15 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     has 'not counted: NVIDIA X, whose memory nvidia-smi would report; --fit 24G states it'
 }
 
+@test "estimate: a machine that does not report its memory" {
+    make_llama
+    machine x=1
+    run -0 --separate-stderr here --here m.gguf
+    same_error 'gufo: warning: this machine does not report its memory; --host 64G states it'
+    run -0 --separate-stderr here m.gguf
+    same_error ''
+}
+
 @test "estimate: a control group of this machine" {
     make_llama
     group=sys/fs/cgroup/a/b

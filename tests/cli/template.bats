@@ -72,6 +72,9 @@ messages='[{"role":"user","content":"Hello"}]'
     printf '' >bad.json
     run -3 --separate-stderr gufo template m.gguf --messages bad.json
     [[ $stderr == 'gufo: bad.json: '*'not JSON'* ]]
+    : >empty.json
+    run -3 --separate-stderr gufo template m.gguf empty.json
+    same_error 'gufo: empty.json: line 1, column 1: not JSON: it ends too early'
 }
 
 @test "template --ids: the tokens of the prompt, with one BOS" {

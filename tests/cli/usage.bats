@@ -158,6 +158,7 @@ make_near() {
 2~gufo rm model.gguf~unknown command 'rm'; 'gufo edit --remove KEY FILE'
 2~gufo set model.gguf~unknown command 'set'; 'gufo edit --set KEY=VALUE FILE'
 2~gufo merge-lora base.gguf lora.gguf~unknown command 'merge-lora'; 'gufo lora merge BASE ADAPTER -o OUT' merges
+2~gufo serve model.gguf~unknown command 'serve'; gufo does not run models; 'gufo estimate FILE' prints
 2~gufo size model.gguf~unknown command 'size'; 'gufo show FILE'
 2~gufo version~unknown command 'version'; 'gufo --version'
 0~gufo -V~gufo 0.

@@ -92,9 +92,13 @@ const char *template_messages_path(const templating *t)
                : "-";
 }
 
-static bool is_blank(gufo_str text)
+/* Standard input that nobody named, and that has nothing. */
+static bool is_unused(const templating *t, gufo_str text)
 {
-    return strspn(text.data, " \t\r\n") == text.len;
+    const template_options *o = t->options;
+
+    return o->messages == NULL && o->base.shared->arg_count == 1 &&
+           strspn(text.data, " \t\r\n") == text.len;
 }
 
 int template_set_messages(templating *t)
@@ -105,7 +109,7 @@ int template_set_messages(templating *t)
 
     if (path == NULL || code != CODE_OK)
         return code;
-    if (!is_blank(json) || path == t->options->messages) {
+    if (!is_unused(t, json)) {
         code = json.data[strspn(json.data, " \t\r\n")] == '{'
                    ? template_set(t, NULL, json, path)
                    : template_set(t, "messages", json, path);
