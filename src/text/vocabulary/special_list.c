@@ -234,8 +234,11 @@ static size_t next_first(const special_finder *f, gufo_str text, size_t at)
         found = memchr(text.data + at, f->first, text.len - at);
         return found != NULL ? (size_t)(found - text.data) : text.len;
     }
-    while (text.len - at >= 4 && !(begins(f, text.data[at]) | begins(f, text.data[at + 1]) |
-                                   begins(f, text.data[at + 2]) | begins(f, text.data[at + 3])))
+    /* Four look-ups that do not wait for each other. */
+    while (text.len - at >= 4 && (int)begins(f, text.data[at]) + begins(f, text.data[at + 1]) +
+                                         begins(f, text.data[at + 2]) +
+                                         begins(f, text.data[at + 3]) ==
+                                     0)
         at += 4;
     while (at < text.len && !begins(f, text.data[at]))
         at++;
