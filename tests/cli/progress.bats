@@ -147,3 +147,12 @@ EOF
     done
     [ "$shown" = $'before\nout.raw: 268 MB, 1 tensor\nafter' ]
 }
+
+@test "progress: no bar where a terminal takes nothing but text" {
+    need_terminal
+    make_large 8192
+    run -0 on_terminal env TERM=xterm LD_PRELOAD="$GUFO_TEST_BIN/slow_files.so" "$GUFO" hash --color=never large.gguf
+    has $'\033[?7l'
+    run -0 on_terminal env TERM=dumb LD_PRELOAD="$GUFO_TEST_BIN/slow_files.so" "$GUFO" hash large.gguf
+    lacks $'\033'
+}

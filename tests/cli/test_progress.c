@@ -12,6 +12,11 @@ size_t terminal_columns(int fd)
     return 80;
 }
 
+bool terminal_is_dumb(void)
+{
+    return false;
+}
+
 bool signals_stopped(void)
 {
     return false;

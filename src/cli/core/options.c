@@ -2,11 +2,11 @@
 #include "cli/core/options.h"
 
 #include "cli/core/stdout.h"
+#include "cli/core/terminal.h"
 
 #include "gufo/format.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *const color_words[] = {
@@ -85,10 +85,8 @@ const command_option options_shared[] = {
 static bool environment_allows_color(void)
 {
     const char *no_color = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
 
-    return (no_color == NULL || *no_color == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    return (no_color == NULL || *no_color == '\0') && !terminal_is_dumb();
 }
 
 bool options_color(const shared_options *shared)

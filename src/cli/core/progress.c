@@ -31,7 +31,8 @@ static double seconds_since(const struct timespec *then, const struct timespec *
 
 void progress_start(progress *p, bool quiet)
 {
-    *p = (progress){.shown = !quiet && isatty(STDERR_FILENO), .first = UINT64_MAX};
+    *p = (progress){.shown = !quiet && isatty(STDERR_FILENO) && !terminal_is_dumb(),
+                    .first = UINT64_MAX};
 }
 
 void progress_start_beside(progress *p, const shared_options *shared)

@@ -1,7 +1,8 @@
-/* The width of a terminal. */
+/* Terminals. */
 #include "cli/core/terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #define USUAL_COLUMNS 80 /* of a terminal that does not report its width */
@@ -19,4 +20,11 @@ size_t terminal_width(int fd)
     long given = wanted != NULL ? strtol(wanted, NULL, 10) : 0;
 
     return given > 0 ? (size_t)given : terminal_columns(fd);
+}
+
+bool terminal_is_dumb(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return terminal != NULL && strcmp(terminal, "dumb") == 0;
 }
