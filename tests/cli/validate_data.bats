@@ -99,6 +99,20 @@ m.gguf: invalid: 1 error"
     has "error G804 data-missing: the last 20 KB, with 2 tensors, are zeros: the download did not finish"
 }
 
+@test "validate --data: an adapter whose training has not begun is no fault" {
+    make_gguf m.gguf kv general.architecture string x tensor a.lora_a 0 64x64 16384 tensor b.lora_a 0 64x64 16384 \
+        tensor a.lora_b 0 64x64 16384 tensor b.lora_b 0 64x64 16384
+    size=$(stat -c %s m.gguf)
+    dd if=/dev/zero of=m.gguf bs=32768 seek=$((size - 32768)) oflag=seek_bytes count=1 conv=notrunc status=none
+    run -0 gufo validate --data m.gguf
+    lacks 'G804'
+    lacks 'G517'
+    # With zeros in A, too, the file is cut.
+    dd if=/dev/zero of=m.gguf bs=65536 seek=$((size - 65536)) oflag=seek_bytes count=1 conv=notrunc status=none
+    run -1 gufo validate --data m.gguf
+    has 'G804'
+}
+
 @test "validate --data: biases that are zero are no fault" {
     make_gguf m.gguf kv general.architecture string x tensor a 0 64x64 16384 tensor b 0 1024 4096 tensor c 0 1024 4096
     size=$(stat -c %s m.gguf)
