@@ -4,6 +4,9 @@
 
 #include "base/checked.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 gufo_str str_piece(const char **at, char separator)
 {
     gufo_str piece = {*at, 0};
@@ -76,6 +79,21 @@ bool str_number(gufo_str text, uint64_t *out)
             !checked_add(*out, (uint64_t)(text.data[i] - '0'), out))
             return false;
     return text.len > 0;
+}
+
+size_t str_group(uint64_t value, char out[STR_GROUPED])
+{
+    char digits[21];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    char *to = out;
+
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return (size_t)(to - out);
 }
 
 int str_compare_folded(gufo_str a, gufo_str b)

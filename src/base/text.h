@@ -87,6 +87,10 @@ static inline size_t str_digits(gufo_str text, size_t at)
 /* The number that a text is, in digits alone; false if 64 bits do not hold it. */
 bool str_number(gufo_str text, uint64_t *out);
 
+enum { STR_GROUPED = 27 };
+/* A number whose digits are in groups of three, for people: 1,235,814,400.  Returns its length. */
+size_t str_group(uint64_t value, char out[STR_GROUPED]);
+
 /* Order without regard to case, as strcmp gives it. */
 int str_compare_folded(gufo_str a, gufo_str b);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 #define CELL_ALIGNMENT 256 /* of a cache, in tokens */
 #define MOST_CONTEXT (UINT32_MAX / CELL_ALIGNMENT * CELL_ALIGNMENT)
@@ -32,10 +33,16 @@ static gufo_status check_limits(const gufo_estimate_options *o, const model_valu
         {"snapshots of state", o->n_rs_seq, INT32_MAX},
     };
 
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (limits[i].value > limits[i].limit)
-            return refuse(error, GUFO_E_ARGUMENT, "%" PRIu64 " %s are too many: at most %" PRIu64,
-                          limits[i].value, limits[i].name, limits[i].limit);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        char value[STR_GROUPED], limit[STR_GROUPED];
+
+        if (limits[i].value <= limits[i].limit)
+            continue;
+        (void)str_group(limits[i].value, value);
+        (void)str_group(limits[i].limit, limit);
+        return refuse(error, GUFO_E_ARGUMENT, "%s %s are too many: at most %s", value,
+                      limits[i].name, limit);
+    }
     return GUFO_OK;
 }
 

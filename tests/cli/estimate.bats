@@ -341,7 +341,7 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     make_llama 2 4294967041
     for option in --table --plot --json --host=1G; do
         run -2 --separate-stderr gufo estimate $option m.gguf
-        same_error 'gufo: m.gguf: 4294967041 tokens of context are too many: at most 4294967040'
+        same_error 'gufo: m.gguf: 4,294,967,041 tokens of context are too many: at most 4,294,967,040'
     done
     run -0 gufo estimate -c 4096 m.gguf
 }

@@ -715,6 +715,14 @@ tags:
     run gufo show --lenient --map b.gguf
     has '\u{1b}[31m'
     has '1 tensor more not shown'
+    # Empty layers: a few are rows, many share a line.
+    make_gguf d.gguf nopad tensor blk.0.a 0 8 32 tensor blk.4.a 0 8 32 tensor blk.1023.a 0 8 32
+    run -0 gufo show --map d.gguf
+    [ "${#lines[@]}" = 9 ]
+    has $'       4 F32\n  layers 5 to 1022: nothing\n     1023 F32'
+    make_gguf d.gguf nopad tensor blk.4.a 0 8 32
+    run -0 gufo show --map d.gguf
+    has $'  layers 0 to 3: nothing\n       4 F32'
     # A model without tensors.
     make_gguf c.gguf kv general.architecture string llama
     run -0 gufo show --map c.gguf

@@ -58,12 +58,12 @@ static void test_known_lines(void **state)
         {79, 0, 7 * GB, 0, "  0 % [                              ]  0 bytes of 7.00 GB"},
         {79, 0, 0, 0, "100 % [##############################]  0 bytes of 0 bytes"},
         {79, GB, GB, 1,
-         "100 % [#############################]  1.00 GB of 1.00 GB  1 bytes/s  0:00 left"},
+         "100 % [##############################]  1.00 GB of 1.00 GB  1 byte/s  0:00 left"},
         {79, 1, 7300 * GB, 1e6 * (double)MB,
-         "  0 % [                             ]  1 bytes of 7.30 TB  1.00 TB/s  0:07 left"},
+         "  0 % [                              ]  1 byte of 7.30 TB  1.00 TB/s  0:07 left"},
         {99, 1, GB, 20000,
-         "  0 % [                              ]  1 bytes of 1.00 GB  20.0 KB/s  13:53:19 left"},
-        {79, 1, GB, 0.001, "  0 % [                              ]  1 bytes of 1.00 GB"},
+         "  0 % [                              ]  1 byte of 1.00 GB  20.0 KB/s  13:53:19 left"},
+        {79, 1, GB, 0.001, "  0 % [                              ]  1 byte of 1.00 GB"},
     };
 
     (void)state;

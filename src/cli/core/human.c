@@ -1,62 +1,56 @@
 /* Numbers for people. */
 #include "cli/core/human.h"
 
-#include "cli/core/number.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 human_text human_grouped(uint64_t value)
 {
-    char digits[NUMBER_SIZE];
-    size_t len = number_u64(digits, value);
     human_text h;
-    char *to = h.text;
 
-    for (size_t i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
+    (void)str_group(value, h.text);
     return h;
 }
 
-/* Divides by `step` until the number is below it, and gives it the unit of that.  `half` is half of
- * the last digit that is shown: 999.6 K would round up to 1000 K, and is 1.00 M instead. */
+/* Divides by `step` until the number is below it, and gives it the unit of that; the first unit is that
+ * of 1.  `half` is half of the last digit that is shown: 999.6 K would round up to 1000 K, and is 1.00 M
+ * instead. */
 static human_text in_units(uint64_t value, double step, double half, const char *const *units)
 {
     double scaled = (double)value;
     human_text h;
-    size_t unit = 0;
+    size_t first = value != 1, unit = first;
     int decimals = 1;
 
     for (; scaled >= step - half && units[unit + 1] != NULL; unit++)
         scaled /= step;
     if (step == 1000) /* three digits that count */
         decimals = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
-    snprintf(h.text, sizeof h.text, "%.*f%s", unit == 0 ? 0 : decimals, scaled, units[unit]);
+    snprintf(h.text, sizeof h.text, "%.*f%s", unit == first ? 0 : decimals, scaled, units[unit]);
     return h;
 }
 
 human_text human_count(uint64_t value)
 {
-    static const char *const units[] = {"", " K", " M", " B", " T", " Q", NULL};
+    static const char *const units[] = {"", "", " K", " M", " B", " T", " Q", NULL};
 
     return in_units(value, 1000, 0.5, units);
 }
 
 human_text human_memory(uint64_t value)
 {
-    static const char *const units[] = {" bytes", " KiB", " MiB", " GiB",
-                                        " TiB",   " PiB", " EiB", NULL};
+    static const char *const units[] = {" byte", " bytes", " KiB", " MiB", " GiB",
+                                        " TiB",  " PiB",   " EiB", NULL};
 
     return in_units(value, 1024, 0.05, units);
 }
 
 human_text human_file_size(uint64_t value)
 {
-    static const char *const units[] = {" bytes", " KB", " MB", " GB", " TB", " PB", " EB", NULL};
+    static const char *const units[] = {" byte", " bytes", " KB", " MB", " GB",
+                                        " TB",   " PB",    " EB", NULL};
 
     return in_units(value, 1000, 0.5, units);
 }

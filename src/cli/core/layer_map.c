@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_COLUMNS = 80, LABEL = 9, GAP = 1, SAMPLE = 10, BELOW = 3 };
+enum { USUAL_COLUMNS = 80, LABEL = 9, GAP = 1, SAMPLE = 10, BELOW = 3, FOLDED = 4 };
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
@@ -277,6 +277,40 @@ static void put_legend(const heat *h, const char *what)
     putchar('\n');
 }
 
+static void put_layer(const layer_map *m, const heat *h, const layout *l, uint64_t layer)
+{
+    printf("%s%*" PRIu64 " ", layer == 0 ? "layer" : "     ", LABEL - 6, layer);
+    for (size_t i = 0; i < m->role_count; i++) {
+        text_pad(stdout, i > 0 ? GAP : 0);
+        put_cell(h, cell_at(m, layer, i), l->width, l->has_texts);
+    }
+    putchar('\n');
+}
+
+/* The first layer from `layer` on that has a tensor; the last one has. */
+static uint64_t next_used(const layer_map *m, uint64_t layer)
+{
+    for (; layer < m->layer_count; layer++)
+        for (size_t i = 0; i < m->role_count; i++)
+            if (cell_at(m, layer, i)->there)
+                return layer;
+    return layer;
+}
+
+/* A stranger's file may have tensors of layer 1023 alone: many empty layers share a line. */
+static void put_layers(const layer_map *m, const heat *h, const layout *l)
+{
+    for (uint64_t layer = 0; layer < m->layer_count && !stdout_broken();) {
+        uint64_t used = next_used(m, layer);
+
+        if (used - layer >= FOLDED) {
+            line_put("  layers %" PRIu64 " to %" PRIu64 ": nothing", layer, used - 1);
+            layer = used;
+        }
+        put_layer(m, h, l, layer++);
+    }
+}
+
 void layer_map_put(const layer_map *m, bool color, const char *what)
 {
     const layout l = layout_of(m);
@@ -284,14 +318,7 @@ void layer_map_put(const layer_map *m, bool color, const char *what)
 
     if (m->layer_count > 0)
         put_heads(m, &l);
-    for (uint64_t layer = 0; layer < m->layer_count && !stdout_broken(); layer++) {
-        printf("%s%*" PRIu64 " ", layer == 0 ? "layer" : "     ", LABEL - 6, layer);
-        for (size_t i = 0; i < m->role_count; i++) {
-            text_pad(stdout, i > 0 ? GAP : 0);
-            put_cell(&h, cell_at(m, layer, i), l.width, l.has_texts);
-        }
-        putchar('\n');
-    }
+    put_layers(m, &h, &l);
     if (!l.has_names && m->role_count > 0)
         put_letters(m);
     put_others(m);

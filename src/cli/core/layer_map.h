@@ -3,6 +3,7 @@
  *               attn_norm  attn_q  attn_k  ffn_down
  *     layer  0  F32        Q4_K    Q6_K    Q6_K        with colours from cold to hot
  *            1  F32        Q4_K    Q6_K    Q4_K
+ *       layers 2 to 30: nothing
  *     token_embd Q4_K, output Q6_K
  *
  * Where names or texts have no room, letters and shades take their places. */

@@ -280,8 +280,8 @@ static bool goes_on(gufo_str text, size_t len)
 /* Whether a space is between a number and its unit: 12 %, 512 bytes, 7.5 GB, 1.24 B. */
 static bool joins_unit(gufo_str text, size_t space)
 {
-    static const char *const units[] = {"%",  "bytes", "K",  "M",   "B",   "T",   "KB",
-                                        "MB", "GB",    "TB", "KiB", "MiB", "GiB", "TiB"};
+    static const char *const units[] = {"%",  "byte", "bytes", "K",   "M",   "B",   "T",  "KB",
+                                        "MB", "GB",   "TB",    "KiB", "MiB", "GiB", "TiB"};
     gufo_str unit = str_from(text, space + 1);
     size_t len = 0;
 

@@ -124,7 +124,7 @@ void facts_put_templates(FILE *out, const overview *o)
     uint64_t position = 0;
 
     if (gufo_key_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
-        fprintf(out, "yes (%s bytes)", human_grouped(template.len).text);
+        fprintf(out, "yes (%s)", human_counted(template.len, "byte", "bytes").text);
         before = ", ";
     }
     for (size_t i = 0; i < LIST_ITEMS && overview_next_template(o->model, &position, &name); i++) {

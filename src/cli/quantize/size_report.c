@@ -67,7 +67,7 @@ static void begin_line(line *l, const char *head)
 /* "5,800,000,000 bytes (5.80 GB)" */
 static void put_bytes(FILE *out, uint64_t bytes)
 {
-    fprintf(out, "%s bytes", human_grouped(bytes).text);
+    fputs(human_counted(bytes, "byte", "bytes").text, out);
     if (bytes >= 1000)
         fprintf(out, " (%s)", human_file_size(bytes).text);
 }
@@ -119,7 +119,7 @@ static void print_loss(const gufo_size_result *result)
         else
             fprintf(l.out, "; %s loses nothing", result->mixture->name);
         if (apart > 0)
-            fprintf(l.out, ", which is %s bytes %s", human_grouped(apart).text,
+            fprintf(l.out, ", which is %s %s", human_counted(apart, "byte", "bytes").text,
                     is_smaller ? "smaller" : "larger");
         else
             fputs(", which is as large", l.out);

@@ -112,11 +112,12 @@ static void put_counts(const vocab_report *r)
     else
         put_value("unreachable", "none");
     if (r->options->text != NULL && r->text_tokens > 0)
-        put_value("text", "%s bytes, %s: %.2f bytes per token", human_grouped(r->text_bytes).text,
+        put_value("text", "%s, %s: %.2f bytes per token",
+                  human_counted(r->text_bytes, "byte", "bytes").text,
                   human_counted(r->text_tokens, "token", "tokens").text,
                   (double)r->text_bytes / (double)r->text_tokens);
     else if (r->options->text != NULL)
-        put_value("text", "%s bytes, no tokens", human_grouped(r->text_bytes).text);
+        put_value("text", "%s, no tokens", human_counted(r->text_bytes, "byte", "bytes").text);
     if (r->facts.original != NULL)
         put_value("original", "%s", r->facts.original);
 }
