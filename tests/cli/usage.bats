@@ -159,6 +159,17 @@ make_near() {
 2~gufo set model.gguf~unknown command 'set'; 'gufo edit --set KEY=VALUE FILE'
 2~gufo merge-lora base.gguf lora.gguf~unknown command 'merge-lora'; 'gufo lora merge BASE ADAPTER -o OUT' merges
 2~gufo serve model.gguf~unknown command 'serve'; gufo does not run models; 'gufo estimate FILE' prints
+2~gufo meta model.gguf~unknown command 'meta'; 'gufo show FILE'
+2~gufo best model.gguf~unknown command 'best' (see gufo --help)
+2~gufo sl~unknown command 'sl'; did you mean 'ls'?
+2~gufo quant model.gguf Q8_0~unknown command 'quant'; 'gufo quantize FILE TYPE'
+2~gufo gguf-dump model.gguf~unknown command 'gguf-dump'; 'gufo show -v FILE'
+2~gufo gguf_dump.py model.gguf~unknown command 'gguf_dump.py'; 'gufo show -v FILE'
+2~gufo convert_hf_to_gguf.py dir~unknown command 'convert_hf_to_gguf.py'; 'gufo convert DIR'
+2~gufo types~unknown command 'types'; 'gufo list types'
+2~gufo keys~unknown command 'keys'; 'gufo list keys'
+2~gufo rules~unknown command 'rules'; 'gufo list rules'
+2~gufo md5 model.gguf~unknown command 'md5'; 'gufo hash FILE'
 2~gufo size model.gguf~unknown command 'size'; 'gufo show FILE'
 2~gufo version~unknown command 'version'; 'gufo --version'
 0~gufo -V~gufo 0.
@@ -186,6 +197,8 @@ make_near() {
 3~gufo show short/a~(did you mean short/a.gguf?)
 3~gufo show short/A.gguf~(did you mean short/a.gguf?)
 3~gufo show short/a.bin~(did you mean short/a.gguf?)
+3~gufo show ""~gufo: a FILE has an empty name
+3~gufo ls ""~gufo: '': 
 3~gufo show xyz.gguf~xyz.gguf: cannot open: No such file or directory
 0~gufo template chat.gguf list.json~<user>hi
 0~gufo template chat.gguf <list.json~<user>hi
@@ -194,9 +207,19 @@ make_near() {
 0~gufo template --ids chat.gguf list.json~1
 3~gufo template chat.gguf shape.json~shape.json: 
 3~gufo template chat.gguf member.json~member.json: 
+2~gufo template chat.gguf '[{"role": "user", "content": "hi"}]'~JSON comes from a file, or from standard input as -: echo * | gufo template FILE - (see
+2~gufo template chat.gguf --messages ' {"messages": []}'~JSON comes from a file
+2~gufo template chat.gguf list.json --tools "[$(printf '%0600d' 1)]"~JSON comes from a file
+0~cp list.json '[1]'; gufo template chat.gguf '[1]'~<user>hi
 0~gufo tokenize model.gguf p.txt~p.txt: warning: the name of the file is tokenized as text; -f p.txt reads the file
 0~gufo tokenize model.gguf hello~"h"
 0~gufo verify model.gguf SUM~model.gguf: all bytes match
+0~gufo verify model.gguf sha256:SUM~model.gguf: all bytes match
+0~gufo verify model.gguf SHA256:SUM~model.gguf: all bytes match
+2~gufo verify model.gguf d41d8cd98f00b204e9800998ecf8427e~'d41d8cd98f00b204e9800998ecf8427e' is not a hash that gufo makes, nor a file; hashes are xxh64 with 16, sha1 with 40, sha256 with 64, blake2b with 128 hex digits
+2~gufo verify model.gguf md5:d41d8cd98f00b204e9800998ecf8427e~'md5:d41d8cd98f00b204e9800998ecf8427e' is not a hash
+2~gufo verify model.gguf sha1:SUM~is not a hash that gufo makes
+3~gufo verify model.gguf d41d8cd98f00~d41d8cd98f00: No such file
 1~gufo verify model.gguf 0000000000000000000000000000000000000000000000000000000000000000~model.gguf: *differ
 0~gufo verify model.gguf~model.gguf: *same
 2~gufo verify chat.gguf~no MANIFEST is given, and chat.gguf.manifest does not exist

@@ -202,6 +202,10 @@ static gufo_model *open_model(const char *path, uint32_t open_flags)
     gufo_error error;
     gufo_model *model;
 
+    if (path[0] == '\0') {
+        report_message(NULL, "a FILE has an empty name");
+        return NULL;
+    }
     signals_reading(path);
     model = open_file(path, open_flags, &error);
     if (model == NULL) {

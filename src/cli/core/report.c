@@ -47,7 +47,7 @@ static FILE *begin_line(text_stream *s, const char *path, const char *color)
     else
         fputs("gufo: ", stderr);
     if (path != NULL) {
-        text_put(out, gufo_str_of(path), TEXT_PLAIN);
+        text_put(out, gufo_str_of(path[0] != '\0' ? path : "''"), TEXT_PLAIN);
         fputs(": ", out);
     }
     return out;

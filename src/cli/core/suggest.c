@@ -8,8 +8,8 @@
 
 suggestion suggest_start(gufo_str word)
 {
-    /* A word is not similar if half of its letters differ. */
-    return (suggestion){.word = word, .best = word.len / 2 + 1};
+    /* About a third of the letters may differ: with half of them "best" would be near "get". */
+    return (suggestion){.word = word, .best = (word.len + 1) / 3 + 1};
 }
 
 /* Names of a folder come in any order. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -82,14 +83,25 @@ static bool read_time(const char *text, int64_t *out)
     return true;
 }
 
+/* Whether JSON is given in place of the name of a file. */
+static bool is_inline(const char *path)
+{
+    path += strspn(path, " \t\r\n");
+    return (*path == '[' || *path == '{') && access(path, F_OK) != 0;
+}
+
 static int check_arguments(templating *t)
 {
     const template_options *o = t->options;
     int streams = path_is_standard(t->path);
     const char *const files[] = {o->context, template_messages_path(t), o->tools};
 
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] != NULL && is_inline(files[i]))
+            return report_usage("JSON comes from a file, or from standard input as -: "
+                                "echo '[...]' | gufo template FILE -");
         streams += files[i] != NULL && path_is_standard(files[i]);
+    }
     if (o->messages != NULL && o->base.shared->arg_count > 1)
         return report_usage("MESSAGES and --messages exclude each other");
     if (streams > 1)

@@ -309,18 +309,51 @@ static int verify_beside(const char *path, const verify_options *options)
 
 /* ---- a hash in place of a manifest ----------------------------------------------------------- */
 
-/* Whether the text is hex digits, as many as a hash has, and no file. */
+enum { LEAST_DIGITS = 16 }; /* of the shortest hash */
+
+/* The digits of "sha256:HEX", as registries of containers write it, or of HEX alone. */
+static gufo_str hash_digits(const char *text)
+{
+    const char *colon = strchr(text, ':');
+
+    return gufo_str_of(colon != NULL ? colon + 1 : text);
+}
+
+/* Whether the text is meant as a hash: enough hex digits, and no file. */
 static bool is_hash(const char *text)
 {
-    const gufo_digest_kind *kind;
-    size_t len = strlen(text);
+    gufo_str digits = hash_digits(text);
 
-    if (str_span(gufo_str_of(text), 0, is_hex) < len || path_exists(text))
-        return false;
+    return digits.len >= LEAST_DIGITS && str_span(digits, 0, is_hex) == digits.len &&
+           !path_exists(text);
+}
+
+/* Whether there is such a hash of whole files: as many digits, and the name, if the text has one. */
+static bool is_known_hash(const char *text)
+{
+    gufo_str digits = hash_digits(text), name = {text, (size_t)(digits.data - text)};
+    const gufo_digest_kind *kind;
+
+    name.len -= name.len > 0; /* the colon */
     for (int i = 0; (kind = gufo_digest_kind_of((gufo_digest_algorithm)i)) != NULL; i++)
-        if (!kind->file_only && len == 2 * kind->size)
+        if (!kind->file_only && digits.len == 2 * kind->size &&
+            (name.len == 0 || str_same_folded(name, gufo_str_of(kind->name))))
             return true;
     return false;
+}
+
+static int report_unknown_hash(const char *text)
+{
+    const gufo_digest_kind *kind;
+    char kinds[128] = "";
+    size_t len = 0;
+
+    for (int i = 0; (kind = gufo_digest_kind_of((gufo_digest_algorithm)i)) != NULL; i++)
+        if (!kind->file_only && len < sizeof kinds)
+            len += (size_t)snprintf(kinds + len, sizeof kinds - len, "%s%s with %zu",
+                                    len > 0 ? ", " : "", kind->name, 2 * kind->size);
+    return report_usage("'%s' is not a hash that gufo makes, nor a file; hashes are %s hex digits",
+                        text, kinds);
 }
 
 /* It is that of the file alone, as sha256sum says it of standard input: without a name. */
@@ -332,8 +365,10 @@ static int verify_hash(const char *path, const char *hash, const verify_options 
 
     if (options->key != NULL)
         return report_usage("--key needs a signed MANIFEST, not a hash");
+    if (!is_known_hash(hash))
+        return report_unknown_hash(hash);
     alone.input.single = true;
-    snprintf(line, sizeof line, "%s  -\n", hash);
+    snprintf(line, sizeof line, "%s  -\n", hash_digits(hash).data);
     return verify_text(&w, path, gufo_str_of(line));
 }
 
@@ -383,7 +418,8 @@ const command_line command_verify = {
            "manifest alone covers all files that it names, relative to the working folder.  For "
            "a model it may be left out, and is then FILE.manifest; with --key, a FILE that is not "
            "a model is the signed file itself.  HASH is that of all bytes of FILE, such as its "
-           "SHA-256 in hex.  Exit status 1 means that something differs, is missing or new, "
+           "SHA-256 in hex, with or without sha256: in front.  Exit status 1 means that something "
+           "differs, is missing or new, "
            "or that the signature is not good.",
     .examples = {{"gufo verify model.gguf model.manifest", "Names each tensor that differs."},
                  {"gufo verify SHA256SUMS", "Checks all files that sha256sum listed."},
