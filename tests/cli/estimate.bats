@@ -56,7 +56,7 @@ field() {
     make_llama
     run -0 gufo estimate --json --host 5000K -ub 64 m.gguf
     [[ "$(field n_ctx)" = 7??? ]]
-    has '"fit":{"context_shortage":{"n_ctx":8192,"n_gpu_layers":3,"n_cpu_moe":0,"device":"CPU","missing_bytes":'
+    has '"fit":{"fits":true,"context_shortage":{"n_ctx":8192,"n_gpu_layers":3,"n_cpu_moe":0,"device":"CPU","missing_bytes":'
     has '"limit_bytes":5120000,"left_bytes":'
     has '"compute_bytes":{"exact":false,"margin":'
     has '"context_bytes":{"exact":true}'
@@ -122,7 +122,7 @@ memory='MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable: 12582912 kB'
     same_list '  llama-server -m m.gguf -c 8192 -np 1' "${lines[1]}"
     same_list '  this machine: CPU 12.0 GiB free of 16.0 GiB; 1.0 GiB and 5 % of each stay free' "${lines[2]}"
     run -0 here --json m.gguf
-    has '"machine":{"total_bytes":17179869184,"available_bytes":12884901888,"limited":false,"devices":[]}'
+    has '"machine":{"total_bytes":17179869184,"available_bytes":12884901888,"limited":false,"devices":[],"not_counted":null}'
     [ "$(field limit_bytes)" = $((12884901888 - 1073741824 - 17179869184 / 20)) ]
     # With options it is asked for.
     run -0 here -c 4096 m.gguf
@@ -138,6 +138,19 @@ memory='MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable: 12582912 kB'
     has '12.0 GiB of each stay free'
     run -1 here --reserve 12281M m.gguf
     has '  it would fit with -c '
+    # Programs get the answer, too, and what to change.
+    run -1 --separate-stderr here --json --reserve 12281M m.gguf
+    same_error ''
+    has '"fit":{"fits":false,"change":{"n_ctx":'
+    has ',"type_k":"Q8_0","type_v":"Q8_0"},"target_size":null,"context_shortage":{"n_ctx":4096,'
+    run -1 here --json --reserve 12281M -ctk f16 m.gguf
+    has ',"type_k":"F16","type_v":"F16"},'
+    run -1 --separate-stderr gufo estimate --json --fit 2M -ngl 3 -c 4096 -ub 64 m.gguf
+    has '"fit":{"fits":false,"change":{"n_ctx":4096,"type_k":"Q8_0","type_v":"Q8_0"},'
+    run -1 gufo estimate --json --host 1000B -c 512 m.gguf
+    has '"fit":{"fits":false,"change":null,'
+    run -0 gufo estimate --json --host 1G m.gguf
+    has '"fit":{"fits":true,"context_shortage":null,'
     # Names are safe for a shell.
     mv m.gguf "my model's.gguf"
     run -0 here "my model's.gguf"
@@ -175,8 +188,16 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     smi 'echo "NVIDIA RTX, 24 GB, 24576, 20480"; echo "NVIDIA B, 8192, 8000"; echo "NVIDIA GB10, [N/A], [N/A]"; echo 1'
     run -0 here m.gguf
     has 'DEV0 (NVIDIA RTX, 24 GB) 20.0 GiB free of 24.0 GiB, DEV1 (NVIDIA B) 7.8 GiB free of 8.0 GiB; '
+    has '  not counted: NVIDIA GB10, of which nvidia-smi reports no memory: it may be that of the CPU; --fit 24G states it'
     has '  llama-server -m m.gguf -c 8192 -ngl all -ts '
     has 'all 8,192 tokens of context, all layers on devices'
+    run -0 here --json m.gguf
+    has '"not_counted":"NVIDIA GB10"}'
+    # Alone; of two that are alike, both are named.
+    smi 'echo "NVIDIA GB10, [N/A], [N/A]"; echo "NVIDIA, X, [Unknown Error], 12"; echo "x, y, z"'
+    run -0 here m.gguf
+    lacks DEV0
+    has '  not counted: NVIDIA GB10, NVIDIA, X, of which nvidia-smi reports no memory'
     # A driver that fails, or prints without end, and one with a message for the terminal; test_machine has one that
     # hangs.
     smi 'echo "A, 24576, 20480"; exit 1'
@@ -206,6 +227,10 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     run -0 --separate-stderr here --here m.gguf
     same_error 'gufo: warning: this machine does not report its memory; --host 64G states it'
     run -0 --separate-stderr here m.gguf
+    same_error 'gufo: warning: this machine does not report its memory; --host 64G states it'
+    run -0 --separate-stderr here -q m.gguf
+    same_error ''
+    run -0 --separate-stderr here --no-mmap m.gguf
     same_error ''
 }
 
@@ -410,13 +435,17 @@ models/b.gguf: yes, with 7,168 of 8,192 tokens of context'
     all=$output
     run -0 gufo estimate --json --fit 1500K -ub 64 m.gguf
     all+=$'\n'$output
+    run -1 gufo estimate --json --host 5M -ub 64 -c 16384 m.gguf
+    all+=$'\n'$output
+    run -1 gufo estimate --json --host 1000B m.gguf
+    all+=$'\n'$output
     machine proc/meminfo="$memory"
     smi 'echo "A, 24576, 20480"'
     run -0 here --json m.gguf
     all+=$'\n'$output
     run -0 gufo estimate --table --json -fa off m.gguf
     run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo estimate' <<<"$all"$'\n'"$output"
-    same '4 lines agree'
+    same '6 lines agree'
 }
 
 @test "estimate: an adapter alone" {

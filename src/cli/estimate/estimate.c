@@ -126,6 +126,7 @@ static const command_hint hints[] = {
 
 static int write_one(const estimate_work *w)
 {
+    const bool is_json = w->options->base.shared->json;
     estimate_values *v = w->values;
     gufo_error error;
     gufo_estimate e;
@@ -138,11 +139,15 @@ static int write_one(const estimate_work *w)
         v->has_limits = false;
         status = gufo_estimator_run(w->estimator, &v->run, &e, &error);
     }
-    if (status == GUFO_E_LIMIT)
+    if (status == GUFO_E_LIMIT && !is_json)
         return estimate_write_no(w, &e);
+    if (status == GUFO_E_LIMIT) {
+        estimate_write_json_no(w, &e);
+        return CODE_NO;
+    }
     if (status != GUFO_OK)
         return estimate_report_failure(w, &error);
-    (w->options->base.shared->json ? estimate_write_json : estimate_write_text)(w, &e);
+    (is_json ? estimate_write_json : estimate_write_text)(w, &e);
     return CODE_OK;
 }
 

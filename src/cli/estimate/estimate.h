@@ -121,12 +121,25 @@ void estimate_close_draft(estimate_draft *draft);
 gufo_status estimate_run_draft(const estimate_work *w, gufo_estimate *out, gufo_error *error);
 
 void estimate_write_json(const estimate_work *w, const gufo_estimate *e);
+/* The same where nothing fits: of what lacks least, and what to change. */
+void estimate_write_json_no(const estimate_work *w, const gufo_estimate *e);
 void estimate_write_text(const estimate_work *w, const gufo_estimate *e);
 
 /* "yes, with ...", the command that runs the model, the limits, and why no more fits. */
 void estimate_write_fit(const estimate_work *w, const gufo_estimate *e);
 /* "no", and what to change; returns CODE_NO. */
 int estimate_write_no(const estimate_work *w, const gufo_estimate *e);
+
+/* With which a model fits that else does not: less context, a cache of Q8_0. */
+typedef struct estimate_change {
+    uint64_t n_ctx;
+    bool small_cache;
+} estimate_change;
+
+/* The least change that helps and that the user's own choices leave open; false if there is none. */
+bool estimate_find_change(const estimate_work *w, estimate_change *out);
+/* Bytes of a file of smaller types that fits; 0: none would. */
+uint64_t estimate_smaller_size(const estimate_work *w, const gufo_estimate *e);
 
 /* Return CODE_OK, or another code after a report. */
 int estimate_write_table(const estimate_work *w);

@@ -191,7 +191,9 @@ static void write_here(const estimate_work *w)
     line_begin(&l);
     fputs("  not counted: ", l.out);
     text_put(l.out, gufo_str_of(m->unknown), TEXT_PLAIN);
-    fputs(", whose memory nvidia-smi would report; --fit 24G states it", l.out);
+    fprintf(l.out, ", %s; --fit 24G states it",
+            m->is_asked ? "of which nvidia-smi reports no memory: it may be that of the CPU"
+                        : "whose memory nvidia-smi would report");
     line_end(&l);
 }
 
@@ -314,19 +316,35 @@ static bool fits_with(const estimate_work *w, const change *c, gufo_estimate *e)
     return gufo_estimator_fit(w->estimator, &limits, &run, e, NULL) == GUFO_OK;
 }
 
-/* A file that lacks nothing, by its size: in units of files, rounded down. */
-static void write_size(const estimate_work *w, const gufo_estimate *e)
+bool estimate_find_change(const estimate_work *w, estimate_change *out)
+{
+    gufo_estimate e;
+
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (fits_with(w, &changes[i], &e)) {
+            *out = (estimate_change){e.n_ctx, changes[i].small_cache};
+            return true;
+        }
+    return false;
+}
+
+/* Of a file that lacks nothing. */
+uint64_t estimate_smaller_size(const estimate_work *w, const gufo_estimate *e)
 {
     uint64_t weights = 0, missing = e->context_shortage.missing_bytes, size;
-    bool is_large;
-    line l;
 
     for (uint32_t d = 0; d < e->device_count; d++)
         weights = capped_add(weights, e->devices[d].model_bytes);
     size = weights - smaller(missing, weights);
-    if (size < weights / LEAST_PART || !input_is_gguf(w->in->path))
-        return;
-    is_large = size >= UINT64_C(1000000000);
+    return size < weights / LEAST_PART || !input_is_gguf(w->in->path) ? 0 : size;
+}
+
+/* In units of files, rounded down. */
+static void write_size(const estimate_work *w, uint64_t size)
+{
+    bool is_large = size >= UINT64_C(1000000000);
+    line l;
+
     line_begin(&l);
     fputs("  a smaller type would fit: gufo quantize", l.out);
     shell_put_file(l.out, w->in->path);
@@ -336,13 +354,24 @@ static void write_size(const estimate_work *w, const gufo_estimate *e)
     line_end(&l);
 }
 
+static void write_change(const estimate_work *w, const gufo_estimate *e)
+{
+    uint64_t size = estimate_smaller_size(w, e);
+    estimate_change found;
+
+    if (estimate_find_change(w, &found))
+        line_put("  it would fit with -c %" PRIu64 "%s", found.n_ctx,
+                 found.small_cache ? " -ctk q8_0 -ctv q8_0" : "");
+    else if (size > 0)
+        write_size(w, size);
+}
+
 int estimate_write_no(const estimate_work *w, const gufo_estimate *e)
 {
     const gufo_estimate_shortage *s = &e->context_shortage;
-    gufo_estimate other;
     line l;
 
-    if (!w->values->is_here || w->options->base.shared->json)
+    if (!w->values->is_here)
         return report_as(CODE_NO, w->in->path,
                          "nothing fits: with %s tokens of context, %s more is needed on %s",
                          human_grouped(s->n_ctx).text, human_memory(s->missing_bytes).text,
@@ -353,16 +382,9 @@ int estimate_write_no(const estimate_work *w, const gufo_estimate *e)
             human_grouped(s->n_ctx).text, human_memory(s->missing_bytes).text,
             estimate_name_of(s->device).text);
     end_answer(&l);
-    if (w->is_brief)
-        return CODE_NO;
-    write_here(w);
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        if (!fits_with(w, &changes[i], &other))
-            continue;
-        line_put("  it would fit with -c %" PRIu64 "%s", other.n_ctx,
-                 changes[i].small_cache ? " -ctk q8_0 -ctv q8_0" : "");
-        return CODE_NO;
+    if (!w->is_brief) {
+        write_here(w);
+        write_change(w, e);
     }
-    write_size(w, e);
     return CODE_NO;
 }

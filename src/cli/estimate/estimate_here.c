@@ -37,7 +37,7 @@ void estimate_look_here(const estimate_options *o, estimate_values *v)
     v->is_here = true;
     machine_look(root != NULL ? root : "", m);
     v->has_limits = m->total > 0 || m->device_count > 0;
-    if (!v->has_limits && (o->here || o->reserve > 0))
+    if (!v->has_limits)
         report_warning(NULL, "this machine does not report its memory; --host 64G states it");
     v->run.n_devices = m->device_count;
     if (m->total > 0)

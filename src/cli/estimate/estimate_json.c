@@ -82,9 +82,36 @@ static void write_shortage(json_writer *j, const char *key, const gufo_estimate_
     json_end_object(j);
 }
 
-static void write_fit(json_writer *j, const gufo_estimate *e)
+static const char *type_name(const gufo_element_type *type, bool is_small)
+{
+    return is_small ? "Q8_0" : type != NULL ? type->name : "F16";
+}
+
+/* What to change where nothing fits; null in place of what would not help. */
+static void write_changes(json_writer *j, const estimate_work *w, const gufo_estimate *e)
+{
+    const gufo_estimate_options *run = &w->values->run;
+    uint64_t size = estimate_smaller_size(w, e);
+    estimate_change change;
+
+    if (estimate_find_change(w, &change)) {
+        json_begin_object(j, "change");
+        json_write_u64(j, "n_ctx", change.n_ctx);
+        json_write_text(j, "type_k", type_name(run->type_k, change.small_cache));
+        json_write_text(j, "type_v", type_name(run->type_v, change.small_cache));
+        json_end_object(j);
+    } else {
+        json_write_null(j, "change");
+    }
+    json_write_known(j, "target_size", size > 0, size);
+}
+
+static void write_fit(json_writer *j, const estimate_work *w, const gufo_estimate *e, bool fits)
 {
     json_begin_object(j, "fit");
+    json_write_bool(j, "fits", fits);
+    if (!fits)
+        write_changes(j, w, e);
     write_shortage(j, "context_shortage", &e->context_shortage);
     write_shortage(j, "layers_shortage", &e->layers_shortage);
     json_begin_array(j, "tensor_split");
@@ -155,10 +182,14 @@ static void write_machine(json_writer *j, const machine *m)
         json_end_object(j);
     }
     json_end_array(j);
+    if (m->unknown[0] != '\0')
+        json_write_text(j, "not_counted", m->unknown);
+    else
+        json_write_null(j, "not_counted");
     json_end_object(j);
 }
 
-void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
+static void write_all(const estimate_work *w, const gufo_estimate *e, bool fits)
 {
     const estimate_values *v = w->values;
     json_writer j = json_begin_document(w->in->path);
@@ -175,8 +206,18 @@ void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
     if (v->is_here)
         write_machine(&j, &v->here);
     if (v->has_limits)
-        write_fit(&j, e);
+        write_fit(&j, w, e, fits);
     write_devices(&j, v, e);
     write_draft(&j, w);
     json_end_document(&j);
+}
+
+void estimate_write_json(const estimate_work *w, const gufo_estimate *e)
+{
+    write_all(w, e, true);
+}
+
+void estimate_write_json_no(const estimate_work *w, const gufo_estimate *e)
+{
+    write_all(w, e, false);
 }

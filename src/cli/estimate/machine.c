@@ -149,25 +149,51 @@ static void add_device(machine *m, const char *name, size_t len, uint64_t total,
     m->device_count++;
 }
 
-/* "NVIDIA H200, 143771, 143000": names may have commas, MiB have not. */
+static void add_unknown(machine *m, const char *name, size_t len)
+{
+    size_t used = strlen(m->unknown);
+
+    snprintf(m->unknown + used, sizeof m->unknown - used, "%s%.*s", used > 0 ? ", " : "",
+             (int)smaller(len, sizeof m->unknown), name);
+}
+
+/* Reads MiB; false if they are something else. */
+static bool read_mebibytes(const char *digits, const char *end, uint64_t *out)
+{
+    if (!number_read(&digits, out) || digits != end || *out > UINT64_MAX >> 20)
+        return false;
+    *out <<= 20;
+    return true;
+}
+
+/* "NVIDIA H200, 143771, 143000": names may have commas, MiB have not.  "[N/A]" in place of MiB is a
+ * device without memory of its own, or one whose driver cannot say. */
 static void add_line(machine *m, gufo_str line)
 {
     const char *names = line.data, *end = line.data + line.len;
-    uint64_t numbers[2];
+    bool is_known = true;
+    uint64_t sizes[2];
 
     for (size_t i = 2; i-- > 0;) {
-        const char *comma = end, *digits;
+        const char *comma = end, *field;
 
         while (comma > names && *(comma - 1) != ',')
             comma--;
         if (comma == names)
             return;
-        digits = comma + (*comma == ' ');
-        if (!number_read(&digits, &numbers[i]) || digits != end || numbers[i] > UINT64_MAX >> 20)
+        field = comma + (*comma == ' ');
+        if (*field == '[')
+            is_known = false;
+        else if (!read_mebibytes(field, end, &sizes[i]))
             return;
         end = comma - 1;
     }
-    add_device(m, names, (size_t)(end - names), numbers[0] << 20, numbers[1] << 20);
+    if (is_known) {
+        add_device(m, names, (size_t)(end - names), sizes[0], sizes[1]);
+    } else {
+        m->is_asked = true;
+        add_unknown(m, names, (size_t)(end - names));
+    }
 }
 
 static void ask_nvidia(machine *m)
@@ -221,7 +247,7 @@ static void name_unknown(machine *m, const char *root)
         if (model == NULL)
             continue;
         model += strlen("Model:") + strspn(model + strlen("Model:"), " \t");
-        snprintf(m->unknown, sizeof m->unknown, "%.*s", (int)strcspn(model, "\n"), model);
+        add_unknown(m, model, strcspn(model, "\n"));
     }
     if (gpus != NULL)
         closedir(gpus);

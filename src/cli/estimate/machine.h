@@ -14,7 +14,8 @@ typedef struct machine {
     bool is_limited;           /* by a control group */
     machine_device devices[GUFO_ESTIMATE_MAX_DEVICES];
     uint32_t device_count;
-    char unknown[64]; /* a device whose memory nobody reports; "": none */
+    char unknown[256]; /* devices whose memory nobody reports; "": none */
+    bool is_asked;     /* and of which nvidia-smi says so */
 } machine;
 
 /* Looks into ROOT/proc and ROOT/sys ("" for this machine), and asks nvidia-smi, if it is in PATH. */
