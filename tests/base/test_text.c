@@ -49,6 +49,26 @@ static void test_search(void **state)
     }
 }
 
+static void test_group(void **state)
+{
+    static const struct {
+        uint64_t value;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {999, "999"},
+                 {1000, "1,000"},
+                 {123456, "123,456"},
+                 {1235814400, "1,235,814,400"},
+                 {UINT64_MAX, "18,446,744,073,709,551,615"}};
+    char text[STR_GROUPED];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_u64(str_group(cases[i].value, text), strlen(cases[i].text), "case %zu", i);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static void test_utf8(void **state)
 {
     static const struct {
@@ -167,7 +187,7 @@ int main(void)
         cmocka_unit_test(test_equal),       cmocka_unit_test(test_search),
         cmocka_unit_test(test_utf8),        cmocka_unit_test(test_utf8_all),
         cmocka_unit_test(test_utf8_places), cmocka_unit_test(test_status_names),
-        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_version),     cmocka_unit_test(test_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
