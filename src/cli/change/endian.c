@@ -44,9 +44,9 @@ const command_line command_endian = {
     .operands = {"--to=ORDER FILE OUT", 2, 2, "FILE and OUT are needed"},
     .out = 2,
     .doc = "Write a model in the other byte order.\v"
-           "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
-           "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "
-           "shard of a set of the same size.",
+           "gufo swaps the bytes of metadata and of the numbers inside the blocks of every "
+           "tensor.  OUT is of version 3.  If FILE is the first shard of a set, OUT must have the "
+           "name of the first shard of a set of the same size.",
     .examples = {{"gufo endian --to=big model.gguf model-be.gguf", "Writes a big-endian copy."},
                  {"gufo endian --to=other --dry-run model-be.gguf model.gguf",
                   "Shows what becomes of a file of either byte order."}},

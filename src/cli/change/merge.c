@@ -55,9 +55,9 @@ static int merge(void *context)
 const command_line command_merge = {
     .operands = {.names = "FIRST -o OUT\nSHARD... -o OUT\nFIRST OUT"},
     .doc = "Merge a shard set into one file.\v"
-           "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Or all "
-           "shards are given, in any order, as by a pattern of the shell.  Nothing is written "
-           "unless all of them are there, complete, and belong together.",
+           "FIRST is the first shard, NAME-00001-of-000NN.gguf; gufo finds the others in the same "
+           "folder.  Or give all shards, in any order, as a pattern of the shell does.  gufo "
+           "writes nothing unless all shards exist, are complete and belong together.",
     .examples = {{"gufo merge model-0000*.gguf -o model.gguf", "Merges all shards."},
                  {"gufo merge --delete-input model-00001-of-00003.gguf -o model.gguf",
                   "The same, on a disk with room for one more shard."}},

@@ -82,8 +82,8 @@ const command_line command_split = {
     .out = 2,
     .doc = "Split a model into several files.\v"
            "The files are OUTPREFIX-00001-of-000NN.gguf and so on; all of them appear, or none.  "
-           "FILE may be the first shard of a set, which is then split again.  A tensor that "
-           "is larger than the limit gets its own file.",
+           "If FILE is the first shard of a set, gufo splits the set again.  A tensor that is "
+           "larger than the limit gets its own file.",
     .examples = {{"gufo split --max-size=4G model.gguf parts/model",
                   "Writes parts/model-00001-of-000NN.gguf and so on."},
                  {"gufo split --dry-run --max-tensors=128 model.gguf model",

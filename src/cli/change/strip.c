@@ -60,7 +60,7 @@ const command_line command_strip = {
                  "FILE and OUT are needed"},
     .out = 2,
     .doc = "Write a model without its tensors, or with some of them.\v"
-           "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
+           "--vocab-only keeps what a tokenizer needs: general.*, tokenizer.* and the "
            "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
     .examples = {{"gufo strip --vocab-only model.gguf vocab.gguf", "Writes the vocabulary alone."},
                  {"gufo strip --tensors='blk.0.*' model.gguf block.gguf",

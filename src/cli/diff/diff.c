@@ -134,8 +134,8 @@ const command_line command_diff = {
     .operands = {.names = "A B..."},
     .doc = "Show how two models differ: metadata, and tensors with their data; or, with --values, "
            "what each tensor of A loses in several others.\v"
-           "How a model is stored makes no difference: shards, byte order, version, padding, "
-           "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
+           "How a model is stored makes no difference: shards, byte order, version, padding, the "
+           "order of keys and tensors.  Exit status 0 means that the models are the same, 1 that "
            "something differs.",
     .examples = {{"gufo diff old.gguf new.gguf", "Lists keys and tensors that differ."},
                  {"gufo diff --values f16.gguf q4_k_m.gguf",

@@ -70,9 +70,9 @@ static const command_option estimate_table[] = {
      OPTION_TEXT(estimate_options, fit), .common = true},
     {"host", "SIZE", "Find what fits into the host's memory",
      OPTION_MEMORY(estimate_options, host, 1, "64G")},
-    {"here", NULL, "Find what fits into this machine, as without any option",
+    {"here", NULL, "Find what fits into this machine; the default without options",
      OPTION_FLAG(estimate_options, here)},
-    {"reserve", "SIZE", "Leave SIZE of each memory of this machine free (default: 1G and 5 %)",
+    {"reserve", "SIZE", "Leave SIZE free in each memory of this machine (default: 1G and 5 %)",
      OPTION_MEMORY(estimate_options, reserve, 1, "1G")},
     {"bandwidth", "SIZE,SIZE...",
      "Bytes per second that each device reads, for an upper bound of the speed; without devices, "
@@ -86,7 +86,7 @@ static const command_option estimate_table[] = {
     {"lora", "FILE", "Count an adapter (repeatable)", OPTION_TEXTS(estimate_options, adapters)},
     {"mmproj", "FILE", "Count the weights of a projector of images or sound",
      OPTION_TEXT(estimate_options, projector)},
-    {"model-draft", "FILE", "Count a model that drafts tokens, all of it on devices",
+    {"model-draft", "FILE", "Count a draft model, with all of its layers on devices",
      OPTION_TEXT(estimate_options, draft)},
     OPTION_SINGLE(estimate_options),
     {0},
@@ -225,12 +225,13 @@ const command_line command_estimate = {
     .operands = {"FILE|FOLDER", 1, 1, "one FILE or FOLDER is needed"},
     .doc =
         "Show the memory that a model needs to run.\v"
-        "The header is read, no tensor data.  Numbers are those that llama.cpp allocates: weights, "
-        "cache and state to the byte; buffers for computing, with ~, within the margin that is "
-        "printed.  The short options of llama.cpp are known, too: -ub, -np, -ctk, -ctv, -fa, -kvu, "
-        "-ngl, -ts, -ot, -nkvo, -cmoe, -ncmoe, -mm and -md.  Exit status 1 means that nothing "
-        "fits, or that no rule is known for the architecture; 2 also that llama.cpp refuses the "
-        "options.  In sizes of memory G is 2^30 bytes: 24G is what a card of 24 GB has.",
+        "gufo reads the header, not tensor data.  Numbers are those that llama.cpp allocates: "
+        "weights, cache and state to the byte; buffers for computing, with ~, within the margin "
+        "that gufo prints.  The short options of llama.cpp work, too: -ub, -np, -ctk, -ctv, -fa, "
+        "-kvu, -ngl, -ts, -ot, -nkvo, -cmoe, -ncmoe, -mm and -md.  Exit status 1 means that "
+        "nothing fits, or that gufo has no rule for the architecture; 2 also that llama.cpp "
+        "refuses the options.  In sizes of memory G is 2^30 bytes: 24G is what a card of 24 GB "
+        "has.",
     .examples = {{"gufo estimate model.gguf", "Says whether this machine runs it, and how."},
                  {"gufo estimate --devices 1 --gpu-layers 20 model.gguf",
                   "Puts 20 layers on a device."},

@@ -49,10 +49,10 @@ static const command_option convert_table[] = {
     {"set", "KEY=[TYPE:]VALUE", "Set a metadata value, such as general.license=mit (repeatable)",
      OPTION_TEXTS(convert_options, settings)},
     {"metadata", "FILE.json",
-     "Take values of general.* from a JSON file; they come before all others",
+     "Take values of general.* from a JSON file; they override all but --set",
      OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, metadata, const char *)},
     {"pre", "NAME",
-     "The pre-tokenizer, where it is not recognised: a name of 'gufo list pretokenizers'",
+     "The pre-tokenizer, where gufo does not recognise it: a name of 'gufo list pretokenizers'",
      OPTION_TEXT(convert_options, pre)},
     {"vocab-from", "OTHER.gguf", "Take the tokenizer of another model",
      OPTION_READ(quantize_read_file), OPTION_PLACE(convert_options, vocabulary, const char *),
@@ -237,25 +237,21 @@ static void release(void *context)
 const command_line command_convert = {
     .operands = {"DIR|FILE [OUT] [TYPE] [THREADS]", 1, 4, "DIR or FILE is needed"},
     .doc =
-        "Convert a model of Hugging Face or PyTorch to a GGUF file.\v"
+        "Convert a Hugging Face or PyTorch model to a GGUF file.\v"
         "DIR is a folder with config.json (or Mistral's params.json), a tokenizer, and "
-        "*.safetensors or pytorch_model*.bin files; FILE is one of these, beside which the others "
-        "are.  TYPE is F16, BF16, F32, or any that 'gufo quantize' takes (Q8_0, Q4_K_M ...); "
-        "auto, the default, is F16 or BF16, as the model is stored.  Tensors are read, rearranged "
-        "and quantized in one go, in bounded memory; those that keep their type are not even "
-        "looked at.\n\n"
-        "DIR may be a LoRA adapter of PEFT, with adapter_config.json and adapter_model.safetensors "
-        "or "
-        ".bin: it becomes an adapter file, of type F32 if none is given, by the rules of its "
-        "base.\n\n"
-        "The architecture comes from config.json; one without rules ends with status 3, and "
-        "--arch NAME --generic makes a file with the tensors' own names.  Weights that are "
-        "quantized "
-        "already (FP8, GPTQ, AWQ, compressed-tensors, modelopt, MXFP4 ...) keep their numbers "
-        "where "
-        "blocks of GGUF hold them, and are unpacked elsewhere.  Only the text model is "
-        "converted, not its vision or audio part.  The pre-tokenizer is recognised by what "
-        "tokenizer.json says, so that an edited vocabulary does no harm.",
+        "*.safetensors or pytorch_model*.bin files; FILE is one of these; gufo finds the others "
+        "in the same folder.  TYPE is F16, BF16, F32, or any that 'gufo quantize' takes (Q8_0, "
+        "Q4_K_M ...); auto, the default, is F16 or BF16, as the model is stored.  gufo reads, "
+        "rearranges and quantizes tensors in one go, in bounded memory.\n\n"
+        "DIR may be a LoRA adapter of PEFT, with adapter_config.json and "
+        "adapter_model.safetensors or .bin: gufo converts it to an adapter file by the rules of "
+        "its base; the default TYPE is F32.\n\n"
+        "The architecture comes from config.json.  For one without rules gufo ends with status 3; "
+        "--arch NAME --generic makes a file with the tensors' own names.  Where blocks of GGUF "
+        "hold the numbers of quantized weights (FP8, GPTQ, AWQ, compressed-tensors, modelopt, "
+        "MXFP4 ...), gufo keeps them; elsewhere it unpacks the weights.  It converts only the "
+        "text model, not a vision or audio part.  It recognises the pre-tokenizer by the content "
+        "of tokenizer.json, so an edited vocabulary does no harm.",
     .examples = {{"gufo convert Qwen3-8B qwen3-8b-bf16.gguf BF16", "Converts a folder."},
                  {"gufo convert Qwen3-8B --to models Q4_K_M,Q8_0",
                   "Writes two quantized files, from one reading."},

@@ -291,10 +291,10 @@ const command_line command_export = {
     .doc =
         "Export a model to the files of Hugging Face.\v"
         "DIR gets config.json, the tokenizer and *.safetensors files, as Hugging Face's libraries "
-        "read them; 'gufo convert DIR' makes the same model of them again, which "
-        "gguf-metadata.json is there for.  Tensors get the names of the framework, and their "
-        "numbers the order that they have there; what is quantized is decoded.  Adapters, and "
-        "architectures without rules, end with status 2.",
+        "read them; 'gufo convert DIR' makes the same model from them again, with the help of "
+        "gguf-metadata.json.  Tensors get the names, and their numbers the order, that the "
+        "framework uses; gufo decodes quantized tensors.  For adapters, and for architectures "
+        "without rules, it ends with status 2.",
     .examples = {{"gufo export qwen3-8b-bf16.gguf Qwen3-8B", "Writes a folder."},
                  {"gufo export model-q4_k_m.gguf model --dtype=f16 --shard-size=2G",
                   "Decodes a quantized model to F16, in files of two gigabytes."},

@@ -185,19 +185,14 @@ const command_line command_migrate = {
     .operands = {"OLD [OUT]", 1, 2, "OLD is needed"},
     .out = 2,
     .doc =
-        "Convert an old model file to GGUF: GGML, GGMF, GGJT, of LLaMA and its relatives, "
-        "Falcon, "
-        "GPT-2, GPT-J, GPT-NeoX, MPT, StarCoder, BLOOM, RWKV or Whisper, a LoRA adapter (GGLA), or "
-        "GGUF "
-        "version 1 or 2.\v"
-        "OLD is the first file of a model in several parts (OLD.1, OLD.2 ...).  What it does not "
-        "say comes from options, from the file of --known, from what nearly all models of its "
-        "family have, or from "
-        "answers to questions, which are asked if standard input is a terminal.  Numbers stay "
-        "exactly "
-        "the same where a type of today can hold them; the report says where not.  Exit status 3 "
-        "means "
-        "that OLD is damaged or cannot become a GGUF file.",
+        "Convert an old model file to GGUF: GGML, GGMF, GGJT, of LLaMA and its relatives, Falcon, "
+        "GPT-2, GPT-J, GPT-NeoX, MPT, StarCoder, BLOOM, RWKV or Whisper, a LoRA adapter (GGLA), "
+        "or GGUF version 1 or 2.\v"
+        "OLD is the first file of a model in several parts (OLD.1, OLD.2 ...).  Settings that it "
+        "lacks come from options, from the file of --known, from what nearly all models of its "
+        "family have, or from your answers, if standard input is a terminal.  Numbers stay "
+        "exactly the same where a current type can hold them; the report says where it cannot.  "
+        "Exit status 3 means that OLD is damaged or cannot become a GGUF file.",
     .examples = {{"gufo migrate --dry-run ggml-model-q4_0.bin",
                   "Shows what the file is, has and lacks."},
                  {"gufo migrate --yes --ctx 4096 --set general.license=llama2 "

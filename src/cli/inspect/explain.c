@@ -206,8 +206,8 @@ const command_line command_explain = {
     .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
            "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
            "'gufo list' ({arch}.context_length), and types also those of the format "
-           "(GGML_TYPE_Q4_0, MOSTLY_Q4_K_M, GGUF_TYPE_UINT8).  Of a key whose values are "
-           "enumerated, all values are shown, or with KEY=VALUE that one.",
+           "(GGML_TYPE_Q4_0, MOSTLY_Q4_K_M, GGUF_TYPE_UINT8).  For a key with a list of possible "
+           "values gufo shows all of them, or with KEY=VALUE that one.",
     .examples = {{"gufo explain llama.context_length", "Explains a key."},
                  {"gufo explain general.file_type=15", "Explains a value of a key."},
                  {"gufo explain Q4_K_M blk.0.attn_q.weight G309",

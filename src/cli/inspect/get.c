@@ -164,8 +164,8 @@ static int get(void *context)
 const command_line command_get = {
     .operands = {"FILE KEY", 2, 2, "FILE and KEY are needed, and nothing else"},
     .doc = "Print the value of a metadata key.\v"
-           "Arrays are printed with one element per line.  With --json the key is printed with its "
-           "type and value.  Exit status 1 means that FILE has no such key.",
+           "gufo prints the elements of an array one per line.  With --json it prints the key "
+           "with its type and value.  Exit status 1 means that FILE has no such key.",
     .examples = {{"gufo get model.gguf general.name", "Prints the name of the model."},
                  {"gufo get -o template.jinja model.gguf tokenizer.chat_template",
                   "Writes the chat template to a file."}},

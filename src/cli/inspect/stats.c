@@ -177,8 +177,8 @@ static int stats_of_all(void *context)
 const command_line command_stats = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc = "Show statistics of a model's tensors.\v"
-           "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
-           "fewer are shown.  Exit status 1 means that no tensor matches.",
+           "gufo reads and decodes all data.  It draws histograms with -v, and for up to four "
+           "tensors.  Exit status 1 means that no tensor matches.",
     .examples = {{"gufo stats model.gguf", "A line for each tensor."},
                  {"gufo stats -v --tensors='blk.0.*' model.gguf",
                   "Draws histograms of the first block."}},

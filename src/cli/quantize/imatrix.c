@@ -235,7 +235,7 @@ const command_line command_imatrix = {
     .doc =
         "Show, merge and convert importance matrices.\v"
         "For every tensor, 'show' prints how much text its numbers come from, which experts got "
-        "no token, and which values cannot be used.  'merge' writes the sum of several matrices, "
+        "no token, and which values gufo cannot use.  'merge' writes the sum of several matrices, "
         "'convert' writes one in the other format: GGUF, or the old one of imatrix.dat.  OUT may "
         "be '-' for standard output.",
     .examples = {{"gufo imatrix show imatrix.gguf", "Shows how much text every tensor has seen."},

@@ -174,15 +174,14 @@ const command_line command_lora = {
     .operands = {"merge BASE ADAPTER... [TYPE] -o OUT", 1, 0, "the subcommand is missing: merge"},
     .doc =
         "Merge LoRA adapters into a model.\v"
-        "BASE and ADAPTER are GGUF files; 'gufo convert' makes an ADAPTER of a PEFT folder.  "
+        "BASE and ADAPTER are GGUF files; 'gufo convert' makes an ADAPTER from a PEFT folder.  "
         "Every tensor that an adapter has a pair for becomes BASE + S * (alpha / rank) * B * A, "
-        "computed in double and rounded once to its type; all others are copied.  Tensors of a "
-        "quantized BASE are decoded and encoded again, which loses a little more each time: "
+        "computed in double and rounded once to its type; gufo copies all others.  It decodes the "
+        "tensors of a quantized BASE and encodes them again, which loses a little more each time: "
         "merge into F16 or BF16 where it exists, and quantize afterwards or with --type.\n\n"
-        "The adapters are checked first: 'gufo validate ADAPTER --base BASE' shows all that does "
-        "not fit.  While it works, the output is OUT.part; the same command continues an "
-        "interrupted run.  The "
-        "result does not depend on threads, memory or processor.",
+        "gufo checks the adapters first: 'gufo validate ADAPTER --base BASE' shows everything "
+        "that does not fit.  While it works, the output is OUT.part; the same command continues "
+        "an interrupted run.  The result does not depend on threads, memory or processor.",
     .examples = {{"gufo lora merge base.gguf adapter.gguf -o merged.gguf",
                   "Writes a model with the adapter in it."},
                  {"gufo lora merge base.gguf a.gguf b.gguf --scale 0.5 --scale 1 -o both.gguf",

@@ -23,7 +23,7 @@ static const command_option detokenize_table[] = {
     {"remove-special", NULL, "Leave out the BOS and the EOS that 'gufo tokenize' adds",
      OPTION_BITS(detokenize_options, flags, GUFO_DETOKENIZE_REMOVE_SPECIAL), .common = true},
     OPTION_TOKENIZER(detokenize_options),
-    {"pieces", NULL, "Print the text of each token in a line of its own",
+    {"pieces", NULL, "Print the text of each token on its own line",
      OPTION_FLAG(detokenize_options, pieces), .common = true},
     {"batch", NULL,
      "Read lines of JSON, each an array of ids, and answer each with {\"text\": ...}, or "
@@ -195,14 +195,13 @@ static int detokenize(void *context)
 
 const command_line command_detokenize = {
     .operands = {"FILE [ID...]", 1, 0, "FILE is needed"},
-    .doc =
-        "Print the text of token ids, or of the ids on standard input, with the vocabulary of "
-        "FILE.\v"
-        "Ids are numbers between white space or commas, with or without brackets, as 'gufo "
-        "tokenize --ids' prints them.  The text is printed as it is, without a newline; on a "
-        "terminal control characters are escaped.  With --batch the first line that is wrong ends "
-        "the command; lines that are empty are skipped.  Exit status 3 means that FILE has no "
-        "vocabulary, or one that gufo does not support, or that an id is wrong.",
+    .doc = "Print the text of token ids, or of the ids on standard input, with the vocabulary of "
+           "FILE.\v"
+           "Ids are numbers between white space or commas, with or without brackets, as 'gufo "
+           "tokenize --ids' prints them.  gufo prints the text unchanged, without a newline; on a "
+           "terminal it escapes control characters.  With --batch the first wrong line ends the "
+           "command; gufo skips empty lines.  Exit status 3 means that FILE has no vocabulary, or "
+           "one that gufo does not support, or that an id is wrong.",
     .examples = {{"gufo detokenize model.gguf 15043 3186", "Prints the text of two tokens."},
                  {"gufo detokenize --remove-special -f ids.txt model.gguf",
                   "Prints the text of ids in a file, without BOS and EOS."},

@@ -28,7 +28,7 @@ static const command_option template_table[] = {
     {"name", "NAME", "Take tokenizer.chat_template.NAME", OPTION_TEXT(template_options, name)},
     {"now", "TIME", "What strftime_now gives, such as 2026-01-02T00:00:00 (UTC; default: now)",
      OPTION_TEXT(template_options, now)},
-    {"seed", "N", "Where the filter 'random' begins: the same N picks the same (default: 0)",
+    {"seed", "N", "Seed of the filter 'random': the same N picks the same items (default: 0)",
      OPTION_NUMBER(template_options, seed, 0, UINT64_MAX)},
     {"lint", NULL, "Check the template, and do not render it", OPTION_FLAG(template_options, lint),
      .common = true},
@@ -186,18 +186,16 @@ static int template_run(void *context)
 const command_line command_template = {
     .operands = {"FILE [MESSAGES]", 1, 2, "FILE is needed, and at most one file of MESSAGES"},
     .doc =
-        "Print the prompt that the chat template of a model makes of messages, as Hugging Face's "
-        "transformers makes it.\v"
-        "FILE is a model, or a template in a text file.  MESSAGES is a JSON file, '-' or what "
-        "comes "
-        "from standard input: a list of messages, or an object with 'messages', 'tools' and other "
-        "variables.  The template is run in a sandbox: it sees "
-        "the variables that are given here, and nothing else; steps, memory and output are "
-        "limited.  "
-        "Without --context, the variables are those that transformers sets: messages, tools, "
-        "documents, add_generation_prompt, and bos_token, eos_token ... of the model's "
-        "vocabulary.  Exit status 1 means that the template itself refused the messages, and with "
-        "--lint, that something was found; 3 that it is malformed, fails, or takes too much.",
+        "Print the prompt that the chat template of a model makes from messages, as Hugging "
+        "Face's transformers does.\v"
+        "FILE is a model, or a template in a text file.  MESSAGES is a JSON file, or '-' for "
+        "standard input (the default): a list of messages, or an object with 'messages', 'tools' "
+        "and other variables.  gufo runs the template in a sandbox: it sees the variables that "
+        "are given here, and nothing else, and gufo limits its steps, memory and output.  Without "
+        "--context, the variables are those that transformers sets: messages, tools, documents, "
+        "add_generation_prompt, and bos_token, eos_token ... of the model's vocabulary.  Exit "
+        "status 1 means that the template itself refused the messages, and with --lint, that "
+        "something was found; 3 that it is malformed, fails, or takes too much.",
     .examples = {{"gufo template model.gguf chat.json", "Prints the prompt."},
                  {"gufo template --ids model.gguf <chat.json",
                   "Prints the ids of its tokens, with one BOS."},

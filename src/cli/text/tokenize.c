@@ -205,11 +205,11 @@ const command_line command_tokenize = {
     .operands = {"FILE [TEXT]", 1, 2, "FILE is needed, and at most one TEXT: quote it"},
     .doc =
         "Print the ids and pieces of TEXT, or of standard input, with the vocabulary of FILE.\v"
-        "BOS, EOS and SEP are added as the flags of the vocabulary say, and the texts of its "
-        "special tokens become these tokens.  A text of any length needs little memory, except by "
-        "the rules of a tokenizer.json; bytes that are not UTF-8 have ids, too.  With --batch the "
-        "first line that is wrong ends the command; lines that are empty are skipped.  Exit status "
-        "3 means that FILE has no vocabulary, or one that gufo does not support.",
+        "gufo adds BOS, EOS and SEP as the flags of the vocabulary say, and turns the texts of "
+        "its special tokens into these tokens.  A text of any length needs little memory, except "
+        "by the rules of a tokenizer.json; bytes that are not UTF-8 have ids, too.  With --batch "
+        "the first wrong line ends the command; gufo skips empty lines.  Exit status 3 means that "
+        "FILE has no vocabulary, or one that gufo does not support.",
     .examples = {{"gufo tokenize model.gguf 'Hello world'", "Shows ids and pieces."},
                  {"gufo tokenize --count -f book.txt model.gguf", "Counts the tokens of a file."},
                  {"gufo tokenize --ids --no-bos model.gguf <book.txt | gufo detokenize model.gguf",

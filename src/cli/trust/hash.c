@@ -52,9 +52,9 @@ static int hash(void *context, const char *path)
 const command_line command_hash = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc = "Hash the tensor data of models.\v"
-           "A line for each tensor and one for the data of all tensors, in the form that "
-           "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
-           "count.  The lines of a set have the path of its first shard.",
+           "The output is a manifest: a line for each tensor and one for the data of all tensors, "
+           "in the form that llama-gguf-hash writes and gufo verify reads.  Metadata and padding "
+           "do not count.  The lines of a set have the path of its first shard.",
     .examples = {{"gufo hash --sha256 model.gguf >model.manifest", "Makes a manifest."},
                  {"gufo hash --no-tensors *.gguf", "One line for each model."}},
     COMMAND_OPTIONS(hash_table, hash_options),

@@ -246,8 +246,8 @@ static int generate_or_sign(void *context)
 const command_line command_sign = {
     .operands = {.names = "--key=SECRET FILE|MANIFEST...\n--generate NAME"},
     .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
-           "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
-           "those of minisign.",
+           "For a model, gufo first writes FILE.manifest, with SHA-256 hashes.  Keys and "
+           "signatures are those of minisign.",
     .examples = {{"gufo sign --generate publisher", "Makes publisher.key and publisher.pub."},
                  {"gufo sign --key=publisher.key model.gguf",
                   "Writes model.gguf.manifest and its signature."}},

@@ -415,12 +415,11 @@ const command_line command_verify = {
     .doc = "Compare a model with a manifest of its hashes.\v"
            "The manifest is the output of gufo hash or llama-gguf-hash, or of sha256sum, sha1sum, "
            "b2sum or xxhsum, which hash all bytes of a file; - reads it from standard input.  A "
-           "manifest alone covers all files that it names, relative to the working folder.  For "
-           "a model it may be left out, and is then FILE.manifest; with --key, a FILE that is not "
-           "a model is the signed file itself.  HASH is that of all bytes of FILE, such as its "
-           "SHA-256 in hex, with or without sha256: in front.  Exit status 1 means that something "
-           "differs, is missing or new, "
-           "or that the signature is not good.",
+           "manifest alone covers all files that it names, relative to the working folder.  "
+           "The default MANIFEST of a model is FILE.manifest; with --key, a FILE that is "
+           "not a model is the signed file itself.  HASH is the hash of all bytes of FILE, such "
+           "as its SHA-256 in hex, with or without sha256: in front.  Exit status 1 means that "
+           "something differs, is missing or new, or that the signature is not good.",
     .examples = {{"gufo verify model.gguf model.manifest", "Names each tensor that differs."},
                  {"gufo verify SHA256SUMS", "Checks all files that sha256sum listed."},
                  {"gufo verify --key=publisher.pub model.gguf",

@@ -322,9 +322,9 @@ const command_line command_name = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc =
         "Explain the names of model files.\v"
-        "Without options no file is opened, and none has to exist.  Exit status 1 means that "
+        "Without options, gufo opens no file, and FILE need not exist.  Exit status 1 means that "
         "a name does not conform to the naming convention of GGUF files, and the output says why.  "
-        "A file that has the new name already is replaced only with --force.",
+        "gufo replaces a file that already has the new name only with --force.",
     .examples = {{"gufo name Mixtral-8x7B-v0.1-Q4_K_M.gguf", "Explains the parts of the name."},
                  {"gufo name --rename model.gguf",
                   "Gives the file the name that its metadata asks for."}},
