@@ -117,6 +117,12 @@ if(TARGET test_schema AND PCRE2_FOUND)
     target_link_libraries(test_schema PRIVATE gufo_library::pcre2)
 endif()
 
+# The reader of tokenizer.json, which the library does without, too.
+if(TARGET test_schema AND TARGET gufo_text_internal)
+    target_compile_definitions(test_schema PRIVATE TEST_TEXT)
+    target_link_libraries(test_schema PRIVATE gufo_text_internal)
+endif()
+
 include(cmake/compat_tests.cmake)
 
 # ---- command tests ----------------------------------------------------------------------------

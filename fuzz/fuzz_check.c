@@ -3,6 +3,7 @@
  * Whatever can be opened, strictly or leniently, goes through the whole validator, and gets a name
  * suggested.  The validator must not crash, must say the same each time, and each fix that it
  * offers must be one that can be made. */
+#include "gufo/vocab.h"
 #include "walk.h"
 
 #include <stdlib.h>
@@ -50,7 +51,13 @@ static void on_finding(void *context, const gufo_finding *finding)
 static findings check(const gufo_model *file, gufo_level level, bool single)
 {
     const gufo_check_options options = {
-        .level = level, .path = "folder/Name-7B-v1.0-Q4_0.gguf", .single = single};
+        .level = level,
+        .path = "folder/Name-7B-v1.0-Q4_0.gguf",
+        .single = single,
+#ifdef FUZZ_TEXT
+        .tokenizer_json = gufo_tokenizer_json_tokens,
+#endif
+    };
     findings f = {.hash = UINT64_C(0xcbf29ce484222325)};
     gufo_error error;
 

@@ -39,6 +39,19 @@ typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *a
                                         gufo_template_found *found, void *context,
                                         gufo_error *error);
 
+/* ==== Tokenizers ============================================================================== */
+
+/* A token of a tokenizer.json; its text lives as long as the call.  Returns whether to continue. */
+typedef bool gufo_tokenizer_token_fn(void *context, uint64_t id, gufo_str text);
+
+/* Reads a tokenizer.json, which may be any bytes: calls `token` for each token of the vocabulary, then for each added
+ * one, in the order of the file.  GUFO_E_NOT_FOUND: it has no vocabulary; GUFO_E_MALFORMED, GUFO_E_TRUNCATED,
+ * GUFO_E_RANGE, GUFO_E_LIMIT with the byte of the text; GUFO_E_MEMORY.  `allocator` may be NULL: malloc.
+ * gufo_tokenizer_json_tokens of vocab.h is one. */
+typedef gufo_status gufo_tokenizer_json_reader(gufo_str json, const gufo_allocator *allocator,
+                                               gufo_tokenizer_token_fn *token, void *context,
+                                               gufo_error *error);
+
 /* ==== Models ================================================================================== */
 
 /* Called for each dimension of a tensor that keys give: `keys`, whole names, are those that it is
@@ -58,7 +71,10 @@ typedef struct gufo_check_options {
     const gufo_model *base; /* of an adapter: the model that it changes, with which it is compared;
                              * NULL: not known.  Anything but an adapter then breaks a rule */
     gufo_dimension_fn *dimension; /* called with the `context` of the findings; NULL: not wanted */
-    uint64_t reserved[2];         /* zeros; GUFO_E_ARGUMENT for anything else */
+    gufo_tokenizer_json_reader
+        *tokenizer_json;  /* of tokenizer.huggingface.json; NULL: its tokens are not
+                                                 * compared with tokenizer.ggml.tokens */
+    uint64_t reserved[1]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_check_options;
 
 /* Checks a model by the rules whose ids begin with S (standard) and M (model): gufo_rule_at lists

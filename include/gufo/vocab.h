@@ -12,6 +12,7 @@
 #ifndef GUFO_VOCAB_H
 #define GUFO_VOCAB_H
 
+#include "check.h"
 #include "format.h"
 #include "run.h"
 
@@ -71,6 +72,10 @@ GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open(const gufo_model *model,
 GUFO_MUST_USE GUFO_API gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config,
                                                         const gufo_vocab_options *options,
                                                         gufo_error *error);
+/* Calls `token` for each token of a tokenizer.json: a gufo_tokenizer_json_reader (check.h). */
+GUFO_API gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_allocator *allocator,
+                                                gufo_tokenizer_token_fn *token, void *context,
+                                                gufo_error *error);
 /* Frees a vocabulary; NULL is allowed.  Its tokenizers and detokenizers must be freed before. */
 GUFO_API void gufo_vocab_close(gufo_vocab *vocab);
 

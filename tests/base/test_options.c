@@ -127,7 +127,7 @@ static gufo_status validate_options(const things *t, uint64_t reserved, gufo_err
 
 static gufo_status check_meaning(const things *t, uint64_t reserved, gufo_error *error)
 {
-    gufo_check_options o = {.reserved = {0, reserved}};
+    gufo_check_options o = {.reserved = {reserved}};
 
     return gufo_check(t->model, &o, NULL, NULL, error);
 }

@@ -243,12 +243,15 @@ static gufo_status judge_words(gufo_str source, const gufo_allocator *allocator,
     return GUFO_OK;
 }
 
+gufo_tokenizer_json_reader *schema_tokenizer_json;
+
 static void check_file(const schema_row *row, bool bad)
 {
     const schema_file *f = bad ? &row->bad : &row->good;
     gufo_check_options options = {.level = row->level != 0 ? row->level : GUFO_LEVEL_MODEL,
                                   .path = f->path,
-                                  .judge = judge_words};
+                                  .judge = judge_words,
+                                  .tokenizer_json = schema_tokenizer_json};
     gufo_error error = no_error();
     size_t size;
     uint8_t *bytes = build(f, &size, row->label);

@@ -25,6 +25,9 @@ typedef struct schema_row {
     gufo_level level;      /* that is asked for; 0: model */
 } schema_row;
 
+/* The reader of tokenizer.huggingface.json that checks are given; NULL: none. */
+extern gufo_tokenizer_json_reader *schema_tokenizer_json;
+
 /* For the `add` of a row; a failure is one of the test. */
 void put_u32(gufo_document *d, const char *key, uint32_t v);
 void put_value(gufo_document *d, const char *key, const gufo_value *value);

@@ -1,4 +1,4 @@
-/* The judge of chat templates, where the library that has it is built in. */
+/* What checks take from the library of chat templates and vocabularies, where it is built in. */
 #ifndef CLI_CORE_JUDGE_H
 #define CLI_CORE_JUDGE_H
 
@@ -6,5 +6,6 @@
 
 /* NULL without it. */
 extern gufo_template_judge *const template_judge;
+extern gufo_tokenizer_json_reader *const tokenizer_json_reader;
 
 #endif

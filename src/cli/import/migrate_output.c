@@ -206,8 +206,10 @@ static void count_finding(void *context, const gufo_finding *finding)
 /* As gufo validate does. */
 static int check_output(migration *m)
 {
-    const gufo_check_options check = {
-        .level = GUFO_LEVEL_MODEL, .path = m->output, .judge = template_judge};
+    const gufo_check_options check = {.level = GUFO_LEVEL_MODEL,
+                                      .path = m->output,
+                                      .judge = template_judge,
+                                      .tokenizer_json = tokenizer_json_reader};
     gufo_open_options options = {
         .flags = GUFO_OPEN_LENIENT, .on_finding = count_finding, .finding_context = m};
     gufo_status status = GUFO_OK;

@@ -86,6 +86,7 @@ static int check_meaning(report *r, const gufo_model *model)
                                   .path = is_file ? r->path : NULL,
                                   .single = r->set == NULL && shard_count(model) > 1,
                                   .judge = template_judge,
+                                  .tokenizer_json = tokenizer_json_reader,
                                   .base = r->options->base_model};
     gufo_error error;
 

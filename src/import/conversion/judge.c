@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "gufo/check.h"
+#include "gufo/vocab.h"
 #include "import/advise.h"
 #include "import/architectures/rules_apply.h"
 #include "import/conversion/conversion.h"
@@ -284,8 +285,10 @@ static gufo_status fail(judging *j)
 static gufo_status judge_model(conversion *c, gufo_error *error)
 {
     judging j = {.c = c, .error = error};
-    const gufo_check_options options = {
-        .level = GUFO_LEVEL_MODEL, .allocator = &c->base.allocator, .dimension = take_dimension};
+    const gufo_check_options options = {.level = GUFO_LEVEL_MODEL,
+                                        .allocator = &c->base.allocator,
+                                        .dimension = take_dimension,
+                                        .tokenizer_json = gufo_tokenizer_json_tokens};
     gufo_status status = gufo_check(c->base.opened, &options, take_finding, &j, error);
 
     if (status == GUFO_OK)

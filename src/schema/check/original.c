@@ -1,13 +1,9 @@
 /* A file with two tokenizers: tokenizer.huggingface.json beside tokenizer.ggml.*.  Programs read the one
- * or the other, so that an id must mean the same token in both.
- *
- * The JSON is read from front to back where it is: of a text with escapes alone there is a copy. */
+ * or the other, so that an id must mean the same token in both.  The options of the check have the reader of the JSON. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/memory.h"
-#include "base/pull.h"
 #include "base/text.h"
 #include "schema/check/vocabulary.h"
 #include "schema/syntax/json.h"
@@ -25,10 +21,7 @@ typedef struct fault_count {
 typedef struct comparison {
     const token_list *tokens;
     bool marks_words; /* WordPiece */
-    pull p;
-    buffer decoded; /* a text that has escapes */
-    uint8_t *seen;  /* a bit for each of `tokens`: the JSON has this id */
-    bool has_vocab;
+    uint8_t *seen;    /* a bit for each of `tokens`: the JSON has this id */
     fault_count beyond, different;
 } comparison;
 
@@ -65,7 +58,7 @@ static bool is_same(const comparison *m, gufo_str original, gufo_str text)
            (m->marks_words && equal_but_marks(original, text));
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------ */
 
 static void count_fault(fault_count *fault, uint64_t id, gufo_str text)
 {
@@ -75,132 +68,18 @@ static void count_fault(fault_count *fault, uint64_t id, gufo_str text)
     (void)quote_name(fault->text, text);
 }
 
-static void compare(comparison *m, uint64_t id, gufo_str text)
+static bool compare_token(void *context, uint64_t id, gufo_str text)
 {
+    comparison *m = context;
+
     if (id >= m->tokens->count) {
         count_fault(&m->beyond, id, text);
-        return;
+        return true;
     }
     m->seen[id / 8] |= (uint8_t)(1u << id % 8);
     if (!is_same(m, text, m->tokens->texts[id]))
         count_fault(&m->different, id, text);
-}
-
-/* A string, as pull_string takes it, of a file that must not be written to. */
-static bool take_text(comparison *m, gufo_str *out)
-{
-    const char first = pull_peek(&m->p);
-    gufo_str raw;
-    pull inner;
-
-    if (first != '"')
-        return pull_string(&m->p, out); /* which says what is there instead */
-    if (!pull_skip(&m->p, &raw))
-        return false;
-    *out = (gufo_str){raw.data + 1, raw.len - 2};
-    if (memchr(raw.data, '\\', raw.len) == NULL)
-        return true;
-    m->decoded.len = 0;
-    if (!buffer_append(&m->decoded, raw.data, raw.len))
-        return pull_fail_memory(&m->p);
-    inner = (pull){.text = (char *)m->decoded.data,
-                   .len = m->decoded.len,
-                   .base = m->p.base + (uint64_t)(raw.data - m->p.text),
-                   .error = m->p.error};
-    (void)pull_string(&inner, out);
-    m->p.status = inner.status;
-    return inner.status == GUFO_OK;
-}
-
-static bool take_name(comparison *m, gufo_str *out)
-{
-    return take_text(m, out) && pull_mark(&m->p, ':');
-}
-
-/* {"text": id, ...}, or a list of [text, score], where ids are positions. */
-static bool take_vocab(comparison *m)
-{
-    pull *p = &m->p;
-    const bool is_list = pull_peek(p) == '[';
-    gufo_str text;
-    uint64_t id = 0;
-
-    m->has_vocab = true;
-    if (!pull_mark(p, is_list ? '[' : '{'))
-        return false;
-    for (bool first = true; pull_next(p, is_list ? ']' : '}', &first); id += is_list) {
-        if (is_list ? !pull_mark(p, '[') || !take_text(m, &text) || !pull_mark(p, ',') ||
-                          !pull_skip(p, NULL) || !pull_mark(p, ']')
-                    : !take_name(m, &text) || !pull_u64(p, &id))
-            return false;
-        compare(m, id, text);
-    }
-    return p->status == GUFO_OK;
-}
-
-static bool take_model(comparison *m)
-{
-    gufo_str name;
-
-    if (pull_peek(&m->p) != '{')
-        return pull_skip(&m->p, NULL);
-    (void)pull_mark(&m->p, '{');
-    for (bool first = true; pull_next(&m->p, '}', &first);)
-        if (!take_name(m, &name) ||
-            !(gufo_str_equal(name, gufo_str_of("vocab")) ? take_vocab(m) : pull_skip(&m->p, NULL)))
-            return false;
-    return m->p.status == GUFO_OK;
-}
-
-static bool take_added_token(comparison *m)
-{
-    gufo_str name, content = {NULL, 0};
-    uint64_t id = UINT64_MAX;
-
-    if (!pull_mark(&m->p, '{'))
-        return false;
-    for (bool first = true; pull_next(&m->p, '}', &first);)
-        if (!take_name(m, &name) ||
-            !(gufo_str_equal(name, gufo_str_of("id"))        ? pull_u64(&m->p, &id)
-              : gufo_str_equal(name, gufo_str_of("content")) ? pull_skip(&m->p, &content)
-                                                             : pull_skip(&m->p, NULL)))
-            return false;
-    if (id != UINT64_MAX && content.len > 0) {
-        size_t end = m->p.at;
-
-        m->p.at = (size_t)(content.data - m->p.text); /* its name may have had escapes, too */
-        if (!take_text(m, &content))
-            return false;
-        m->p.at = end;
-        compare(m, id, content);
-    }
-    return m->p.status == GUFO_OK;
-}
-
-static bool take_added(comparison *m)
-{
-    if (pull_peek(&m->p) != '[')
-        return pull_skip(&m->p, NULL);
-    (void)pull_mark(&m->p, '[');
-    for (bool first = true; pull_next(&m->p, ']', &first);)
-        if (!take_added_token(m))
-            return false;
-    return m->p.status == GUFO_OK;
-}
-
-static bool take_file(comparison *m)
-{
-    gufo_str name;
-
-    if (!pull_mark(&m->p, '{'))
-        return false;
-    for (bool first = true; pull_next(&m->p, '}', &first);)
-        if (!take_name(m, &name) ||
-            !(gufo_str_equal(name, gufo_str_of("model"))          ? take_model(m)
-              : gufo_str_equal(name, gufo_str_of("added_tokens")) ? take_added(m)
-                                                                  : pull_skip(&m->p, NULL)))
-            return false;
-    return pull_end(&m->p);
+    return true;
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -260,7 +139,7 @@ static void report_unread(check_context *c, const gufo_entry *entry, const gufo_
 
     if (json_check(entry->value.as.str, NULL, NULL).reason != NULL)
         return;
-    finding.offset = error->offset;
+    finding.offset = entry->value_offset + error->offset;
     schema_report(c, RULE_TOKENIZERS_AGREE, finding,
                   JSON_KEY " cannot be compared with " LIST_KEY ": %s", error->message);
 }
@@ -269,29 +148,25 @@ static void compare_file(check_context *c, const gufo_entry *entry, comparison *
                          const vocabulary *v)
 {
     gufo_error error = {.code = GUFO_OK};
+    gufo_status status =
+        c->options->tokenizer_json(entry->value.as.str, c->allocator, compare_token, m, &error);
 
-    m->p = (pull){.text = (char *)entry->value.as.str.data, /* take_text writes nothing */
-                  .len = entry->value.as.str.len,
-                  .base = entry->value_offset,
-                  .error = &error};
-    if (take_file(m)) {
-        if (m->has_vocab)
-            report(c, entry, m, v);
-    } else if (m->p.status == GUFO_E_MEMORY) {
+    if (status == GUFO_OK)
+        report(c, entry, m, v);
+    else if (status == GUFO_E_MEMORY)
         c->status = fail_memory(c->error);
-    } else {
+    else if (status != GUFO_E_NOT_FOUND)
         report_unread(c, entry, &error);
-    }
 }
 
 void schema_check_original(check_context *c, const vocabulary *v, const token_list *tokens)
 {
     comparison m = {.tokens = tokens,
-                    .marks_words = v->model != NULL && strcmp(v->model->id, "bert") == 0,
-                    .decoded = {.allocator = c->allocator}};
+                    .marks_words = v->model != NULL && strcmp(v->model->id, "bert") == 0};
     gufo_entry entry;
 
-    if (!gufo_metadata_find(c->model, JSON_KEY, &entry) || entry.value.type != GUFO_VALUE_STRING)
+    if (c->options->tokenizer_json == NULL || !gufo_metadata_find(c->model, JSON_KEY, &entry) ||
+        entry.value.type != GUFO_VALUE_STRING)
         return;
     m.seen = mem_array(c->allocator, tokens->count / 8 + 1, 1);
     if (m.seen != NULL)
@@ -299,5 +174,4 @@ void schema_check_original(check_context *c, const vocabulary *v, const token_li
     else
         c->status = fail_memory(c->error);
     mem_free(c->allocator, m.seen);
-    buffer_free(&m.decoded);
 }

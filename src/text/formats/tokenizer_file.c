@@ -342,3 +342,25 @@ tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocat
 
     return file_finish(&r, file_begin(&r, text, allocator, error) && take_file(&r));
 }
+
+/* ---- for checks ----------------------------------------------------------------------------- */
+
+gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_allocator *allocator,
+                                       gufo_tokenizer_token_fn *token, void *context,
+                                       gufo_error *error)
+{
+    tokenizer_file *f = tokenizer_file_read(json, mem_allocator(allocator), error);
+    gufo_status status = GUFO_OK;
+    bool wanted = true;
+
+    if (f == NULL)
+        return error->code;
+    if (!f->has_vocab)
+        status = refuse(error, GUFO_E_NOT_FOUND, "there is no vocabulary");
+    for (uint32_t i = 0; status == GUFO_OK && wanted && i < f->vocab_count; i++)
+        wanted = token(context, f->vocab[i].id, file_str(f, f->vocab[i].text));
+    for (uint32_t i = 0; status == GUFO_OK && wanted && i < f->added_count; i++)
+        wanted = token(context, f->added[i].id, file_str(f, f->added[i].content));
+    tokenizer_file_free(f);
+    return status;
+}
