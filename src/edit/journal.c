@@ -225,8 +225,7 @@ gufo_status edit_fail_changed(gufo_error *error)
 {
     return refuse(error, GUFO_E_CHANGED,
                   "the file was changed or replaced after the edit that left a journal; if the "
-                  "file is as it should be, remove the file of the same name that ends in "
-                  ".gufo-journal");
+                  "file is correct, remove the file of the same name that ends in .gufo-journal");
 }
 
 static gufo_status fail_state(journal_state state, const char *path, const char *obstacle,

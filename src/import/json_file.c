@@ -126,7 +126,7 @@ static const struct reason_row {
 } reasons[] = {
     {json_error_out_of_memory, GUFO_E_MEMORY, "out of memory"},
     {json_error_premature_end_of_input, GUFO_E_TRUNCATED, "the JSON ends before its value does"},
-    {json_error_end_of_input_expected, GUFO_E_MALFORMED, "something follows the value of the JSON"},
+    {json_error_end_of_input_expected, GUFO_E_MALFORMED, "more text follows the value of the JSON"},
     {json_error_invalid_utf8, GUFO_E_MALFORMED, "the JSON is not UTF-8"},
     {json_error_duplicate_key, GUFO_E_MALFORMED, "a name occurs twice in an object of the JSON"},
     {json_error_null_byte_in_key, GUFO_E_MALFORMED, "a name in the JSON holds a NUL byte"},

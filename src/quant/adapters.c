@@ -307,8 +307,8 @@ static gufo_status find_narrow(const quant_tensor *tensor, const made *results, 
     if (halves == 0 || halves == count)
         return GUFO_OK;
     return refuse(error, GUFO_E_ARGUMENT,
-                  "an adapter changes tensor %s: F16 and BF16 are not made together with other "
-                  "types, which round differently",
+                  "an adapter changes tensor %s: gufo cannot make F16 and BF16 together with other "
+                  "types, because they round differently",
                   QUOTED(tensor->source_name));
 }
 

@@ -709,7 +709,7 @@ make_adapter() {
     run -3 --separate-stderr gufo convert dora --base base out.gguf
     same_error 'gufo: dora/adapter_config.json: this is a DoRA adapter (use_dora): its magnitudes have no place in GGUF'
     run -2 --separate-stderr gufo convert base --base base out.gguf
-    same_error 'gufo: base: a base is for an adapter; this is not one'
+    same_error 'gufo: base: only an adapter has a base; this is not an adapter'
     same_list "$(ls)" $'base\ndora'
 }
 

@@ -289,7 +289,7 @@ d\xff
     make_bpe n.gguf
     gufo edit -q n.gguf --set 'tokenizer.ggml.tokens[1]=h'
     run -3 gufo vocab --export tokenizer.json n.gguf
-    same 'gufo: n.gguf: token 1, "h", is there twice: tokenizer.json cannot have that'
+    same 'gufo: n.gguf: token 1, "h", occurs twice, which tokenizer.json does not allow'
     cp m.gguf same
     run -2 gufo vocab --force --export vocab.txt -o m.gguf m.gguf
     cmp m.gguf same

@@ -260,7 +260,7 @@ static void test_refused(void **state)
         {TEMPLATE("{'Other':{'id':'A'}}", "", ""), GUFO_E_MALFORMED, "an element of a template"},
         {TEMPLATE("{'Sequence':{'id':'C'}}", "", ""), GUFO_E_MALFORMED, "a text \"C\""},
         {TEMPLATE(OF_SECOND, "", ""), GUFO_E_MALFORMED, "a second text"},
-        {TEMPLATE(SPECIAL("C"), "", "'C':{'ids':['x']}"), GUFO_E_MALFORMED, "an id of \"C\""},
+        {TEMPLATE(SPECIAL("C"), "", "'C':{'ids':['x']}"), GUFO_E_MALFORMED, "not an id"},
         {SEQUENCE(TEMPLATE(OF_TEXT "," OF_TEXT "," OF_TEXT, "", "") "," TEMPLATE("", "", "")),
          GUFO_E_MALFORMED, "leave 3 parts"},
         {"{'type':'Sequence'}", GUFO_E_MALFORMED, "\"processors\" is missing"},

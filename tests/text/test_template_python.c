@@ -133,7 +133,7 @@ static void test_json(void **state)
         {"{\"a\": 1,}", NULL, "line 1, column 9: not JSON: the name of a member is expected"},
         {"[1,]", NULL, "line 1, column 4: not JSON: a value is expected"},
         {"{\"a\": 1]", NULL, "line 1, column 8: not JSON: a comma or } is expected"},
-        {"01", NULL, "line 1, column 2: not JSON: more is behind its end"},
+        {"01", NULL, "line 1, column 2: not JSON: more text follows its end"},
         {"1.", NULL, "line 1, column 3: not JSON: it ends too early"},
         {"[1.]", NULL, "line 1, column 4: not JSON: a digit is expected"},
         {"[1e+]", NULL, "line 1, column 5: not JSON: a digit is expected"},

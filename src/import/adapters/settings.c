@@ -28,10 +28,9 @@ static const struct refused_field {
     const char *name, *why;
 } refused_fields[] = {
     {"use_dora", "this is a DoRA adapter (use_dora): its magnitudes have no place in GGUF"},
-    {"use_qalora",
-     "this is a QALoRA adapter (use_qalora), which sees groups of inputs, not inputs"},
-    {"layer_replication",
-     "the adapter is for a model whose layers are there several times (layer_replication)"},
+    {"use_qalora", "this is a QALoRA adapter (use_qalora), which applies to groups of inputs, not "
+                   "to single ones"},
+    {"layer_replication", "the adapter is for a model with repeated layers (layer_replication)"},
     {"target_parameters", "the adapter changes parameters that are not the weights of modules "
                           "(target_parameters), whose "
                           "pairs are not converted"},

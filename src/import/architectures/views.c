@@ -190,7 +190,7 @@ gufo_status view_reshape(view *v, uint32_t n_dims, const uint64_t *shape, gufo_e
             numbers = UINT64_MAX;
     if (numbers != v->numbers)
         return refuse(error, GUFO_E_ARGUMENT,
-                      "it has %" PRIu64 " numbers, but its shape is to have %" PRIu64, v->numbers,
+                      "it has %" PRIu64 " numbers, but its shape needs %" PRIu64, v->numbers,
                       numbers);
     v->n_dims = n_dims;
     for (uint32_t i = 0; i < VIEW_DIMS; i++)

@@ -133,7 +133,7 @@ static gufo_status fail_twice(const checkpoint *c, const checkpoint_tensor *firs
     if (first->file == second->file)
         (void)refuse(error, GUFO_E_MALFORMED, "two tensors are called %s", QUOTED(second->name));
     else
-        (void)refuse(error, GUFO_E_MALFORMED, "tensor %s is in %s, too", QUOTED(second->name),
+        (void)refuse(error, GUFO_E_MALFORMED, "tensor %s is also in %s", QUOTED(second->name),
                      QUOTED(gufo_str_of(c->files[first->file].path)));
     fail_in(error, GUFO_FILE_INPUT, second->file, c->files[second->file].path);
     return GUFO_E_MALFORMED;

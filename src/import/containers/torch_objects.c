@@ -228,7 +228,7 @@ static gufo_status rebuild(torch_objects *o, const pickle_value *items, const nu
     if (items[1].kind != PICKLE_INT || items[1].is.number < 0 ||
         !read_numbers(o, items[2], t.shape, &n_dims) ||
         !read_numbers(o, items[3], strides, &n_strides) || n_dims != n_strides)
-        return fail_call(o, "a tensor with an offset, a shape or strides that cannot be");
+        return fail_call(o, "a tensor with an invalid offset, shape or strides");
     first = (uint64_t)items[1].is.number;
     t.tensor.n_dims = (uint8_t)n_dims;
     status =

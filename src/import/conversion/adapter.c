@@ -250,8 +250,8 @@ static gufo_status warn_of_start(conversion *c, gufo_error *error)
     if (!changes)
         return GUFO_OK;
     return import_warn(&c->base, error,
-                       "init_lora_weights is %s: the adapter is for a base whose weights PEFT "
-                       "changes at first, not for the base as it is",
+                       "init_lora_weights is %s: PEFT changes the weights of the base before it "
+                       "applies the adapter, which does not fit the unchanged base",
                        QUOTED(start));
 }
 

@@ -85,7 +85,7 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     if (status == GUFO_OK && c->is_adapter)
         return conversion_open_adapter(c, error);
     if (status == GUFO_OK && o->base != NULL)
-        return refuse(error, GUFO_E_ARGUMENT, "a base is for an adapter; this is not one");
+        return refuse(error, GUFO_E_ARGUMENT, "only an adapter has a base; this is not an adapter");
     if (status == GUFO_OK)
         status = config_open(&c->config, folder, o->arch, is_generic(c), &c->bounds,
                              &c->base.allocator, error);

@@ -62,7 +62,7 @@ static bool copy_front_matter(gufo_str text, bool cut, char *out, size_t *len)
 /* No card, for this reason. */
 static gufo_status ignore(gufo_import *im, const char *reason, gufo_error *error)
 {
-    return import_warn(im, error, "%s: %s; nothing of it is used", CARD_NAME, reason);
+    return import_warn(im, error, "%s: %s; gufo ignores it", CARD_NAME, reason);
 }
 
 static gufo_status read_values(gufo_import *im, gufo_str text, json_t **card, gufo_error *error)
@@ -77,7 +77,7 @@ static gufo_status read_values(gufo_import *im, gufo_str text, json_t **card, gu
     if (*card == NULL && fault.reason == NULL)
         return fail_memory(error);
     if (*card == NULL) /* the first line of the file is the fence */
-        return import_warn(im, error, "%s: line %" PRIu64 ": %s; nothing of it is used", CARD_NAME,
+        return import_warn(im, error, "%s: line %" PRIu64 ": %s; gufo ignores it", CARD_NAME,
                            fault.line + 2, fault.reason);
     if (json_is_object(*card))
         return GUFO_OK;

@@ -211,8 +211,8 @@ static gufo_status read_sizes(tekken_reading *t, const json_t *json)
         t->size = json_array_size(vocab) + t->specials;
     if (t->specials > MOST_SPECIALS || t->size < t->specials)
         return reading_fail(t->r, GUFO_E_RANGE, TEKKEN_FILE,
-                            "%" PRIu64 " special tokens of %" PRIu64 " cannot be", t->specials,
-                            t->size);
+                            "%" PRIu64 " special tokens of %" PRIu64 " tokens are too many",
+                            t->specials, t->size);
     return token_list_make(&t->list, larger(t->size, reading_size(t->r, "vocab_size")),
                            json_array_size(vocab) + t->specials, 0, t->r->allocator, t->r->error);
 }

@@ -69,11 +69,10 @@ static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
         schema_report(c, RULE_ADAPTER_NUMBERS, at_tensor(tensor),
                       "tensor %s is neither of floats nor quantized", QUOTED(tensor->name));
     if (adapter_is_magnitude(tensor->name))
-        schema_report(
-            c, RULE_ADAPTER_DORA, at_tensor(tensor),
-            "tensor %s is a magnitude of DoRA, without which the adapter is not the same, "
-            "and which cannot be merged",
-            QUOTED(tensor->name));
+        schema_report(c, RULE_ADAPTER_DORA, at_tensor(tensor),
+                      "tensor %s is a magnitude of DoRA: gufo cannot merge it, and without it the "
+                      "adapter gives other results",
+                      QUOTED(tensor->name));
     else if (!paired && !name_ends(tensor->name, "_norm.weight"))
         schema_report(c, RULE_ADAPTER_TENSOR, at_tensor(tensor),
                       "tensor %s is neither lora_a nor lora_b of another one",

@@ -117,8 +117,8 @@ static void check_scale(check_context *c)
 
     if (!gufo_metadata_find(c->model, key, &entry))
         schema_report(c, RULE_ADAPTER_SCALE, at_missing(key),
-                      "key \"adapter.lora.alpha\" is missing: what the adapter is multiplied with "
-                      "is not known");
+                      "key \"adapter.lora.alpha\" is missing: the scale of the adapter is not "
+                      "known");
     else if (gufo_value_f64(&entry.value, &alpha, NULL) != GUFO_OK)
         schema_report(c, RULE_ADAPTER_SCALE, at_entry(&entry),
                       "adapter.lora.alpha is not a number");

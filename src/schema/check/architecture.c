@@ -294,8 +294,8 @@ static void check_expert_groups(check_context *c)
     else if (part_count(c, "", "expert_used_count", &other, &experts) &&
              experts > count / groups * used)
         schema_report(c, RULE_EXPERT_GROUPS, at_entry(&used_entry),
-                      "key %s is %" PRIu64 ": so many groups have %" PRIu64 " experts, but %" PRIu64
-                      " are used",
+                      "key %s is %" PRIu64 ": that many groups have %" PRIu64
+                      " experts, but a token uses %" PRIu64,
                       QUOTED(used_entry.key), used, count / groups * used, experts);
 }
 

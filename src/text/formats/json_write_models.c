@@ -12,7 +12,7 @@
 static gufo_status fail_twice(json_export *e, uint32_t id)
 {
     return refuse(e->error, GUFO_E_MALFORMED,
-                  "token %" PRIu32 ", %s, is there twice: tokenizer.json cannot have that", id,
+                  "token %" PRIu32 ", %s, occurs twice, which tokenizer.json does not allow", id,
                   QUOTED(vocab_text(e->vocab, id)));
 }
 

@@ -159,7 +159,8 @@ static gufo_status add_named(framing *f, const processor *p, gufo_str name, step
         const json_t *id = json_array_get(ids, i);
 
         if (!processor_is_id(id))
-            return step_wrong(r, "an id of %s in \"special_tokens\" is not one", QUOTED(name));
+            return step_wrong(r, "\"special_tokens\" has a value for %s that is not an id",
+                              QUOTED(name));
         if (f->specials)
             status = add_special(f, (uint32_t)json_integer_value(id), r);
     }

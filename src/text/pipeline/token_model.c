@@ -45,7 +45,8 @@ static gufo_status find_kind(const tokenizer_file *f, const model_class **kind, 
                               : gufo_str_equal(type, gufo_str_of(kinds[i]->name)))
             *kind = kinds[i];
     if (*kind == NULL && type.data == NULL)
-        return refuse(error, GUFO_E_MALFORMED, "the model has no \"type\", and looks like none");
+        return refuse(error, GUFO_E_MALFORMED,
+                      "the model has no \"type\", and its members fit no known type");
     return *kind != NULL ? GUFO_OK
                          : refuse(error, GUFO_E_TYPE, "no model is called %s", QUOTED(type));
 }

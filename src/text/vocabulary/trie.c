@@ -483,7 +483,7 @@ static void report(const builder *b, gufo_error *error)
     if (b->too_many)
         (void)refuse(error, GUFO_E_LIMIT,
                      "the vocabulary is too large: its tokens have more than %u "
-                     "different begins",
+                     "different prefixes",
                      MOST_UNITS);
     else
         (void)fail_memory(error);

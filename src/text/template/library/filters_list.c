@@ -51,7 +51,7 @@ value filter_first(machine *m, const value *given, const arguments *all)
         return FAILED;
     if (iterate_next(m, &it, &item))
         return item;
-    return machine_failed(m) ? FAILED : undefined_because(m, "'first' of what has no items");
+    return machine_failed(m) ? FAILED : undefined_because(m, "'first' needs at least one item");
 }
 
 value filter_last(machine *m, const value *given, const arguments *all)
@@ -61,12 +61,12 @@ value filter_last(machine *m, const value *given, const arguments *all)
 
     (void)all;
     if (given[0].kind == VALUE_ITERATOR)
-        return fail_type(m, "'last' does not work on what can be gone through once");
+        return fail_type(m, "'last' does not work on an iterator");
     if (given[0].kind == VALUE_LIST || given[0].kind == VALUE_TUPLE) {
         const array *l = given[0].as.list;
 
         return l->count != 0 ? l->items[l->count - 1]
-                             : undefined_because(m, "'last' of what has no items");
+                             : undefined_because(m, "'last' needs at least one item");
     }
     if (!iterate(m, given[0], &it))
         return FAILED;
@@ -74,7 +74,7 @@ value filter_last(machine *m, const value *given, const arguments *all)
         last = item;
     if (machine_failed(m))
         return FAILED;
-    return is_given(last) ? last : undefined_because(m, "'last' of what has no items");
+    return is_given(last) ? last : undefined_because(m, "'last' needs at least one item");
 }
 
 value filter_length(machine *m, const value *given, const arguments *all)
@@ -248,7 +248,7 @@ value filter_random(machine *m, const value *given, const arguments *all)
     if (is_failed(length))
         return length;
     if (length.as.integer == 0)
-        return undefined_because(m, "a random item of no items");
+        return undefined_because(m, "'random' needs at least one item");
     if (given[0].kind == VALUE_DICT || given[0].kind == VALUE_VIEW || given[0].kind == VALUE_LOOP)
         return fail_type(m, "'%s' has no places to take a random item from", value_type(given[0]));
     return get_item(m, given[0],

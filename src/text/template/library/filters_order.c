@@ -242,7 +242,7 @@ static value edge(machine *m, const value *given, bool largest)
     if (!take_keyed(m, given[0], given[2], is_true(given[1]), &list))
         return FAILED;
     if (list.count == 0)
-        return undefined_because(m, "the smallest or largest of no items");
+        return undefined_because(m, "'min' and 'max' need at least one item");
     for (size_t i = 1; i < list.count; i++) {
         bool better = largest ? value_before(m, list.items[best].key, list.items[i].key)
                               : value_before(m, list.items[i].key, list.items[best].key);

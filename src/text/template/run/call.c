@@ -236,7 +236,8 @@ static bool bind_rest(machine *m, const macro *called, const arguments *in, uint
         dict_find(m->frame->names, m->key, name_of(&caller_name)) == NULL) {
         caller = take_keyword(in, &caller_name, &taken);
         if (!is_given(caller))
-            caller = undefined_because(m, "'caller' is used where nothing called the macro so");
+            caller =
+                undefined_because(m, "'caller' exists only in a macro that a 'call' tag calls");
         if (!bind_name(m, &caller_name, caller))
             return false;
     }

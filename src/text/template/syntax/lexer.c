@@ -344,7 +344,7 @@ static bool lex_brackets(lexer *l, char c)
 
     if (opens != NULL) {
         if (l->depth == BRACKET_DEPTH)
-            return fault(l, l->at, "more than %d brackets within each other", BRACKET_DEPTH);
+            return fault(l, l->at, "more than %d nested brackets", BRACKET_DEPTH);
         l->open[l->depth++] = right[opens - left];
     } else if (closes != NULL) {
         if (l->depth == 0)

@@ -27,7 +27,7 @@ bool parse_enter(parser *p)
 {
     if (p->depth++ < PARSE_DEPTH)
         return true;
-    (void)parse_fault(p, p->next->at, "more than %d levels within each other", PARSE_DEPTH);
+    (void)parse_fault(p, p->next->at, "more than %d nested levels", PARSE_DEPTH);
     p->tree->memory.status = GUFO_E_LIMIT;
     return false;
 }

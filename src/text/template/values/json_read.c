@@ -262,7 +262,7 @@ static bool read_member(reader *r)
 static bool read_parts(reader *r, char end)
 {
     if (r->level == LEVELS)
-        return !is_failed(fail(r, GUFO_E_LIMIT, r->at, "too many arrays within each other"));
+        return !is_failed(fail(r, GUFO_E_LIMIT, r->at, "arrays and objects are nested too deep"));
     skip_blanks(r);
     if (skip(r, end))
         return true;
@@ -327,7 +327,7 @@ value json_read(heap *memory, hash_key key, gufo_str json)
     made = read_value(&r);
     skip_blanks(&r);
     if (!is_failed(made) && r.at < json.len)
-        made = fail_here(&r, "more is behind its end");
+        made = fail_here(&r, "more text follows its end");
     memory->used -= r.room * sizeof(value);
     mem_free(&memory->allocator, r.waiting);
     return made;
