@@ -160,17 +160,25 @@ static json_t *read_value(yaml_reading *r)
     return NULL;
 }
 
+/* Moves `count` events on. */
+static bool next_events(yaml_reading *r, unsigned count)
+{
+    while (count > 0 && next_event(r))
+        count--;
+    return count == 0;
+}
+
 /* What the text has: one document, or nothing, which is null. */
 static json_t *read_stream(yaml_reading *r)
 {
     json_t *value;
 
-    if (!next_event(r) || !next_event(r)) /* the beginning of the stream, of the document */
+    if (!next_events(r, 2)) /* the beginning of the stream, of the document */
         return NULL;
     if (r->event.type == YAML_STREAM_END_EVENT)
         return json_null();
     value = next_event(r) ? read_value(r) : NULL;
-    if (value != NULL && next_event(r) && next_event(r) && r->event.type != YAML_STREAM_END_EVENT)
+    if (value != NULL && next_events(r, 2) && r->event.type != YAML_STREAM_END_EVENT)
         (void)refuse_event(r, "a second document");
     return value;
 }
