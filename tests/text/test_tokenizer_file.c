@@ -4,6 +4,7 @@
 
 #include "text/formats/tokenizer_file.h"
 #include "text/formats/tokenizer_lists.h"
+#include "text/pipeline_file.h"
 
 #define FLAGS "'single_word':false,'lstrip':false,'rstrip':false,'normalized':true"
 
@@ -11,12 +12,9 @@
 static tokenizer_file *read_with(const char *json, const gufo_allocator *allocator,
                                  gufo_error *error)
 {
-    char *text = strdup(json);
+    char *text = pipeline_json(json);
     tokenizer_file *f;
 
-    assert_non_null(text);
-    for (char *c = text; *c != '\0'; c++)
-        *c = *c == '\'' ? '"' : *c;
     *error = no_error();
     f = tokenizer_file_read(gufo_str_of(text), allocator, error);
     free(text);
@@ -313,6 +311,57 @@ static void test_memory(void **state)
     check(read > 0 && c.calls > 6, "%zu calls", c.calls);
 }
 
+/* ---- tokens for checks ---------------------------------------------------------------------- */
+
+typedef struct tokens_seen {
+    char text[64]; /* "0=a 1=b " */
+    size_t count, wanted;
+} tokens_seen;
+
+static bool see_token(void *context, uint64_t id, gufo_str text)
+{
+    tokens_seen *seen = context;
+    size_t len = strlen(seen->text);
+
+    snprintf(seen->text + len, sizeof seen->text - len, "%d=%.*s ", (int)id, (int)text.len,
+             text.data);
+    return ++seen->count < seen->wanted;
+}
+
+static gufo_status see_tokens(const char *json, size_t wanted, tokens_seen *seen, gufo_error *error)
+{
+    char *text = pipeline_json(json);
+    gufo_status status;
+
+    *seen = (tokens_seen){.wanted = wanted};
+    status = gufo_tokenizer_json_tokens(gufo_str_of(text), NULL, see_token, seen, error);
+    free(text);
+    return status;
+}
+
+static void test_tokens(void **state)
+{
+    static const char json[] = "{'added_tokens':[{'id':7,'content':'c'}],"
+                               "'model':{'vocab':{'a':0,'\\u0062':1}}}";
+    gufo_error error = no_error();
+    gufo_status status;
+    tokens_seen seen;
+
+    (void)state;
+    check_ok(see_tokens(json, 9, &seen, &error), &error, "all");
+    assert_string_equal(seen.text, "0=a 1=b 7=c ");
+    check_ok(see_tokens(json, 2, &seen, &error), &error, "two");
+    assert_string_equal(seen.text, "0=a 1=b ");
+    check_u64(see_tokens("{'model':{}}", 9, &seen, &error), GUFO_E_NOT_FOUND, "no vocabulary");
+    status = see_tokens("{'model':{'vocab':{'a':-2}}}", 9, &seen, &error);
+    check_u64(status, error.code, "code");
+    check(status != GUFO_OK && status != GUFO_E_NOT_FOUND, "%s", error.message);
+    check_u64(error.offset, 23, "%s", error.message);
+    /* The reason is optional. */
+    check_u64(see_tokens("{'model':{'vocab':{'a':-2}}}", 9, &seen, NULL), status, "code");
+    check_u64(see_tokens("{'model':{}}", 9, &seen, NULL), GUFO_E_NOT_FOUND, "no vocabulary");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,7 +370,7 @@ int main(void)
         cmocka_unit_test(test_repeated),  cmocka_unit_test(test_values),
         cmocka_unit_test(test_lists),     cmocka_unit_test(test_bad_lists),
         cmocka_unit_test(test_malformed), cmocka_unit_test(test_heavy),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_tokens),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

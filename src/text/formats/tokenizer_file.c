@@ -349,14 +349,15 @@ gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_allocator *allo
                                        gufo_tokenizer_token_fn *token, void *context,
                                        gufo_error *error)
 {
-    tokenizer_file *f = tokenizer_file_read(json, mem_allocator(allocator), error);
+    gufo_error reason = {.code = GUFO_OK};
+    tokenizer_file *f = tokenizer_file_read(json, mem_allocator(allocator), &reason);
     gufo_status status = GUFO_OK;
     bool wanted = true;
 
     if (f == NULL)
-        return error->code;
+        return fail_as(error, &reason);
     if (!f->has_vocab)
-        status = refuse(error, GUFO_E_NOT_FOUND, "there is no vocabulary");
+        status = refuse(error, GUFO_E_NOT_FOUND, "the tokenizer.json has no vocabulary");
     for (uint32_t i = 0; status == GUFO_OK && wanted && i < f->vocab_count; i++)
         wanted = token(context, f->vocab[i].id, file_str(f, f->vocab[i].text));
     for (uint32_t i = 0; status == GUFO_OK && wanted && i < f->added_count; i++)
