@@ -9,7 +9,9 @@
 set(page_tables arch_keys arch_tensors architectures convert_keys convert_ops export_classes export_names hf_classes
     hf_tensor_names memory usual_pre)
 
-if(CMAKE_SCRIPT_MODE_FILE)
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+    return()
+endif()
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -420,5 +422,3 @@ foreach(table IN LISTS page_tables)
     endforeach()
     write_table(${table} "${text}")
 endforeach()
-
-endif()

@@ -81,9 +81,9 @@ typedef struct gufo_check_options {
  * them.  Findings come in the order of the checks: general, keys, tokenizer, architecture, tensors;
  * within each in the order of the file.  `shard` of a finding is the index of the file that it is
  * about.  For a model that was opened leniently, only what could be read is checked.  Linear in the
- * metadata and the tensor infos; memory in proportion to the number of tokens.  `options` may be
- * NULL.  Fails only for memory, and with GUFO_E_ARGUMENT for a level that does not exist.  Any
- * thread, one at a time for one `context`. */
+ * metadata and the tensor infos; memory in proportion to the number of tokens, and to the text that
+ * `tokenizer_json` reads.  `options` may be NULL.  Fails only for memory, and with GUFO_E_ARGUMENT for
+ * a level that does not exist.  Any thread, one at a time for one `context`. */
 GUFO_API gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
                                 gufo_finding_fn *found, void *context, gufo_error *error);
 

@@ -4,6 +4,7 @@
 #include "../support/allocator.h"
 #include "import/tokenizers/merges.h"
 #include "import/tokenizers/space_rules.h"
+#include "text/pipeline_file.h"
 
 #define START "\xe2\x96\x81"
 
@@ -16,13 +17,9 @@ typedef struct outcome {
 static tokenizer_file *read_quoted(const char *json, const gufo_allocator *allocator,
                                    gufo_error *error)
 {
-    char *text = strdup(json);
-    tokenizer_file *f;
+    char *text = pipeline_json(json);
+    tokenizer_file *f = tokenizer_file_read(gufo_str_of(text), allocator, error);
 
-    assert_non_null(text);
-    for (char *c = text; *c != '\0'; c++)
-        *c = *c == '\'' ? '"' : *c;
-    f = tokenizer_file_read(gufo_str_of(text), allocator, error);
     free(text);
     return f;
 }

@@ -322,7 +322,7 @@ void layer_map_put(const layer_map *m, bool color, const char *what)
     if (!l.has_names && m->role_count > 0)
         put_letters(m);
     put_others(m);
-    if (h.color || !l.has_texts) /* else there are no shades */
+    if (h.color || !l.has_texts) /* cells with text and no color have no shades to explain */
         put_legend(&h, what);
     if (m->left_out > 0)
         line_put("  %s more not shown", human_counted(m->left_out, "tensor", "tensors").text);

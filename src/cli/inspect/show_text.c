@@ -78,8 +78,8 @@ static value_style style_of_values(const show_options *options, const table *t)
     return style;
 }
 
-/* On a terminal a value has some columns even where there is no room: what is too much is cut, or with --full
- * goes below its first line. */
+/* On a terminal a value has some columns even where other columns leave no room.  A value that is too long is cut;
+ * with --full it continues on the next lines. */
 static bool put_value(const gufo_value *value, const value_style *style, const table *t)
 {
     bool is_cut = style->array_columns < ANY_COLUMNS;

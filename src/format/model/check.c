@@ -484,7 +484,7 @@ static uint64_t count_zero_tail(checker *c, const uint32_t *order, uint64_t coun
     for (uint64_t i = 0; i < count && zero && c->status == GUFO_OK; i++) {
         const tensor_record *tensor = file_tensor(c->file, order[count - 1 - i]);
 
-        if (!zeros_are_odd(c->file, tensor))
+        if (!zeros_are_suspect(c->file, tensor))
             continue;
         c->status = zeros_sample(c->file, tensor, &zero, c->error);
         if (zero) {
@@ -500,7 +500,7 @@ static void report_zero_matrix(checker *c, const tensor_record *tensor)
     gufo_str name = file_name(c->file, &tensor->record);
     bool zero = false;
 
-    if (!zeros_are_odd_matrix(c->file, tensor))
+    if (!zeros_are_suspect_matrix(c->file, tensor))
         return;
     c->status = zeros_sample(c->file, tensor, &zero, c->error);
     if (zero)

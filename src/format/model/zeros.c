@@ -15,14 +15,14 @@ static bool is_zero(const uint8_t *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-bool zeros_are_odd(const gguf_file *file, const tensor_record *tensor)
+bool zeros_are_suspect(const gguf_file *file, const tensor_record *tensor)
 {
     return tensor->size >= ZEROS_LEAST && !str_ends(file_name(file, &tensor->record), ".lora_b");
 }
 
-bool zeros_are_odd_matrix(const gguf_file *file, const tensor_record *tensor)
+bool zeros_are_suspect_matrix(const gguf_file *file, const tensor_record *tensor)
 {
-    return tensor->n_dims >= 2 && zeros_are_odd(file, tensor);
+    return tensor->n_dims >= 2 && zeros_are_suspect(file, tensor);
 }
 
 gufo_status zeros_sample(const gguf_file *file, const tensor_record *tensor, bool *zero,

@@ -9,9 +9,9 @@ enum { ZEROS_LEAST = 4096 };
 
 /* Whether zeros in a tensor may mean that its data never came: not in small ones, and not in B of an adapter, of which
  * training begins with zeros. */
-bool zeros_are_odd(const gguf_file *file, const tensor_record *tensor);
+bool zeros_are_suspect(const gguf_file *file, const tensor_record *tensor);
 /* Likewise, and whether the tensor is a matrix. */
-bool zeros_are_odd_matrix(const gguf_file *file, const tensor_record *tensor);
+bool zeros_are_suspect_matrix(const gguf_file *file, const tensor_record *tensor);
 /* Whether the pages at the end, in the middle and at the begin of a tensor's data are all zero. */
 gufo_status zeros_sample(const gguf_file *file, const tensor_record *tensor, bool *zero,
                          gufo_error *error);

@@ -35,7 +35,7 @@ static json_t *refuse_event(yaml_reading *r, const char *reason)
     return refuse_line(r, r->event.start_mark.line, reason);
 }
 
-/* A value that Jansson made; NULL: there is no memory. */
+/* Passes on a value that Jansson made; notes that memory ran out where it made none. */
 static json_t *made(yaml_reading *r, json_t *value)
 {
     return value != NULL ? value : refuse_line(r, 0, NULL);

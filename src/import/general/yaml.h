@@ -7,7 +7,7 @@
 #include "gufo/base.h"
 
 typedef struct yaml_fault {
-    const char *reason; /* constant; NULL: there is no memory */
+    const char *reason; /* constant; NULL: memory ran out */
     uint64_t line;      /* of the text, from 0 */
 } yaml_fault;
 

@@ -1,7 +1,8 @@
 /* The pre-tokenizer of a tokenizer.json, run on a text: where the pieces that it leaves begin and end.
  *
- * It writes bytes as characters of an alphabet (ByteLevel), and later steps may cut between those of one
- * character.  Each of them stands for the whole character: the place is how many came before. */
+ * ByteLevel writes each byte as a character of an alphabet, and later steps may cut between the bytes of one
+ * character of the text.  The origin of each is that whole character: which byte it is follows from how many before it
+ * have the same origin. */
 #include "import/tokenizers/pre_cuts.h"
 
 #include <string.h>

@@ -24,8 +24,8 @@ typedef struct step_row {
     gufo_status (*take)(step_reading *r, space_rules *s);
 } step_row;
 
-/* What GGUF cannot express. */
-static gufo_status unsayable(space_rules *s, const char *what, gufo_str name)
+/* Warns of what GGUF cannot express, or refuses it. */
+static gufo_status cannot_express(space_rules *s, const char *what, gufo_str name)
 {
     char sentence[GUFO_MESSAGE_SIZE];
 
@@ -50,8 +50,9 @@ static gufo_status take_nfc(step_reading *r, space_rules *s)
 static gufo_status take_prepend(step_reading *r, space_rules *s)
 {
     if (!str_is(step_text(r, "prepend"), WORD_START))
-        return r->status != GUFO_OK ? r->status
-                                    : unsayable(s, "what the normalizer Prepend adds", no_name);
+        return r->status != GUFO_OK
+                   ? r->status
+                   : cannot_express(s, "what the normalizer Prepend adds", no_name);
     s->space_prefix = true;
     return r->status;
 }
@@ -72,7 +73,7 @@ static gufo_status take_replace(step_reading *r, space_rules *s)
               (str_is(regex, "^ +| +$") && content.len == 0)))
         s->extra_spaces_removed = true;
     else
-        return unsayable(s, "that the normalizer replaces ", text.len > 0 ? text : regex);
+        return cannot_express(s, "that the normalizer replaces ", text.len > 0 ? text : regex);
     return GUFO_OK;
 }
 
@@ -103,7 +104,7 @@ static gufo_status take_metaspace(step_reading *r, space_rules *s)
     bool prefix = step_flag_or(r, "add_prefix_space", true);
 
     if (r->status == GUFO_OK && replacement.len > 0 && !str_is(replacement, WORD_START))
-        return unsayable(s, "what Metaspace makes of spaces", no_name);
+        return cannot_express(s, "what Metaspace makes of spaces", no_name);
     s->spaces_escaped = true;
     s->space_prefix |= scheme.len > 0 ? !str_is(scheme, "never") : prefix;
     return r->status;
@@ -116,7 +117,7 @@ static gufo_status take_split(step_reading *r, space_rules *s)
 
     return r->status != GUFO_OK || (s->spaces_escaped && str_is(text, " "))
                ? r->status
-               : unsayable(s, "that the pre-tokenizer is Split", no_name);
+               : cannot_express(s, "that the pre-tokenizer is Split", no_name);
 }
 
 static const step_row pre_tokenizers[] = {
@@ -134,7 +135,7 @@ static gufo_status take_row(step_reading *r, void *context)
     for (size_t i = 0; i < s->row_count; i++)
         if (step_is(r, s->rows[i].type) && (s->rows[i].kinds & (unsigned)s->kind) != 0)
             return s->rows[i].take(r, s);
-    return unsayable(
+    return cannot_express(
         s, s->rows == normalizers ? "that the normalizer is " : "that the pre-tokenizer is ",
         r->type);
 }
@@ -186,6 +187,7 @@ gufo_status space_rules_write(tokenizer_reading *r, model_kind kind)
     if (status == GUFO_OK)
         status = reading_each_step(r, PRE_TOKENIZER, take_row, &s);
     if (status == GUFO_OK && !s.spaces_escaped)
-        status = unsayable(&s, "that spaces stay as they are in a vocabulary of pieces", no_name);
+        status =
+            cannot_express(&s, "that spaces stay as they are in a vocabulary of pieces", no_name);
     return status == GUFO_OK ? set_flags(&s) : status;
 }

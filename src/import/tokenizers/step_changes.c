@@ -1,7 +1,7 @@
-/* Leaving out one thing of a pipeline after the other.
+/* Changes one thing of a pipeline after the other.
  *
- * A step is left out as a whole, or one of its members says something else; a copy of its part is changed
- * where the step lies, and made into steps anew.  The model is that of the file: it is what costs. */
+ * A step is left out as a whole, or one of its members gets another value: in a copy of the JSON, of which the
+ * normalizer or the pre-tokenizer is made again.  The model, which takes longest to make, stays that of the file. */
 #include "import/tokenizers/step_changes.h"
 
 #include <stdio.h>
@@ -11,12 +11,13 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* What steps of a type say that readers of GGUF files may not do; a type without a row is left out. */
+/* Members of steps with values that readers of GGUF files may not follow, and the value that they get; a step of a type
+ * without a row is left out. */
 static const struct {
     reading_part part;
     const char *type, *member, *value; /* value: JSON; NULL: without \p{M} in the expression */
     const char *name;
-} sayings[] = {
+} member_changes[] = {
     {NORMALIZER, "BertNormalizer", "clean_text", "false", "clean_text of BertNormalizer"},
     {NORMALIZER, "BertNormalizer", "handle_chinese_chars", "false",
      "handle_chinese_chars of BertNormalizer"},
@@ -29,7 +30,10 @@ static const struct {
     {PRE_TOKENIZER, "Split", "pattern", NULL, "\\p{M} in an expression"},
 };
 
-enum { ROWS = sizeof sayings / sizeof *sayings, MOST_STEPS = 32 /* real files have 6 */ };
+enum {
+    ROWS = sizeof member_changes / sizeof *member_changes,
+    MOST_STEPS = 32 /* real files have 6 */
+};
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
@@ -63,15 +67,15 @@ static json_t *without_marks(const json_t *pattern)
     return pattern_left;
 }
 
-/* Changes a member; false: it says that already, or there is no memory. */
+/* Changes a member.  False if it has that value already, or memory ran out. */
 static bool change_member(json_t *step, size_t row)
 {
-    json_t *value = sayings[row].value != NULL
-                        ? json_loads(sayings[row].value, JSON_DECODE_ANY, NULL)
-                        : without_marks(json_member(step, sayings[row].member));
+    json_t *value = member_changes[row].value != NULL
+                        ? json_loads(member_changes[row].value, JSON_DECODE_ANY, NULL)
+                        : without_marks(json_member(step, member_changes[row].member));
     bool differs = value != NULL &&
-                   !json_equal(json_object_get(step, sayings[row].member), value) &&
-                   json_object_set(step, sayings[row].member, value) == 0;
+                   !json_equal(json_object_get(step, member_changes[row].member), value) &&
+                   json_object_set(step, member_changes[row].member, value) == 0;
 
     json_decref(value);
     return differs;
@@ -88,7 +92,7 @@ static bool leave_out(json_t *step, reading_part part)
 static bool has_rows(const step_reading *r, reading_part part)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (sayings[i].part == part && step_is(r, sayings[i].type))
+        if (member_changes[i].part == part && step_is(r, member_changes[i].type))
             return true;
     return false;
 }
@@ -102,11 +106,12 @@ static gufo_status change_step(step_reading *r, void *context)
     if (c->at++ != c->step)
         return GUFO_OK;
     c->met = true;
-    if (c->row < ROWS ? sayings[c->row].part != c->part || !step_is(r, sayings[c->row].type)
-                      : has_rows(r, c->part))
+    if (c->row < ROWS
+            ? member_changes[c->row].part != c->part || !step_is(r, member_changes[c->row].type)
+            : has_rows(r, c->part))
         return GUFO_OK;
     (void)snprintf(c->name, sizeof c->name, "%.*s", (int)CHANGE_NAME - 1,
-                   c->row < ROWS ? sayings[c->row].name : r->type.data);
+                   c->row < ROWS ? member_changes[c->row].name : r->type.data);
     c->changed = c->row < ROWS ? change_member(step, c->row) : leave_out(step, c->part);
     return GUFO_OK;
 }

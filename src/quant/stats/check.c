@@ -146,7 +146,7 @@ static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_e
 
 /* ---- downloads that did not finish ---------------------------------------------------------- */
 
-/* How many tensors of a file in which zeros are odd are between two places; 0 if none of them is a matrix: biases
+/* How many tensors of a file in which zeros are suspect are between two places; 0 if none of them is a matrix: biases
  * may well be zero. */
 static uint64_t count_tensors(const gguf_file *file, uint64_t begin, uint64_t end)
 {
@@ -155,16 +155,16 @@ static uint64_t count_tensors(const gguf_file *file, uint64_t begin, uint64_t en
     for (uint64_t i = 0; i < file->tensors.count; i++) {
         const tensor_record *tensor = file_tensor(file, i);
 
-        if (!zeros_are_odd(file, tensor) || tensor->offset < begin ||
+        if (!zeros_are_suspect(file, tensor) || tensor->offset < begin ||
             tensor->offset + tensor->size > end)
             continue;
         count++;
-        matrices += zeros_are_odd_matrix(file, tensor);
+        matrices += zeros_are_suspect_matrix(file, tensor);
     }
     return matrices > 0 ? count : 0;
 }
 
-/* The last tensor of a file before a place in which zeros are odd; NULL: there is none. */
+/* The last tensor of a file before a place in which zeros are suspect; NULL: there is none. */
 static const tensor_record *last_tensor(const gguf_file *file, uint64_t before)
 {
     const tensor_record *last = NULL;
@@ -172,7 +172,7 @@ static const tensor_record *last_tensor(const gguf_file *file, uint64_t before)
     for (uint64_t i = 0; i < file->tensors.count; i++) {
         const tensor_record *tensor = file_tensor(file, i);
 
-        if (zeros_are_odd(file, tensor) && tensor->offset < before &&
+        if (zeros_are_suspect(file, tensor) && tensor->offset < before &&
             (last == NULL || tensor->offset > last->offset))
             last = tensor;
     }

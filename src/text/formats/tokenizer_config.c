@@ -227,7 +227,7 @@ static void set_frame(tokenizer_file *f, const json_t *config)
     f->adds_eos = json_is_true(eos) && text_of(json_object_get(config, "eos_token")).len > 0;
 }
 
-/* Reads the whole; numbers too large for 64 bits, which stand for "no limit", are reals. */
+/* Reads the file as a tree.  An integer that 64 bits do not hold, which means "no limit", becomes a real number. */
 static gufo_status read_root(const tokenizer_file *f, gufo_str config, json_t **root,
                              gufo_error *error)
 {

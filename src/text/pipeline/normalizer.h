@@ -9,8 +9,9 @@
 
 typedef struct normalizer normalizer;
 
-/* `part` may be NULL: it changes nothing.  `places` says where its steps are, for failures; NULL: nobody knows.  NULL on failure: GUFO_E_TYPE (a step that does not exist, by
- * name), GUFO_E_MALFORMED, GUFO_E_MEMORY.  It does not change: any thread may use it. */
+/* Without `part` (NULL) a normalizer changes nothing.  `places` has the bytes of its steps for failures; it may be NULL.
+ * NULL on failure: GUFO_E_TYPE (a step that does not exist, by name), GUFO_E_MALFORMED, GUFO_E_MEMORY.  A normalizer does
+ * not change: any thread may use it. */
 normalizer *normalizer_new(const json_t *part, const json_places *places,
                            const gufo_allocator *allocator, gufo_error *error);
 void normalizer_free(normalizer *n); /* NULL is allowed */

@@ -45,8 +45,8 @@ bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end
 /* Appends a text that stands for bytes begin to end of the original: each of its bytes for the whole range. */
 bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end);
 
-/* Appends an original text: each character stands for itself, and what is not UTF-8, byte by byte, is
- * U+FFFD.  False without memory. */
+/* Appends an original text.  The origin of each character is its own bytes; each byte that is not UTF-8 becomes U+FFFD.
+ * False without memory. */
 bool work_text_take(work_text *out, gufo_str text);
 
 /* The range of the original that a stretch, not empty, stands for; origins must be kept. */

@@ -1,3 +1,7 @@
+/* Expressions as the translation writes them for PCRE2: a byte is \xHH, a set [\xHH-\xHH...], a group (?:...).
+ *
+ * The first element of each branch counts.  A run of a set without an end, and the begin of a line, say behind which
+ * bytes a search need not look; any other element says nothing, and the search looks everywhere. */
 #include "text/pipeline/expression/leading_runs.h"
 
 #include <string.h>
