@@ -259,6 +259,37 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     same ''
 }
 
+@test "diff: a pager on a terminal, once the work is done" {
+    need_terminal
+    "$GUFO_EXAMPLES/make_sample" a.gguf
+    gufo quantize -q a.gguf b.gguf Q4_0
+    export GUFO_PAGER='sed s/^/paged:/' NO_COLOR=1
+    for option in '' --values '--values --sums' '--values --report=r.csv --force'; do
+        # shellcheck disable=SC2086
+        run -1 on_terminal "$GUFO" diff $option a.gguf b.gguf
+        has paged:
+        [ "$(grep -cv paged: <<<"$output")" = 0 ]
+    done
+    for option in '--values --no-pager' '--values --json' '--values --quiet'; do
+        # shellcheck disable=SC2086
+        run -1 on_terminal "$GUFO" diff $option a.gguf b.gguf
+        lacks paged:
+    done
+    GUFO_PAGER='exec sed -n 1p' run -1 on_terminal "$GUFO" diff --values a.gguf b.gguf
+    [ "${#lines[@]}" = 1 ]
+    GUFO_PAGER=no-such-program run -3 on_terminal "$GUFO" diff --values a.gguf b.gguf
+    has "cannot run the pager 'no-such-program'; --no-pager shows the output"
+    # A failure is a line of its own, without a pager.
+    run -3 on_terminal "$GUFO" diff a.gguf none.gguf
+    lacks paged:
+    # less is missing: everything is there all the same.
+    unset GUFO_PAGER
+    mkdir bin
+    ln -s "$(command -v cat)" bin/cat
+    TERM=xterm run -1 on_terminal env PATH="$PWD/bin" "$(command -v "$GUFO")" diff a.gguf b.gguf
+    has 'a.gguf and b.gguf differ'
+}
+
 @test "diff: a map on a narrow terminal, in colour, and without blocks" {
     need_terminal
     "$GUFO_EXAMPLES/make_sample" a.gguf

@@ -7,6 +7,7 @@
 #include "cli/core/csv.h"
 #include "cli/core/input.h"
 #include "cli/core/signals.h"
+#include "cli/inspect/pager.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -27,6 +28,7 @@ static const command_option diff_table[] = {
      OPTION_FLAG(diff_options, sums), .common = true},
     {"map", NULL, "Draw losses of layers and roles (with --values)", OPTION_FLAG(diff_options, map),
      .common = true},
+    {"no-pager", NULL, "Do not start a pager", OPTION_FLAG(diff_options, no_pager)},
     {0},
 };
 
@@ -99,10 +101,12 @@ static int compare_models(const diff_options *o, gufo_model *const *models)
     size_t candidates = (size_t)o->base.shared->arg_count - 1;
     diff_report r = {
         .options = o, .paths = paths, .models = models, .j = json_writer_start(stdout)};
+    pager p;
 
-    return candidates == 1 && o->report == NULL && !diff_wants_losses(o)
-               ? compare(&r)
-               : diff_candidates(o, paths, models, candidates);
+    pager_start_late(&p, !o->base.shared->json && !o->no_pager);
+    return pager_end(&p, candidates == 1 && o->report == NULL && !diff_wants_losses(o)
+                             ? compare(&r)
+                             : diff_candidates(o, paths, models, candidates));
 }
 
 static int diff(void *context)

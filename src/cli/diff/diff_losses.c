@@ -15,7 +15,6 @@
 #include "cli/core/human.h"
 #include "cli/core/layer_map.h"
 #include "cli/core/tensor_role.h"
-#include "cli/inspect/pager.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -226,7 +225,6 @@ static void put_map(const candidates_report *r, size_t k)
 static void put_end(candidates_report *r, const gufo_error *failure)
 {
     const diff_options *o = r->options;
-    pager p;
 
     if (failure != NULL)
         return;
@@ -236,8 +234,6 @@ static void put_end(candidates_report *r, const gufo_error *failure)
     }
     if (o->sort == DIFF_BY_LOSS)
         sort_items(r->kept, r->kept_count, sizeof *r->kept, lost_more);
-    progress_end(&r->bar);
-    pager_start(&p, true);
     if (o->sort == DIFF_BY_LOSS || (!o->sums && !o->map))
         put_rows(r);
     for (int by_layer = 0; o->sums && by_layer < 2; by_layer++) {
@@ -251,7 +247,6 @@ static void put_end(candidates_report *r, const gufo_error *failure)
         put_map(r, k);
     }
     candidates_table.end(r, NULL);
-    (void)pager_end(&p, CODE_OK);
 }
 
 const candidates_form candidates_losses = {NULL, diff_losses_keep, put_end};

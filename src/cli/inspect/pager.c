@@ -1,5 +1,6 @@
 /* The pager is a child process that reads from a pipe, which takes the place of standard output
- * (and of standard error, if that is the same terminal).  Its command line comes from the
+ * (and of standard error, if that is the same terminal); or, once the work is done, from a temporary
+ * file, which took that place while a progress bar needed the terminal.  Its command line comes from the
  * environment and from nowhere else: nothing that a file says gets near a shell. */
 #include "cli/inspect/pager.h"
 
@@ -84,50 +85,89 @@ static int redirect(int standard, int output)
     return before;
 }
 
+/* Whether there is one to start. */
+static bool prepare(pager *p, bool wanted)
+{
+    *p = (pager){.terminal = -1, .errors = -1, .command = find_command()};
+    return wanted && stdout_is_terminal() && p->command != NULL;
+}
+
+static void take_output(pager *p, int output)
+{
+    setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+    p->terminal = redirect(STDOUT_FILENO, output);
+}
+
+/* An interrupt is for the pager, which decides what to do. */
+static bool start_uninterrupted(pager *p, int input)
+{
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_IGN}, &p->interrupt);
+    p->process = start(p, input);
+    if (p->process < 0)
+        sigaction(SIGINT, &p->interrupt, NULL);
+    return p->process > 0;
+}
+
 void pager_start(pager *p, bool wanted)
 {
     int ends[2];
 
-    *p = (pager){.errors = -1};
-    if (!wanted || !stdout_is_terminal())
-        return;
-    p->command = find_command();
-    if (p->command == NULL || pipe(ends) != 0)
+    if (!prepare(p, wanted) || pipe(ends) != 0)
         return;
     set_close_on_exec(ends);
-    /* An interrupt is for the pager, which decides what to do. */
-    sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_IGN}, &p->interrupt);
-    p->process = start(p, ends[0]);
-    close(ends[0]);
-    if (p->process > 0) {
-        setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
-        p->terminal = redirect(STDOUT_FILENO, ends[1]);
+    if (start_uninterrupted(p, ends[0])) {
+        take_output(p, ends[1]);
         if (isatty(STDERR_FILENO))
             p->errors = redirect(STDERR_FILENO, ends[1]);
-    } else {
-        sigaction(SIGINT, &p->interrupt, NULL);
-        p->process = 0;
     }
+    close(ends[0]);
     close(ends[1]);
+}
+
+void pager_start_late(pager *p, bool wanted)
+{
+    if (prepare(p, wanted))
+        p->kept = tmpfile();
+    if (p->kept != NULL)
+        take_output(p, fileno(p->kept));
+}
+
+/* Where the usual one is missing, the terminal gets everything at once. */
+static void show_kept(pager *p)
+{
+    int kept = fileno(p->kept);
+    bool is_empty = lseek(kept, 0, SEEK_CUR) == 0;
+
+    (void)lseek(kept, 0, SEEK_SET);
+    if (!is_empty && !start_uninterrupted(p, kept)) {
+        p->command = "cat";
+        (void)start_uninterrupted(p, kept);
+    }
+    fclose(p->kept);
+}
+
+static void give_back(int standard, int before)
+{
+    if (before < 0)
+        return;
+    (void)dup2(before, standard);
+    close(before);
 }
 
 int pager_end(pager *p, int code)
 {
     int status = 0;
 
-    if (p->process == 0)
+    if (p->terminal < 0)
         return code;
     fflush(stdout);
     fflush(stderr);
-    (void)dup2(p->terminal, STDOUT_FILENO);
-    close(p->terminal);
-    if (p->errors >= 0) {
-        (void)dup2(p->errors, STDERR_FILENO);
-        close(p->errors);
-    }
+    give_back(STDOUT_FILENO, p->terminal);
+    give_back(STDERR_FILENO, p->errors);
+    if (p->kept != NULL)
+        show_kept(p);
     while (waitpid(p->process, &status, 0) < 0 && errno == EINTR)
         ;
-    p->process = 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 127)
         return code;
     report_message(NULL, "cannot run the pager '%s'; --no-pager shows the output without one",
