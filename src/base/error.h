@@ -2,6 +2,8 @@
 #ifndef GUFO_BASE_ERROR_H
 #define GUFO_BASE_ERROR_H
 
+#include "base/text.h"
+
 #include "gufo/base.h"
 
 #include <stdarg.h>
@@ -55,5 +57,9 @@ const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text);
 
 /* The same as an argument of one of the functions above; it lives as long as the block. */
 #define QUOTED(text) quote_name((char[GUFO_QUOTE_SIZE]){""}, text)
+
+/* A count or a size as such an argument: 1,235,814,400.  Positions, ids, versions and values of keys have
+ * no groups. */
+#define GROUPED(number) str_group((char[STR_GROUPED]){""}, number)
 
 #endif

@@ -81,7 +81,7 @@ bool str_number(gufo_str text, uint64_t *out)
     return text.len > 0;
 }
 
-size_t str_group(uint64_t value, char out[STR_GROUPED])
+const char *str_group(char out[STR_GROUPED], uint64_t value)
 {
     char digits[21];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, value);
@@ -93,7 +93,7 @@ size_t str_group(uint64_t value, char out[STR_GROUPED])
         *to++ = digits[i];
     }
     *to = '\0';
-    return (size_t)(to - out);
+    return out;
 }
 
 int str_compare_folded(gufo_str a, gufo_str b)

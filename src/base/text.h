@@ -88,8 +88,9 @@ static inline size_t str_digits(gufo_str text, size_t at)
 bool str_number(gufo_str text, uint64_t *out);
 
 enum { STR_GROUPED = 27 };
-/* A number whose digits are in groups of three, for people: 1,235,814,400.  Returns its length. */
-size_t str_group(uint64_t value, char out[STR_GROUPED]);
+/* Writes a number whose digits are in groups of three, for people, into `out` and returns it:
+ * 1,235,814,400. */
+const char *str_group(char out[STR_GROUPED], uint64_t value);
 
 /* Order without regard to case, as strcmp gives it. */
 int str_compare_folded(gufo_str a, gufo_str b);

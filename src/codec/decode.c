@@ -17,9 +17,8 @@ gufo_status coded_size(const gufo_element_type *type, uint64_t rows, uint64_t co
     gufo_status status = gufo_element_row_size(type, columns, &row_size, NULL);
 
     if (status == GUFO_E_ARGUMENT)
-        return refuse(error, status,
-                      "a row of %" PRIu64 " elements does not fill blocks of %u (%s)", columns,
-                      (unsigned)type->block_elements, type->name);
+        return refuse(error, status, "a row of %s elements does not fill blocks of %u (%s)",
+                      GROUPED(columns), (unsigned)type->block_elements, type->name);
     if (status == GUFO_OK && layout != NULL && rows % layout->rows != 0)
         return refuse(error, GUFO_E_ARGUMENT, "%s needs a multiple of %u rows, not %" PRIu64,
                       type->name, (unsigned)layout->rows, rows);
@@ -27,8 +26,8 @@ gufo_status coded_size(const gufo_element_type *type, uint64_t rows, uint64_t co
         checked_mul(rows, columns, &elements) && checked_mul(elements, sizeof(float), &elements) &&
         *bytes <= SIZE_MAX && elements <= SIZE_MAX)
         return GUFO_OK;
-    return refuse(error, GUFO_E_RANGE, "%" PRIu64 " rows of %" PRIu64 " elements are too many",
-                  rows, columns);
+    return refuse(error, GUFO_E_RANGE, "%s rows of %s elements are too many", GROUPED(rows),
+                  GROUPED(columns));
 }
 
 static gufo_status find_kernels(const gufo_element_type *type, gufo_cpu cpu, const coder **kernels,

@@ -57,12 +57,10 @@ gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elemen
     if (type->block_elements == 0)
         return refuse(error, GUFO_E_TYPE, "the layout of %s is not known", type->name);
     if (elements % type->block_elements != 0)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "%" PRIu64 " elements do not fill blocks of %" PRIu32 " of %s", elements,
-                      type->block_elements, type->name);
+        return refuse(error, GUFO_E_ARGUMENT, "%s elements do not fill blocks of %" PRIu32 " of %s",
+                      GROUPED(elements), type->block_elements, type->name);
     if (!checked_mul(elements / type->block_elements, type->block_bytes, bytes))
-        return refuse(error, GUFO_E_RANGE,
-                      "%" PRIu64 " elements of %s do not fit into 64 bits of bytes", elements,
-                      type->name);
+        return refuse(error, GUFO_E_RANGE, "%s elements of %s do not fit into 64 bits of bytes",
+                      GROUPED(elements), type->name);
     return GUFO_OK;
 }

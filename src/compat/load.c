@@ -1,7 +1,6 @@
 /* The tensors of a context for the caller: a ggml_context with them and, if wanted, their data. */
 #include "compat/context.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -18,9 +17,9 @@ static struct ggml_context *new_pool(const compat_reader *r, bool no_alloc)
 
     if (!no_alloc && r->data_size > behind) {
         (void)fail_with(r->error, GUFO_E_TRUNCATED, r->facts.size,
-                        "tensor data with its padding takes %" PRIu64 " bytes, but only %" PRIu64
+                        "tensor data with its padding takes %s bytes, but only %s"
                         " are left in the file",
-                        r->data_size, behind);
+                        GROUPED(r->data_size), GROUPED(behind));
         return NULL;
     }
     if (checked_mul(tensors, ggml_tensor_overhead(), &size) &&

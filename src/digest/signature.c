@@ -51,8 +51,8 @@ static gufo_status check_comment(gufo_str comment, gufo_error *error)
 {
     if (comment.len > GUFO_TRUSTED_COMMENT)
         return refuse(error, GUFO_E_ARGUMENT,
-                      "a trusted comment has at most %d bytes, and this one has %zu",
-                      GUFO_TRUSTED_COMMENT, comment.len);
+                      "a trusted comment has at most %s bytes, and this one has %s",
+                      GROUPED(GUFO_TRUSTED_COMMENT), GROUPED(comment.len));
     for (size_t step; comment.len > 0; comment.data += step, comment.len -= step) {
         uint32_t character = 0;
 

@@ -90,9 +90,9 @@ static gufo_status apply_password(uint8_t *bytes, gufo_str password, gufo_error 
 
     if (operations > default_effort.operations || memory > default_effort.memory)
         return refuse(error, GUFO_E_LIMIT,
-                      "this secret key asks for %" PRIu64 " operations in %" PRIu64
-                      " bytes of memory for its password, more than minisign ever asks for",
-                      operations, memory);
+                      "this secret key asks for %s operations in %s bytes of memory for its "
+                      "password, more than minisign ever asks for",
+                      GROUPED(operations), GROUPED(memory));
     if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, password.data, password.len,
                                            bytes + SALT_AT, operations, (size_t)memory) != 0)
         return fail_memory(error);

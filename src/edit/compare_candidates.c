@@ -151,8 +151,8 @@ static gufo_status check_options(const candidates_walk *w, gufo_error *error)
     gufo_status status = run_check(w->c.run, error);
 
     if (status == GUFO_OK && (w->c.count == 0 || w->c.count > GUFO_COMPARE_CANDIDATES))
-        status = refuse(error, GUFO_E_ARGUMENT, "%zu candidates, but 1 to %d can be compared",
-                        w->c.count, GUFO_COMPARE_CANDIDATES);
+        status = refuse(error, GUFO_E_ARGUMENT, "%s candidates, but 1 to %d can be compared",
+                        GROUPED(w->c.count), GUFO_COMPARE_CANDIDATES);
     if (status == GUFO_OK)
         status =
             flags_check(w->options->flags, GUFO_COMPARE_VALUES, "gufo_candidates_options", error);

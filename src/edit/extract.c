@@ -54,8 +54,8 @@ static gufo_status check_decodable(const part *p, gufo_error *error)
     row_count = p->source.elements / p->source.dims[0];
     if (row_count % merged->rows != 0)
         return fail_with(error, GUFO_E_ARGUMENT, p->source.info_offset,
-                         "%s needs a multiple of %" PRIu32 " rows, not %" PRIu64, p->type->name,
-                         merged->rows, row_count);
+                         "%s needs a multiple of %" PRIu32 " rows, not %s", p->type->name,
+                         merged->rows, GROUPED(row_count));
     return GUFO_OK;
 }
 
@@ -220,8 +220,8 @@ static gufo_status check_options(const gufo_extract_options *options, size_t cou
                       "numbers are extracted as F32, F16 or BF16, not as %s", options->type->name);
     if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
         return refuse(error, GUFO_E_ARGUMENT,
-                      "%zu tensors cannot be in one file of this format; safetensors holds several",
-                      count);
+                      "%s tensors cannot be in one file of this format; safetensors holds several",
+                      GROUPED(count));
     return GUFO_OK;
 }
 

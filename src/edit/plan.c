@@ -1,7 +1,6 @@
 /* Which way to write: the first possible one, with the reasons why others are not. */
 #define _GNU_SOURCE /* fstatvfs */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -140,20 +139,20 @@ static gufo_status choose_overwrite(const choice *c, gufo_error *error)
 
     if (size > room) {
         snprintf(c->plan->not_overwritten, SENTENCE,
-                 "the new metadata is %" PRIu64 " bytes too long for its place", size - room);
+                 "the new metadata is %s bytes too long for its place", GROUPED(size - room));
         return GUFO_OK;
     }
     status = lay_out(c, &options, error);
     if (status == GUFO_OK && leaves_room(c))
         snprintf(c->plan->not_overwritten, SENTENCE,
-                 "%" PRIu64 " bytes would be left over, which " GUFO_PADDING_KEY " would fill",
-                 room - size);
+                 "%s bytes would be left over, which " GUFO_PADDING_KEY " would fill",
+                 GROUPED(room - size));
     else if (status == GUFO_OK && c->plan->data_offset == room)
         c->plan->way = GUFO_EDIT_OVERWRITE;
     else
         snprintf(c->plan->not_overwritten, SENTENCE,
-                 "%" PRIu64 " bytes would be left over, too few for " GUFO_PADDING_KEY,
-                 room - size);
+                 "%s bytes would be left over, too few for " GUFO_PADDING_KEY,
+                 GROUPED(room - size));
     return status;
 }
 

@@ -130,7 +130,8 @@ static gufo_status end_shard(split *s, gufo_error *error)
     uint64_t *tensors;
 
     if (s->shards.count == GUFO_MAX_SHARDS)
-        return refuse(error, GUFO_E_LIMIT, "more than %d shards would be needed", GUFO_MAX_SHARDS);
+        return refuse(error, GUFO_E_LIMIT, "more than %s shards would be needed",
+                      GROUPED(GUFO_MAX_SHARDS));
     tensors = records_add(&s->shards, &s->job->allocator);
     if (tensors == NULL)
         return fail_memory(error);

@@ -226,11 +226,10 @@ static gufo_status refuse_shortage(const fitting *f)
 
     if (s.device > 0)
         snprintf(name, sizeof name, "device %" PRIu32, s.device - 1);
-    return refuse(f->error, GUFO_E_LIMIT,
-                  "with a context of %" PRIu64 " %s needs %" PRIu64 " bytes, %" PRIu64
-                  " more than it may have",
-                  s.n_ctx, name, gufo_estimate_most_bytes(&f->made.devices[s.device]),
-                  s.missing_bytes);
+    return refuse(
+        f->error, GUFO_E_LIMIT, "with a context of %s %s needs %s bytes, %s more than it may have",
+        GROUPED(s.n_ctx), name, GROUPED(gufo_estimate_most_bytes(&f->made.devices[s.device])),
+        GROUPED(s.missing_bytes));
 }
 
 static void find_range(const fitting *f, uint64_t *least, uint64_t *most)

@@ -34,14 +34,9 @@ static gufo_status check_limits(const gufo_estimate_options *o, const model_valu
     };
 
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        char value[STR_GROUPED], limit[STR_GROUPED];
-
-        if (limits[i].value <= limits[i].limit)
-            continue;
-        (void)str_group(limits[i].value, value);
-        (void)str_group(limits[i].limit, limit);
-        return refuse(error, GUFO_E_ARGUMENT, "%s %s are too many: at most %s", value,
-                      limits[i].name, limit);
+        if (limits[i].value > limits[i].limit)
+            return refuse(error, GUFO_E_ARGUMENT, "%s %s are too many: at most %s",
+                          GROUPED(limits[i].value), limits[i].name, GROUPED(limits[i].limit));
     }
     return GUFO_OK;
 }

@@ -75,8 +75,8 @@ static gufo_status read_layer_count(const reading *r, const char *name, uint64_t
         return check_count(r, name, &value, out);
     if (value.as.array.count != r->v->layers)
         return refuse(r->error, GUFO_E_RANGE,
-                      "%.*s.%s has %" PRIu64 " elements, but the model has %" PRIu64 " layers",
-                      (int)r->arch.len, r->arch.data, name, value.as.array.count, r->v->layers);
+                      "%.*s.%s has %s elements, but the model has %s layers", (int)r->arch.len,
+                      r->arch.data, name, GROUPED(value.as.array.count), GROUPED(r->v->layers));
     if (value.as.array.type == GUFO_VALUE_STRING || value.as.array.type == GUFO_VALUE_ARRAY)
         return refuse(r->error, GUFO_E_RANGE, "%.*s.%s does not hold numbers", (int)r->arch.len,
                       r->arch.data, name);
@@ -167,9 +167,8 @@ static gufo_status read_model(const reading *r)
     if (status != GUFO_OK)
         return status;
     if (v->layers > GUFO_ESTIMATE_MAX_LAYERS)
-        return refuse(r->error, GUFO_E_RANGE,
-                      "the model has %" PRIu64 " layers, llama.cpp takes %d", v->layers,
-                      GUFO_ESTIMATE_MAX_LAYERS);
+        return refuse(r->error, GUFO_E_RANGE, "the model has %s layers, llama.cpp takes %d",
+                      GROUPED(v->layers), GUFO_ESTIMATE_MAX_LAYERS);
     v->is_latent = latent_key != 0 && latent_value != 0;
     v->latent_key_length = latent_key;
     v->latent_value_length = latent_value;
@@ -331,9 +330,8 @@ static gufo_status check_heads(const reading *r)
         has_heads |= l->has_cache && l->kv_heads > 0;
         if (l->has_cache && (l->heads == 0) != (l->kv_heads == 0))
             return refuse(r->error, GUFO_E_RANGE,
-                          "layer %" PRIu64 " has %" PRIu64 " heads, and %" PRIu64
-                          " for keys and values",
-                          i, l->heads, l->kv_heads);
+                          "layer %" PRIu64 " has %s heads, and %s for keys and values", i,
+                          GROUPED(l->heads), GROUPED(l->kv_heads));
     }
     return has_heads || !has_cache ? GUFO_OK
                                    : refuse(r->error, GUFO_E_RANGE, "no layer has attention heads");

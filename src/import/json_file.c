@@ -6,7 +6,6 @@
  * has for "no limit", it refuses without need. */
 #include "import/json_file.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -174,9 +173,8 @@ gufo_status import_bounds_take(import_bounds *bounds, uint64_t bytes, gufo_error
         return GUFO_OK;
     if (bytes > bounds->left)
         return import_advise(refuse(error, GUFO_E_LIMIT,
-                                    "%" PRIu64 " more bytes of memory are needed, but only %" PRIu64
-                                    " may be used",
-                                    bytes, bounds->left),
+                                    "%s more bytes of memory are needed, but only %s may be used",
+                                    GROUPED(bytes), GROUPED(bounds->left)),
                              GUFO_ADVICE_MEMORY, error);
     bounds->left -= bytes;
     return GUFO_OK;
@@ -204,7 +202,8 @@ gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset
 
     *json = NULL;
     if (text.len > TEXT_LIMIT)
-        status = fail_with(error, GUFO_E_LIMIT, base_offset, "a JSON text of %zu bytes", text.len);
+        status = fail_with(error, GUFO_E_LIMIT, base_offset, "a JSON text of %s bytes",
+                           GROUPED(text.len));
     if (status == GUFO_OK)
         status = take_tree(&l, bounds);
     if (status == GUFO_OK)
@@ -223,8 +222,8 @@ static gufo_status read_source(const source *s, uint64_t limit, import_bounds *b
     char *text;
 
     if (s->size > limit)
-        return refuse(error, GUFO_E_LIMIT, "%" PRIu64 " bytes, but at most %" PRIu64 " are read",
-                      s->size, limit);
+        return refuse(error, GUFO_E_LIMIT, "%s bytes, but at most %s are read", GROUPED(s->size),
+                      GROUPED(limit));
     text = s->size < SIZE_MAX ? mem_alloc(&default_allocator, (size_t)s->size + 1) : NULL;
     if (text == NULL)
         return fail_memory(error);

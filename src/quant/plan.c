@@ -248,9 +248,8 @@ static gufo_status check_groups(const gufo_quantizer *q, const quant_tensor *ten
     if (merged == NULL || input.dims[1] % merged->rows == 0)
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, input.info_offset,
-                     "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                     QUOTED(input.name), input.dims[1], quant_source_type(q, tensor)->name,
-                     merged->rows);
+                     "tensor %s has %s rows; %s merges %" PRIu32 " at a time", QUOTED(input.name),
+                     GROUPED(input.dims[1]), quant_source_type(q, tensor)->name, merged->rows);
 }
 
 static gufo_status take_choice(void *context, size_t index, const gufo_recipe_choice *choice,

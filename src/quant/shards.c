@@ -58,8 +58,8 @@ static gufo_status put_tensors(gufo_quantizer *q, uint64_t base, gufo_error *err
         q->tensors[i].output = (uint32_t)(q->output_count - 1);
     }
     if (q->output_count > GUFO_MAX_SHARDS)
-        return refuse(error, GUFO_E_ARGUMENT, "%zu shards would be needed; %d are possible",
-                      q->output_count, GUFO_MAX_SHARDS);
+        return refuse(error, GUFO_E_ARGUMENT, "%s shards would be needed; %s are possible",
+                      GROUPED(q->output_count), GROUPED(GUFO_MAX_SHARDS));
     return GUFO_OK;
 }
 

@@ -9,7 +9,6 @@
  * to a limit.  Parts of long texts go to several threads, and their ids come back in order. */
 #include "gufo/vocab.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -164,9 +163,9 @@ static gufo_status grow_window(gufo_tokenizer *k, gufo_error *error)
 {
     if (k->window >= MOST_WINDOW)
         return refuse(error, GUFO_E_LIMIT,
-                      "%zu bytes of text without a place where they can be cut: the ids of all of "
+                      "%s bytes of text without a place where they can be cut: the ids of all of "
                       "them depend on each other",
-                      k->waiting.len);
+                      GROUPED(k->waiting.len));
     k->window *= 2;
     return GUFO_OK;
 }

@@ -46,7 +46,7 @@ make_model() {
     gufo export -q --threads 3 --memory 16Mi a.gguf two
     diff -r one two
     run -2 --separate-stderr gufo export -q --memory 1K a.gguf three
-    [[ "$stderr" == *"bytes of memory, the limit is 1024 (--memory)" ]]
+    [[ "$stderr" == *"bytes of memory, the limit is 1,024 (--memory)" ]]
     [ ! -e three ]
 }
 

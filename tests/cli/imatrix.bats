@@ -159,7 +159,7 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     has 'beyond the range of a float'
     make_imatrix long.gguf gguf dataset "$(printf 'd%.0s' {1..65536})" entry w 512 1
     run -3 gufo imatrix convert long.gguf long.dat
-    same 'gufo: long.dat: the name of the last dataset has 65536 bytes, more than 65535'
+    same 'gufo: long.dat: the name of the last dataset has 65,536 bytes, more than 65,535'
     run ls -A
     same $'long.gguf\nm.dat\nm.gguf'
 }

@@ -73,7 +73,7 @@ objects() {
         printf '}}'
     }
     keys 500 >m/gguf-metadata.json
-    refused 'm/gguf-metadata.json: 8000000 more bytes of memory are needed' convert m --dry-run --memory 60M
+    refused 'm/gguf-metadata.json: 8,000,000 more bytes of memory are needed' convert m --dry-run --memory 60M
     keys 3 >m/gguf-metadata.json
     gufo convert -q m out.gguf
     gufo get out.gguf x.k2 | cmp - <(cat m/big.txt && echo)
@@ -116,8 +116,8 @@ sparse() {
     # GGJT 1: 2^24 tokens.
     printf 'tjgg\1\0\0\0\0\0\0\1\100\0\0\0\40\0\0\0\4\0\0\0\1\0\0\0\20\0\0\0\0\0\0\0' >old.bin
     truncate -s 1G old.bin
-    refused 'old.bin: byte 524332: more than 65536 tokens have no text' migrate old.bin --dry-run
-    refused 'old.bin: byte 524332: more than 65536 tokens have no text' show old.bin
+    refused 'old.bin: byte 524332: more than 65,536 tokens have no text' migrate old.bin --dry-run
+    refused 'old.bin: byte 524332: more than 65,536 tokens have no text' show old.bin
 }
 
 # ---- names --------------------------------------------------------------------------------------
@@ -168,5 +168,5 @@ safetensors() {
     truncate -s 400M a.gguf
     cp --sparse=always a.gguf b.gguf
     run -3 --separate-stderr bash -c 'ulimit -v 450000; exec "$0" ls --threads 2 a.gguf b.gguf' "$GUFO"
-    [ "$(grep -c 'metadata is longer than 268435456 bytes' <<<"$stderr")" -eq 2 ]
+    [ "$(grep -c 'metadata is longer than 268,435,456 bytes' <<<"$stderr")" -eq 2 ]
 }

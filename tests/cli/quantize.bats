@@ -355,7 +355,7 @@ need_patterns() {
     gufo quantize -q --threads 5 --memory 64M sample.gguf b.gguf Q4_0
     cmp a.gguf b.gguf
     run -2 --separate-stderr gufo quantize --memory 1Mi sample.gguf c.gguf Q4_0
-    [[ "$stderr" == *"bytes of memory, the limit is 1048576 (--memory)" ]]
+    [[ "$stderr" == *"bytes of memory, the limit is 1,048,576 (--memory)" ]]
 }
 
 @test "quantize: values that are not finite" {

@@ -142,7 +142,7 @@ load common
         repeat 4998 0100000000000000610700000002
     run -1 bash -c 'ulimit -v 200000; "$0" validate --json "$1"' "$GUFO" m.gguf
     has '"errors":9995,'
-    has '4977 more findings like the ones before'
+    has '4,977 more findings like the ones before'
 }
 
 @test "robustness: interrupted while it waits is status 4" {

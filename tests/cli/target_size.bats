@@ -279,7 +279,7 @@ number() {
     wrong '--save-plan writes one plan' --to . --target-size 100K,120K --save-plan plan.txt
     wrong "is an extra argument" out.gguf 2 3 --target-size 100K
     run -2 gufo quantize sample.gguf out.gguf --target-size 50K
-    has '50000 bytes are asked for, and the least possible are 76512: "token_embd.weight" takes 9324 as Q4_0'
+    has '50,000 bytes are asked for, and the least possible are 76,512: "token_embd.weight" takes 9,324 as Q4_0'
     [ ! -e out.gguf ]
 }
 

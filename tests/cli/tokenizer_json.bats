@@ -114,7 +114,7 @@ JSON
     printf '{"pre_tokenizer": {"type": "Sequence", "pretokenizers": [%s]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' \
         "${steps%, }" >m/tokenizer.json
     run -3 gufo tokenize m hello
-    same 'gufo: m: the pre-tokenizer makes more than 67109024 bytes of a text'
+    same 'gufo: m: the pre-tokenizer makes more than 67,109,024 bytes of a text'
     steps=$(printf '{"type": "NFC"}%.0s, ' {1..300})
     printf '{"normalizer": {"type": "Sequence", "normalizers": [%s]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' \
         "${steps%, }" >m/tokenizer.json

@@ -86,7 +86,7 @@ gufo() {
         "$GUFO_TEST_BIN/make_many" "${kind%:*}" 5000 many.gguf
         run -1 gufo validate --level=structure many.gguf
         [ "$(grep -c " ${kind#*:} " <<<"$output")" -eq 21 ]
-        has "${kind#*:} $(gufo list rules | awk -v id="${kind#*:}" '$1 == id { print $3 }'): 4979 more findings like the ones before are not listed"
+        has "${kind#*:} $(gufo list rules | awk -v id="${kind#*:}" '$1 == id { print $3 }'): 4,979 more findings like the ones before are not listed"
         run -1 gufo validate --json --level=structure many.gguf
         [ "$(grep -o "\"rule\":\"${kind#*:}\"" <<<"$output" | wc -l)" -eq 21 ]
         [ "${#output}" -lt 20000 ]

@@ -225,12 +225,12 @@ static void test_large_texts(void **state)
     read_repeated("a: b", "\n # x", NULL);
     read_repeated("a: \"", "x\\n\n", "unexpected end of stream");
     read_repeated("", "- ", "64 deep");
-    read_repeated("", "a:\n ", "262144 values");
+    read_repeated("", "a:\n ", "262,144 values");
     read_repeated("a: ", "[", "64 deep");
     read_repeated("a: ", "{a: ", "64 deep");
     read_repeated("a:\n", "- [x\n", "");
-    read_repeated("a:\n", "-\n", "262144 values");
-    read_repeated("a: [x", ",x", "262144 values");
+    read_repeated("a:\n", "-\n", "262,144 values");
+    read_repeated("a: [x", ",x", "262,144 values");
     read_repeated("", "x: y\n", NULL);
     read_repeated("a:\n- \"x\"\n", "- 'y': z\n", NULL);
 }

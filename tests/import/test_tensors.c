@@ -430,7 +430,7 @@ static const struct {
      "{\"architectures\": [\"Gemma3nForCausalLM\"], \"vocab_size\": 1000000000000}",
      {{"model.embed_tokens.weight", "BF16", 2, {4, 2}, NULL}},
      GUFO_E_LIMIT,
-     "far fewer than the 1000000000000"},
+     "far fewer than the 1,000,000,000,000"},
     {"a half of three",
      "{\"architectures\": [\"Qwen3MoeForCausalLM\"], \"num_experts\": 2}",
      {{"model.layers.0.mlp.experts.gate_up_proj", "F32", 3, {2, 3, 2}, NULL}},

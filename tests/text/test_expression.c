@@ -314,7 +314,7 @@ static void steps_are_limited(void **state)
     assert_int_equal(expression_begin(e, s, text, &error), GUFO_OK);
     assert_int_equal(expression_next(e, s, &m, &error), GUFO_E_LIMIT);
     assert_string_equal(error.message, "the regular expression \"[^b]?a+b\" needs too many steps "
-                                       "for a text of 20300 bytes, at byte 300");
+                                       "for a text of 20,300 bytes, at byte 300");
     free((char *)text.data);
     expression_scratch_free(s);
     expression_free(e);

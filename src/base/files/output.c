@@ -167,14 +167,14 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
     if (size == 0)
         return GUFO_OK;
     if (size > INT64_MAX)
-        return fail_io(error, EFBIG, "cannot reserve %" PRIu64 " bytes", size);
+        return fail_io(error, EFBIG, "cannot reserve %s bytes", GROUPED(size));
     do
         failure = disk_reserve(o->fd, size) == 0 ? 0 : errno;
     while (failure == EINTR);
     if (failure == EINVAL || failure == EOPNOTSUPP) /* not on this file system */
         failure = disk_resize(o->fd, size) == 0 ? 0 : errno;
     return failure == 0 ? GUFO_OK
-                        : fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
+                        : fail_io(error, failure, "cannot reserve %s bytes", GROUPED(size));
 }
 
 static gufo_status fail_folder(int failure, gufo_error *error)
@@ -266,7 +266,7 @@ gufo_status output_create(output *o, uint64_t size, bool reserved, gufo_error *e
         return reserve(o, size, error);
     return disk_resize(o->fd, size) == 0
                ? GUFO_OK
-               : fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
+               : fail_io(error, errno, "cannot reserve %s bytes", GROUPED(size));
 }
 
 gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
@@ -330,7 +330,7 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, bool reserved
     }
     o->temporary = path;
     if ((again || !reserved) && disk_resize(o->fd, size) != 0) /* it may be longer */
-        return fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
+        return fail_io(error, errno, "cannot reserve %s bytes", GROUPED(size));
     return reserved ? reserve(o, size, error) : GUFO_OK;
 }
 

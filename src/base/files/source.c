@@ -173,9 +173,9 @@ static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
     s->over_limit = goal <= s->have;
     if (s->over_limit)
         return fail_with(error, GUFO_E_LIMIT, s->have,
-                         "metadata is longer than %" PRIu64 " bytes, the limit for input that "
+                         "metadata is longer than %s bytes, the limit for input that "
                          "cannot be mapped",
-                         s->buffer_limit);
+                         GROUPED(s->buffer_limit));
     if (goal > s->capacity && (status = resize_buffer(s, room, error)) != GUFO_OK)
         return status;
     status = s->fetch(s, s->have, s->buffer + s->have, (size_t)(goal - s->have), &got, error);

@@ -3,6 +3,7 @@
 #include "cli/change/edit.h"
 
 #include "base/memory.h"
+#include "cli/core/human.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 #include "format/file/name_index.h"
@@ -110,8 +111,8 @@ static int take_id(lookup *l, edit_waiting_change *change)
         return fail_missing(l, change);
     snprintf(id, sizeof id, "%" PRIu64, found->id);
     if (found->times > 1)
-        report_warning(l->path, "%s: %" PRIu64 " tokens have this text; %s is the first",
-                       option.text, found->times, id);
+        report_warning(l->path, "%s: %s tokens have this text; %s is the first", option.text,
+                       human_grouped(found->times).text, id);
     found->times = 1; /* reported once */
     change->is_token = false;
     if (value_read(change->type, id, &change->value))

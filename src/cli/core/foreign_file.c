@@ -5,13 +5,13 @@
 
 #include "base/files/folder.h"
 #include "base/text.h"
+#include "cli/core/human.h"
 #include "cli/core/options.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
 #include "cli/core/save.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,10 +102,10 @@ static void describe_packed(const char *path, const gufo_import *import)
     const gufo_import_facts facts = gufo_import_describe(import);
 
     if (facts.quantized != NULL)
-        report_warning(path,
-                       "its weights are quantized (%s): %" PRIu64
-                       " become blocks without loss, %" PRIu64 " are unpacked",
-                       facts.quantized, facts.repacked, facts.packed - facts.repacked);
+        report_warning(
+            path, "its weights are quantized (%s): %s become blocks without loss, %s are unpacked",
+            facts.quantized, human_grouped(facts.repacked).text,
+            human_grouped(facts.packed - facts.repacked).text);
 }
 
 gufo_model *foreign_file_open(const char *path, foreign_use use, gufo_error *error)

@@ -10,7 +10,7 @@ human_text human_grouped(uint64_t value)
 {
     human_text h;
 
-    (void)str_group(value, h.text);
+    (void)str_group(h.text, value);
     return h;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/core/human.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
 #include "cli/core/progress.h"
@@ -16,7 +17,6 @@
 #include "cli/core/signals.h"
 #include "cli/core/suggest.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
     gufo_str dataset;
 
     if (left_out > 0)
-        report_warning(path, "%" PRIu64 " %s left out: the old format has no place for %s",
-                       left_out,
+        report_warning(path, "%s %s left out: the old format has no place for %s",
+                       human_grouped(left_out).text,
                        left_out == 1 ? "entry without data is" : "entries without data are",
                        left_out == 1 ? "it" : "them");
     if (format == GUFO_IMATRIX_LEGACY && gufo_imatrix_dataset_at(imatrix, 1, &dataset))

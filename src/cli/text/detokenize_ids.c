@@ -2,6 +2,7 @@
 #include "cli/text/detokenize_ids.h"
 
 #include "base/text.h"
+#include "cli/core/human.h"
 #include "cli/core/report.h"
 
 #include <inttypes.h>
@@ -60,8 +61,8 @@ static int end_word(id_reader *r)
     if (code != CODE_OK)
         return code;
     if (str_digits(word, 0) == word.len)
-        return refuse_word(r, "no token %.*s: the vocabulary has %" PRIu32 " tokens", (int)word.len,
-                           word.data, r->size);
+        return refuse_word(r, "no token %.*s: the vocabulary has %s tokens", (int)word.len,
+                           word.data, human_grouped(r->size).text);
     return refuse_word(r, "'%.*s' is not the id of a token", (int)word.len, word.data);
 }
 

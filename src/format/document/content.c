@@ -105,9 +105,8 @@ gufo_status content_check_shape(gufo_str name, uint32_t type_id, uint32_t n_dims
                       QUOTED(name), type_id);
     }
     if (*size != 0 && *size != computed)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "tensor %s has %" PRIu64 " bytes by type and dims, not %" PRIu64,
-                      QUOTED(name), computed, *size);
+        return refuse(error, GUFO_E_ARGUMENT, "tensor %s has %s bytes by type and dims, not %s",
+                      QUOTED(name), GROUPED(computed), GROUPED(*size));
     *size = computed;
     return GUFO_OK;
 }

@@ -178,9 +178,9 @@ static gufo_status check_padding(const gufo_document *document, const gufo_layou
     if (padding / 2 <= room)
         return GUFO_OK;
     return refuse(error, GUFO_E_RANGE,
-                  "general.alignment is %" PRIu32 ", which needs %" PRIu64
-                  " bytes of padding; set an alignment up to %u",
-                  layout->alignment, padding, GUFO_MAX_ALIGNMENT);
+                  "general.alignment is %" PRIu32
+                  ", which needs %s bytes of padding; set an alignment up to %u",
+                  layout->alignment, GROUPED(padding), GUFO_MAX_ALIGNMENT);
 }
 
 gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_options *options,

@@ -13,7 +13,8 @@ enum { SHARD_KEYS = sizeof shard_keys / sizeof *shard_keys };
 static gufo_status check_shard(uint64_t index, uint64_t count, uint64_t tensors, gufo_error *error)
 {
     if (count > GUFO_MAX_SHARDS)
-        return refuse(error, GUFO_E_LIMIT, "more than %d shards would be needed", GUFO_MAX_SHARDS);
+        return refuse(error, GUFO_E_LIMIT, "more than %s shards would be needed",
+                      GROUPED(GUFO_MAX_SHARDS));
     if (index >= count)
         return refuse(error, GUFO_E_ARGUMENT, "the model has no shard %" PRIu64 " of %" PRIu64,
                       index, count);

@@ -107,8 +107,8 @@ gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size
 {
     if (!range_inside(offset, size, file->source.size))
         return refuse(error, GUFO_E_RANGE,
-                      "file has %" PRIu64 " bytes; %zu bytes from %" PRIu64 " were asked for",
-                      file->source.size, size, offset);
+                      "file has %s bytes; %s bytes from %" PRIu64 " were asked for",
+                      GROUPED(file->source.size), GROUPED(size), offset);
     if (size == 0)
         return GUFO_OK;
     return source_read(&file->source, offset, buffer, size, error);

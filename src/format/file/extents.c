@@ -176,10 +176,11 @@ static bool check_complete(gguf_file *file)
         return true;
     gufo_str name = file_name(file, &file_tensor(file, first_cut)->record);
     return file_fault(file, RULE_DATA_TRUNCATED, file->source.size, name,
-                      "file ends before or inside the data of tensor %s: %" PRIu64 " of %" PRIu64
-                      " tensors complete, %s%" PRIu64 " byte%s missing",
-                      QUOTED(name), complete, file->tensors.count, guessed ? "at least " : "",
-                      needed - file->source.size, needed - file->source.size == 1 ? "" : "s");
+                      "file ends before or inside the data of tensor %s: %s of %s tensors "
+                      "complete, %s%s byte%s missing",
+                      QUOTED(name), GROUPED(complete), GROUPED(file->tensors.count),
+                      guessed ? "at least " : "", GROUPED(needed - file->source.size),
+                      needed - file->source.size == 1 ? "" : "s");
 }
 
 bool extents_find(gguf_file *file)

@@ -46,9 +46,9 @@ static bool report_repeated(gguf_file *file, const indexing *in, const file_reco
                     first->offset))
         return false;
     file->cut_short = ++file->repeated == MOST_REPEATED;
-    return !file->cut_short ||
-           file_fault(file, in->duplicate, record->offset, name,
-                      "%d keys and names occur twice: what follows is not read", MOST_REPEATED);
+    return !file->cut_short || file_fault(file, in->duplicate, record->offset, name,
+                                          "%s keys and names occur twice: what follows is not read",
+                                          GROUPED(MOST_REPEATED));
 }
 
 static gufo_status make_room(gguf_file *file, const indexing *in)

@@ -54,8 +54,8 @@ gufo_status tensor_check_shape(gufo_str name, uint32_t type_id, uint32_t n_dims,
 
     if (n_dims > GUFO_MAX_DIMS)
         return rule_failure(error, RULE_DIMS_COUNT,
-                            "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                            QUOTED(name), n_dims, GUFO_MAX_DIMS);
+                            "tensor %s has %s dimensions, at most %d are allowed", QUOTED(name),
+                            GROUPED(n_dims), GUFO_MAX_DIMS);
     if (is_new && type != NULL && (type->flags & GUFO_ELEMENT_REMOVED))
         return rule_failure(error, RULE_TYPE_REMOVED,
                             "tensor %s has element type %s, which was removed from the format",

@@ -136,10 +136,10 @@ static bool fail_length(walker *w, const char *field, uint64_t len)
     const place *at = &w->at;
 
     return stop(w, at->rule, w->position,
-                "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64 " bytes, but only %" PRIu64
-                " are left in the file",
-                field, at->what, at->index + 1, at->count, len,
-                left(w) - smaller(left(w), w->width));
+                "%s of %s %" PRIu64 " of %" PRIu64
+                " has %s bytes, but only %s are left in the file",
+                field, at->what, at->index + 1, at->count, GROUPED(len),
+                GROUPED(left(w) - smaller(left(w), w->width)));
 }
 
 /* ---- fields --------------------------------------------------------------------------------- */
@@ -242,13 +242,13 @@ static bool check_count(walker *w, rule_number rule, uint64_t at, const char *wh
     uint64_t needed;
 
     if (count > max)
-        return stop(w, RULE_COUNT_LIMIT, at,
-                    "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what, max);
+        return stop(w, RULE_COUNT_LIMIT, at, "header announces %s %s, the limit is %s",
+                    GROUPED(count), what, GROUPED(max));
     if (!checked_mul(count, least, &needed) || needed > left(w))
         return file_fault(w->file, rule, at, subject(w),
-                          "header announces %" PRIu64 " %s, which take at least %" PRIu64
-                          " bytes, but only %" PRIu64 " are left in the file",
-                          count, what, needed, left(w));
+                          "header announces %s %s, which take at least %s bytes, but only %s are "
+                          "left in the file",
+                          GROUPED(count), what, GROUPED(needed), GROUPED(left(w)));
     return true;
 }
 
@@ -316,10 +316,9 @@ static bool fail_array(walker *w, const array_skip *skip, skip_result why)
                     "array of key %s has elements of type %" PRIu32 ", which does not exist",
                     QUOTED(subject(w)), skip->type);
     case SKIP_TOO_MANY:
-        return stop(
-            w, RULE_COUNT_LIMIT, skip->position,
-            "array of key %s: arrays hold more strings and arrays than the limit of %" PRIu64,
-            QUOTED(subject(w)), w->file->max_texts);
+        return stop(w, RULE_COUNT_LIMIT, skip->position,
+                    "array of key %s: arrays hold more strings and arrays than the limit of %s",
+                    QUOTED(subject(w)), GROUPED(w->file->max_texts));
     case SKIP_TOO_DEEP:
         return stop(w, RULE_ARRAY_DEPTH, skip->position,
                     "arrays of key %s are nested more than %u deep", QUOTED(subject(w)),
@@ -429,8 +428,8 @@ static bool check_dims_count(walker *w, uint32_t count, tensor_record *tensor)
         return true;
     tensor->flags |= TENSOR_UNUSABLE;
     return file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
-                      "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                      QUOTED(subject(w)), count, GUFO_MAX_DIMS) &&
+                      "tensor %s has %s dimensions, at most %d are allowed", QUOTED(subject(w)),
+                      GROUPED(count), GUFO_MAX_DIMS) &&
            count <= MEANT_AT_MOST;
 }
 
@@ -470,9 +469,9 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
         tensor->flags |= TENSOR_UNUSABLE;
         tensor->size = 0;
         return file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
-                          "rows of tensor %s have %" PRIu64
-                          " elements, which is not a multiple of %" PRIu32 ", the block of %s",
-                          QUOTED(subject(w)), tensor->n_dims > 0 ? tensor->dims[0] : 1,
+                          "rows of tensor %s have %s elements, which is not a multiple of %" PRIu32
+                          ", the block of %s",
+                          QUOTED(subject(w)), GROUPED(tensor->n_dims > 0 ? tensor->dims[0] : 1),
                           type->block_elements, type->name);
     }
     if (elements > 0 && (type == NULL || type->block_elements == 0))
@@ -539,9 +538,9 @@ static void report_unread(walker *w)
     if (file->status != GUFO_OK || !file->lenient)
         return;
     (void)file_fault(file, RULE_UNREAD, w->position, header,
-                     "%" PRIu64 " of %" PRIu64 " metadata entries and %" PRIu64 " of %" PRIu64
-                     " tensor infos could not be read",
-                     entries, file->claimed_metadata, tensors, file->claimed_tensors);
+                     "%s of %s metadata entries and %s of %s tensor infos could not be read",
+                     GROUPED(entries), GROUPED(file->claimed_metadata), GROUPED(tensors),
+                     GROUPED(file->claimed_tensors));
 }
 
 bool file_walk(gguf_file *file)

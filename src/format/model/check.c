@@ -166,9 +166,8 @@ static void check_array(checker *c, const gufo_entry *entry)
     if (survey.invalid > 0)
         report(c, RULE_ARRAY_UTF8,
                entry->value_offset + (uint64_t)(survey.first - (const char *)array->data),
-               entry->key,
-               "%" PRIu64 " of %" PRIu64 " strings in the array of key %s are not UTF-8",
-               survey.invalid, survey.strings, QUOTED(entry->key));
+               entry->key, "%s of %s strings in the array of key %s are not UTF-8",
+               GROUPED(survey.invalid), GROUPED(survey.strings), QUOTED(entry->key));
     if (survey.nested)
         report(c, RULE_COMPAT_GGML, entry->offset, entry->key,
                "ggml refuses the array of arrays of key %s", QUOTED(entry->key));
@@ -308,8 +307,8 @@ static void check_split(checker *c)
     if (total.usable &&
         (tensors > total.value || (count.usable && count.value == 1 && tensors != total.value)))
         report(c, RULE_SPLIT_KEYS, total.offset, gufo_str_of(total.key),
-               "split.tensors.count is %" PRIu64 ", but this file has %" PRIu64 " tensors",
-               total.value, tensors);
+               "split.tensors.count is %" PRIu64 ", but this file has %s tensors", total.value,
+               GROUPED(tensors));
 }
 
 /* ---- tensor infos --------------------------------------------------------------------------- */
@@ -390,9 +389,8 @@ static void check_between(checker *c, uint64_t end, gufo_str subject, const tens
     if (tensor->offset <= end || !checked_align(end, c->file->alignment, &padded))
         return;
     if (tensor->offset > padded)
-        report(c, RULE_DATA_GAP, padded, name,
-               "%" PRIu64 " bytes before tensor %s belong to no tensor", tensor->offset - padded,
-               QUOTED(name));
+        report(c, RULE_DATA_GAP, padded, name, "%s bytes before tensor %s belong to no tensor",
+               GROUPED(tensor->offset - padded), QUOTED(name));
     check_padding(c, end, smaller(tensor->offset, padded), subject);
 }
 
@@ -407,12 +405,12 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
     if (c->status != GUFO_OK)
         return;
     if (size > padded)
-        report(c, RULE_TRAILING_BYTES, padded, subject,
-               "%" PRIu64 " bytes follow the end of the model", size - padded);
+        report(c, RULE_TRAILING_BYTES, padded, subject, "%s bytes follow the end of the model",
+               GROUPED(size - padded));
     if (size < padded && c->file->tensors.count > 0)
         report(c, RULE_COMPAT_GGML, size, subject,
-               "ggml refuses the file: %" PRIu64 " bytes of padding at its end are missing",
-               padded - size);
+               "ggml refuses the file: %s bytes of padding at its end are missing",
+               GROUPED(padded - size));
 }
 
 static void check_order(checker *c)
@@ -519,9 +517,9 @@ static void check_zeros(checker *c, const uint32_t *order, uint64_t count)
 
         begin = first->offset;
         report(c, RULE_DATA_ZERO, begin, file_name(c->file, &first->record),
-               "the last %s, with %" PRIu64 " of %" PRIu64 " tensors, seem to be zeros: did the "
+               "the last %s, with %s of %s tensors, seem to be zeros: did the "
                "download finish?",
-               zeros_text(c->file->data_end - begin, size), tail, count);
+               zeros_text(c->file->data_end - begin, size), GROUPED(tail), GROUPED(count));
         count -= tail;
     }
     for (uint64_t i = 0; i < count && c->status == GUFO_OK; i++)

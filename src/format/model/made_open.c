@@ -114,10 +114,11 @@ static gufo_status check_counts(const gufo_provider *provider, const gufo_open_o
 
     if (provider->entry_count <= entries && provider->tensor_count <= tensors)
         return GUFO_OK;
-    return rule_failure(error, RULE_COUNT_LIMIT,
-                        "the model has %" PRIu64 " metadata entries and %" PRIu64
-                        " tensors; at most %" PRIu64 " and %" PRIu64 " are allowed",
-                        provider->entry_count, provider->tensor_count, entries, tensors);
+    return rule_failure(
+        error, RULE_COUNT_LIMIT,
+        "the model has %s metadata entries and %s tensors; at most %s and %s are allowed",
+        GROUPED(provider->entry_count), GROUPED(provider->tensor_count), GROUPED(entries),
+        GROUPED(tensors));
 }
 
 /* The counts are claims: memory follows what the provider describes. */

@@ -145,8 +145,8 @@ gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
     if (model != NULL)
         return checked(model, shards_open_list(model, inputs, count, options, error));
     if (count < 1 || count > GUFO_MAX_SHARDS)
-        (void)refuse(error, GUFO_E_ARGUMENT, "a model has 1 to %d files; %zu were given",
-                     GUFO_MAX_SHARDS, count);
+        (void)refuse(error, GUFO_E_ARGUMENT, "a model has 1 to %s files; %s were given",
+                     GROUPED(GUFO_MAX_SHARDS), GROUPED(count));
     for (size_t i = 0; i < count; i++)
         model_close_input(&inputs[i]);
     return NULL;

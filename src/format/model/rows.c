@@ -34,14 +34,13 @@ static gufo_status check_layout(const row_view *v, gufo_error *error)
 {
     if (v->columns % v->type->block_elements != 0)
         return fail_with(error, GUFO_E_ARGUMENT, v->tensor->info_offset,
-                         "tensor %s has rows of %" PRIu64
-                         " elements, which do not fill blocks of %s",
-                         QUOTED(v->tensor->name), v->columns, v->type->name);
+                         "tensor %s has rows of %s elements, which do not fill blocks of %s",
+                         QUOTED(v->tensor->name), GROUPED(v->columns), v->type->name);
     if (v->tensor->dims[1] % v->merged != 0)
         return fail_with(error, GUFO_E_ARGUMENT, v->tensor->info_offset,
-                         "tensor %s has matrices of %" PRIu64 " rows; %s merges %" PRIu32
-                         " at a time",
-                         QUOTED(v->tensor->name), v->tensor->dims[1], v->type->name, v->merged);
+                         "tensor %s has matrices of %s rows; %s merges %" PRIu32 " at a time",
+                         QUOTED(v->tensor->name), GROUPED(v->tensor->dims[1]), v->type->name,
+                         v->merged);
     return GUFO_OK;
 }
 
@@ -74,9 +73,8 @@ static gufo_status check_rows(const row_view *v, uint64_t first, uint64_t rows, 
     if (range_inside(first, rows, v->count))
         return GUFO_OK;
     return refuse(error, GUFO_E_RANGE,
-                  "tensor %s has %" PRIu64 " rows; %" PRIu64 " rows from %" PRIu64
-                  " were asked for",
-                  QUOTED(v->tensor->name), v->count, rows, first);
+                  "tensor %s has %s rows; %s rows from %" PRIu64 " were asked for",
+                  QUOTED(v->tensor->name), GROUPED(v->count), GROUPED(rows), first);
 }
 
 /* Reads bytes of data that are whole blocks, or whole groups. */

@@ -138,8 +138,8 @@ static gufo_status check_total(const gufo_model *model, const gufo_model *shard,
         return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (total != model->tensors)
         return refuse(error, GUFO_E_SHARDS,
-                      "split.tensors.count is %" PRIu64 ", but the shards have %" PRIu64 " tensors",
-                      total, model->tensors);
+                      "split.tensors.count is %" PRIu64 ", but the shards have %s tensors", total,
+                      GROUPED(model->tensors));
     return GUFO_OK;
 }
 
@@ -192,7 +192,7 @@ gufo_status shards_check_alone(const gufo_model *model, gufo_error *error)
     if (number > 0)
         (void)snprintf(which, sizeof which, "shard %" PRIu64 " of %" PRIu64, number, count);
     else
-        (void)snprintf(which, sizeof which, "one of %" PRIu64 " shards", count);
+        (void)snprintf(which, sizeof which, "one of %s shards", GROUPED(count));
     status = fail_with(error, GUFO_E_SHARDS,
                        gufo_metadata_find(model, "split.count", &entry) ? entry.value_offset
                                                                         : GUFO_NO_OFFSET,

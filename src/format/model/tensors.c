@@ -93,13 +93,12 @@ static gufo_status check_range(const gufo_tensor *tensor, uint64_t offset, uint6
 {
     if (!range_inside(offset, size, tensor->size))
         return refuse(error, GUFO_E_RANGE,
-                      "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
-                      " were asked for",
-                      QUOTED(tensor->name), tensor->size, size, offset);
+                      "tensor %s has %s bytes; %s bytes from %" PRIu64 " were asked for",
+                      QUOTED(tensor->name), GROUPED(tensor->size), GROUPED(size), offset);
     if (!range_inside(offset, size, tensor->available))
         return fail_with(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
-                         "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are present",
-                         tensor->available, tensor->size, QUOTED(tensor->name));
+                         "only %s of %s bytes of tensor %s are present", GROUPED(tensor->available),
+                         GROUPED(tensor->size), QUOTED(tensor->name));
     return GUFO_OK;
 }
 

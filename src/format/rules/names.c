@@ -21,8 +21,8 @@ static bool key_too_long(gufo_str key, char *message, size_t size)
 {
     if (key.len <= GUFO_MAX_KEY)
         return false;
-    (void)snprintf(message, size, "key %s has %zu bytes, at most %d are allowed", QUOTED(key),
-                   key.len, GUFO_MAX_KEY);
+    (void)snprintf(message, size, "key %s has %s bytes, at most %s are allowed", QUOTED(key),
+                   GROUPED(key.len), GROUPED(GUFO_MAX_KEY));
     return true;
 }
 
@@ -97,8 +97,8 @@ static bool name_too_long(gufo_str name, char *message, size_t size)
 {
     if (name.len <= GUFO_MAX_NAME)
         return false;
-    (void)snprintf(message, size, "tensor name %s has %zu bytes, at most %d are allowed",
-                   QUOTED(name), name.len, GUFO_MAX_NAME);
+    (void)snprintf(message, size, "tensor name %s has %s bytes, at most %d are allowed",
+                   QUOTED(name), GROUPED(name.len), GUFO_MAX_NAME);
     return true;
 }
 

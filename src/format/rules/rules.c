@@ -1,10 +1,11 @@
 /* The table of all rules, of every level (format/rules/rules.def). */
 #include "format/rules/rules.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/error.h"
 
 static const gufo_rule rules[] = {
 #define RULE(constant, id, name, severity, spec, level, opening, clause, summary) \
@@ -87,8 +88,7 @@ bool rule_rest(uint64_t found, char message[RULE_REST_SIZE])
 {
     if (found <= FINDINGS_OF_A_RULE)
         return false;
-    (void)snprintf(message, RULE_REST_SIZE,
-                   "%" PRIu64 " more findings like the ones before are not listed",
-                   found - FINDINGS_OF_A_RULE);
+    (void)snprintf(message, RULE_REST_SIZE, "%s more findings like the ones before are not listed",
+                   GROUPED(found - FINDINGS_OF_A_RULE));
     return true;
 }

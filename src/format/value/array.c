@@ -248,9 +248,8 @@ static bool numbers_fill(const gufo_array *array, size_t width)
 gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error)
 {
     return refuse(error, GUFO_E_ARGUMENT,
-                  "%" PRIu64 " elements of type %s do not take the %" PRIu64
-                  " bytes of their array",
-                  array->count, gufo_value_type_name(array->type), array->size);
+                  "%s elements of type %s do not take the %s bytes of their array",
+                  GROUPED(array->count), gufo_value_type_name(array->type), GROUPED(array->size));
 }
 
 gufo_status array_fail_changed(gufo_error *error)
@@ -380,8 +379,8 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
     if (status != GUFO_OK)
         return status;
     if (index >= array->count)
-        return refuse(error, GUFO_E_RANGE, "no element %" PRIu64 " in an array of %" PRIu64, index,
-                      array->count);
+        return refuse(error, GUFO_E_RANGE, "no element %" PRIu64 " in an array of %s", index,
+                      GROUPED(array->count));
     if (size != 0) {
         iter.index = index;
         if (!checked_mul(index, size, &iter.position))
@@ -405,13 +404,12 @@ gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t co
         return refuse(error, GUFO_E_TYPE, "elements of type %s have no fixed size",
                       gufo_value_type_name(array->type));
     if (!range_inside(first, count, array->count))
-        return refuse(error, GUFO_E_RANGE,
-                      "elements %" PRIu64 " to %" PRIu64 " of an array of %" PRIu64, first,
-                      first + count, array->count);
+        return refuse(error, GUFO_E_RANGE, "elements %" PRIu64 " to %" PRIu64 " of an array of %s",
+                      first, first + count, GROUPED(array->count));
     if (!range_inside(first, count, array->size / size))
-        return refuse(error, GUFO_E_RANGE,
-                      "an array of %" PRIu64 " elements of type %s has only %" PRIu64 " bytes",
-                      array->count, gufo_value_type_name(array->type), array->size);
+        return refuse(error, GUFO_E_RANGE, "an array of %s elements of type %s has only %s bytes",
+                      GROUPED(array->count), gufo_value_type_name(array->type),
+                      GROUPED(array->size));
     if (count > 0)
         copy_numbers(out, array->data + first * size, count, size,
                      encoding_swapped(array->encoding));

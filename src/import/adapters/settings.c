@@ -114,8 +114,8 @@ static gufo_status read_pattern(adapter *a, const char *field, adapter_pattern *
     json_object_foreach(given, key, value)
     {
         if (strlen(key) > MOST_KEY)
-            return refuse(error, GUFO_E_LIMIT, "a key of %s has more than %d bytes", field,
-                          MOST_KEY);
+            return refuse(error, GUFO_E_LIMIT, "a key of %s has more than %s bytes", field,
+                          GROUPED(MOST_KEY));
         if (!is_expression(key) &&
             json_object_set_new(out->places, key, json_integer((json_int_t)place)) != 0)
             return fail_memory(error);

@@ -3,7 +3,6 @@
 #include "import/architectures/config_files.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,8 +50,8 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
     if (!config_memory_file(config, gufo_str_of(name), &bytes))
         return GUFO_OK;
     if (bytes.len > limit)
-        return refuse(error, GUFO_E_LIMIT, "%s: %zu bytes, but at most %" PRIu64 " are read", name,
-                      bytes.len, limit);
+        return refuse(error, GUFO_E_LIMIT, "%s: %s bytes, but at most %s are read", name,
+                      GROUPED(bytes.len), GROUPED(limit));
     return json_read_text(bytes, name, 0, config->bounds, json, error);
 }
 
@@ -66,8 +65,8 @@ static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_e
     void *room;
 
     if (s->size > limit)
-        return refuse(error, GUFO_E_LIMIT, "%" PRIu64 " bytes, but at most %" PRIu64 " are read",
-                      s->size, limit);
+        return refuse(error, GUFO_E_LIMIT, "%s bytes, but at most %s are read", GROUPED(s->size),
+                      GROUPED(limit));
     room = buffer_extend(out, s->size);
     if (room == NULL)
         return fail_memory(error);
@@ -250,7 +249,7 @@ gufo_status config_is_called(const model_config *config, gufo_str name, bool *ou
                               json_str(json_object_get(config->fields, "model_type"))};
 
     if (name.len == 0 || name.len >= sizeof part)
-        return refuse(error, GUFO_E_ARGUMENT, "a name of %zu bytes", name.len);
+        return refuse(error, GUFO_E_ARGUMENT, "a name of %s bytes", GROUPED(name.len));
     memcpy(part, name.data, name.len);
     part[name.len] = '\0';
     folder.id[0] = '\0';

@@ -212,7 +212,7 @@ static gufo_status count_elements(const reader *r, const term *list, uint64_t *c
     else
         return term_count(list, EXPRESSION_MAX_ELEMENTS, count, r->error);
     if (*count > EXPRESSION_MAX_ELEMENTS)
-        return refuse(r->error, GUFO_E_LIMIT, "a list of more than 65536 elements");
+        return refuse(r->error, GUFO_E_LIMIT, "a list of more than 65,536 elements");
     return GUFO_OK;
 }
 

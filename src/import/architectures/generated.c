@@ -4,7 +4,6 @@
  * from one to the other between.  All steps are rounded to F32, as the models were trained. */
 #include "import/architectures/generated.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -106,8 +105,8 @@ gufo_status generate_factors(const operation_call *c, gufo_error *error)
     list = parameter(c->planner->config, name);
     count = json_array_size(list);
     if (count != c->numbers[1] || count == 0 || count > MOST_FACTORS)
-        return refuse(error, GUFO_E_MALFORMED,
-                      "config.json: %s must be a list of %" PRIu64 " numbers", name, c->numbers[1]);
+        return refuse(error, GUFO_E_MALFORMED, "config.json: %s must be a list of %s numbers", name,
+                      GROUPED(c->numbers[1]));
     values = mem_array(a, count, sizeof *values);
     if (values == NULL)
         return fail_memory(error);
@@ -135,9 +134,8 @@ gufo_status generate_proportional(const operation_call *c, gufo_error *error)
     float *values;
 
     if (count == 0 || count > MOST_FACTORS || rotated > count)
-        return refuse(error, GUFO_E_MALFORMED,
-                      "config.json: %" PRIu64 " rotary factors of %" PRIu64 " make no sense",
-                      rotated, count);
+        return refuse(error, GUFO_E_MALFORMED, "config.json: %s rotary factors of %s make no sense",
+                      GROUPED(rotated), GROUPED(count));
     values = mem_array(a, count, sizeof *values);
     if (values == NULL)
         return fail_memory(error);

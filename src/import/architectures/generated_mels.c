@@ -7,7 +7,6 @@
  * The scale is that of Slaney's Auditory Toolbox, which audio models are trained with: 200/3 Hz a
  * mel up to 1000 Hz, and 27 mels for each factor of 6.4 above.  Checkpoints do not have them.
  * The height is rounded to F32 before it is scaled, as the filters of the trained models were. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -56,8 +55,8 @@ gufo_status generate_mels(const operation_call *c, gufo_error *error)
 
     if (rate == 0 || rate > HIGHEST_RATE || size == 0 || size > LARGEST_TRANSFORM || bands == 0 ||
         bands > MOST_BANDS)
-        return refuse(error, GUFO_E_MALFORMED, "config.json: %" PRIu64 " mel filters make no sense",
-                      bands);
+        return refuse(error, GUFO_E_MALFORMED, "config.json: %s mel filters make no sense",
+                      GROUPED(bands));
     values = mem_array(a, (size_t)(bands * frequencies), sizeof *values);
     if (values == NULL)
         return fail_memory(error);

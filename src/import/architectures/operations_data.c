@@ -191,8 +191,8 @@ gufo_status data_key(const operation_call *c, gufo_error *error)
         return GUFO_OK;
     }
     if (it->views[0].numbers != 1 || it->block >= MOST_BLOCKS)
-        return refuse(error, GUFO_E_ARGUMENT, "it is not one number of one of %d blocks",
-                      MOST_BLOCKS);
+        return refuse(error, GUFO_E_ARGUMENT, "it is not one number of one of %s blocks",
+                      GROUPED(MOST_BLOCKS));
     status = numbers_open(&r, &it->views[0], p->checkpoint, error);
     if (status == GUFO_OK)
         status = numbers_floats(&r, 0, 1, &own, error);

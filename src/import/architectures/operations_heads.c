@@ -2,7 +2,6 @@
  * swapped or one is cut, and the axes become rows again. */
 #include "import/architectures/operations_heads.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -22,9 +21,8 @@ static gufo_status divide_rows(view *v, uint32_t n, const uint64_t *sizes, gufo_
             all = UINT64_MAX;
     }
     if (v->n_dims == 0 || all == 0 || v->shape[0] != all)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "its %" PRIu64 " rows do not divide as the configuration says",
-                      v->n_dims > 0 ? v->shape[0] : 1);
+        return refuse(error, GUFO_E_ARGUMENT, "its %s rows do not divide as the configuration says",
+                      GROUPED(v->n_dims > 0 ? v->shape[0] : 1));
     shape[n] = v->numbers / all;
     return view_reshape(v, n + 1, shape, error);
 }
@@ -70,11 +68,10 @@ gufo_status heads_permute(const operation_call *c, gufo_error *error)
     uint64_t heads = c->numbers[0], half = part_of(part_of(rows_of(v), heads), 2);
     const uint64_t sizes[] = {heads, 2, half};
 
-    return half == 0
-               ? refuse(error, GUFO_E_ARGUMENT,
-                        "its %" PRIu64 " rows do not divide into %" PRIu64 " heads of an even size",
-                        rows_of(v), heads)
-               : swap_rows(v, 3, sizes, 1, 2, error);
+    return half == 0 ? refuse(error, GUFO_E_ARGUMENT,
+                              "its %s rows do not divide into %s heads of an even size",
+                              GROUPED(rows_of(v)), GROUPED(heads))
+                     : swap_rows(v, 3, sizes, 1, 2, error);
 }
 
 /* Arguments: the size of a head, and of its rotary part. */
@@ -87,10 +84,8 @@ gufo_status heads_unpermute(const operation_call *c, gufo_error *error)
     gufo_status status;
 
     if (heads == 0 || halves[1] == 0 || rotary > size)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "its %" PRIu64 " rows are not heads of %" PRIu64 " with %" PRIu64
-                      " rotary rows",
-                      rows_of(v), size, rotary);
+        return refuse(error, GUFO_E_ARGUMENT, "its %s rows are not heads of %s with %s rotary rows",
+                      GROUPED(rows_of(v)), GROUPED(size), GROUPED(rotary));
     status = divide_rows(v, 2, whole, error);
     if (status == GUFO_OK)
         status = view_copy(&rest, v, error);
@@ -165,8 +160,8 @@ gufo_status heads_split_kv(const operation_call *c, gufo_error *error)
     const uint64_t begins[] = {0, group, group + 1}, sizes[] = {group, 1, 1};
 
     if (group == 0)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "%" PRIu64 " heads do not divide into %" PRIu64 " groups", heads, kv);
+        return refuse(error, GUFO_E_ARGUMENT, "%s heads do not divide into %s groups",
+                      GROUPED(heads), GROUPED(kv));
     return cut_groups(c->item, 3, divided, 3, begins, sizes, error);
 }
 
@@ -205,8 +200,8 @@ gufo_status heads_tile(const operation_call *c, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (kept > rows_of(v) || v->n_dims == 0)
-        return refuse(error, GUFO_E_ARGUMENT, "it has %" PRIu64 " rows, fewer than %" PRIu64,
-                      rows_of(v), kept);
+        return refuse(error, GUFO_E_ARGUMENT, "it has %s rows, fewer than %s", GROUPED(rows_of(v)),
+                      GROUPED(kept));
     if (kept > 0) {
         status = view_copy(&head, v, error);
         if (status == GUFO_OK)
@@ -238,7 +233,7 @@ gufo_status heads_tile_columns(const operation_call *c, gufo_error *error)
     if (!checked_mul(c->numbers[0], c->numbers[1], &all) ||
         !checked_mul(all, c->numbers[2], &all) || all != columns || all == 0)
         return refuse(error, GUFO_E_ARGUMENT,
-                      "its %" PRIu64 " columns do not divide as the configuration says", columns);
+                      "its %s columns do not divide as the configuration says", GROUPED(columns));
     const uint64_t shape[] = {v->numbers / all, c->numbers[0], c->numbers[1], c->numbers[2]};
 
     status = view_reshape(v, 4, shape, error);

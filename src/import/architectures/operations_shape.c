@@ -52,8 +52,8 @@ gufo_status shape_reshape(const operation_call *c, gufo_error *error)
             continue;
         if (!rest_of(v->numbers, shape, c->n_arguments, &rest))
             return refuse(error, GUFO_E_ARGUMENT,
-                          "its %" PRIu64 " numbers do not divide as the configuration says",
-                          v->numbers);
+                          "its %s numbers do not divide as the configuration says",
+                          GROUPED(v->numbers));
         shape[i] = rest;
     }
     return view_reshape(v, c->n_arguments, shape, error);
@@ -126,8 +126,8 @@ gufo_status shape_cut(item *it, uint32_t axis, uint32_t count, const uint64_t *b
 
 static gufo_status fail_division(const view *v, uint32_t axis, uint64_t parts, gufo_error *error)
 {
-    return refuse(error, GUFO_E_ARGUMENT, "an axis of %" PRIu64 " does not divide into %" PRIu64,
-                  v->n_dims > 0 ? v->shape[axis] : 1, parts);
+    return refuse(error, GUFO_E_ARGUMENT, "an axis of %s does not divide into %s",
+                  GROUPED(v->n_dims > 0 ? v->shape[axis] : 1), GROUPED(parts));
 }
 
 gufo_status shape_divide(const operation_call *c, gufo_error *error)
@@ -157,9 +157,8 @@ gufo_status shape_split(const operation_call *c, gufo_error *error)
             return refuse(error, GUFO_E_ARGUMENT, "its parts are larger than any tensor");
     }
     if (v->n_dims == 0 || end != v->shape[axis])
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "it has %" PRIu64 " rows, not the %" PRIu64 " of the configuration",
-                      v->n_dims > 0 ? v->shape[axis] : 1, end);
+        return refuse(error, GUFO_E_ARGUMENT, "it has %s rows, not the %s of the configuration",
+                      GROUPED(v->n_dims > 0 ? v->shape[axis] : 1), GROUPED(end));
     return shape_cut(c->item, axis, c->n_arguments, begins, c->numbers, 1, error);
 }
 
@@ -202,8 +201,8 @@ gufo_status shape_rows_from(const operation_call *c, gufo_error *error)
     view *v = &c->item->views[c->view];
 
     if (v->n_dims == 0 || c->numbers[0] >= v->shape[0])
-        return refuse(error, GUFO_E_ARGUMENT, "it has no more than %" PRIu64 " rows",
-                      c->numbers[0]);
+        return refuse(error, GUFO_E_ARGUMENT, "it has no more than %s rows",
+                      GROUPED(c->numbers[0]));
     return view_slice(v, 0, c->numbers[0], v->shape[0] - c->numbers[0], 1, error);
 }
 
@@ -217,9 +216,8 @@ gufo_status shape_pad_rows(const operation_call *c, gufo_error *error)
         return GUFO_OK;
     if (c->numbers[0] - v->shape[0] > larger(v->shape[0], MOST_PADDED))
         return refuse(error, GUFO_E_LIMIT,
-                      "it has %" PRIu64 " rows, far fewer than the %" PRIu64
-                      " of the configuration",
-                      v->shape[0], c->numbers[0]);
+                      "it has %s rows, far fewer than the %s of the configuration",
+                      GROUPED(v->shape[0]), GROUPED(c->numbers[0]));
     return view_append_zeros(v, c->numbers[0] - v->shape[0], error);
 }
 
@@ -233,7 +231,7 @@ gufo_status shape_repeat(const operation_call *c, gufo_error *error)
     gufo_status status;
 
     if (times == 0 || times > MOST_REPEATED)
-        return refuse(error, GUFO_E_ARGUMENT, "it cannot occur %" PRIu64 " times", times);
+        return refuse(error, GUFO_E_ARGUMENT, "it cannot occur %s times", GROUPED(times));
     status = view_reshape(v, 2, shape, error);
     if (status == GUFO_OK)
         status = view_copy(&once, v, error);

@@ -204,9 +204,8 @@ gufo_status stacks_refuse(const stacks *s, uint64_t number, uint64_t count, cons
     const checkpoint_tensor *one = s->members[of->last - 1].from;
 
     return plan_refuse(c, one, GUFO_E_MALFORMED, error,
-                       "tensor %s is one of %" PRIu64 " that become %s, but only %" PRIu64
-                       " are there",
-                       QUOTED(one->name), of->entries, QUOTED(target), count);
+                       "tensor %s is one of %s that become %s, but only %s are there",
+                       QUOTED(one->name), GROUPED(of->entries), QUOTED(target), GROUPED(count));
 }
 
 const char *stacks_suffix(const stack *of)
@@ -229,10 +228,10 @@ gufo_status stacks_check(const stacks *s, const checkpoint *c, const tensor_rule
         if (stacks_full(of))
             continue;
         one = s->members[of->last - 1].from;
-        return plan_refuse(c, one, GUFO_E_MALFORMED, error,
-                           "tensor %s is one of %" PRIu64 " x %" PRIu32
-                           " that become %s, but only %" PRIu64 " are there",
-                           QUOTED(one->name), of->entries, of->rules, QUOTED(target), of->count);
+        return plan_refuse(
+            c, one, GUFO_E_MALFORMED, error,
+            "tensor %s is one of %s x %" PRIu32 " that become %s, but only %s are there",
+            QUOTED(one->name), GROUPED(of->entries), of->rules, QUOTED(target), GROUPED(of->count));
     }
     return GUFO_OK;
 }

@@ -381,9 +381,9 @@ static gufo_status plan_all(planning *pl, gufo_error *error)
         status = end_stacks(pl, error);
     if (status == GUFO_OK && pl->planner.skipped > 0)
         status = import_warn(pl->planner.import, error,
-                             "%" PRIu64 " tensors of a vision or audio tower are skipped: the text "
+                             "%s tensors of a vision or audio tower are skipped: the text "
                              "model alone is converted",
-                             pl->planner.skipped);
+                             GROUPED(pl->planner.skipped));
     return status == GUFO_OK ? plan_finish(&pl->planner.grown, error) : status;
 }
 

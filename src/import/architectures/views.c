@@ -189,9 +189,8 @@ gufo_status view_reshape(view *v, uint32_t n_dims, const uint64_t *shape, gufo_e
         if (!checked_mul(numbers, shape[i], &numbers))
             numbers = UINT64_MAX;
     if (numbers != v->numbers)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "it has %" PRIu64 " numbers, but its shape needs %" PRIu64, v->numbers,
-                      numbers);
+        return refuse(error, GUFO_E_ARGUMENT, "it has %s numbers, but its shape needs %s",
+                      GROUPED(v->numbers), GROUPED(numbers));
     v->n_dims = n_dims;
     for (uint32_t i = 0; i < VIEW_DIMS; i++)
         v->shape[i] = i < n_dims ? shape[i] : 1;
@@ -323,9 +322,8 @@ gufo_status view_slice(view *v, uint32_t axis, uint64_t first, uint64_t count, u
     if (!checked_mul(count == 0 ? 0 : count - 1, step, &reach) ||
         !range_inside(first, count == 0 ? 0 : reach + 1, v->shape[axis]))
         return refuse(error, GUFO_E_ARGUMENT,
-                      "an axis of %" PRIu64 " entries does not have %" PRIu64 " from entry %" PRIu64
-                      " on",
-                      v->shape[axis], count, first);
+                      "an axis of %s entries does not have %s from entry %" PRIu64 " on",
+                      GROUPED(v->shape[axis]), GROUPED(count), first);
     status = v->numbers == 0 || count == 0 ? GUFO_OK
                                            : slice_all(v, &parts, axis, first, count, step, error);
     status = replace_chunks(v, &parts, status);

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,7 +53,7 @@ static gufo_status add_name(part_list *parts, gufo_str name, gufo_error *error)
     char **names;
 
     if (parts->count == MAX_PARTS)
-        return refuse(error, GUFO_E_LIMIT, "more than %d files of tensors", MAX_PARTS);
+        return refuse(error, GUFO_E_LIMIT, "more than %s files of tensors", GROUPED(MAX_PARTS));
     names = mem_grow(parts->allocator, parts->names, parts->count, &parts->room, sizeof *names);
     if (names == NULL)
         return fail_memory(error);
@@ -206,10 +205,10 @@ static gufo_status fail_missing(const part_list *parts, const char *file, uint64
             sample_add(&tensors, gufo_str_of(tensor));
     }
     if (others > 0)
-        (void)snprintf(also, sizeof also, " (and %" PRIu64 " more files)", others);
+        (void)snprintf(also, sizeof also, " (and %s more files)", GROUPED(others));
     return refuse(error, GUFO_E_SHARDS,
-                  "the shard %s%s is missing: the index lists %" PRIu64 " tensors in it: %s",
-                  QUOTED(gufo_str_of(file)), also, tensors.count, tensors.text);
+                  "the shard %s%s is missing: the index lists %s tensors in it: %s",
+                  QUOTED(gufo_str_of(file)), also, GROUPED(tensors.count), tensors.text);
 }
 
 static gufo_status check_present(const part_list *parts, gufo_error *error)
@@ -368,11 +367,11 @@ gufo_status parts_compare(const part_list *parts, const checkpoint *c, gufo_erro
     if (missing.count + moved.count + unlisted.count == 0)
         return GUFO_OK;
     status = refuse(error, GUFO_E_SHARDS,
-                    "the index and its files disagree: %" PRIu64 " tensors are in no file%s%s; "
-                    "%" PRIu64 " in another file%s%s; %" PRIu64 " not in the index%s%s",
-                    missing.count, missing.count > 0 ? ": " : "", missing.text, moved.count,
-                    moved.count > 0 ? ": " : "", moved.text, unlisted.count,
-                    unlisted.count > 0 ? ": " : "", unlisted.text);
+                    "the index and its files disagree: %s tensors are in no file%s%s; "
+                    "%s in another file%s%s; %s not in the index%s%s",
+                    GROUPED(missing.count), missing.count > 0 ? ": " : "", missing.text,
+                    GROUPED(moved.count), moved.count > 0 ? ": " : "", moved.text,
+                    GROUPED(unlisted.count), unlisted.count > 0 ? ": " : "", unlisted.text);
     fail_in(error, GUFO_FILE_INPUT, 0, parts->index_path);
     return status;
 }

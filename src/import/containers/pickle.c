@@ -22,7 +22,8 @@ static gufo_status need(pickle *p, uint64_t size)
     if (!checked_add(p->at, size, &end) || end > p->source->size)
         return pickle_fail(p, GUFO_E_TRUNCATED, "the pickle ends inside an opcode");
     if (end > PICKLE_MAX_SIZE)
-        return pickle_fail(p, GUFO_E_LIMIT, "the pickle is longer than %d bytes", PICKLE_MAX_SIZE);
+        return pickle_fail(p, GUFO_E_LIMIT, "the pickle is longer than %s bytes",
+                           GROUPED(PICKLE_MAX_SIZE));
     status = source_need(p->source, end, p->error);
     if (status == GUFO_OK && p->source->have < end) /* the file became shorter */
         status = pickle_fail(p, GUFO_E_TRUNCATED, "the pickle ends inside an opcode");
@@ -80,7 +81,7 @@ static gufo_status run_long(pickle *p)
     if (status != GUFO_OK)
         return status;
     if (p->argument > sizeof number)
-        return pickle_fail(p, GUFO_E_RANGE, "a number of %" PRIu64 " bytes", p->argument);
+        return pickle_fail(p, GUFO_E_RANGE, "a number of %s bytes", GROUPED(p->argument));
     for (uint64_t i = p->argument; i-- > 0;)
         number = number << 8 | p->source->base[p->at + i];
     if (p->argument > 0 && p->argument < sizeof number &&
@@ -357,8 +358,8 @@ static gufo_status run_stop(pickle *p)
 {
     p->stopped = true;
     if (p->depth != 1 || p->mark_count != 0)
-        return pickle_fail(p, GUFO_E_MALFORMED, "the pickle ends with %" PRIu64 " values",
-                           p->depth);
+        return pickle_fail(p, GUFO_E_MALFORMED, "the pickle ends with %s values",
+                           GROUPED(p->depth));
     return pickle_pop(p, &p->result);
 }
 

@@ -1,7 +1,6 @@
 /* What the readers of containers share: adding tensors to a checkpoint, and finding them. */
 #include "import/containers/tensors.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -37,7 +36,7 @@ gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_
     checkpoint_tensor *tensors;
 
     if (c->tensor_count >= CHECKPOINT_MAX_TENSORS)
-        return refuse(error, GUFO_E_LIMIT, "more than %d tensors", CHECKPOINT_MAX_TENSORS);
+        return refuse(error, GUFO_E_LIMIT, "more than %s tensors", GROUPED(CHECKPOINT_MAX_TENSORS));
     tensors =
         mem_grow(c->allocator, c->tensors, c->tensor_count, &c->tensor_room, sizeof *c->tensors);
     if (tensors == NULL)
@@ -90,8 +89,8 @@ gufo_status tensor_shape(checkpoint_tensor *t, uint64_t shape[CHECKPOINT_MAX_DIM
                          QUOTED(t->name));
     if (bits % 8 != 0)
         return fail_with(error, GUFO_E_MALFORMED, at,
-                         "tensor %s has %" PRIu64 " elements of %s, which are not whole bytes",
-                         QUOTED(t->name), t->elements, t->number->name);
+                         "tensor %s has %s elements of %s, which are not whole bytes",
+                         QUOTED(t->name), GROUPED(t->elements), t->number->name);
     t->strides = NULL;
     return GUFO_OK;
 }

@@ -4,7 +4,6 @@
  *     | u64 elements | elements of the first key's storage | u64 elements | ...
  *
  * The first five are pickles. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -77,8 +76,9 @@ static gufo_status locate_storage(torch_objects *o, gufo_str key, bool swapped, 
         return status;
     if (load_u64(count, bytes_swapped(swapped)) != storage->elements)
         return fail_with(error, GUFO_E_MALFORMED, *at,
-                         "storage %s has %" PRIu64 " elements, but its tensors say %" PRIu64,
-                         QUOTED(key), load_u64(count, bytes_swapped(swapped)), storage->elements);
+                         "storage %s has %s elements, but its tensors say %s", QUOTED(key),
+                         GROUPED(load_u64(count, bytes_swapped(swapped))),
+                         GROUPED(storage->elements));
     *at += sizeof count;
     if (!checked_mul(storage->elements, torch_storage_width(storage), &size) ||
         !range_inside(*at, size, s->size))
@@ -102,8 +102,8 @@ static gufo_status locate_storages(torch_objects *o, bool swapped)
     for (uint64_t i = 0; i < keys->count && status == GUFO_OK; i++)
         status = locate_storage(o, pickle_text(p, keys->items[i]), swapped, &at);
     if (status == GUFO_OK && at != p->source->size)
-        status = fail_with(p->error, GUFO_E_MALFORMED, at,
-                           "%" PRIu64 " bytes follow the last storage", p->source->size - at);
+        status = fail_with(p->error, GUFO_E_MALFORMED, at, "%s bytes follow the last storage",
+                           GROUPED(p->source->size - at));
     return status;
 }
 

@@ -4,8 +4,6 @@
  * A global that is in neither is refused by name: with it a pickle could do anything. */
 #include "import/containers/torch_objects.h"
 
-#include <inttypes.h>
-
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -191,15 +189,14 @@ static gufo_status check_reach(torch_objects *o, const torch_tensor *t, uint64_t
         return fail_call(o, "a storage whose size 64 bits do not hold");
     if (!reach(t, first, &bytes) || bytes > most)
         return pickle_fail(&o->pickle, GUFO_E_MALFORMED,
-                           "a tensor ends past the end of its storage %s, which has %" PRIu64
-                           " bytes",
-                           QUOTED(pickle_text(&o->pickle, storage->key)), most);
+                           "a tensor ends past the end of its storage %s, which has %s bytes",
+                           QUOTED(pickle_text(&o->pickle, storage->key)), GROUPED(most));
     /* A stride of 0, or windows that overlap: a few bytes would become as many as one likes. */
     if (size > most)
-        return pickle_fail(&o->pickle, GUFO_E_LIMIT,
-                           "a tensor repeats the numbers of its storage %s: it has %" PRIu64
-                           " bytes, the storage %" PRIu64,
-                           QUOTED(pickle_text(&o->pickle, storage->key)), size, most);
+        return pickle_fail(
+            &o->pickle, GUFO_E_LIMIT,
+            "a tensor repeats the numbers of its storage %s: it has %s bytes, the storage %s",
+            QUOTED(pickle_text(&o->pickle, storage->key)), GROUPED(size), GROUPED(most));
     return GUFO_OK;
 }
 

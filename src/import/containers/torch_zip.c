@@ -127,10 +127,10 @@ static gufo_status locate_storage(const archive *a, const torch_objects *o, torc
         return status;
     if (!checked_mul(storage->elements, torch_storage_width(storage), &size) ||
         size != member->size)
-        return fail_with(
-            a->error, GUFO_E_MALFORMED, storage->offset,
-            "storage %s has %" PRIu64 " bytes, but should have %" PRIu64 " elements of %" PRIu32,
-            QUOTED(key), member->size, storage->elements, torch_storage_width(storage));
+        return fail_with(a->error, GUFO_E_MALFORMED, storage->offset,
+                         "storage %s has %s bytes, but should have %s elements of %" PRIu32,
+                         QUOTED(key), GROUPED(member->size), GROUPED(storage->elements),
+                         torch_storage_width(storage));
     storage->located = true;
     return GUFO_OK;
 }
@@ -162,8 +162,8 @@ static gufo_status read_pickle(archive *a)
     if (status != GUFO_OK)
         return status;
     if (a->pickle->size > PICKLE_MAX_SIZE)
-        return fail_with(a->error, GUFO_E_LIMIT, offset, "a pickle of %" PRIu64 " bytes",
-                         a->pickle->size);
+        return fail_with(a->error, GUFO_E_LIMIT, offset, "a pickle of %s bytes",
+                         GROUPED(a->pickle->size));
     a->c->files[a->file].head = offset + a->pickle->size;
     text = checkpoint_memory(a->c, a->pickle->size);
     if (text == NULL)

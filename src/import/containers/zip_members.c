@@ -99,16 +99,15 @@ static gufo_status check_end(const zip_end *e, gufo_error *error)
 {
     if (!range_inside(e->directory_at, e->directory_size, e->at))
         return fail_with(error, GUFO_E_MALFORMED, e->at,
-                         "a directory of %" PRIu64 " bytes at byte %" PRIu64
+                         "a directory of %s bytes at byte %" PRIu64
                          ", which is not before the end of the archive",
-                         e->directory_size, e->directory_at);
+                         GROUPED(e->directory_size), e->directory_at);
     if (e->directory_size > MAX_DIRECTORY)
-        return fail_with(error, GUFO_E_LIMIT, e->at, "a directory of %" PRIu64 " bytes",
-                         e->directory_size);
+        return fail_with(error, GUFO_E_LIMIT, e->at, "a directory of %s bytes",
+                         GROUPED(e->directory_size));
     if (e->entries > e->directory_size / ENTRY_SIZE)
-        return fail_with(error, GUFO_E_MALFORMED, e->at,
-                         "%" PRIu64 " members in a directory of %" PRIu64 " bytes", e->entries,
-                         e->directory_size);
+        return fail_with(error, GUFO_E_MALFORMED, e->at, "%s members in a directory of %s bytes",
+                         GROUPED(e->entries), GROUPED(e->directory_size));
     return GUFO_OK;
 }
 
@@ -275,9 +274,8 @@ gufo_status zip_locate(const zip_members *zip, const zip_member *member, uint64_
     *offset = member->header + LOCAL_SIZE + u16(local + 26) + u16(local + 28);
     if (member->stored != member->size)
         return fail_with(error, GUFO_E_MALFORMED, member->header,
-                         "member %s has %" PRIu64 " bytes in the archive, but %" PRIu64
-                         " by its own header",
-                         QUOTED(member->name), member->stored, member->size);
+                         "member %s has %s bytes in the archive, but %s by its own header",
+                         QUOTED(member->name), GROUPED(member->stored), GROUPED(member->size));
     if (!range_inside(*offset, member->size, zip->directory_at))
         return fail_with(error, GUFO_E_MALFORMED, member->header,
                          "the bytes of member %s end past the start of the directory",

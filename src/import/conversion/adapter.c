@@ -229,8 +229,8 @@ static gufo_status set_invocation(conversion *c, gufo_error *error)
     }
     if (!json_is_array(list) || items.count > MOST_INVOCATION_TOKENS) {
         (void)refuse(error, GUFO_E_MALFORMED,
-                     "alora_invocation_tokens is not a list of at most %d tokens",
-                     MOST_INVOCATION_TOKENS);
+                     "alora_invocation_tokens is not a list of at most %s tokens",
+                     GROUPED(MOST_INVOCATION_TOKENS));
         fail_in(error, GUFO_FILE_INPUT, 0, c->adapter.path);
         return GUFO_E_MALFORMED;
     }

@@ -8,7 +8,6 @@
  *
  *     token_embd   embedding_length 65 != 64                       embedding_length   0 fit, 2 do not
  *     ffn_up       embedding_length 65 != 64, feed_forward 128     feed_forward       1 fits */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +364,7 @@ static gufo_status fail_rows(conversion *c, uint64_t count, gufo_error *error)
 
     list_fields(size, fields);
     json_decref(size);
-    (void)snprintf(sentence, sizeof sentence, "the embedding has %" PRIu64 " rows", count);
+    (void)snprintf(sentence, sizeof sentence, "the embedding has %s rows", GROUPED(count));
     return blame(c, fields, sentence, error);
 }
 

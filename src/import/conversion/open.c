@@ -3,7 +3,6 @@
  *     files --checkpoint--> tensors --operations--> tensor_plan --> document, job
  *     config.json --config--> keys -------------------------------> document
  *     tokenizer.* ----------> keys -------------------------------> document */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -133,9 +132,8 @@ static gufo_status compare_tokens(conversion *c, uint64_t tokens, gufo_error *er
         embedding.n_dims < 2 || embedding.dims[1] == tokens)
         return GUFO_OK;
     return import_warn(&c->base, error,
-                       "the embedding has %" PRIu64 " rows, but the vocabulary has %" PRIu64
-                       " tokens",
-                       embedding.dims[1], tokens);
+                       "the embedding has %s rows, but the vocabulary has %s tokens",
+                       GROUPED(embedding.dims[1]), GROUPED(tokens));
 }
 
 static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *error)
@@ -158,9 +156,9 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
         status = conversion_add_tensors(c, error);
     if (status == GUFO_OK && c->checkpoint.skipped > 0)
         status = import_warn(&c->base, error,
-                             "%" PRIu64 " entries of the checkpoint are not tensors: they are "
+                             "%s entries of the checkpoint are not tensors: they are "
                              "skipped",
-                             c->checkpoint.skipped);
+                             GROUPED(c->checkpoint.skipped));
     return status == GUFO_OK ? compare_tokens(c, tokens, error) : status;
 }
 

@@ -5,7 +5,6 @@
  *     here        warnings of what is lost, the choice of types, the order of names */
 #include "import/export/tensors.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,9 +123,8 @@ static gufo_status list_tensors(export_plan *p, const export_types *types, gufo_
         qsort(p->tensors, (size_t)p->count, sizeof *p->tensors, compare_names);
     if (quantized == 0 || status != GUFO_OK)
         return status;
-    return export_warn(&p->files, error,
-                       "%" PRIu64 " tensors are quantized: they are decoded to %s", quantized,
-                       types->decoded->name);
+    return export_warn(&p->files, error, "%s tensors are quantized: they are decoded to %s",
+                       GROUPED(quantized), types->decoded->name);
 }
 
 /* ---- the model ------------------------------------------------------------------------------ */

@@ -3,7 +3,6 @@
  * key has is a row of a table; the rows are in the order in which they are written. */
 #include "import/general/general.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,9 +143,9 @@ static gufo_status check_metadata(const general_sources *s, const char *name, gu
     return status != GUFO_OK || unused == 0
                ? status
                : import_warn(s->import, error,
-                             "%s: %" PRIu64 " keys are not used, %s first: only those of general.* "
+                             "%s: %s keys are not used, %s first: only those of general.* "
                              "that describe a model are",
-                             name, unused, QUOTED(gufo_str_of(first)));
+                             name, GROUPED(unused), QUOTED(gufo_str_of(first)));
 }
 
 /* A value of generation_config.json that is not of the kind of its key is none. */

@@ -8,7 +8,6 @@
  *
  * What GGUF has no value for is a text of JSON. */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,10 +75,11 @@ static gufo_status check_key(generic_writer *w)
 
     if (key.len > LONGEST_KEY)
         return refuse(w->error, GUFO_E_LIMIT,
-                      "config.json: a field whose key would have %zu bytes: %s", key.len,
+                      "config.json: a field whose key would have %s bytes: %s", GROUPED(key.len),
                       QUOTED(key));
     if (++w->fields > MOST_FIELDS)
-        return refuse(w->error, GUFO_E_LIMIT, "config.json: more than %d fields", MOST_FIELDS);
+        return refuse(w->error, GUFO_E_LIMIT, "config.json: more than %s fields",
+                      GROUPED(MOST_FIELDS));
     if (w->same[0] == '\0' && gufo_document_find_str(w->import->document, key, NULL))
         (void)snprintf(w->same, sizeof w->same, "%.*s", (int)key.len, key.data);
     return GUFO_OK;

@@ -143,7 +143,7 @@ static json_t *read_value(yaml_reading *r)
     if (has_properties(&r->event))
         return refuse_event(r, "a tag, an anchor or an alias, which no model card needs");
     if (++r->values > YAML_VALUES)
-        return refuse_event(r, "more than 262144 values");
+        return refuse_event(r, "more than 262,144 values");
     if (r->event.type == YAML_SCALAR_EVENT) {
         gufo_str text = scalar_text(&r->event);
 

@@ -104,9 +104,9 @@ static gufo_status read_record(checkpoint *c, reader *r, gufo_error *error)
         status = reader_u32(r, &type, error);
     if (status == GUFO_OK && (dims != 2 || len == 0 || len > LEGACY_MAX_NAME || type > 1))
         return fail_with(error, GUFO_E_MALFORMED, begin,
-                         "a tensor of %" PRIu32 " dimensions, with a name of %" PRIu32
-                         " bytes and of type %" PRIu32 ": adapters have matrices of type 0 or 1",
-                         dims, len, type);
+                         "a tensor of %s dimensions, with a name of %s bytes and of type %" PRIu32
+                         ": adapters have matrices of type 0 or 1",
+                         GROUPED(dims), GROUPED(len), type);
     if (status == GUFO_OK)
         status = read_shape(r, shape, dims, error);
     if (status == GUFO_OK)

@@ -236,9 +236,8 @@ static gufo_status compare_part(const legacy_part *first, const legacy_part *par
         return fail_with(error, GUFO_E_MALFORMED, 4,
                          "the vocabulary is not that of the first part");
     if (first->record_count != part->record_count)
-        return refuse(error, GUFO_E_MALFORMED,
-                      "%" PRIu64 " tensors, but the first part has %" PRIu64, part->record_count,
-                      first->record_count);
+        return refuse(error, GUFO_E_MALFORMED, "%s tensors, but the first part has %s",
+                      GROUPED(part->record_count), GROUPED(first->record_count));
     for (uint64_t i = 0; i < first->record_count; i++)
         if (!same_record(&first->records[i], &part->records[i]))
             return fail_with(error, GUFO_E_MALFORMED, part->records[i].header,

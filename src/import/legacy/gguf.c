@@ -29,10 +29,10 @@ static gufo_status check_groups(const gufo_document_tensor *tensor, const interl
 
     if (count % layout->rows == 0)
         return GUFO_OK;
-    return refuse(
-        error, GUFO_E_MALFORMED,
-        "tensor %s has %" PRIu64 " rows, but its blocks (%s) are of %" PRIu32 " rows each",
-        QUOTED(tensor->name), count, gufo_element_type_by_id(tensor->type)->name, layout->rows);
+    return refuse(error, GUFO_E_MALFORMED,
+                  "tensor %s has %s rows, but its blocks (%s) are of %" PRIu32 " rows each",
+                  QUOTED(tensor->name), GROUPED(count), gufo_element_type_by_id(tensor->type)->name,
+                  layout->rows);
 }
 
 static gufo_status retype_all(gguf_import *im, gufo_error *error)

@@ -435,9 +435,8 @@ static gufo_status take_vocabulary(const filling *f, gufo_error *error)
         tokens.value.type != GUFO_VALUE_ARRAY)
         return refuse(error, GUFO_E_ARGUMENT, "the model of the vocabulary has no tokens");
     if (count != 0 && tokens.value.as.array.count != count)
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "the vocabulary has %" PRIu64 " tokens, but the model has %" PRIu64,
-                      tokens.value.as.array.count, count);
+        return refuse(error, GUFO_E_ARGUMENT, "the vocabulary has %s tokens, but the model has %s",
+                      GROUPED(tokens.value.as.array.count), GROUPED(count));
     return import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"), GUFO_SETTING_KNOWN,
                               true, GUFO_VALUE_STRING, "taken from another model", error);
 }
@@ -452,17 +451,15 @@ static gufo_status report_vocabulary(const filling *f, const legacy_text_report 
 
     f->im->base.facts.lossy_tokens = report->lossy;
     if (report->lossy > 0)
-        status =
-            import_warn(&f->im->base, error,
-                        "%" PRIu64 " tokens have lost bytes in the old file; a GGUF model with "
-                        "the same vocabulary has them",
-                        report->lossy);
+        status = import_warn(&f->im->base, error,
+                             "%s tokens have lost bytes in the old file; a GGUF model with "
+                             "the same vocabulary has them",
+                             GROUPED(report->lossy));
     if (status == GUFO_OK && report->unmade > 0 && !is_known(f, merges))
-        status =
-            import_warn(&f->im->base, error,
-                        "no merge makes %" PRIu64 " of the tokens: their ids are not in the order "
-                        "of the merges, and those that were found may be wrong",
-                        report->unmade);
+        status = import_warn(&f->im->base, error,
+                             "no merge makes %s of the tokens: their ids are not in the order "
+                             "of the merges, and those that were found may be wrong",
+                             GROUPED(report->unmade));
     if (status == GUFO_OK && report->no_merges != NULL)
         status = add_setting(f, merges, GUFO_SETTING_MISSING, true, GUFO_VALUE_ARRAY,
                              report->no_merges, error);
@@ -541,9 +538,8 @@ static gufo_status check_given_tokens(const filling *f, gufo_error *error)
             return refuse(error, GUFO_E_ARGUMENT, "%s is not an array of type %s", arrays[i].key,
                           gufo_value_type_name(arrays[i].type));
         if (entry.value.as.array.count != count)
-            return refuse(error, GUFO_E_ARGUMENT,
-                          "%s has %" PRIu64 " elements, but the model has %" PRIu64 " tokens",
-                          arrays[i].key, entry.value.as.array.count, count);
+            return refuse(error, GUFO_E_ARGUMENT, "%s has %s elements, but the model has %s tokens",
+                          arrays[i].key, GROUPED(entry.value.as.array.count), GROUPED(count));
     }
     return GUFO_OK;
 }

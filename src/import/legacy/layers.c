@@ -31,8 +31,8 @@ static gufo_status count_tensors(const legacy_file *file, const legacy_blocks *b
             continue;
         if (layer >= layers)
             return fail_with(error, GUFO_E_MALFORMED, r->header,
-                             "tensor %s is of layer %" PRIu64 ", but there are %" PRIu64 " layers",
-                             QUOTED(r->name), layer, layers);
+                             "tensor %s is of layer %" PRIu64 ", but there are %s layers",
+                             QUOTED(r->name), layer, GROUPED(layers));
         counts[layer]++;
     }
     return GUFO_OK;
@@ -49,11 +49,11 @@ static gufo_status check_blocks(const legacy_file *file, const legacy_blocks *bl
         status = count_tensors(file, blocks, counts, layers, error);
     for (uint64_t i = 0; i < layers && status == GUFO_OK; i++)
         if (counts[i] == 0 || (i > 0 && counts[i] != counts[1]))
-            status = fail_with(error, GUFO_E_MALFORMED, file->parts[0].source.size,
-                               "layer %" PRIu64 " has %" PRIu64 " tensors %s%" PRIu64
-                               ".*, others have %" PRIu64
-                               ": the file was cut off, or is not a complete model",
-                               i, counts[i], blocks->start, i, layers > 1 ? counts[1] : 1);
+            status = fail_with(
+                error, GUFO_E_MALFORMED, file->parts[0].source.size,
+                "layer %" PRIu64 " has %s tensors %s%" PRIu64
+                ".*, others have %s: the file was cut off, or is not a complete model",
+                i, GROUPED(counts[i]), blocks->start, i, GROUPED(layers > 1 ? counts[1] : 1));
     mem_free(file->allocator, counts);
     return status;
 }

@@ -134,9 +134,9 @@ static gufo_status add_order(planning *p, gufo_error *error)
     h = find_heads(p->tensor);
     if (p->sources[0].count != rows_before(p->tensor, &h))
         return fail_with(error, GUFO_E_MALFORMED, first_record(p->tensor)->header,
-                         "tensor %s has %" PRIu64 " rows of queries, keys and values, not %" PRIu64,
-                         QUOTED(p->tensor->source), p->sources[0].count,
-                         rows_before(p->tensor, &h));
+                         "tensor %s has %s rows of queries, keys and values, not %s",
+                         QUOTED(p->tensor->source), GROUPED(p->sources[0].count),
+                         GROUPED(rows_before(p->tensor, &h)));
     if (p->tensor->order == ORDER_ONE_KV)
         add_one_kv(p, &h);
     else

@@ -1,5 +1,4 @@
 /* Bytes of a file in order, through a window: headers and vocabularies are many small numbers. */
-#include <inttypes.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -9,9 +8,8 @@
 static gufo_status fail_end(const reader *r, uint64_t size, gufo_error *error)
 {
     return fail_with(error, GUFO_E_TRUNCATED, r->at,
-                     "the file ends inside %s: %" PRIu64 " bytes are needed here, %" PRIu64
-                     " are left",
-                     r->inside, size, reader_left(r));
+                     "the file ends inside %s: %s bytes are needed here, %s are left", r->inside,
+                     GROUPED(size), GROUPED(reader_left(r)));
 }
 
 static gufo_status fill(reader *r, gufo_error *error)

@@ -48,9 +48,8 @@ static gufo_status check_shape(const legacy_file *file, legacy_shapes *s, const 
         return GUFO_OK;
     legacy_whole(file, r, row, ne);
     if (r->n_dims != n)
-        return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "tensor %s has %" PRIu32 " dimensions, not %" PRIu32, QUOTED(r->name),
-                         r->n_dims, n);
+        return fail_with(error, GUFO_E_MALFORMED, r->header, "tensor %s has %s dimensions, not %s",
+                         QUOTED(r->name), GROUPED(r->n_dims), GROUPED(n));
     for (uint32_t i = 0; i < n; i++) {
         uint64_t *size = &s->size[(unsigned char)row->shape[flip ? n - 1 - i : i]];
 
@@ -127,8 +126,8 @@ static gufo_status check_record(const legacy_file *file, legacy_shapes *s, censu
                          QUOTED(r->name), file->family->name);
     if (layer != UINT64_MAX && layer >= c->layers)
         return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "tensor %s is of layer %" PRIu64 ", but there are %" PRIu64 " layers",
-                         QUOTED(r->name), layer, c->layers);
+                         "tensor %s is of layer %" PRIu64 ", but there are %s layers",
+                         QUOTED(r->name), layer, GROUPED(c->layers));
     c->found[row - file->family->names]++;
     return check_shape(file, s, row, r, error);
 }
@@ -168,9 +167,8 @@ static gufo_status fail_count(const legacy_file *file, const legacy_name *row, u
     }
     legacy_name_write_old(row, 0, name, sizeof name);
     return fail_with(error, GUFO_E_MALFORMED, part->source.size,
-                     "the file has %" PRIu64
-                     " tensors of the kind of %s, but the model has %" PRIu64,
-                     found, name, expected);
+                     "the file has %s tensors of the kind of %s, but the model has %s",
+                     GROUPED(found), name, GROUPED(expected));
 }
 
 static gufo_status check_complete(const legacy_file *file, const census *c, gufo_error *error)

@@ -1,7 +1,6 @@
 /* The tensors of the GGUF model: names, dimensions, types. */
 #include "import/legacy/import.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,15 +68,14 @@ static gufo_status set_named_dims(const legacy_import *im, legacy_tensor *t, con
         if (!checked_mul(after, t->dims[i], &after))
             after = 0;
     if (after != before)
-        return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "tensor %s has %" PRIu64 " numbers, not %" PRIu64, QUOTED(r->name), before,
-                         after);
+        return fail_with(error, GUFO_E_MALFORMED, r->header, "tensor %s has %s numbers, not %s",
+                         QUOTED(r->name), GROUPED(before), GROUPED(after));
     /* Blocks stay in their rows; single numbers may get any. */
     if (r->layout->block_length == 1 || t->dims[0] % r->ne[0] == 0)
         return GUFO_OK;
     return fail_with(error, GUFO_E_TYPE, r->header,
-                     "tensor %s is quantized in rows of %" PRIu64 " numbers, not of %" PRIu64,
-                     QUOTED(r->name), r->ne[0], t->dims[0]);
+                     "tensor %s is quantized in rows of %s numbers, not of %s", QUOTED(r->name),
+                     GROUPED(r->ne[0]), GROUPED(t->dims[0]));
 }
 
 static gufo_status set_dims(const legacy_import *im, legacy_tensor *t, const legacy_record *r,

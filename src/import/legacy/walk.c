@@ -273,8 +273,8 @@ static gufo_status read_text(walk *w, gufo_str *out, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (length > LEGACY_MAX_TOKEN)
-        return fail_with(error, GUFO_E_MALFORMED, at, "a token of %" PRIu32 " bytes, more than %d",
-                         length, LEGACY_MAX_TOKEN);
+        return fail_with(error, GUFO_E_MALFORMED, at, "a token of %s bytes, more than %s",
+                         GROUPED(length), GROUPED(LEGACY_MAX_TOKEN));
     *out = (gufo_str){NULL, length};
     room = buffer_extend(texts, length);
     if (room == NULL)
@@ -312,15 +312,15 @@ static gufo_status read_tokens(walk *w, uint64_t count, gufo_error *error)
 
     if (count > reader_left(&w->in) / (scores ? 8 : 4))
         return fail_with(error, GUFO_E_TRUNCATED, w->in.at,
-                         "%" PRIu64 " tokens are announced, but only %" PRIu64 " bytes are left",
-                         count, reader_left(&w->in));
+                         "%s tokens are announced, but only %s bytes are left", GROUPED(count),
+                         GROUPED(reader_left(&w->in)));
     v->has_scores = scores;
     while (v->count < count && status == GUFO_OK) {
         status = read_token(w, scores, &room, error);
         empty += status == GUFO_OK && v->tokens[v->count++].bytes.len == 0;
         if (empty > MOST_EMPTY)
             status = fail_with(error, GUFO_E_MALFORMED, w->in.at,
-                               "more than %d tokens have no text", MOST_EMPTY);
+                               "more than %s tokens have no text", GROUPED(MOST_EMPTY));
     }
     return status;
 }
@@ -359,12 +359,12 @@ static gufo_status read_merges(walk *w, gufo_error *error)
         return status;
     if (count != (uint32_t)w->part->fields[FIELD_MERGES].i)
         return fail_with(error, GUFO_E_MALFORMED, at,
-                         "%" PRIu32 " merges follow, but the header says %" PRId32, count,
+                         "%s merges follow, but the header says %" PRId32, GROUPED(count),
                          w->part->fields[FIELD_MERGES].i);
     if (count > reader_left(&w->in) / 8)
         return fail_with(error, GUFO_E_TRUNCATED, at,
-                         "%" PRIu32 " merges are announced, but only %" PRIu64 " bytes are left",
-                         count, reader_left(&w->in));
+                         "%s merges are announced, but only %s bytes are left", GROUPED(count),
+                         GROUPED(reader_left(&w->in)));
     while (v->merge_count < count && status == GUFO_OK) {
         gufo_str *merges =
             mem_grow(w->file->allocator, v->merges, v->merge_count, &room, sizeof *merges);
@@ -403,8 +403,8 @@ static gufo_status read_vocabulary(walk *w, gufo_error *error)
     missing = (flags & FORM_FEWER) != 0 ? LEGACY_MAX_MISSING : 0;
     if (status == GUFO_OK && (count > announced || announced - count > missing))
         return fail_with(error, GUFO_E_MALFORMED, at,
-                         "the vocabulary has %" PRIu32 " tokens, but the header says %" PRIu32,
-                         count, announced);
+                         "the vocabulary has %s tokens, but the header says %s", GROUPED(count),
+                         GROUPED(announced));
     if (status == GUFO_OK)
         status = read_tokens(w, count, error);
     if (status == GUFO_OK && w->form->container == CONTAINER_GGCC)
@@ -431,7 +431,7 @@ static gufo_status read_name(walk *w, uint32_t length, uint64_t at, gufo_str *ou
 
     if (length == 0 || length > LEGACY_MAX_NAME)
         return fail_with(error, GUFO_E_MALFORMED, at,
-                         "a tensor's name has %" PRIu32 " bytes; 1 to %d are possible", length,
+                         "a tensor's name has %s bytes; 1 to %d are possible", GROUPED(length),
                          LEGACY_MAX_NAME);
     room = buffer_extend(&w->part->names, length);
     if (room == NULL)
@@ -458,16 +458,15 @@ static gufo_status measure(walk *w, legacy_record *r, gufo_error *error)
                              i, r->ne[i]);
     if (r->ne[0] % r->layout->block_length != 0)
         return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "rows of %" PRIu64 " numbers do not fill blocks of %s, which have %" PRIu32
-                         "%s",
-                         r->ne[0], r->layout->name, r->layout->block_length,
+                         "rows of %s numbers do not fill blocks of %s, which have %" PRIu32 "%s",
+                         GROUPED(r->ne[0]), r->layout->name, r->layout->block_length,
                          r->layout->block_length == 256
                              ? " (programs built with LLAMA_QKK_64 made others, which GGUF has "
                                "no type for)"
                              : "");
     if (!checked_mul(elements / r->layout->block_length, r->layout->block_bytes, &r->size))
         return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "a tensor of %" PRIu64 " numbers, more than any file holds", elements);
+                         "a tensor of %s numbers, more than any file holds", GROUPED(elements));
     if ((w->form->flags & FORM_ALIGNED) != 0) {
         uint64_t place;
 
@@ -497,7 +496,7 @@ static gufo_status read_record(walk *w, legacy_record *r, gufo_error *error)
         status = reader_u32(&w->in, &type, error);
     if (status == GUFO_OK && r->n_dims > LEGACY_MAX_DIMS)
         status = fail_with(error, GUFO_E_MALFORMED, r->header,
-                           "a tensor with %" PRIu32 " dimensions; 0 to %d are possible", r->n_dims,
+                           "a tensor with %s dimensions; 0 to %d are possible", GROUPED(r->n_dims),
                            LEGACY_MAX_DIMS);
     for (uint32_t i = 0; i < r->n_dims && status == GUFO_OK; i++) {
         uint32_t n = 0;

@@ -21,12 +21,11 @@ gufo_status integers_groups(const packed_weight *w, uint64_t *groups, gufo_error
     if (w->columns == 0 || w->rows == 0)
         return refuse(error, GUFO_E_MALFORMED, "it has no numbers");
     if (w->columns % group != 0)
-        return refuse(error, GUFO_E_MALFORMED,
-                      "groups of %" PRIu64 " columns do not divide rows of %" PRIu64, group,
-                      w->columns);
+        return refuse(error, GUFO_E_MALFORMED, "groups of %s columns do not divide rows of %s",
+                      GROUPED(group), GROUPED(w->columns));
     *groups = w->columns / group;
     if (*groups > MOST_GROUPS)
-        return refuse(error, GUFO_E_LIMIT, "rows of %" PRIu64 " groups", *groups);
+        return refuse(error, GUFO_E_LIMIT, "rows of %s groups", GROUPED(*groups));
     return GUFO_OK;
 }
 

@@ -1,8 +1,6 @@
 /* Scales and zeros of weights whose rows are columns of their parts. */
 #include "import/quantized/columns.h"
 
-#include <inttypes.h>
-
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,9 +13,9 @@ gufo_status columns_open(const packed_weight *w, gufo_error *error)
     const uint64_t zeros[] = {groups, w->rows / per}, scales[] = {groups, w->rows};
 
     if (status == GUFO_OK && w->rows % per != 0)
-        status = packed_fail(w, COLUMNS_WEIGHT, 0, error,
-                             "%" PRIu64 " outputs do not fill words of %" PRIu64 " numbers",
-                             w->rows, per);
+        status =
+            packed_fail(w, COLUMNS_WEIGHT, 0, error, "%s outputs do not fill words of %s numbers",
+                        GROUPED(w->rows), GROUPED(per));
     if (status == GUFO_OK)
         status = packed_expect(w, COLUMNS_ZEROS, PACKED_WORDS, 2, zeros, error);
     if (status == GUFO_OK)

@@ -11,7 +11,6 @@
  * names, and stores 1 / factor.  A scale of zero is one that was too small for its type, and the
  * reference reads it as it is: the numbers are zero. */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/bytes.h"
@@ -52,9 +51,8 @@ static gufo_status nvfp4_open(packed_weight *w, gufo_error *error)
     w->rows = codes[0];
     w->columns = codes[1] * 2; /* each is some bits of the file */
     if (w->columns % GROUP != 0)
-        return packed_fail(w, CODES, 0, error,
-                           "groups of %d columns do not divide rows of %" PRIu64, GROUP,
-                           w->columns);
+        return packed_fail(w, CODES, 0, error, "groups of %d columns do not divide rows of %s",
+                           GROUP, GROUPED(w->columns));
     status = packed_expect(w, SCALES, PACKED_E4M3, 2, scales, error);
     for (uint32_t i = FACTOR; i <= INPUT_FACTOR && status == GUFO_OK; i++)
         if (w->parts[i] != NULL)

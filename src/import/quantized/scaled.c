@@ -8,7 +8,6 @@
 #include "import/quantized/packed.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -97,14 +96,12 @@ static gufo_status scaled_open(packed_weight *w, gufo_error *error)
     w->rows = t->shape[t->n_dims - 2];
     w->columns = t->shape[t->n_dims - 1];
     if (w->settings.block[0] == 0 && w->settings.group > 0 && w->columns % w->settings.group != 0)
-        return packed_fail(w, SCALES, 0, error,
-                           "groups of %" PRIu64 " do not divide rows of %" PRIu64 " numbers",
-                           w->settings.group, w->columns);
+        return packed_fail(w, SCALES, 0, error, "groups of %s do not divide rows of %s numbers",
+                           GROUPED(w->settings.group), GROUPED(w->columns));
     if (scales->n_dims > t->n_dims || !map_scales(w, &map))
         return packed_fail(w, SCALES, 0, error,
-                           "the shape of its scales does not fit %" PRIu64 " rows of %" PRIu64
-                           " numbers",
-                           w->rows, w->columns);
+                           "the shape of its scales does not fit %s rows of %s numbers",
+                           GROUPED(w->rows), GROUPED(w->columns));
     return GUFO_OK;
 }
 

@@ -6,7 +6,6 @@
  *     W = (bits - 1) / weight_scale */
 #include "import/quantized/packed.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/checked.h"
@@ -23,8 +22,8 @@ static gufo_status ternary_open(packed_weight *w, gufo_error *error)
     if (status == GUFO_OK)
         status = packed_expect(w, SCALE, PACKED_FLOATS, scale->n_dims, scale->shape, error);
     if (status == GUFO_OK && scale->elements != 1)
-        status = packed_fail(w, SCALE, 0, error, "it has %" PRIu64 " scales instead of one",
-                             scale->elements);
+        status = packed_fail(w, SCALE, 0, error, "it has %s scales instead of one",
+                             GROUPED(scale->elements));
     if (status == GUFO_OK && codes->shape[0] > UINT64_MAX / IN_BYTE)
         status = packed_fail(w, CODES, 0, error, "it has more rows than can be counted");
     w->slices = 1;

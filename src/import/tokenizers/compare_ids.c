@@ -191,9 +191,8 @@ static gufo_status report(comparing *c, const char *name, size_t count, size_t f
 
     if (text.len > EXAMPLE)
         text.len = gufo_utf8_valid_prefix((gufo_str){text.data, EXAMPLE});
-    return import_warn(c->r->import, c->r->error,
-                       "tokenizer.json, %s: %zu of %zu texts, such as %s", name, count, c->count,
-                       QUOTED(text));
+    return import_warn(c->r->import, c->r->error, "tokenizer.json, %s: %s of %s texts, such as %s",
+                       name, GROUPED(count), GROUPED(c->count), QUOTED(text));
 }
 
 /* A change explains a text if without it both give the same ids; then it is a reason for all texts that
@@ -233,9 +232,9 @@ static gufo_status explain(comparing *c)
 {
     gufo_status status =
         import_warn(c->r->import, c->r->error,
-                    "tokenizer.json gives other ids than readers of the GGUF file for %zu of %zu "
+                    "tokenizer.json gives other ids than readers of the GGUF file for %s of %s "
                     "texts",
-                    c->differ, c->count);
+                    GROUPED(c->differ), GROUPED(c->count));
 
     if (status == GUFO_OK)
         status = step_changes_each(c->r, c->original, try_change, c);

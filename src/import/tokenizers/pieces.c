@@ -56,9 +56,9 @@ gufo_status pieces_place(tokenizer_reading *r, const sentencepiece *model, token
     }
     return model->count > list->count
                ? import_warn(r->import, r->error,
-                             "%" PRIu64 " pieces of tokenizer.model are beyond the %" PRIu32
-                             " tokens of the model: they are skipped",
-                             model->count - list->count, list->count)
+                             "%s pieces of tokenizer.model are beyond the %s tokens of the model: "
+                             "they are skipped",
+                             GROUPED(model->count - list->count), GROUPED(list->count))
                : GUFO_OK;
 }
 
@@ -82,11 +82,11 @@ static gufo_status lay(void *context, const named_token *added)
     gufo_status status = GUFO_OK;
 
     if (added->id >= o->list->count)
-        return !o->must_fit ? GUFO_OK
-                            : reading_fail(o->r, GUFO_E_RANGE, added->file,
-                                           "token %s has id %" PRIu64 ", but the model has %" PRIu32
-                                           " tokens",
-                                           QUOTED(added->text), added->id, o->list->count);
+        return !o->must_fit
+                   ? GUFO_OK
+                   : reading_fail(o->r, GUFO_E_RANGE, added->file,
+                                  "token %s has id %" PRIu64 ", but the model has %s tokens",
+                                  QUOTED(added->text), added->id, GROUPED(o->list->count));
     if (o->has_kind && o->looks && !control)
         status = token_list_with_spaces(o->list, added->text, &token.text, o->r->error);
     if (gufo_str_equal(added->text, o->found))

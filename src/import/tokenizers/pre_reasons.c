@@ -47,9 +47,9 @@ static void write_nearest(const known_name *const nearest[NEAREST], size_t count
 
     out[0] = '\0';
     for (size_t i = 0; i < count && len < SENTENCE; i++)
-        len += (size_t)snprintf(out + len, SENTENCE - len, "%s%s (%zu of %zu texts differ)",
+        len += (size_t)snprintf(out + len, SENTENCE - len, "%s%s (%zu of %s texts differ)",
                                 i > 0 ? ", " : "", nearest[i]->rules->shape,
-                                nearest[i]->differences, probes);
+                                nearest[i]->differences, GROUPED(probes));
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */

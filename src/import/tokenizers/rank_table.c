@@ -50,7 +50,7 @@ gufo_status rank_table_add(rank_table *table, uint64_t rank, gufo_str bytes)
 
     if (bytes.len == 0 || bytes.len > LONGEST_RANKED)
         return reading_fail(table->r, GUFO_E_LIMIT, table->file,
-                            "the token of rank %" PRIu64 " has %zu bytes", rank, bytes.len);
+                            "the token of rank %" PRIu64 " has %s bytes", rank, GROUPED(bytes.len));
     if (rank > json_object_size(table->ranks) + LARGEST_GAP)
         return reading_fail(table->r, GUFO_E_LIMIT, table->file,
                             "a token has rank %" PRIu64 ", but only %zu came before it", rank,

@@ -71,8 +71,8 @@ static gufo_status place_special(rank_reading *k, uint64_t id, gufo_str text)
 {
     if (id >= k->list.count)
         return reading_fail(k->r, GUFO_E_RANGE, "tokenizer_config.json",
-                            "token %s has id %" PRIu64 ", but the model has %" PRIu32 " tokens",
-                            QUOTED(text), id, k->list.count);
+                            "token %s has id %" PRIu64 ", but the model has %s tokens",
+                            QUOTED(text), id, GROUPED(k->list.count));
     if (gufo_str_equal(text, gufo_str_of("<|endoftext|>"))) {
         k->r->has_end = true;
         k->r->end = (uint32_t)id;
@@ -116,8 +116,8 @@ static gufo_status place_all(rank_reading *k, bool has_extra)
         size = larger(k->table.count, k->named > 0 ? k->largest + 1 : 0);
     if (status == GUFO_OK && k->table.count > size)
         return reading_fail(r, GUFO_E_RANGE, k->table.file,
-                            "a token has rank %" PRIu64 ", but the model has %" PRIu64 " tokens",
-                            k->table.count - 1, size);
+                            "a token has rank %" PRIu64 ", but the model has %s tokens",
+                            k->table.count - 1, GROUPED(size));
     if (status == GUFO_OK)
         status =
             token_list_make(&k->list, size, k->table.count + k->named, 0, r->allocator, r->error);
@@ -154,8 +154,8 @@ static gufo_status read_ranks(tokenizer_reading *r, const char *file, const char
     if (status == GUFO_OK && !found) {
         status = reading_pass(r, file, NULL);
     } else if (status == GUFO_OK && bytes.len > LARGEST_RANK_FILE) {
-        status = reading_fail(r, GUFO_E_LIMIT, file, "%zu bytes, but at most %d are read",
-                              bytes.len, (int)LARGEST_RANK_FILE);
+        status = reading_fail(r, GUFO_E_LIMIT, file, "%s bytes, but at most %s are read",
+                              GROUPED(bytes.len), GROUPED(LARGEST_RANK_FILE));
     } else if (status == GUFO_OK) {
         status = rank_table_make(&k.table, r, file);
         if (status == GUFO_OK)

@@ -56,9 +56,8 @@ static gufo_status read_bytes(message_reader *r, uint64_t size, field_value *out
 {
     if (size > r->end - r->at)
         return fail_with(r->error, GUFO_E_TRUNCATED, out->at,
-                         "a field of the SentencePiece model has %" PRIu64
-                         " bytes, but only %" PRIu64 " are left",
-                         size, r->end - r->at);
+                         "a field of the SentencePiece model has %s bytes, but only %s are left",
+                         GROUPED(size), GROUPED(r->end - r->at));
     out->bytes = (gufo_str){r->file.data + r->at, (size_t)size};
     r->at += size;
     return GUFO_OK;

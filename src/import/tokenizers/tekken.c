@@ -134,8 +134,8 @@ static gufo_status add_entry(tekken_reading *t, const json_t *entry, size_t inde
     if (rank >= t->size - t->specials)
         return reading_fail(t->r, GUFO_E_RANGE, TEKKEN_FILE,
                             "entry %zu of \"vocab\" has rank %" PRIu64
-                            ", but the model has %" PRIu64 " tokens beside the special ones",
-                            index, rank, t->size - t->specials);
+                            ", but the model has %s tokens beside the special ones",
+                            index, rank, GROUPED(t->size - t->specials));
     return rank_table_add(&t->table, rank, (gufo_str){(const char *)bytes->data, bytes->len});
 }
 
@@ -211,8 +211,8 @@ static gufo_status read_sizes(tekken_reading *t, const json_t *json)
         t->size = json_array_size(vocab) + t->specials;
     if (t->specials > MOST_SPECIALS || t->size < t->specials)
         return reading_fail(t->r, GUFO_E_RANGE, TEKKEN_FILE,
-                            "%" PRIu64 " special tokens of %" PRIu64 " tokens are too many",
-                            t->specials, t->size);
+                            "%s special tokens of %s tokens are too many", GROUPED(t->specials),
+                            GROUPED(t->size));
     return token_list_make(&t->list, larger(t->size, reading_size(t->r, "vocab_size")),
                            json_array_size(vocab) + t->specials, 0, t->r->allocator, t->r->error);
 }

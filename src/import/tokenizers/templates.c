@@ -117,9 +117,9 @@ static gufo_status take_list(tokenizer_reading *r, const json_t *value)
     }
     if (status == GUFO_OK && skipped > 0)
         status = import_warn(r->import, r->error,
-                             "tokenizer_config.json: %zu chat templates have no name or no text: "
+                             "tokenizer_config.json: %s chat templates have no name or no text: "
                              "they are skipped",
-                             skipped);
+                             GROUPED(skipped));
     if (status == GUFO_OK)
         status = set_names(r, &list);
     name_list_free(&list);

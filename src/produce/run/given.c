@@ -183,9 +183,8 @@ static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t off
                       QUOTED(p->name));
     if (!range_inside(offset, size, p->slice_rows))
         return refuse(error, GUFO_E_RANGE,
-                      "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
-                      " do not fit",
-                      QUOTED(p->name), p->slice_rows, size, offset);
+                      "tensor %s has %s bytes; %s bytes from %" PRIu64 " do not fit",
+                      QUOTED(p->name), GROUPED(p->slice_rows), GROUPED(size), offset);
     return GUFO_OK;
 }
 
@@ -297,9 +296,8 @@ static gufo_status check_written(const given *g, gufo_error *error)
 
         if (p->how == PIECE_GIVEN &&
             !ranges_cover(&g->written[m->target], m->place, m->place + p->slice_rows))
-            return refuse(error, GUFO_E_ARGUMENT,
-                          "tensor %s did not get all of its %" PRIu64 " bytes", QUOTED(p->name),
-                          p->slice_rows);
+            return refuse(error, GUFO_E_ARGUMENT, "tensor %s did not get all of its %s bytes",
+                          QUOTED(p->name), GROUPED(p->slice_rows));
     }
     return GUFO_OK;
 }

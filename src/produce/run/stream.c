@@ -87,8 +87,8 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
     uint64_t end = 0;
 
     if (job->target_count != 1)
-        return refuse(error, GUFO_E_ARGUMENT, "%" PRIu64 " files cannot be written to one stream",
-                      job->target_count);
+        return refuse(error, GUFO_E_ARGUMENT, "%s files cannot be written to one stream",
+                      GROUPED(job->target_count));
     for (uint64_t i = 0; i < job->piece_count; i++) {
         plain_piece room;
         const piece *p = job_piece_at(job, i, &room);

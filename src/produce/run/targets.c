@@ -112,17 +112,17 @@ static gufo_status check_set_path(const gufo_job *job, const gufo_job_options *o
     uint32_t number, count;
 
     if (options->more_count != (job->set_count > 1 ? job->set_count - 1 : 0))
-        return refuse(error, GUFO_E_ARGUMENT, "the job writes %" PRIu32 " models, not %zu",
-                      job->set_count > 1 ? job->set_count : 1, options->more_count + 1);
+        return refuse(error, GUFO_E_ARGUMENT, "the job writes %s models, not %s",
+                      GROUPED(job->set_count > 1 ? job->set_count : 1),
+                      GROUPED(options->more_count + 1));
     if (job->naming != JOB_NAMED_SET || job->target_count == 1 ||
         (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 &&
          count == job->target_count))
         return GUFO_OK;
     return refuse(error, GUFO_E_ARGUMENT,
-                  "a set of %" PRIu64
-                  " shards is written; the output must be named like its first shard, "
+                  "a set of %s shards is written; the output must be named like its first shard, "
                   "such as NAME-00001-of-%05" PRIu64 ".gguf",
-                  job->target_count, job->target_count);
+                  GROUPED(job->target_count), job->target_count);
 }
 
 static gufo_status make_lists(targets *t, gufo_error *error)

@@ -123,8 +123,8 @@ gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
         return GUFO_OK;
     if (p->how == PIECE_MAKE && longest_form(p) > MOST_ROW_BYTES)
         return refuse(error, GUFO_E_LIMIT,
-                      "a row of tensor %s has %" PRIu64 " bytes, more than can be worked on",
-                      QUOTED(p->name), longest_form(p));
+                      "a row of tensor %s has %s bytes, more than can be worked on",
+                      QUOTED(p->name), GROUPED(longest_form(p)));
     cut_rows(p);
     p->slice_units = divide_up(p->slice_rows, p->unit_rows);
     if (!checked_mul(p->slices, p->slice_units, &p->units))

@@ -103,10 +103,9 @@ static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigne
     uint64_t fitting = n->each_size > 0 ? left / n->each_size : wanted;
 
     if (fitting == 0 && n->most > 0)
-        return refuse(error, GUFO_E_LIMIT,
-                      "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
+        return refuse(error, GUFO_E_LIMIT, "tensor %s needs %s bytes of memory, the limit is %s",
                       QUOTED(job_piece_at(w->job, n->neediest, &(plain_piece){0})->name),
-                      fixed + n->each_size, w->memory);
+                      GROUPED(fixed + n->each_size), GROUPED(w->memory));
     w->threads = fitting < wanted ? (unsigned)(fitting > 0 ? fitting : 1) : wanted;
     left -= smaller(left, w->threads * n->each_size);
     if (n->band > 0)

@@ -1,7 +1,6 @@
 /* gufo_allocate: arguments and result.  problem.h names the steps between them. */
 #include "quant/allocate/problem.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -13,8 +12,8 @@ static gufo_status solve(allocate_problem *p, gufo_error *error)
 {
     if (p->least_bytes > p->budget)
         return refuse(error, GUFO_E_LIMIT,
-                      "the budget is %" PRIu64 " bytes, and the smallest options take %" PRIu64,
-                      p->budget, p->least_bytes);
+                      "the budget is %s bytes, and the smallest options take %s",
+                      GROUPED(p->budget), GROUPED(p->least_bytes));
     return branches_search(p, error);
 }
 

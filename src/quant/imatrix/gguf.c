@@ -9,7 +9,6 @@
  *     NAME.counts           float32 [1, matrices]          the counts */
 #include "quant/imatrix/imatrix.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -55,9 +54,8 @@ static gufo_status check_pair(const gufo_tensor *sums, const gufo_tensor *counts
                          sums->elements == 0 ? "sums" : "counts");
     if (sums->elements % counts->elements != 0)
         return fail_with(error, GUFO_E_MALFORMED, sums->info_offset,
-                         "%s has %" PRIu64 " sums, which is not a multiple of its %" PRIu64
-                         " counts",
-                         QUOTED(name), sums->elements, counts->elements);
+                         "%s has %s sums, which is not a multiple of its %s counts", QUOTED(name),
+                         GROUPED(sums->elements), GROUPED(counts->elements));
     return GUFO_OK;
 }
 

@@ -93,8 +93,8 @@ gufo_status imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, imatrix
     gufo_status status;
 
     if (m->entries.count >= GUFO_MAX_COUNT)
-        return fail_with(error, GUFO_E_LIMIT, offset, "more than %" PRIu32 " entries",
-                         (uint32_t)GUFO_MAX_COUNT);
+        return fail_with(error, GUFO_E_LIMIT, offset, "more than %s entries",
+                         GROUPED((uint32_t)GUFO_MAX_COUNT));
     status = name_index_grow(&m->names, m->entries.count, &m->allocator, error);
     if (status != GUFO_OK)
         return status;
@@ -113,8 +113,8 @@ gufo_status imatrix_add_dataset(gufo_imatrix *m, gufo_str text, gufo_error *erro
     gufo_str *place;
 
     if (m->datasets.count >= GUFO_MAX_COUNT)
-        return refuse(error, GUFO_E_LIMIT, "more than %" PRIu32 " datasets",
-                      (uint32_t)GUFO_MAX_COUNT);
+        return refuse(error, GUFO_E_LIMIT, "more than %s datasets",
+                      GROUPED((uint32_t)GUFO_MAX_COUNT));
     place = records_add(&m->datasets, &m->allocator);
     if (place == NULL)
         return fail_memory(error);

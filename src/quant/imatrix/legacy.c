@@ -66,8 +66,8 @@ static gufo_status read_text(cursor *c, int32_t shortest, const char *what, gufo
     if (len > bytes_left(c))
         return fail_end(c, what);
     if (len > GUFO_MAX_KEY)
-        return fail_with(c->error, GUFO_E_LIMIT, c->position, "%s is %" PRIu32 ", more than %d",
-                         what, len, GUFO_MAX_KEY);
+        return fail_with(c->error, GUFO_E_LIMIT, c->position, "%s is %s, more than %s", what,
+                         GROUPED(len), GROUPED(GUFO_MAX_KEY));
     text = imatrix_text(c->imatrix, len);
     if (text == NULL)
         return fail_memory(c->error);
@@ -122,8 +122,8 @@ static gufo_status read_trailer(cursor *c)
     if (status == GUFO_OK && dataset.len > 0)
         status = imatrix_add_dataset(c->imatrix, dataset, c->error);
     if (status == GUFO_OK && bytes_left(c) > 0)
-        status = fail_with(c->error, GUFO_E_MALFORMED, c->position,
-                           "%" PRIu64 " bytes follow the end", bytes_left(c));
+        status = fail_with(c->error, GUFO_E_MALFORMED, c->position, "%s bytes follow the end",
+                           GROUPED(bytes_left(c)));
     return status;
 }
 

@@ -2,7 +2,6 @@
  * they are read (imatrix.c). */
 #include "quant/imatrix/imatrix.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -17,11 +16,11 @@ static gufo_status join(imatrix_entry *entry, const imatrix_entry *more, gufo_er
 {
     if (entry->values != more->values ||
         (entry->matrices != more->matrices && entry->matrices != 1 && more->matrices != 1))
-        return refuse(
-            error, GUFO_E_ARGUMENT,
-            "the entry for %s has %" PRIu64 " values in %" PRIu64 " matrices, but %" PRIu64
-            " in %" PRIu64 " before: these importance matrices were made from different models",
-            QUOTED(entry->name), more->values, more->matrices, entry->values, entry->matrices);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the entry for %s has %s values in %s matrices, but %s in %s before: these "
+                      "importance matrices were made from different models",
+                      QUOTED(entry->name), GROUPED(more->values), GROUPED(more->matrices),
+                      GROUPED(entry->values), GROUPED(entry->matrices));
     if (more->matrices > entry->matrices)
         entry->matrices = more->matrices;
     return GUFO_OK;

@@ -11,7 +11,6 @@
  * From sums and counts to the old format:  value = sum / count * calls, where calls is the highest
  * count of the entry in chunks, rounded up so that it is not 0.  Data from the old format is
  * preserved: sum and count are then value * size and calls * size for a chunk of any size. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -182,8 +181,8 @@ static gufo_status set_metadata(const gufo_imatrix *m, gufo_document *d, gufo_er
     gufo_status status = gufo_document_set_text(d, "general.type", "imatrix", error);
 
     if (m->chunk_count > UINT32_MAX)
-        return refuse(error, GUFO_E_RANGE, "%" PRIu64 " chunks are more than the format can count",
-                      m->chunk_count);
+        return refuse(error, GUFO_E_RANGE, "%s chunks are more than the format can count",
+                      GROUPED(m->chunk_count));
     if (status == GUFO_OK)
         status = set_datasets(m, d, error);
     if (status == GUFO_OK)
@@ -258,8 +257,8 @@ static gufo_status plan_gguf(plan *p, gufo_error *error)
 static gufo_status check_number(uint64_t number, const char *what, gufo_error *error)
 {
     if (number > INT32_MAX)
-        return refuse(error, GUFO_E_RANGE, "%" PRIu64 " %s are more than the format can count",
-                      number, what);
+        return refuse(error, GUFO_E_RANGE, "%s %s are more than the format can count",
+                      GROUPED(number), what);
     return GUFO_OK;
 }
 
@@ -301,8 +300,8 @@ static gufo_status measure(plan *p, uint32_t *entries, uint64_t *size, gufo_erro
 
     if (status == GUFO_OK && dataset.len > GUFO_MAX_KEY) /* more than can be read again */
         status =
-            refuse(error, GUFO_E_LIMIT, "the name of the last dataset has %zu bytes, more than %d",
-                   dataset.len, GUFO_MAX_KEY);
+            refuse(error, GUFO_E_LIMIT, "the name of the last dataset has %s bytes, more than %s",
+                   GROUPED(dataset.len), GROUPED(GUFO_MAX_KEY));
     *size = 4 + 4 + 4 + dataset.len;
     *entries = 0;
     for (uint64_t i = 0; i < m->entries.count && status == GUFO_OK; i++) {

@@ -21,10 +21,10 @@ gufo_status gufo_imatrix_match(const gufo_imatrix *m, gufo_str name, uint64_t co
     if (!checked_mul(columns, matrices, &values) || values != entry->values ||
         (entry->matrices != 1 && entry->matrices != matrices))
         return refuse(error, GUFO_E_ARGUMENT,
-                      "the entry for %s has %" PRIu64 " values in %" PRIu64
-                      " matrices, but the tensor has %" PRIu64 " columns in %" PRIu64
-                      " matrices: this importance matrix was made from another model",
-                      QUOTED(name), entry->values, entry->matrices, columns, matrices);
+                      "the entry for %s has %s values in %s matrices, but the tensor has %s "
+                      "columns in %s matrices: this importance matrix was made from another model",
+                      QUOTED(name), GROUPED(entry->values), GROUPED(entry->matrices),
+                      GROUPED(columns), GROUPED(matrices));
     return GUFO_OK;
 }
 
@@ -78,8 +78,8 @@ gufo_status gufo_imatrix_importance(const gufo_imatrix *m, uint64_t index, uint6
     if (index >= m->entries.count || columns == 0 || !checked_mul(matrix, columns, &first) ||
         !range_inside(first, columns, imatrix_entry_at(m, index)->values))
         return refuse(error, GUFO_E_RANGE,
-                      "entry %" PRIu64 " has no matrix %" PRIu64 " of %" PRIu64 " columns", index,
-                      matrix, columns);
+                      "entry %" PRIu64 " has no matrix %" PRIu64 " of %s columns", index, matrix,
+                      GROUPED(columns));
     entry = imatrix_entry_at(m, index);
     status = imatrix_count(m, index, entry->matrices == 1 ? 0 : matrix, &tokens, error);
     if (status != GUFO_OK)

@@ -224,8 +224,8 @@ static gufo_status fail_without_option(const gufo_losses *l, uint64_t tensor, gu
                           "tensor %s cannot become any of the types without importance data",
                           QUOTED(from.name));
     return refuse(error, GUFO_E_ARGUMENT,
-                  "tensor %s, with rows of %" PRIu64 " elements, cannot become any of the types",
-                  QUOTED(from.name), from.dims[0]);
+                  "tensor %s, with rows of %s elements, cannot become any of the types",
+                  QUOTED(from.name), GROUPED(from.dims[0]));
 }
 
 static gufo_status add_free(gufo_losses *l, uint64_t tensor, gufo_error *error)

@@ -66,10 +66,10 @@ static gufo_status fail_rows(const recipe *r, const gufo_tensor *tensor, uint32_
 {
     const gufo_element_type *wanted = gufo_element_type_by_id(type);
 
-    return refuse(r->error, GUFO_E_ARGUMENT,
-                  "tensor %s has rows of %" PRIu64 " elements, which do not fill blocks of %" PRIu32
-                  " (%s)%s",
-                  QUOTED(tensor->name), tensor->dims[0], wanted->block_elements, wanted->name, why);
+    return refuse(
+        r->error, GUFO_E_ARGUMENT,
+        "tensor %s has rows of %s elements, which do not fill blocks of %" PRIu32 " (%s)%s",
+        QUOTED(tensor->name), GROUPED(tensor->dims[0]), wanted->block_elements, wanted->name, why);
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */

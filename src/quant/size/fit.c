@@ -10,7 +10,6 @@
  * first budget, which no file of the size exceeds. */
 #include "quant/size/size.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/checked.h"
@@ -175,13 +174,14 @@ static gufo_status fail_small(gufo_size_plan *plan, size_t number, gufo_error *e
     for (size_t i = 0; i < count; i++) {
         const gufo_loss loss = apply_loss(plan, outcome, largest[i]);
 
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s takes %" PRIu64 " as %s",
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s takes %s as %s",
                                 i > 0 ? ", " : "", QUOTED(plan->tensors[largest[i]].facts.name),
-                                loss.bytes, loss.type != NULL ? loss.type->name : "what it is");
+                                GROUPED(loss.bytes),
+                                loss.type != NULL ? loss.type->name : "what it is");
     }
-    return refuse(error, GUFO_E_LIMIT,
-                  "%" PRIu64 " bytes are asked for, and the least possible are %" PRIu64 "%s%s",
-                  outcome->result.asked, outcome->result.least, count > 0 ? ": " : "", text);
+    return refuse(error, GUFO_E_LIMIT, "%s bytes are asked for, and the least possible are %s%s%s",
+                  GROUPED(outcome->result.asked), GROUPED(outcome->result.least),
+                  count > 0 ? ": " : "", text);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */

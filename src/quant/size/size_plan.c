@@ -1,8 +1,6 @@
 /* gufo_size_plan: arguments, life and results.  size.h names the steps between them. */
 #include "quant/size/size.h"
 
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "codec/run.h"
 
@@ -18,9 +16,9 @@ static gufo_status check_target(const gufo_size_target *target, gufo_error *erro
     if (target->bytes > 0 ? bits == 0 : bits > 0 && bits <= GUFO_SIZE_MOST_BITS)
         return GUFO_OK;
     return refuse(error, GUFO_E_ARGUMENT,
-                  "a size is either bytes, or bits per weight above 0 and at most %d, not %" PRIu64
-                  " bytes and %g bits",
-                  GUFO_SIZE_MOST_BITS, target->bytes, bits);
+                  "a size is either bytes, or bits per weight above 0 and at most %d, not %s bytes "
+                  "and %g bits",
+                  GUFO_SIZE_MOST_BITS, GROUPED(target->bytes), bits);
 }
 
 static gufo_status check_options(const gufo_losses *losses, const gufo_size_options *options,

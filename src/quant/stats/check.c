@@ -2,7 +2,6 @@
  * one is reported, and their number. */
 #include "quant/stats/stats.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -46,11 +45,11 @@ static void report_scales(const data_check *c, const gufo_tensor *tensor, const 
     const gufo_stats_find *bad = &s->bad_scales;
 
     report(c, RULE_SCALE_NONFINITE, bad->offset, tensor,
-           "tensor %s (%s): %" PRIu64 " %s a scale that is infinite or NaN, %sin %s; %" PRIu64
-           " values of the tensor are infinite or NaN",
-           QUOTED(tensor->name), gufo_element_type_by_id(tensor->type)->name, bad->count,
+           "tensor %s (%s): %s %s a scale that is infinite or NaN, %sin %s; %s values of the "
+           "tensor are infinite or NaN",
+           QUOTED(tensor->name), gufo_element_type_by_id(tensor->type)->name, GROUPED(bad->count),
            bad->count == 1 ? "block has" : "blocks have", bad->count == 1 ? "" : "the first ",
-           stats_place_text(tensor, bad->first).text, count_nonfinite(s));
+           stats_place_text(tensor, bad->first).text, GROUPED(count_nonfinite(s)));
 }
 
 /* The one that comes first in the file. */
@@ -90,8 +89,8 @@ static void report_values(const data_check *c, const gufo_tensor *tensor, const 
                quoted, stats_place_text(tensor, first->first).text, kind);
     else
         report(c, RULE_DATA_NONFINITE, first->offset, tensor,
-               "tensor %s: %" PRIu64 " values are infinite or NaN; the first, in %s, is %s", quoted,
-               count_nonfinite(s), stats_place_text(tensor, first->first).text, kind);
+               "tensor %s: %s values are infinite or NaN; the first, in %s, is %s", quoted,
+               GROUPED(count_nonfinite(s)), stats_place_text(tensor, first->first).text, kind);
 }
 
 /* ---- the check ------------------------------------------------------------------------------ */
@@ -217,8 +216,8 @@ static gufo_status check_end(const data_check *c, const gufo_model *shard, gufo_
     count = count_tensors(file, begin, end);
     if (count > 1)
         report(c, RULE_DATA_MISSING, begin, &place,
-               "the last %s, with %" PRIu64 " tensors, are zeros: the download did not finish",
-               zeros_text(end - begin, size), count);
+               "the last %s, with %s tensors, are zeros: the download did not finish",
+               zeros_text(end - begin, size), GROUPED(count));
     return GUFO_OK;
 }
 

@@ -42,14 +42,14 @@ static gufo_status check_rows(const gufo_tensor *tensor, const stats_layout *lay
 
     if (tensor->dims[0] % type->block_elements != 0)
         return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
-                         "tensor %s has rows of %" PRIu64 " elements, which do not fill blocks of "
+                         "tensor %s has rows of %s elements, which do not fill blocks of "
                          "%s",
-                         QUOTED(tensor->name), tensor->dims[0], type->name);
+                         QUOTED(tensor->name), GROUPED(tensor->dims[0]), type->name);
     if (tensor->elements / tensor->dims[0] % layout->rows != 0)
         return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
-                         "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                         QUOTED(tensor->name), tensor->elements / tensor->dims[0], type->name,
-                         layout->rows);
+                         "tensor %s has %s rows; %s merges %" PRIu32 " at a time",
+                         QUOTED(tensor->name), GROUPED(tensor->elements / tensor->dims[0]),
+                         type->name, layout->rows);
     return GUFO_OK;
 }
 

@@ -93,9 +93,9 @@ static void compare(check_context *c, const gufo_tensor *a, const gufo_tensor *b
                       QUOTED(base), a->dims[side], b->dims[0]);
     else if (sized && (a->dims[2] != b->dims[2] || a->dims[3] != b->dims[3]))
         schema_report(c, RULE_ADAPTER_SHAPE, at_tensor(a),
-                      "the adapter of %s is for %" PRIu64 " matrices in lora_a and %" PRIu64
-                      " in lora_b",
-                      QUOTED(base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
+                      "the adapter of %s is for %s matrices in lora_a and %s in lora_b",
+                      QUOTED(base), GROUPED(a->dims[2] * a->dims[3]),
+                      GROUPED(b->dims[2] * b->dims[3]));
     if (c->tensor_count > 0 && !gufo_tensor_info_find(base, NULL))
         schema_report(c, RULE_ADAPTER_BASE, at_tensor(a),
                       "the adapter changes tensor %s, whose name is not known", QUOTED(base));

@@ -175,9 +175,8 @@ static void report_length(check_context *c, const gufo_entry *entry, uint64_t bl
         finding = with_certain_fix(
             finding, fix_number(GUFO_FIX_SHORTEN, entry->key, GUFO_VALUE_UINT64, blocks));
     schema_report(c, RULE_PER_LAYER_LENGTH, finding,
-                  "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
-                  " blocks",
-                  QUOTED(entry->key), count, blocks);
+                  "key %s has %s elements, one for each block, but there are %s blocks",
+                  QUOTED(entry->key), GROUPED(count), GROUPED(blocks));
 }
 
 /* Lists with an element for each block. */
@@ -266,8 +265,8 @@ static void check_experts(check_context *c)
         return;
     if (used > count || (used == 0 && count > 0))
         schema_report(c, RULE_EXPERT_COUNT, at_entry(&used_entry),
-                      "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
-                      QUOTED(used_entry.key), used, count);
+                      "key %s is %" PRIu64 ", but there are %s experts to use",
+                      QUOTED(used_entry.key), used, GROUPED(count));
 }
 
 /* Groups, of which some are chosen before experts are; one group is as none. */
@@ -281,22 +280,22 @@ static void check_expert_groups(check_context *c)
         return;
     if (count % groups != 0) {
         schema_report(c, RULE_EXPERT_GROUPS, at_entry(&entry),
-                      "key %s is %" PRIu64 ", which does not divide the %" PRIu64 " experts",
-                      QUOTED(entry.key), groups, count);
+                      "key %s is %" PRIu64 ", which does not divide the %s experts",
+                      QUOTED(entry.key), groups, GROUPED(count));
         return;
     }
     if (!part_count(c, "", "expert_group_used_count", &used_entry, &used))
         return;
     if (used == 0 || used > groups)
         schema_report(c, RULE_EXPERT_GROUPS, at_entry(&used_entry),
-                      "key %s is %" PRIu64 ", but there are %" PRIu64 " groups to use",
-                      QUOTED(used_entry.key), used, groups);
+                      "key %s is %" PRIu64 ", but there are %s groups to use",
+                      QUOTED(used_entry.key), used, GROUPED(groups));
     else if (part_count(c, "", "expert_used_count", &other, &experts) &&
              experts > count / groups * used)
-        schema_report(c, RULE_EXPERT_GROUPS, at_entry(&used_entry),
-                      "key %s is %" PRIu64 ": that many groups have %" PRIu64
-                      " experts, but a token uses %" PRIu64,
-                      QUOTED(used_entry.key), used, count / groups * used, experts);
+        schema_report(
+            c, RULE_EXPERT_GROUPS, at_entry(&used_entry),
+            "key %s is %" PRIu64 ": that many groups have %s experts, but a token uses %s",
+            QUOTED(used_entry.key), used, GROUPED(count / groups * used), GROUPED(experts));
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -319,9 +318,9 @@ static void check_groups(check_context *c, const gufo_entry *heads, const gufo_e
         if (group == 0 || head % group == 0)
             continue;
         schema_report(c, RULE_HEAD_COUNT, at_entry(groups),
-                      "key %s is %" PRIu64 ", which does not divide the %" PRIu64
-                      " heads of %s (block %" PRIu64 ")",
-                      QUOTED(groups->key), group, head, QUOTED(heads->key), i);
+                      "key %s is %" PRIu64
+                      ", which does not divide the %s heads of %s (block %" PRIu64 ")",
+                      QUOTED(groups->key), group, GROUPED(head), QUOTED(heads->key), i);
         return;
     }
 }
@@ -375,8 +374,8 @@ static void check_rope_dimensions(check_context *c)
     else if (absence_matters(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
              rotated > length)
         schema_report(c, RULE_ROPE_DIMENSIONS, at_entry(&entry),
-                      "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
-                      QUOTED(entry.key), rotated, length);
+                      "key %s is %" PRIu64 ", but a key of a head has only %s numbers",
+                      QUOTED(entry.key), rotated, GROUPED(length));
 }
 
 /* Also not above zero if it is not a number. */
@@ -467,8 +466,8 @@ static void check_rwkv_head(check_context *c)
         gufo_tensor_find(c->model, "head.weight", &head) && head.elements > 0 &&
         head.dims[1] != tokens)
         schema_report(c, RULE_VOCABULARY_ROWS, at_tensor(&head),
-                      "tensor \"head.weight\" has %" PRIu64 " rows for %" PRIu64 " tokens",
-                      head.dims[1], tokens);
+                      "tensor \"head.weight\" has %s rows for %s tokens", GROUPED(head.dims[1]),
+                      GROUPED(tokens));
 }
 
 void schema_check_architecture(check_context *c)

@@ -1,7 +1,6 @@
 /* Findings, and what the checks ask of a file. */
 #include "schema/check/frame.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +52,7 @@ const char *schema_and_more(check_context *c, uint64_t count)
 {
     c->more[0] = '\0';
     if (count > 1)
-        (void)snprintf(c->more, sizeof c->more, " (and %" PRIu64 " more)", count - 1);
+        (void)snprintf(c->more, sizeof c->more, " (and %s more)", GROUPED(count - 1));
     return c->more;
 }
 

@@ -231,8 +231,8 @@ static void check_group(check_context *c, const numbered_group *group)
         return; /* another check reports its type */
     if (count > entries) {
         schema_report(c, RULE_GROUP_COUNT, at_entry(&counter),
-                      "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
-                      count, entries);
+                      "%s is %" PRIu64 ", but the file has only %s keys", group->count, count,
+                      GROUPED(entries));
         return;
     }
     seen = mem_zero(c->allocator, (size_t)count + 1);

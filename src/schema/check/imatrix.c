@@ -2,7 +2,6 @@
  *
  *     NAME.in_sum2   F32 [columns, matrices]
  *     NAME.counts    F32 [1, matrices] */
-#include <inttypes.h>
 
 #include "schema/check/checks.h"
 #include "schema/check/pairs.h"
@@ -42,10 +41,10 @@ static void compare(check_context *c, const gufo_tensor *sums, const gufo_tensor
 {
     (void)base;
     if (sums->elements == 0 || counts->elements == 0 || sums->elements % counts->elements != 0)
-        schema_report(c, RULE_IMATRIX_SHAPE, at_tensor(sums),
-                      "tensor %s has %" PRIu64 " sums for %" PRIu64
-                      " counts; each count is for the same number of sums",
-                      QUOTED(sums->name), sums->elements, counts->elements);
+        schema_report(
+            c, RULE_IMATRIX_SHAPE, at_tensor(sums),
+            "tensor %s has %s sums for %s counts; each count is for the same number of sums",
+            QUOTED(sums->name), GROUPED(sums->elements), GROUPED(counts->elements));
 }
 
 void schema_check_imatrix(check_context *c)

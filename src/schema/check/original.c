@@ -119,9 +119,9 @@ static void report(check_context *c, const gufo_entry *entry, const comparison *
 {
     if (m->beyond.count > 0)
         schema_report(c, RULE_TOKENIZERS_AGREE, at_entry(entry),
-                      "token %" PRIu64 " of " JSON_KEY ", %s, is beyond the %" PRIu64
-                      " tokens of " LIST_KEY "%s",
-                      m->beyond.first, m->beyond.text, m->tokens->count,
+                      "token %" PRIu64 " of " JSON_KEY ", %s, is beyond the %s tokens of " LIST_KEY
+                      "%s",
+                      m->beyond.first, m->beyond.text, GROUPED(m->tokens->count),
                       schema_and_more(c, m->beyond.count));
     if (m->different.count > 0)
         schema_report(c, RULE_TOKENIZERS_AGREE, at_entry(entry),

@@ -206,8 +206,8 @@ static rule_number rule_for_rows(const tensor_context *t, uint64_t rows)
 static void report_rows(tensor_context *t, const named_tensor *v, uint64_t rows)
 {
     schema_report(t->c, rule_for_rows(t, rows), at_tensor(&v->tensor),
-                  "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens", QUOTED(v->tensor.name),
-                  rows, t->vocabulary);
+                  "tensor %s has %s rows for %s tokens", QUOTED(v->tensor.name), GROUPED(rows),
+                  GROUPED(t->vocabulary));
 }
 
 /* Reports which keys each dimension comes from, and whether it fits. */

@@ -118,8 +118,8 @@ static void check_length(check_context *c, const vocabulary *v, size_t list)
         finding = with_certain_fix(
             finding, fix_number(GUFO_FIX_SHORTEN, entry->key, GUFO_VALUE_UINT64, v->count));
     schema_report(c, RULE_VOCABULARY_LENGTHS, finding,
-                  "%s has %" PRIu64 " elements, but there are %" PRIu64 " tokens", lists[list].key,
-                  count, v->count);
+                  "%s has %s elements, but there are %s tokens", lists[list].key, GROUPED(count),
+                  GROUPED(v->count));
 }
 
 static void check_lengths(check_context *c, const vocabulary *v)
@@ -137,8 +137,8 @@ static void check_lengths(check_context *c, const vocabulary *v)
 static void report_number(check_context *c, rule_number rule, const gufo_entry *entry,
                           uint64_t number, uint64_t tokens)
 {
-    schema_report(c, rule, at_entry(entry), "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
-                  QUOTED(entry->key), number, tokens);
+    schema_report(c, rule, at_entry(entry), "%s is %" PRIu64 ", but there are %s tokens",
+                  QUOTED(entry->key), number, GROUPED(tokens));
 }
 
 static void check_id_list(check_context *c, const gufo_entry *entry, uint64_t tokens)
@@ -152,8 +152,8 @@ static void check_id_list(check_context *c, const gufo_entry *entry, uint64_t to
             first = id;
     if (wrong > 0)
         schema_report(c, RULE_TOKEN_ID, at_entry(entry),
-                      "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens", QUOTED(entry->key),
-                      first, schema_and_more(c, wrong), tokens);
+                      "%s has %" PRIu64 "%s, but there are %s tokens", QUOTED(entry->key), first,
+                      schema_and_more(c, wrong), GROUPED(tokens));
 }
 
 /* Another check reports ids that are not numbers. */
@@ -258,8 +258,8 @@ static void check_character_map(check_context *c)
     trie = array->count < sizeof trie ? UINT32_MAX : load_u32(array->data, bytes_swapped(false));
     if (trie == 0 || trie % sizeof trie != 0 || trie > array->count - sizeof trie)
         schema_report(c, RULE_CHARACTER_MAP, at_entry(&entry),
-                      "%s has %" PRIu64 " bytes, which do not hold a table of characters", key,
-                      array->count);
+                      "%s has %s bytes, which do not hold a table of characters", key,
+                      GROUPED(array->count));
 }
 
 void schema_check_tokenizer(check_context *c)

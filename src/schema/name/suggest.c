@@ -237,7 +237,7 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
 
     if (len >= GUFO_NAME_SIZE)
         return refuse(error, GUFO_E_RANGE,
-                      "its name would have %zu bytes, but a file name has at most %d", len,
+                      "its name would have %s bytes, but a file name has at most %d", GROUPED(len),
                       GUFO_NAME_SIZE - 1);
     if (name_fault(&parts, &part) == NULL)
         return GUFO_OK;

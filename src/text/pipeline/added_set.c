@@ -22,7 +22,8 @@ gufo_status added_set_add(added_set *set, const added_token *token, gufo_str tex
     set->places = places != NULL ? places : set->places;
     set->starts = starts != NULL ? starts : set->starts;
     if (text.len > MOST_BYTES - set->bytes.len)
-        return refuse(error, GUFO_E_LIMIT, "the added tokens have more than %d bytes", MOST_BYTES);
+        return refuse(error, GUFO_E_LIMIT, "the added tokens have more than %s bytes",
+                      GROUPED(MOST_BYTES));
     if (places == NULL || starts == NULL || !buffer_append(&set->bytes, text.data, text.len))
         return fail_memory(error);
     starts[0] = 0;

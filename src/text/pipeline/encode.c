@@ -1,5 +1,4 @@
 /* From text to ids: one stretch of text after the other goes through all steps. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -252,11 +251,10 @@ static gufo_status take_text(const encoding *e, gufo_str text)
     whole->keeps_origins =
         e->request->spans || pre_tokenizer_needs_origins(e->pipeline->pre_tokenizer);
     if (text.len > UINT32_MAX / 2)
-        return refuse(
-            e->error, GUFO_E_LIMIT,
-            "a text of %zu bytes: with a tokenizer.json it is encoded as a whole, and may "
-            "have %" PRIu32,
-            text.len, UINT32_MAX / 2);
+        return refuse(e->error, GUFO_E_LIMIT,
+                      "a text of %s bytes: with a tokenizer.json it is encoded as a whole, and may "
+                      "have %s",
+                      GROUPED(text.len), GROUPED(UINT32_MAX / 2));
     return work_text_take(whole, text) ? GUFO_OK : fail_memory(e->error);
 }
 

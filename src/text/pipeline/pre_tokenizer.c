@@ -2,8 +2,6 @@
  * before left, or rewrites them. */
 #include "text/pipeline/pre_tokenizer.h"
 
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/pipeline/steps/cut_step.h"
@@ -109,7 +107,7 @@ gufo_status pre_tokenizer_run(const pre_tokenizer *p, expression_scratch *s, tex
             work_text_swap(&pieces->text, &spare->text);
         if (status == GUFO_OK && pieces->text.len > most)
             status = refuse(error, GUFO_E_LIMIT,
-                            "the pre-tokenizer makes more than %" PRIu64 " bytes of a text", most);
+                            "the pre-tokenizer makes more than %s bytes of a text", GROUPED(most));
     }
     return status;
 }

@@ -38,9 +38,9 @@ static gufo_status add_item(framing *f, frame_item item, step_reading *r)
     to->copies += item.is_text;
     if (to->item_count == MOST_ITEMS || to->copies > MOST_COPIES)
         return step_refuse(r, GUFO_E_LIMIT,
-                           "more than %d tokens around a text, or it is repeated "
+                           "more than %s tokens around a text, or it is repeated "
                            "more than %d times",
-                           MOST_ITEMS, MOST_COPIES);
+                           GROUPED(MOST_ITEMS), MOST_COPIES);
     items = mem_grow(f->allocator, to->items, to->item_count, &to->item_room, sizeof *items);
     if (items == NULL)
         return step_no_memory(r);
@@ -61,7 +61,8 @@ static gufo_status end_part(framing *f, step_reading *r)
         mem_grow(f->allocator, to->parts, to->part_count, &to->part_room, sizeof *parts);
 
     if (to->part_count == MOST_ITEMS)
-        return step_refuse(r, GUFO_E_LIMIT, "more than %d parts of a template", MOST_ITEMS);
+        return step_refuse(r, GUFO_E_LIMIT, "more than %s parts of a template",
+                           GROUPED(MOST_ITEMS));
     if (parts == NULL)
         return step_no_memory(r);
     to->parts = parts;

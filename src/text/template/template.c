@@ -101,8 +101,8 @@ static bool check_source(gufo_str source, gufo_error *error)
     size_t valid;
 
     if (source.len > LARGEST_TEMPLATE)
-        return refuse(error, GUFO_E_LIMIT, "a template of more than %d bytes", LARGEST_TEMPLATE) ==
-               GUFO_OK;
+        return refuse(error, GUFO_E_LIMIT, "a template of more than %s bytes",
+                      GROUPED(LARGEST_TEMPLATE)) == GUFO_OK;
     valid = gufo_utf8_valid_prefix(source);
     if (valid != source.len)
         return fail_with(error, GUFO_E_MALFORMED, valid, "the template is not UTF-8") == GUFO_OK;

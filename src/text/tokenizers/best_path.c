@@ -162,7 +162,7 @@ gufo_status best_path(tokenizing *t, const path_rules *rules, gufo_str text, pat
 
     if (text.len > UINT32_MAX / 2)
         return refuse(error, GUFO_E_LIMIT,
-                      "a stretch of %zu bytes, which cannot be cut, is too long", text.len);
+                      "a stretch of %s bytes, which cannot be cut, is too long", GROUPED(text.len));
     status = make_places(t, (uint32_t)text.len + 1, room, error);
     if (status != GUFO_OK)
         return status;

@@ -232,8 +232,8 @@ gufo_status bpe_add_piece(algorithm_scratch *s, gufo_str piece, gufo_error *erro
     gufo_status status = GUFO_OK;
 
     if (piece.len > LONGEST_PIECE)
-        return refuse(error, GUFO_E_LIMIT, "a piece of text of %zu bytes is too long to be merged",
-                      piece.len);
+        return refuse(error, GUFO_E_LIMIT, "a piece of text of %s bytes is too long to be merged",
+                      GROUPED(piece.len));
     if (s->vocab->byte_alphabet || is_newlines(piece) || s->work->watch != NULL)
         return add_piece(s, piece, error);
     for (size_t at = 0, end; at < piece.len && status == GUFO_OK; at = end) {

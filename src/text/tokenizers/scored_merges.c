@@ -204,7 +204,8 @@ gufo_status merge_by_score(tokenizing *t, const trie *tokens, gufo_str piece, me
 
     if (piece.len > UINT32_MAX / 2)
         return refuse(error, GUFO_E_LIMIT,
-                      "a stretch of %zu bytes, which cannot be cut, is too long", piece.len);
+                      "a stretch of %s bytes, which cannot be cut, is too long",
+                      GROUPED(piece.len));
     status = split(&m, &count, error);
     if (status != GUFO_OK)
         return status;

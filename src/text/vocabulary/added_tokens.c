@@ -4,8 +4,6 @@
  * say so by its type as well; where a file says "normal", the list decides. */
 #include "text/vocabulary/added_tokens.h"
 
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -78,7 +76,7 @@ gufo_status added_tokens_apply(gufo_vocab *v, const gufo_model *model, gufo_erro
     if (status != GUFO_OK || missing == 0)
         return status;
     return vocab_warn(v, error,
-                      "%" PRIu64 " of \"tokenizer.ggml.added_tokens\" are not in the list of "
+                      "%s of \"tokenizer.ggml.added_tokens\" are not in the list of "
                       "tokens and have no id: %s is the first one",
-                      missing, QUOTED(first_missing));
+                      GROUPED(missing), QUOTED(first_missing));
 }

@@ -44,9 +44,8 @@ static gufo_status reserve_texts(gufo_vocab *v, const gufo_array *texts, gufo_er
     uint64_t bytes;
 
     if (texts->count > MOST_TOKENS || texts->size > UINT32_MAX - (uint64_t)MOST_TOKENS * EMPTY_NAME)
-        return refuse(error, GUFO_E_LIMIT,
-                      "a vocabulary of %" PRIu64 " tokens in %" PRIu64 " bytes is too large",
-                      texts->count, texts->size);
+        return refuse(error, GUFO_E_LIMIT, "a vocabulary of %s tokens in %s bytes is too large",
+                      GROUPED(texts->count), GROUPED(texts->size));
     bytes = texts->size + texts->count * EMPTY_NAME;
     v->size = (uint32_t)texts->count;
     v->attributes = mem_array(&v->allocator, texts->count + 1, sizeof *v->attributes);
@@ -83,8 +82,8 @@ static gufo_status read_texts(gufo_vocab *v, const gufo_entry *entry, gufo_error
         return status;
     for (iter = gufo_array_start(&array); id < v->size && gufo_array_next(&iter, &text); id++) {
         if (text.as.str.len > LONGEST_TEXT)
-            return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %zu bytes, of at most %d", id,
-                          text.as.str.len, LONGEST_TEXT);
+            return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %s bytes, of at most %s", id,
+                          GROUPED(text.as.str.len), GROUPED(LONGEST_TEXT));
         add_text(v, text.as.str, id);
     }
     if (id < v->size)
@@ -112,8 +111,8 @@ static gufo_status find_list(const gufo_vocab *v, const gufo_model *model, const
                          QUOTED(entry->key), gufo_value_type_name(type));
     if (array.count < v->size)
         return fail_with(error, GUFO_E_MALFORMED, entry->value_offset,
-                         "%s has %" PRIu64 " elements, but the vocabulary has %" PRIu32 " tokens",
-                         QUOTED(entry->key), array.count, v->size);
+                         "%s has %s elements, but the vocabulary has %s tokens", QUOTED(entry->key),
+                         GROUPED(array.count), GROUPED(v->size));
     return GUFO_OK;
 }
 

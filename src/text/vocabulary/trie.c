@@ -482,9 +482,9 @@ static void report(const builder *b, gufo_error *error)
 {
     if (b->too_many)
         (void)refuse(error, GUFO_E_LIMIT,
-                     "the vocabulary is too large: its tokens have more than %u "
+                     "the vocabulary is too large: its tokens have more than %s "
                      "different prefixes",
-                     MOST_UNITS);
+                     GROUPED(MOST_UNITS));
     else
         (void)fail_memory(error);
 }

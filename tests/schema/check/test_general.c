@@ -405,7 +405,7 @@ static void test_limit(void **state)
     check(file != NULL, "%s", error.message);
     check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
     check_u64(findings_of(&found, "url"), 21, "addresses");
-    check(strncmp(findings_get(&found, "url", 20)->message, "4980 more ", 10) == 0, "%s",
+    check(strncmp(findings_get(&found, "url", 20)->message, "4,980 more ", 11) == 0, "%s",
           findings_get(&found, "url", 20)->message);
     check_u64(findings_of(&found, "key-unprefixed"), 21, "keys");
     check(found.count <= 3 * 21, "%zu in all", found.count);

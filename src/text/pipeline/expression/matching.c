@@ -191,8 +191,8 @@ static gufo_status refuse_steps(const expression *e, expression_scratch *s, size
 {
     return refuse(
         error, GUFO_E_LIMIT,
-        "the regular expression %s needs too many steps for a text of %zu bytes, at byte %zu",
-        QUOTED(((gufo_str){e->text, e->len})), s->text.len, place_of(s, index));
+        "the regular expression %s needs too many steps for a text of %s bytes, at byte %zu",
+        QUOTED(((gufo_str){e->text, e->len})), GROUPED(s->text.len), place_of(s, index));
 }
 
 /* What PCRE2 finds from `from` on in the subject up to `end`; PCRE2_ERROR_PARTIAL if it needs to know what

@@ -540,8 +540,8 @@ gufo_status translate_expression(translation *t, gufo_str expression, gufo_error
 
     t->text.allocator = t->allocator;
     if (expression.len > LONGEST_EXPRESSION)
-        return refuse(error, GUFO_E_LIMIT, "a regular expression has %zu bytes, more than %d",
-                      expression.len, LONGEST_EXPRESSION);
+        return refuse(error, GUFO_E_LIMIT, "a regular expression has %s bytes, more than %s",
+                      GROUPED(expression.len), GROUPED(LONGEST_EXPRESSION));
     if (gufo_utf8_valid_prefix(expression) < expression.len)
         return parser_malformed(&p, "begins an expression that is not UTF-8");
     status = read_alternatives(&p, 0);

@@ -1,9 +1,9 @@
 /* One field of a format: sign, prefix, digits, groups, and what fills its width. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "text/template/library/format.h"
 #include "text/template/library/natives.h"
@@ -123,7 +123,7 @@ bool field_integer(machine *m, const field *f, value integer)
     if (is_failed(digits))
         return false;
     if (f->precision > FIELD_LARGEST)
-        return !is_failed(fail_limit(m, "a precision of more than %d", FIELD_LARGEST));
+        return !is_failed(fail_limit(m, "a precision of more than %s", GROUPED(FIELD_LARGEST)));
     text = bytes_of(digits.as.string);
     if (f->precision > (int64_t)text.len) { /* of printf: zeros in front */
         size_t zeros = (size_t)f->precision - text.len;
@@ -169,7 +169,7 @@ bool field_real(machine *m, const field *f, double real)
     size_t len;
 
     if (f->precision > FIELD_LARGEST)
-        return !is_failed(fail_limit(m, "a precision of more than %d", FIELD_LARGEST));
+        return !is_failed(fail_limit(m, "a precision of more than %s", GROUPED(FIELD_LARGEST)));
     if (!isfinite(size))
         len = (size_t)snprintf(text, sizeof(text), isnan(size) ? "nan" : "inf");
     else if (f->type == 0)

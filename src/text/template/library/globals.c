@@ -61,7 +61,7 @@ value global_range(machine *m, const value *given, const arguments *all)
         return FAILED;
     (void)value_as_index(length, &count);
     if (count > LONGEST_RANGE)
-        return fail_limit(m, "a range of more than %d numbers", LONGEST_RANGE);
+        return fail_limit(m, "a range of more than %s numbers", GROUPED(LONGEST_RANGE));
     r.count = count < 0 ? 0 : (size_t)count;
     *made = r;
     return (value){.kind = VALUE_RANGE, .as.range = made};

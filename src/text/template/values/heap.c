@@ -2,7 +2,6 @@
  * rendering is short, its limit is small, and values may share parts without counting owners. */
 #include "text/template/values/heap.h"
 
-#include <inttypes.h>
 #include <stdalign.h>
 
 #include "base/checked.h"
@@ -48,8 +47,8 @@ static void *fail(heap *memory, gufo_status status)
         return NULL;
     memory->status = status;
     if (status == GUFO_E_LIMIT)
-        (void)refuse(memory->error, GUFO_E_LIMIT, "values take more than %" PRIu64 " bytes",
-                     memory->limit);
+        (void)refuse(memory->error, GUFO_E_LIMIT, "values take more than %s bytes",
+                     GROUPED(memory->limit));
     else
         (void)fail_memory(memory->error);
     return NULL;

@@ -653,8 +653,8 @@ value integer_read(heap *memory, gufo_str text, int base)
 
 static value fail_digits(heap *memory)
 {
-    memory->status =
-        refuse(memory->error, GUFO_E_LIMIT, "an integer of more than %d digits", INTEGER_DIGITS);
+    memory->status = refuse(memory->error, GUFO_E_LIMIT, "an integer of more than %s digits",
+                            GROUPED(INTEGER_DIGITS));
     return FAILED;
 }
 
