@@ -46,7 +46,9 @@ typedef struct gufo_vocab_options {
     const char *pre; /* a name that replaces tokenizer.ggml.pre, for the time of the call; NULL: the
                         file's */
     const gufo_allocator *allocator; /* is copied; NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
+    const gufo_run *run;  /* its `threads`, which then share the allocator, help to read a
+                             tokenizer.json; for the time of the call; NULL: one thread */
+    uint64_t reserved[4]; /* must be zero */
 } gufo_vocab_options;
 
 /* Opens the vocabulary of a model: tokenizer.ggml.* keys, or where they are missing

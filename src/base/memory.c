@@ -65,6 +65,13 @@ void *mem_grow(const gufo_allocator *allocator, void *list, uint64_t count, uint
     return larger;
 }
 
+void *mem_copy(const gufo_allocator *allocator, const void *bytes, size_t size)
+{
+    void *copy = mem_alloc(allocator, size);
+
+    return copy != NULL ? memcpy(copy, bytes, size) : NULL;
+}
+
 char *mem_text(const gufo_allocator *allocator, gufo_str text)
 {
     return mem_join(allocator, text, (gufo_str){"", 0});

@@ -41,6 +41,8 @@ void *mem_object(const gufo_allocator *given, size_t size, gufo_error *error);
 void *mem_grow(const gufo_allocator *allocator, void *list, uint64_t count, uint64_t *room,
                size_t size);
 
+/* A copy of bytes. */
+void *mem_copy(const gufo_allocator *allocator, const void *bytes, size_t size);
 /* A terminated copy of text; of one text after the other. */
 char *mem_text(const gufo_allocator *allocator, gufo_str text);
 char *mem_join(const gufo_allocator *allocator, gufo_str begin, gufo_str end);

@@ -33,15 +33,27 @@ bool pull_fail_memory(pull *p)
     return false;
 }
 
-static bool is_space(char c)
+static inline bool is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Behind the spaces at `at`: lines of long lists begin with many. */
+static inline size_t skip_spaces(const pull *p, size_t at)
+{
+    uint64_t others;
+
+    do {
+        others = load_start(p->text + at, p->len - at) ^ 0x2020202020202020u;
+        at += others == 0 ? 8 : (size_t)__builtin_ctzll(others) / 8;
+    } while (others == 0);
+    return at;
 }
 
 static inline void skip_space(pull *p)
 {
     while (p->at < p->len && is_space(p->text[p->at]))
-        p->at++;
+        p->at = p->text[p->at] == '\n' ? skip_spaces(p, p->at + 1) : p->at + 1;
 }
 
 /* Fails because `what` has to be here. */
@@ -64,18 +76,23 @@ char pull_peek(pull *p)
     return c == '-' || is_digit(c) ? '0' : c;
 }
 
-static bool is_next(pull *p, char mark)
+static inline bool is_next(pull *p, char mark)
 {
     skip_space(p);
     return p->status == GUFO_OK && p->at < p->len && p->text[p->at] == mark;
 }
 
-bool pull_mark(pull *p, char mark)
+static inline bool take_mark(pull *p, char mark)
 {
     if (!is_next(p, mark))
         return fail_expected(p, (char[]){'\'', mark, '\'', '\0'});
     p->at++;
     return true;
+}
+
+bool pull_mark(pull *p, char mark)
+{
+    return take_mark(p, mark);
 }
 
 bool pull_next(pull *p, char end, bool *first)
@@ -87,7 +104,7 @@ bool pull_next(pull *p, char end, bool *first)
         p->at++;
         return false;
     }
-    return p->status == GUFO_OK && (was_first || pull_mark(p, ','));
+    return p->status == GUFO_OK && (was_first || take_mark(p, ','));
 }
 
 bool pull_end(pull *p)
@@ -275,35 +292,57 @@ static size_t plain_run(const pull *p, size_t at, uint64_t *others)
     return p->len - at;
 }
 
-/* Takes a string, of which *out is decoded to its place, or, if it is only skipped, stays as it is:
- * what is decoded is never longer. */
+static bool is_escape(const pull *p)
+{
+    return p->at < p->len && p->text[p->at] == '\\';
+}
+
+/* Takes what is left of a string from its first escape on; *out is what comes before it. */
+static bool take_rest(pull *p, bool decode, gufo_str *out, uint64_t *others)
+{
+    const bool in_place = p->decoded == p->text;
+    char *begin = p->decoded + (in_place ? (size_t)(out->data - p->text) : p->decoded_len),
+         *to = begin + out->len, skipped[4];
+
+    if (decode)
+        memmove(begin, out->data, out->len);
+    while (is_escape(p)) {
+        char *sink = skipped;
+        size_t n;
+
+        if (!take_escape(p, decode ? &to : &sink))
+            return false;
+        n = plain_run(p, p->at, others);
+        if (decode)
+            memmove(to, p->text + p->at, n);
+        to += n;
+        p->at += n;
+    }
+    if (decode)
+        *out = (gufo_str){begin, (size_t)(to - begin)};
+    else
+        out->len = (size_t)(p->text + p->at - out->data);
+    p->decoded_len += decode ? out->len : 0;
+    return true;
+}
+
+/* Takes a string, which is decoded, or, if it is only skipped, stays as it is. */
 static bool take_string(pull *p, bool decode, gufo_str *out)
 {
-    char *to, skipped[4], *sink;
     uint64_t others = 0;
-    size_t valid, begin, n;
+    size_t begin, valid;
 
     if (!is_next(p, '"'))
         return fail_expected(p, "a string");
     begin = ++p->at;
-    to = p->text + begin;
-    for (;;) {
-        n = plain_run(p, p->at, &others);
-        if (decode && to != p->text + p->at)
-            memmove(to, p->text + p->at, n);
-        to += n;
-        p->at += n;
-        if (p->at == p->len)
-            return fail_expected(p, "the end of a string");
-        if (p->text[p->at] == '"')
-            break;
-        if (p->text[p->at] != '\\')
-            return pull_fail(p, GUFO_E_MALFORMED, p->at, "a control character in a string");
-        sink = skipped;
-        if (!take_escape(p, decode ? &to : &sink))
-            return false;
-    }
-    *out = (gufo_str){p->text + begin, (decode ? (size_t)(to - p->text) : p->at) - begin};
+    p->at += plain_run(p, begin, &others);
+    *out = (gufo_str){p->text + begin, p->at - begin};
+    if (is_escape(p) && !take_rest(p, decode, out, &others))
+        return false;
+    if (p->at == p->len)
+        return fail_expected(p, "the end of a string");
+    if (p->text[p->at] != '"')
+        return pull_fail(p, GUFO_E_MALFORMED, p->at, "a control character in a string");
     p->at++;
     valid = others == 0 ? out->len : gufo_utf8_valid_prefix(*out);
     if (valid < out->len)
@@ -318,7 +357,7 @@ bool pull_string(pull *p, gufo_str *out)
 
 bool pull_name(pull *p, gufo_str *out)
 {
-    return pull_string(p, out) && pull_mark(p, ':');
+    return take_string(p, true, out) && take_mark(p, ':');
 }
 
 /* ---- any value ------------------------------------------------------------------------------ */

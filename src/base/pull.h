@@ -13,8 +13,12 @@
 enum { PULL_MAX_DEPTH = 128 };
 
 typedef struct pull {
-    char *text; /* strings with escapes are decoded where they are */
+    const char *text;
     size_t len, at;
+    /* Where strings with escapes are decoded: room for as many bytes as the text, or the text itself, whose strings are
+     * then decoded where they are. */
+    char *decoded;
+    size_t decoded_len;
     uint64_t base; /* offset of the text in its file, for errors */
     gufo_status status;
     gufo_error *error;
@@ -32,7 +36,7 @@ char pull_peek(pull *p);
 
 /* Each takes what comes next, behind white space; false: something else is there, a failure. */
 bool pull_mark(pull *p, char mark);
-/* A view of the decoded text, which lives as long as `text`.  It may hold any character, U+0000 as well;
+/* A view of the text or, of a string with escapes, of `decoded`.  It may hold any character, U+0000 as well;
  * halves of surrogate pairs are failures. */
 bool pull_string(pull *p, gufo_str *out);
 /* A whole number that is not negative. */

@@ -16,6 +16,12 @@
 /* The number of processors; at least 1. */
 unsigned thread_default_count(void);
 
+/* As many threads as somebody asks for; of 0 the default. */
+static inline unsigned thread_count(unsigned asked)
+{
+    return asked != 0 ? asked : thread_default_count();
+}
+
 typedef struct parallel_loop {
     uint64_t begin, end; /* of the index */
     unsigned threads;    /* at most; the calling thread is one of them.  0 means 1 */

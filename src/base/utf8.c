@@ -65,18 +65,15 @@ static size_t pair_len(gufo_str text)
 
 size_t gufo_utf8_valid_prefix(gufo_str text)
 {
-    size_t done = ascii_run(text);
+    size_t done = 0, step = 1;
 
-    while (done < text.len) {
+    for (; step > 0 && done < text.len; done += step) {
         gufo_str rest = {text.data + done, text.len - done};
-        size_t step = pair_len(rest);
         uint32_t ignored;
 
+        step = (uint8_t)*rest.data < 0x80 ? ascii_run(rest) : pair_len(rest);
         if (step == 0)
             step = utf8_decode(rest, &ignored);
-        if (step == 0)
-            break;
-        done += step + ascii_run((gufo_str){rest.data + step, rest.len - step});
     }
     return done;
 }

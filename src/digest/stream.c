@@ -265,16 +265,16 @@ static gufo_status run_thread(void *context, unsigned thread, uint64_t index, vo
     return GUFO_OK;
 }
 
-static unsigned thread_count(const stream *s)
+static unsigned threads_of(const stream *s)
 {
-    unsigned wanted = s->run->threads != 0 ? s->run->threads : thread_default_count();
+    unsigned wanted = thread_count(s->run->threads);
 
     return (unsigned)smaller(wanted, s->lane_count + 2); /* two that read */
 }
 
 static gufo_status run_threads(stream *s, const gufo_allocator *allocator, gufo_error *error)
 {
-    parallel_loop loop = {.threads = thread_count(s), .context = s, .work = run_thread};
+    parallel_loop loop = {.threads = threads_of(s), .context = s, .work = run_thread};
     gufo_status status;
 
     loop.end = loop.threads;

@@ -17,7 +17,7 @@ gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error)
 gufo_status compare_run(const comparing *c, parallel_loop *loop, size_t bytes, void **memory,
                         gufo_error *error)
 {
-    uint64_t threads = c->run->threads != 0 ? c->run->threads : thread_default_count();
+    uint64_t threads = thread_count(c->run->threads);
     gufo_status status;
 
     loop->threads = (unsigned)smaller(smaller(threads, WORK_BYTES / bytes), loop->end);

@@ -273,13 +273,13 @@ static gufo_status check_options(const gufo_vocab *vocab, const gufo_tokenize_op
     return status;
 }
 
-static unsigned thread_count(const gufo_tokenizer *k)
+static unsigned workers_of(const gufo_tokenizer *k)
 {
     const gufo_run *run = k->options.run;
 
     if (run == NULL || k->options.watch != NULL || !k->vocab->algorithm->parallel)
         return 1;
-    return run->threads != 0 ? run->threads : thread_default_count();
+    return thread_count(run->threads);
 }
 
 static gufo_status make_workers(gufo_tokenizer *k, gufo_error *error)
@@ -290,7 +290,7 @@ static gufo_status make_workers(gufo_tokenizer *k, gufo_error *error)
         k->pipeline = pipeline_scratch_new(k->vocab->pipeline, &k->allocator, error);
         return k->pipeline != NULL ? GUFO_OK : GUFO_E_MEMORY;
     }
-    k->work.threads = thread_count(k);
+    k->work.threads = workers_of(k);
     k->work.workers = mem_array(&k->allocator, k->work.threads, sizeof *k->work.workers);
     if (k->work.workers == NULL)
         return fail_memory(error);

@@ -24,7 +24,7 @@ static pull *open_text(opened *o, gufo_str text)
     assert_true(text.len <= sizeof o->text);
     memcpy(o->text, text.data, text.len);
     o->error = no_error();
-    o->p = (pull){.text = o->text, .len = text.len, .error = &o->error};
+    o->p = (pull){.text = o->text, .len = text.len, .decoded = o->text, .error = &o->error};
     return &o->p;
 }
 

@@ -13,17 +13,6 @@ typedef struct outcome {
     gufo_status status;
 } outcome;
 
-/* Apostrophes are quotes. */
-static tokenizer_file *read_quoted(const char *json, const gufo_allocator *allocator,
-                                   gufo_error *error)
-{
-    char *text = pipeline_json(json);
-    tokenizer_file *f = tokenizer_file_read(gufo_str_of(text), allocator, error);
-
-    free(text);
-    return f;
-}
-
 static tokenizer_reading reading_of(outcome *o, tokenizer_file *f, const gufo_allocator *allocator)
 {
     return (tokenizer_reading){.import = &o->folder.import,
@@ -43,7 +32,7 @@ static outcome read_as(const char *json, model_kind kind, const gufo_allocator *
 
     open_vocabulary(&o.folder, "no-folder", "llama");
     o.folder.error = no_error();
-    f = read_quoted(json, allocator, &o.folder.error);
+    f = pipeline_file_with(json, allocator, &o.folder.error);
     r = reading_of(&o, f, allocator);
     o.status = f != NULL ? space_rules_write(&r, kind) : o.folder.error.code;
     tokenizer_file_free(f);
@@ -222,7 +211,7 @@ static void test_scores(void **state)
     static const float expected[] = {0, 0, -6, -7, 0, -1, -10};
     listed_token tokens[COUNT_OF(expected)];
     gufo_error error = no_error();
-    tokenizer_file *f = read_quoted(
+    tokenizer_file *f = pipeline_file_with(
         "{'model': {'vocab': {'<s>': 0, '<0x0A>': 1, 'a': 2, 'b': 3, 'ab': 4, 'aba': 5, 'xyz': 6},"
         " 'merges': ['a b', 'ab a', 'ab a', 'a b']}}",
         &default_allocator, &error);
@@ -241,8 +230,8 @@ static void test_scores(void **state)
         check(tokens[id].score == expected[id], "token %zu has score %g", id,
               (double)tokens[id].score);
     tokenizer_file_free(f);
-    f = read_quoted("{'model': {'vocab': {'a': 0}, 'merges': ['a b']}}", &default_allocator,
-                    &error);
+    f = pipeline_file_with("{'model': {'vocab': {'a': 0}, 'merges': ['a b']}}", &default_allocator,
+                           &error);
     list.count = 1;
     check_status(merges_score(&r, f, &list), GUFO_E_MALFORMED, &o.folder.error, "b is not a token");
     tokenizer_file_free(f);

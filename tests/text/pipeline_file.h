@@ -4,6 +4,7 @@
 
 #include "support/check.h"
 
+#include "base/memory.h"
 #include "text/formats/tokenizer_file.h"
 
 /* The caller frees it. */
@@ -29,15 +30,31 @@ static inline json_t *pipeline_part(const char *text)
     return value;
 }
 
-static inline tokenizer_file *pipeline_file(const char *text)
+/* Reads a file, in which apostrophes are quotes, and gives it its text to keep. */
+static inline tokenizer_file *pipeline_file_with(const char *text, const gufo_allocator *allocator,
+                                                 gufo_error *error)
 {
     char *json = pipeline_json(text);
-    gufo_error error = no_error();
-    tokenizer_file *f = tokenizer_file_read(gufo_str_of(json), NULL, &error);
+    buffer kept = {.allocator = mem_allocator(allocator)};
+    tokenizer_file *f = NULL;
+
+    *error = (gufo_error){.code = GUFO_E_MEMORY};
+    if (buffer_append(&kept, json, strlen(json)))
+        f = tokenizer_file_read((gufo_str){(const char *)kept.data, kept.len}, allocator, error);
+    if (f != NULL)
+        tokenizer_file_keep(f, &kept);
+    buffer_free(&kept);
+    free(json);
+    return f;
+}
+
+static inline tokenizer_file *pipeline_file(const char *text)
+{
+    gufo_error error;
+    tokenizer_file *f = pipeline_file_with(text, NULL, &error);
 
     if (f == NULL)
         fail_msg("%s: %s", text, error.message);
-    free(json);
     return f;
 }
 

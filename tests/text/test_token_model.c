@@ -57,7 +57,7 @@ static token_model *make(const char *model)
 
     sprintf(text, "{'model':%s}", model);
     f = pipeline_file(text);
-    m = token_model_new(f, NULL, &error);
+    m = token_model_new(f, 2, NULL, &error);
     if (m == NULL)
         fail_msg("%s: %s", model, error.message);
     tokenizer_file_free(f);
@@ -328,7 +328,7 @@ static void test_refused(void **state)
 
         snprintf(text, sizeof text, "{'model':%s}", rows[i].model);
         f = pipeline_file(text);
-        assert_null(token_model_new(f, NULL, &error));
+        assert_null(token_model_new(f, 2, NULL, &error));
         check_error_shape(&error, rows[i].status, rows[i].model);
         check(strstr(error.message, rows[i].words) != NULL, "%s: %s", rows[i].model, error.message);
         tokenizer_file_free(f);
@@ -363,12 +363,78 @@ static void test_no_token(void **state)
     }
 }
 
+/* ---- many merges ---------------------------------------------------------------------------- */
+
+enum { LETTERS = 60, PAIRS = LETTERS * LETTERS };
+
+/* From '@' on, without the backslash. */
+static char letter_at(unsigned i)
+{
+    return (char)('@' + i + (i >= '\\' - '@'));
+}
+
+/* Letters, and all pairs of them, each with a merge; without the tokens of pairs from `missing` on. */
+static tokenizer_file *file_of_pairs(unsigned missing)
+{
+    char *text = calloc(1, 80 + 40 * (size_t)PAIRS), *at = text;
+    tokenizer_file *f;
+
+    assert_non_null(text);
+    at += sprintf(at, "{'model':{'type':'BPE','vocab':{");
+    for (unsigned i = 0; i < LETTERS; i++)
+        at += sprintf(at, "'%c':%u,", letter_at(i), i);
+    for (unsigned i = 0; i < missing; i++)
+        at += sprintf(at, "'%c%c':%u%s", letter_at(i / LETTERS), letter_at(i % LETTERS),
+                      LETTERS + i, i + 1 < missing ? "," : "");
+    at += sprintf(at, "},'merges':[");
+    for (unsigned i = 0; i < PAIRS; i++)
+        at += sprintf(at, "%s['%c','%c']", i > 0 ? "," : "", letter_at(i / LETTERS),
+                      letter_at(i % LETTERS));
+    (void)sprintf(at, "]}}");
+    f = pipeline_file(text);
+    free(text);
+    return f;
+}
+
+/* Threads look merges up; what comes of them is the same. */
+static void test_threads(void **state)
+{
+    enum { MISSING = PAIRS - 300 };
+    tokenizer_file *f = file_of_pairs(PAIRS), *bad = file_of_pairs(MISSING);
+    char expected[40];
+
+    (void)state;
+    (void)snprintf(expected, sizeof expected, "merge %d of the model gives", MISSING);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        gufo_error error = no_error();
+        token_model *m = token_model_new(f, threads, NULL, &error);
+        model_scratch *s = model_scratch_new(m, NULL, &error);
+        gufo_ids ids = {0};
+
+        for (unsigned i = 0; i < PAIRS; i++) {
+            const char pair[] = {letter_at(i / LETTERS), letter_at(i % LETTERS)};
+
+            ids.count = 0;
+            check_ok(token_model_ids(m, s, (gufo_str){pair, 2}, &ids, &error), &error, "pair %u",
+                     i);
+            check(ids.count == 1 && ids.ids[0] == LETTERS + i, "pair %u, %u threads", i, threads);
+        }
+        gufo_ids_free(&ids);
+        model_scratch_free(s);
+        token_model_free(m);
+        assert_null(token_model_new(bad, threads, NULL, &error));
+        check(strstr(error.message, expected) != NULL, "%u threads: %s", threads, error.message);
+    }
+    tokenizer_file_free(f);
+    tokenizer_file_free(bad);
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static bool open_and_encode(const tokenizer_file *f, const gufo_allocator *allocator, gufo_str text)
 {
     gufo_error error = no_error();
-    token_model *m = token_model_new(f, allocator, &error);
+    token_model *m = token_model_new(f, 2, allocator, &error);
     model_scratch *s = m != NULL ? model_scratch_new(m, allocator, &error) : NULL;
     piece_tokens tokens = {.allocator = allocator};
     gufo_ids ids = {.allocator = allocator};
@@ -426,7 +492,8 @@ int main(void)
         cmocka_unit_test(test_bpe_affixes), cmocka_unit_test(test_wordpiece),
         cmocka_unit_test(test_unigram),     cmocka_unit_test(test_word_level),
         cmocka_unit_test(test_long),        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_token),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_no_token),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,31 +8,13 @@
 
 #define FLAGS "'single_word':false,'lstrip':false,'rstrip':false,'normalized':true"
 
-/* Apostrophes are quotes. */
-static tokenizer_file *read_with(const char *json, const gufo_allocator *allocator,
-                                 gufo_error *error)
-{
-    char *text = pipeline_json(json);
-    tokenizer_file *f;
-
-    *error = no_error();
-    f = tokenizer_file_read(gufo_str_of(text), allocator, error);
-    free(text);
-    return f;
-}
-
 static tokenizer_file *read_json(const char *json)
 {
     gufo_error error;
-    tokenizer_file *f = read_with(json, NULL, &error);
+    tokenizer_file *f = pipeline_file_with(json, NULL, &error);
 
     check(f != NULL, "%s: byte %" PRIu64 ": %s", json, error.offset, error.message);
     return f;
-}
-
-static void check_text(const tokenizer_file *f, file_text text, const char *expected)
-{
-    check_str(file_str(f, text), expected, "a text");
 }
 
 static void check_entry(const tokenizer_file *f, gufo_str text, uint32_t id)
@@ -56,7 +38,7 @@ static void test_parts(void **state)
     (void)state;
     check(f->has_vocab && !f->vocab_is_list && f->scores == NULL, "an object");
     check_u64(f->vocab_count, 4, "tokens");
-    check_text(f, f->vocab[2].text, "\xc3\xa9");
+    check_str(f->vocab[2].text, "\xc3\xa9", "a text");
     check_u64(f->vocab[1].id, 3, "id");
     check_entry(f, gufo_str_of("\xc3\xa9"), 2);
     check_entry(f, gufo_str_of(""), 1);
@@ -64,11 +46,11 @@ static void test_parts(void **state)
 
     check(f->has_merges, "merges");
     check_u64(f->merge_count, 2, "merges");
-    check_text(f, f->merges[1].left, "ab");
-    check_text(f, f->merges[1].right, "c");
+    check_str(f->merges[1].left, "ab", "a text");
+    check_str(f->merges[1].right, "c", "a text");
 
     check_u64(f->added_count, 2, "added tokens");
-    check_text(f, f->added[0].content, "<s>");
+    check_str(f->added[0].content, "<s>", "a text");
     check_u64(f->added[0].id, 7, "id");
     check(f->added[0].complete && f->added[0].special && f->added[0].normalized &&
               !f->added[0].lstrip,
@@ -108,9 +90,9 @@ static void test_pairs(void **state)
     (void)state;
     check(!f->has_vocab, "no vocabulary");
     check_u64(f->merge_count, 3, "merges");
-    check_text(f, f->merges[0].left, "a b");
-    check_text(f, f->merges[0].right, " ");
-    check_text(f, f->merges[1].right, "\n");
+    check_str(f->merges[0].left, "a b", "a text");
+    check_str(f->merges[0].right, " ", "a text");
+    check_str(f->merges[1].right, "\n", "a text");
     tokenizer_file_free(f);
 }
 
@@ -145,7 +127,7 @@ static void test_repeated(void **state)
     check(!f->vocab_is_list && f->scores == NULL, "an object");
     check_u64(f->vocab_count, 3, "tokens");
     check_u64(f->vocab[1].id, 9, "the last id");
-    check_text(f, f->vocab[2].text, "c");
+    check_str(f->vocab[2].text, "c", "a text");
     check_entry(f, gufo_str_of("b"), 9);
     check_entry(f, gufo_str_of("c"), 2);
     check(!f->has_merges && f->merge_count == 0 && f->added_count == 0, "the last ones");
@@ -196,8 +178,8 @@ static void test_lists(void **state)
 
     f = merges_txt_read(gufo_str_of("#version: 0.2\na b\nx\n# b \r\na b c\n"), NULL, &error);
     check(f != NULL && f->merge_count == 2, "merges.txt: %s", error.message);
-    check_text(f, f->merges[1].left, "#");
-    check_text(f, f->merges[1].right, "b");
+    check_str(f->merges[1].left, "#", "a text");
+    check_str(f->merges[1].right, "b", "a text");
     tokenizer_file_free(f);
 }
 
@@ -256,7 +238,7 @@ static void test_malformed(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        tokenizer_file *f = read_with(rows[i].json, NULL, &error);
+        tokenizer_file *f = pipeline_file_with(rows[i].json, NULL, &error);
 
         check(f == NULL, "%s", rows[i].json);
         check(error.code == rows[i].status, "%s: %d: %s", rows[i].json, (int)error.code,
@@ -298,9 +280,10 @@ static void test_memory(void **state)
         counter_init(&c);
         c.fail_at = at;
         allocator = counter_allocator(&c);
-        f = read_with("{'added_tokens':[{'id':7,'content':'c'}],'model':{'vocab':[['a',1],['b',2]],"
-                      "'merges':['a b']}}",
-                      &allocator, &error);
+        f = pipeline_file_with(
+            "{'added_tokens':[{'id':7,'content':'c'}],'model':{'vocab':[['a',1],['b',2]],"
+            "'merges':['a b']}}",
+            &allocator, &error);
         read += f != NULL;
         check(f != NULL || error.code == GUFO_E_MEMORY, "%s", error.message);
         tokenizer_file_free(f);

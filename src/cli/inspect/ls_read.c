@@ -345,7 +345,7 @@ static gufo_status read_file(void *context, unsigned thread, uint64_t index, voi
 void ls_read(ls_files *files, unsigned threads)
 {
     parallel_loop loop = {.end = files->count,
-                          .threads = threads > 0 ? threads : thread_default_count(),
+                          .threads = thread_count(threads),
                           .context = files->items,
                           .work = read_file};
     gufo_error error;

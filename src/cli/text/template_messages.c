@@ -52,7 +52,7 @@ static bool check_object(pull *p)
 static int check_shape(gufo_str json, const char *path)
 {
     gufo_error error;
-    pull p = {.text = (char *)json.data, .len = json.len, .error = &error};
+    pull p = {.text = json.data, .len = json.len, .decoded = (char *)json.data, .error = &error};
 
     (void)(pull_peek(&p) == '{' ? check_object(&p) : check_list(&p));
     return p.status == GUFO_E_MALFORMED ? report_error(path, &error) : CODE_OK;

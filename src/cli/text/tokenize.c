@@ -152,8 +152,10 @@ static int tokenize_text(tokenization *t)
 static int open_vocabulary(tokenization *t)
 {
     const tokenize_options *o = t->options;
-    gufo_vocab_options options = {
-        .flags = o->original ? GUFO_VOCAB_ORIGINAL : 0, .tokenizer = o->tokenizer, .pre = o->pre};
+    gufo_vocab_options options = {.flags = o->original ? GUFO_VOCAB_ORIGINAL : 0,
+                                  .tokenizer = o->tokenizer,
+                                  .pre = o->pre,
+                                  .run = &t->run};
 
     int code = vocab_open(t->path, &options, &t->vocab);
 

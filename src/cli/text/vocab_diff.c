@@ -257,8 +257,8 @@ static bool next_merge(merge_walk *w, gufo_str parts[2])
     if (w->file != NULL) {
         if (w->at == w->file->merge_count)
             return false;
-        parts[0] = file_str(w->file, w->file->merges[w->at].left);
-        parts[1] = file_str(w->file, w->file->merges[w->at++].right);
+        parts[0] = w->file->merges[w->at].left;
+        parts[1] = w->file->merges[w->at++].right;
         return true;
     }
     if (!gufo_array_next(&w->iter, &value))

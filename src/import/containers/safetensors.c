@@ -225,10 +225,10 @@ static gufo_status load_header(reading *r, gufo_error *error)
     file->head = LENGTH_SIZE + n;
     r->data_size = s->size - file->head;
     r->header = (pull){.len = (size_t)n, .base = LENGTH_SIZE, .error = error};
-    r->header.text = mem_array(r->c->allocator, n, 1);
+    r->header.text = r->header.decoded = mem_array(r->c->allocator, n, 1);
     if (r->header.text == NULL)
         return fail_memory(error);
-    return source_read(s, LENGTH_SIZE, r->header.text, (size_t)n, error);
+    return source_read(s, LENGTH_SIZE, r->header.decoded, (size_t)n, error);
 }
 
 /* ---- all tensors ---------------------------------------------------------------------------- */
@@ -377,7 +377,7 @@ gufo_status safetensors_read(checkpoint *c, uint32_t file, gufo_error *error)
         status = settle(&r, error);
     if (status == GUFO_OK)
         status = keep_names(&r, error);
-    mem_free(c->allocator, r.header.text);
+    mem_free(c->allocator, r.header.decoded);
     return status;
 }
 

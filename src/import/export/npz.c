@@ -276,8 +276,7 @@ static gufo_status sum_all(void *context, const gufo_run *run, gufo_error *error
 {
     archive *z = context;
     const parallel_loop loop = {.end = z->count,
-                                .threads =
-                                    run->threads != 0 ? run->threads : thread_default_count(),
+                                .threads = thread_count(run->threads),
                                 .context = z,
                                 .work = sum_member,
                                 .hand_over = take_sum};

@@ -123,7 +123,7 @@ gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, gufo_lega
                                const gufo_run *run, const gufo_allocator *allocator,
                                gufo_error *error)
 {
-    unsigned threads = run != NULL && run->threads != 0 ? run->threads : thread_default_count();
+    unsigned threads = thread_count(run != NULL ? run->threads : 0);
     measuring m = {.tensors = tensors, .count = count, .keep = keep, .run = run};
     parallel_loop loop = {.threads = threads,
                           .result_size = sizeof(loss_pair),

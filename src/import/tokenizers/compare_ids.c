@@ -82,7 +82,7 @@ static pipeline *open_original(tokenizer_reading *r, gufo_error *error)
             tokenizer_config_apply(r->json, (gufo_str){(const char *)config.data, config.len},
                                    error) == GUFO_OK);
     buffer_free(&config);
-    return good ? pipeline_new(r->json, r->allocator, error) : NULL;
+    return good ? pipeline_new(r->json, 1, r->allocator, error) : NULL;
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ static gufo_status place_vocab(piece_reading *p)
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; status == GUFO_OK && i < f->vocab_count; i++) {
-        gufo_str text = file_str(f, f->vocab[i].text);
+        gufo_str text = f->vocab[i].text;
 
         status =
             reading_place(p->r, "tokenizer.json", &p->list, f->vocab[i].id, text, type_of(p, text));
@@ -257,7 +257,7 @@ static uint64_t count_joins(const tokenizer_file *vocab)
     uint64_t joins = 0;
 
     for (uint32_t i = 0; i < vocab->vocab_count; i++)
-        joins += joins_of(vocab, file_str(vocab, vocab->vocab[i].text));
+        joins += joins_of(vocab, vocab->vocab[i].text);
     return joins;
 }
 

@@ -77,8 +77,8 @@ static gufo_status place_vocab(id_reading *v)
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; status == GUFO_OK && i < f->vocab_count; i++)
-        status = reading_place(v->r, v->file, &v->list, f->vocab[i].id,
-                               file_str(f, f->vocab[i].text), TOKEN_NORMAL);
+        status =
+            reading_place(v->r, v->file, &v->list, f->vocab[i].id, f->vocab[i].text, TOKEN_NORMAL);
     return status;
 }
 

@@ -57,9 +57,9 @@ static gufo_status keep_merges(const merging *m)
     status = texts == NULL || data == NULL ? fail_memory(r->error) : GUFO_OK;
     for (size_t i = 0, at = 0; status == GUFO_OK && i < count; i++) {
         texts[i].data = data + at;
-        at += write_part(data + at, file_str(f, f->merges[i].left));
+        at += write_part(data + at, f->merges[i].left);
         data[at++] = ' ';
-        at += write_part(data + at, file_str(f, f->merges[i].right));
+        at += write_part(data + at, f->merges[i].right);
         texts[i].len = (size_t)(data + at - texts[i].data);
         if (f->merges[i].left.len == 0 || f->merges[i].right.len == 0)
             status = reading_fail(r, GUFO_E_MALFORMED, m->name, "a part of merge %zu is empty", i);
@@ -75,7 +75,7 @@ static gufo_status keep_merges(const merging *m)
 static gufo_status find_made(const merging *m, uint32_t rank, const file_entry **out)
 {
     const file_merge *merge = &m->merges->merges[rank];
-    gufo_str left = file_str(m->merges, merge->left), right = file_str(m->merges, merge->right);
+    gufo_str left = merge->left, right = merge->right;
     bool has_left = tokenizer_file_find(m->vocab, left) != NULL;
     char *whole;
 

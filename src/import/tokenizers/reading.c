@@ -55,7 +55,10 @@ gufo_status reading_tables(tokenizer_reading *r, const char *name, read_tokenize
         gufo_error reason = {.code = GUFO_OK};
 
         *out = read((gufo_str){(const char *)bytes.data, bytes.len}, r->allocator, &reason);
-        status = *out != NULL ? GUFO_OK : fail_as(r->error, &reason);
+        if (*out != NULL)
+            tokenizer_file_keep(*out, &bytes);
+        else
+            status = fail_as(r->error, &reason);
     }
     if (status != GUFO_OK)
         reading_name_file(r, name);
@@ -202,8 +205,7 @@ gufo_status reading_each_added(tokenizer_reading *r, take_added *take, void *con
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; f != NULL && status == GUFO_OK && i < f->added_count; i++) {
-        named_token token = {f->added[i].id, file_str(f, f->added[i].content), f->added[i].special,
-                             file};
+        named_token token = {f->added[i].id, f->added[i].content, f->added[i].special, file};
 
         status = token.text.len > 0 ? take(context, &token)
                                     : reading_fail(r, GUFO_E_MALFORMED, file,

@@ -207,8 +207,7 @@ static gufo_status find_ids(special_reading *s)
 
         if (!s->used[kind] || s->texts[kind].len == 0)
             continue;
-        while (i < f->added_count &&
-               !gufo_str_equal(file_str(f, f->added[i].content), s->texts[kind]))
+        while (i < f->added_count && !gufo_str_equal(f->added[i].content, s->texts[kind]))
             i++;
         if (i < f->added_count)
             status = set_id(s, (special_kind)kind, f->added[i].id);

@@ -128,7 +128,7 @@ static void place_pairs(tokenizer_reading *r, token_list *list)
 
     for (uint32_t id = 0; id < f->vocab_count; id++)
         list->tokens[id] =
-            (listed_token){file_str(f, f->vocab[id].text), (float)f->scores[id],
+            (listed_token){f->vocab[id].text, (float)f->scores[id],
                            has_unknown && id == unknown ? TOKEN_UNKNOWN : TOKEN_NORMAL};
 }
 

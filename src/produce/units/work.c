@@ -231,9 +231,7 @@ static gufo_status make_workers(work *w, const needs *n, gufo_error *error)
 gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
                        gufo_error *error)
 {
-    unsigned wanted = run->threads == 0             ? thread_default_count()
-                      : run->threads < MOST_THREADS ? run->threads
-                                                    : MOST_THREADS;
+    unsigned wanted = thread_count(run->threads < MOST_THREADS ? run->threads : MOST_THREADS);
     uint64_t tables;
     gufo_status status;
     needs n;

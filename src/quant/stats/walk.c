@@ -230,8 +230,7 @@ gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error)
     if (layout->groups == 0)
         return GUFO_OK;
     loop.end = (layout->groups - 1) / layout->groups_per_chunk + 1;
-    if (loop.threads == 0)
-        loop.threads = thread_default_count();
+    loop.threads = thread_count(loop.threads);
     if (loop.threads > loop.end)
         loop.threads = (unsigned)loop.end;
     status = make_workers(&w, loop.threads, allocator, error);

@@ -31,23 +31,6 @@ enum { ROLES = sizeof roles / sizeof *roles };
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-/* Adds a text to those of the file. */
-static gufo_status keep_text(tokenizer_file *f, gufo_str text, file_text *out, gufo_error *error)
-{
-    char *grown;
-
-    if (text.len > UINT32_MAX - f->len - 1)
-        return refuse(error, GUFO_E_LIMIT, "tokenizer_config.json: the added tokens are too long");
-    grown = mem_resize(&f->allocator, f->text, f->len + text.len + 1);
-    if (grown == NULL)
-        return fail_memory(error);
-    f->text = grown;
-    memcpy(f->text + f->len, text.data, text.len);
-    *out = (file_text){(uint32_t)f->len, (uint32_t)text.len};
-    f->len += text.len;
-    return GUFO_OK;
-}
-
 /* The text of a token, alone or in an object. */
 static gufo_str text_of(const json_t *token)
 {
@@ -67,21 +50,18 @@ static bool flag(const json_t *token, const char *name, bool otherwise)
 }
 
 /* A token that is only named is a special one. */
-static gufo_status add_token(tokenizer_file *f, const json_t *token, gufo_error *error)
+static void add_token(tokenizer_file *f, const json_t *token)
 {
     bool is_named = !json_is_object(token), special = flag(token, "special", is_named);
-    file_added added = {.special = special,
-                        .normalized = flag(token, "normalized", !special),
-                        .single_word = flag(token, "single_word", false),
-                        .lstrip = flag(token, "lstrip", false),
-                        .rstrip = flag(token, "rstrip", false),
-                        .complete = true};
-    gufo_status status = keep_text(f, text_of(token), &added.content, error);
+    const file_added added = {.content = text_of(token),
+                              .special = special,
+                              .normalized = flag(token, "normalized", !special),
+                              .single_word = flag(token, "single_word", false),
+                              .lstrip = flag(token, "lstrip", false),
+                              .rstrip = flag(token, "rstrip", false),
+                              .complete = true};
 
-    if (status != GUFO_OK)
-        return status;
     f->added[f->added_count++] = added;
-    return GUFO_OK;
 }
 
 typedef struct decoded {
@@ -111,7 +91,7 @@ static gufo_status add_decoded(tokenizer_file *f, const json_t *decoder, gufo_er
         qsort(list, count, sizeof *list, by_id);
     for (size_t i = 0; status == GUFO_OK && i < count; i++)
         if (text_of(list[i].token).len > 0)
-            status = add_token(f, list[i].token, error);
+            add_token(f, list[i].token);
     mem_free(&f->allocator, list);
     return status;
 }
@@ -126,7 +106,8 @@ static gufo_status add_named(tokenizer_file *f, json_t *known, const json_t *tok
         return GUFO_OK;
     if (json_object_setn_new_nocheck(known, text.data, text.len, json_null()) != 0)
         return fail_memory(error);
-    return add_token(f, token, error);
+    add_token(f, token);
+    return GUFO_OK;
 }
 
 static gufo_status add_listed(tokenizer_file *f, json_t *known, const json_t *list,
@@ -152,7 +133,7 @@ static json_t *known_texts(const tokenizer_file *f)
     json_t *known = json_object();
 
     for (uint32_t i = 0; known != NULL && i < f->added_count; i++) {
-        gufo_str text = file_str(f, f->added[i].content);
+        gufo_str text = f->added[i].content;
 
         if (json_object_setn_new_nocheck(known, text.data, text.len, json_null()) != 0) {
             json_decref(known);
@@ -203,17 +184,14 @@ static gufo_status add_all(tokenizer_file *f, const json_t *config, gufo_error *
 
 /* ---- roles ---------------------------------------------------------------------------------- */
 
-static gufo_status set_roles(tokenizer_file *f, const json_t *config, gufo_error *error)
+static void set_roles(tokenizer_file *f, const json_t *config)
 {
-    gufo_status status = GUFO_OK;
-
-    for (size_t i = 0; status == GUFO_OK && i < ROLES; i++) {
+    for (size_t i = 0; i < ROLES; i++) {
         gufo_str text = text_of(json_object_get(config, roles[i].member));
 
         if (text.len > 0 && f->roles[roles[i].role].len == 0)
-            status = keep_text(f, text, &f->roles[roles[i].role], error);
+            f->roles[roles[i].role] = text;
     }
-    return status;
 }
 
 /* A token that is to be added and has no text is not. */
@@ -233,14 +211,17 @@ static gufo_status read_root(const tokenizer_file *f, gufo_str config, json_t **
 {
     uint64_t memory = JSON_TREE_MEMORY;
     gufo_error reason = {.code = GUFO_OK};
-    pull p = {.text = mem_text(&f->allocator, config), .len = config.len, .error = &reason};
+    pull p = {.text = config.data,
+              .len = config.len,
+              .decoded = mem_alloc(&f->allocator, config.len + 1),
+              .error = &reason};
 
     *root = NULL;
-    if (p.text == NULL)
+    if (p.decoded == NULL)
         return fail_memory(error);
     if (json_pull(&p, &memory, NULL, root) && pull_end(&p) && !json_is_object(*root))
         (void)pull_fail(&p, GUFO_E_MALFORMED, 0, "it is not an object");
-    mem_free(&f->allocator, p.text);
+    mem_free(&f->allocator, p.decoded);
     return p.status == GUFO_OK || p.status == GUFO_E_MEMORY
                ? p.status == GUFO_OK ? GUFO_OK : fail_memory(error)
                : fail_with(error, p.status, reason.offset, "tokenizer_config.json: %s",
@@ -249,15 +230,13 @@ static gufo_status read_root(const tokenizer_file *f, gufo_str config, json_t **
 
 gufo_status tokenizer_config_apply(tokenizer_file *f, gufo_str config, gufo_error *error)
 {
-    json_t *root;
-    gufo_status status = read_root(f, config, &root, error);
+    gufo_status status = read_root(f, config, &f->config, error);
 
     if (status == GUFO_OK)
-        status = add_all(f, root, error);
-    if (status == GUFO_OK)
-        status = set_roles(f, root, error);
-    if (status == GUFO_OK)
-        set_frame(f, root);
-    json_decref(root);
-    return status;
+        status = add_all(f, f->config, error);
+    if (status != GUFO_OK)
+        return status;
+    set_roles(f, f->config);
+    set_frame(f, f->config);
+    return GUFO_OK;
 }

@@ -1,8 +1,7 @@
 /* What a tokenizer.json says, before anybody draws conclusions from it.
  *
- * The text is read once, from front to back, and stays: its strings are decoded where they are, and the
- * tables hold places of it.  A vocabulary of a million tokens so takes 16 bytes for each beside the
- * file's own; of all the rest there is a tree.
+ * The text is read once, from front to back, and stays: the tables are views of it, and of strings with escapes,
+ * which are decoded.  Of all but the long tables there is a tree.
  *
  * Members may come in any order and, as Hugging Face reads them, more than once: the last one counts.
  * Whether the parts are those of the model's type is for the caller. */
@@ -46,7 +45,7 @@ static bool take_entry(file_reading *r, file_entry *e)
 
     if (!pull_name(&r->p, &text) || !take_id(&r->p, &e->id))
         return false;
-    e->text = file_place(r, text);
+    e->text = text;
     return true;
 }
 
@@ -77,7 +76,7 @@ static bool take_scored(file_reading *r, file_entry *e)
     if (!good || !pull_mark(p, '[') || !pull_string(p, &text) || !pull_mark(p, ',') ||
         !take_score(p, &f->scores[f->vocab_count]) || !pull_mark(p, ']'))
         return false;
-    *e = (file_entry){file_place(r, text), f->vocab_count};
+    *e = (file_entry){text, f->vocab_count};
     return true;
 }
 
@@ -123,7 +122,7 @@ static bool split_line(file_reading *r, file_merge *merge, bool *is_merge)
     if (!pull_string(&r->p, &line))
         return false;
     *is_merge = !str_begins(line, "#version");
-    return !*is_merge || file_split(r, line, merge) ||
+    return !*is_merge || file_split(line, merge) ||
            pull_fail(&r->p, GUFO_E_MALFORMED, begin, "the merge %s is not two parts", QUOTED(line));
 }
 
@@ -135,7 +134,7 @@ static bool take_pair(file_reading *r, file_merge *merge, bool *is_merge)
     if (!pull_mark(&r->p, '[') || !pull_string(&r->p, &left) || !pull_mark(&r->p, ',') ||
         !pull_string(&r->p, &right) || !pull_mark(&r->p, ']'))
         return false;
-    *merge = (file_merge){file_place(r, left), file_place(r, right)};
+    *merge = (file_merge){left, right};
     return true;
 }
 
@@ -200,7 +199,7 @@ static bool take_member(file_reading *r, file_added *token, unsigned member)
     if (member == HAS_CONTENT) {
         if (!pull_string(&r->p, &text))
             return false;
-        token->content = file_place(r, text);
+        token->content = text;
         return true;
     }
     while ((unsigned)FIRST_FLAG << row != member)
@@ -359,9 +358,9 @@ gufo_status gufo_tokenizer_json_tokens(gufo_str json, const gufo_allocator *allo
     if (!f->has_vocab)
         status = refuse(error, GUFO_E_NOT_FOUND, "the tokenizer.json has no vocabulary");
     for (uint32_t i = 0; status == GUFO_OK && wanted && i < f->vocab_count; i++)
-        wanted = token(context, f->vocab[i].id, file_str(f, f->vocab[i].text));
+        wanted = token(context, f->vocab[i].id, f->vocab[i].text);
     for (uint32_t i = 0; status == GUFO_OK && wanted && i < f->added_count; i++)
-        wanted = token(context, f->added[i].id, file_str(f, f->added[i].content));
+        wanted = token(context, f->added[i].id, f->added[i].content);
     tokenizer_file_free(f);
     return status;
 }

@@ -49,7 +49,7 @@ static bool trim_tables(tokenizer_file *f)
     return good;
 }
 
-bool file_split(const file_reading *r, gufo_str line, file_merge *merge)
+bool file_split(gufo_str line, file_merge *merge)
 {
     const char *space = line.len > 0 ? memchr(line.data, ' ', line.len) : NULL;
     gufo_str left, right;
@@ -58,86 +58,73 @@ bool file_split(const file_reading *r, gufo_str line, file_merge *merge)
         return false;
     left = (gufo_str){line.data, (size_t)(space - line.data)};
     right = str_from(line, left.len + 1);
-    *merge = (file_merge){file_place(r, left), file_place(r, right)};
+    *merge = (file_merge){left, right};
     return right.len == 0 || memchr(right.data, ' ', right.len) == NULL;
 }
 
 /* ---- looking up ----------------------------------------------------------------------------- */
 
-/* The text of a row, with which it begins. */
-static gufo_str text_at(const tokenizer_file *f, const file_index *index, uint32_t row)
+/* Makes a table of the texts with which the rows of another one begin. */
+static bool index_texts(tokenizer_file *f, text_table *texts, const void *rows, size_t row_size,
+                        uint32_t count)
 {
-    return file_str(f, *(const file_text *)((const char *)index->table + row * index->size));
+    uint64_t bytes = 0;
+
+    text_table_free(texts, &f->allocator);
+    for (uint32_t i = 0; i < count; i++)
+        bytes += ((const gufo_str *)((const char *)rows + i * row_size))->len;
+    if (!text_table_reserve(texts, count, bytes, &f->allocator))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        text_table_add(texts, *(const gufo_str *)((const char *)rows + i * row_size));
+    return text_table_index(texts, &f->allocator, NULL) == GUFO_OK;
 }
 
-/* The slot of a text, or the empty one where it would be. */
-static uint32_t *slot_of(const tokenizer_file *f, const file_index *index, gufo_str text)
+/* In an object a text has one place, the first, and one id, the last, whose row is emptied when both are joined. */
+static void drop_repeats(tokenizer_file *f)
 {
-    uint32_t slot = (uint32_t)hash_text(f->slot_key, text) & index->mask;
-
-    while (index->slots[slot] != 0 &&
-           !gufo_str_equal(text_at(f, index, index->slots[slot] - 1), text))
-        slot = (slot + 1) & index->mask;
-    return &index->slots[slot];
-}
-
-static bool index_make(tokenizer_file *f, file_index *index, const void *table, size_t size,
-                       uint32_t count)
-{
-    uint64_t room = 4;
-
-    while (room < UINT64_C(2) * count)
-        room *= 2;
-    *index = (file_index){table, size, mem_array(&f->allocator, room, sizeof *index->slots),
-                          (uint32_t)(room - 1)};
-    return index->slots != NULL;
-}
-
-/* In an object a text has one id, the last; a list may have it twice, and has it in its place. */
-static bool index_vocab(tokenizer_file *f)
-{
-    file_index *index = &f->by_text;
     uint32_t kept = 0;
 
-    if (!index_make(f, index, f->vocab, sizeof *f->vocab, f->vocab_count))
-        return false;
     for (uint32_t i = 0; i < f->vocab_count; i++) {
-        uint32_t *slot = slot_of(f, index, file_str(f, f->vocab[i].text));
+        file_entry *last = &f->vocab[text_table_find(&f->texts, text_at(&f->texts, i))];
+        const file_entry entry = {f->vocab[i].text, last->id};
 
-        if (*slot != 0 && !f->vocab_is_list) {
-            f->vocab[*slot - 1].id = f->vocab[i].id;
+        if (last->text.data == NULL)
             continue;
-        }
-        f->vocab[kept++] = f->vocab[i];
-        *slot = kept;
+        last->text.data = NULL;
+        f->vocab[kept++] = entry;
     }
     f->vocab_count = kept;
-    return true;
+}
+
+/* A list may have a text twice, and has it in its place. */
+static bool index_vocab(tokenizer_file *f)
+{
+    if (!index_texts(f, &f->texts, f->vocab, sizeof *f->vocab, f->vocab_count))
+        return false;
+    if (!f->texts.repeats || f->vocab_is_list)
+        return true;
+    drop_repeats(f);
+    return index_texts(f, &f->texts, f->vocab, sizeof *f->vocab, f->vocab_count);
 }
 
 static bool index_added(tokenizer_file *f)
 {
-    file_index *index = &f->added_by_text;
-
-    if (!index_make(f, index, f->added, sizeof *f->added, f->added_count))
-        return false;
-    for (uint32_t i = 0; i < f->added_count; i++)
-        *slot_of(f, index, file_str(f, f->added[i].content)) = i + 1;
-    return true;
+    return index_texts(f, &f->added_texts, f->added, sizeof *f->added, f->added_count);
 }
 
 const file_entry *tokenizer_file_find(const tokenizer_file *f, gufo_str text)
 {
-    uint32_t slot = *slot_of(f, &f->by_text, text);
+    uint32_t row = text_table_find(&f->texts, text);
 
-    return slot == 0 ? NULL : &f->vocab[slot - 1];
+    return row == UINT32_MAX ? NULL : &f->vocab[row];
 }
 
 const file_added *tokenizer_file_find_added(const tokenizer_file *f, gufo_str text)
 {
-    uint32_t slot = *slot_of(f, &f->added_by_text, text);
+    uint32_t row = text_table_find(&f->added_texts, text);
 
-    return slot == 0 ? NULL : &f->added[slot - 1];
+    return row == UINT32_MAX ? NULL : &f->added[row];
 }
 
 /* ---- a file --------------------------------------------------------------------------------- */
@@ -153,13 +140,12 @@ bool file_begin(file_reading *r, gufo_str text, const gufo_allocator *allocator,
     r->f = mem_object(allocator, sizeof *r->f, NULL);
     if (r->f == NULL)
         return pull_fail_memory(&r->p);
-    r->f->text = mem_text(&r->f->allocator, text);
-    r->f->len = text.len;
-    r->f->places.allocator = &r->f->allocator;
-    r->f->slot_key = hash_key_new();
-    r->p.text = r->f->text;
+    r->f->places.allocator = r->f->source.allocator = &r->f->allocator;
+    r->f->decoded = mem_alloc(&r->f->allocator, text.len + 1); /* mostly, little of it is touched */
+    r->p.text = text.data;
     r->p.len = text.len;
-    return r->f->text != NULL || pull_fail_memory(&r->p);
+    r->p.decoded = r->f->decoded;
+    return r->f->decoded != NULL || pull_fail_memory(&r->p);
 }
 
 tokenizer_file *file_finish(file_reading *r, bool good)
@@ -172,6 +158,13 @@ tokenizer_file *file_finish(file_reading *r, bool good)
     return NULL;
 }
 
+void tokenizer_file_keep(tokenizer_file *f, buffer *text)
+{
+    f->source = *text;
+    f->source.allocator = &f->allocator;
+    *text = (buffer){.allocator = text->allocator};
+}
+
 void tokenizer_file_free(tokenizer_file *f)
 {
     gufo_allocator allocator;
@@ -180,13 +173,15 @@ void tokenizer_file_free(tokenizer_file *f)
         return;
     allocator = f->allocator;
     json_decref(f->root);
+    json_decref(f->config);
     mem_free(&allocator, f->places.list);
-    mem_free(&allocator, f->added_by_text.slots);
-    mem_free(&allocator, f->by_text.slots);
+    text_table_free(&f->added_texts, &allocator);
+    text_table_free(&f->texts, &allocator);
     mem_free(&allocator, f->added);
     mem_free(&allocator, f->merges);
     mem_free(&allocator, f->scores);
     mem_free(&allocator, f->vocab);
-    mem_free(&allocator, f->text);
+    mem_free(&allocator, f->decoded);
+    buffer_free(&f->source);
     mem_free(&allocator, f);
 }

@@ -22,12 +22,7 @@ bool file_grow(file_reading *r, void **table, uint32_t count, uint64_t *room, si
 /* Takes an object of ids, or a list of scores. */
 bool file_take_vocab(file_reading *r);
 
-static inline file_text file_place(const file_reading *r, gufo_str text)
-{
-    return (file_text){(uint32_t)(text.data - r->f->text), (uint32_t)text.len};
-}
-
 /* The two parts of "left right"; false: it is not two. */
-bool file_split(const file_reading *r, gufo_str line, file_merge *merge);
+bool file_split(gufo_str line, file_merge *merge);
 
 #endif

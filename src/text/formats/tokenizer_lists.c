@@ -18,7 +18,7 @@ tokenizer_file *vocab_json_read(gufo_str text, const gufo_allocator *allocator, 
 static bool check_line(file_reading *r, gufo_str line)
 {
     return gufo_utf8_valid_prefix(line) == line.len ||
-           pull_fail(&r->p, GUFO_E_MALFORMED, (size_t)(line.data - r->f->text),
+           pull_fail(&r->p, GUFO_E_MALFORMED, (size_t)(line.data - r->p.text),
                      "the line %s is not UTF-8", QUOTED(line));
 }
 
@@ -31,13 +31,13 @@ static bool add_token(file_reading *r, gufo_str line, uint32_t id)
 
     f->vocab = table;
     if (good)
-        f->vocab[f->vocab_count++] = (file_entry){file_place(r, line), id};
+        f->vocab[f->vocab_count++] = (file_entry){line, id};
     return good;
 }
 
 static bool take_tokens(file_reading *r)
 {
-    const gufo_str text = {r->f->text, r->f->len};
+    const gufo_str text = {r->p.text, r->p.len};
     uint32_t id = 0;
     bool good = true;
 
@@ -58,7 +58,7 @@ static gufo_status fail_twice(const tokenizer_file *f, gufo_error *error)
     while (i + 1 < f->vocab_count && f->vocab[i].id < f->vocab[i + 1].id)
         i++;
     return refuse(error, GUFO_E_MALFORMED, "line %" PRIu64 ": token %s occurs twice",
-                  (uint64_t)f->vocab[i].id + 1, QUOTED(file_str(f, f->vocab[i].text)));
+                  (uint64_t)f->vocab[i].id + 1, QUOTED(f->vocab[i].text));
 }
 
 tokenizer_file *vocab_txt_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error)
@@ -84,7 +84,7 @@ static bool add_merge(file_reading *r, gufo_str line)
 
     while (line.len > 0 && (line.data[line.len - 1] == '\r' || line.data[line.len - 1] == ' '))
         line.len--;
-    if (!file_split(r, line, &merge) || merge.left.len == 0 || merge.right.len == 0)
+    if (!file_split(line, &merge) || merge.left.len == 0 || merge.right.len == 0)
         return true;
     if (!check_line(r, line) ||
         !file_grow(r, &table, f->merge_count, &r->merge_room, sizeof *f->merges))
@@ -96,7 +96,7 @@ static bool add_merge(file_reading *r, gufo_str line)
 
 static bool take_merges(file_reading *r)
 {
-    const gufo_str text = {r->f->text, r->f->len};
+    const gufo_str text = {r->p.text, r->p.len};
     bool good = true;
 
     r->f->has_merges = true;

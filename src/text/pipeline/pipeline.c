@@ -31,8 +31,8 @@ static gufo_status copy_added(pipeline *p, const tokenizer_file *f, uint32_t **s
         const file_added *said = &f->added[i];
         gufo_str content = {p->added_bytes + at, said->content.len};
 
-        memcpy(p->added_bytes + at, file_str(f, said->content).data, content.len);
-        at += said->content.len;
+        memcpy(p->added_bytes + at, said->content.data, content.len);
+        at += (uint32_t)said->content.len;
         (*starts)[i + 1] = at;
         p->added[i] = (added_token){.content = content,
                                     .id = GUFO_NO_TOKEN,
@@ -46,23 +46,11 @@ static gufo_status copy_added(pipeline *p, const tokenizer_file *f, uint32_t **s
     return GUFO_OK;
 }
 
-/* How many texts the vocabulary has. */
-static uint32_t count_texts(const tokenizer_file *f)
-{
-    uint32_t count = 0;
-
-    if (f->vocab_is_list)
-        return f->vocab_count;
-    for (uint32_t i = 0; i < f->vocab_count; i++)
-        count += tokenizer_file_find(f, file_str(f, f->vocab[i].text)) == &f->vocab[i];
-    return count;
-}
-
 /* A token has the id that the vocabulary gives to its text, or the next one behind all others; the id
  * that its element says is not used.  Of equal texts the last one says how it is found. */
 static void number_added(pipeline *p, const tokenizer_file *f, const trie *contents)
 {
-    uint32_t next = count_texts(f);
+    uint32_t next = f->vocab_count;
 
     for (uint32_t i = 0; i < p->added_count; i++) {
         uint32_t last = TRIE_NO_ID;
@@ -200,8 +188,8 @@ static int add_step(json_t *steps, json_t *specials, const char *name, uint32_t 
 /* The post-processor that a tokenizer_config.json asks for; NULL without memory. */
 static json_t *make_frame(const pipeline *p, const tokenizer_file *f)
 {
-    uint32_t bos = id_of(p, f, file_str(f, f->roles[GUFO_SPECIAL_BOS])),
-             eos = id_of(p, f, file_str(f, f->roles[GUFO_SPECIAL_EOS]));
+    uint32_t bos = id_of(p, f, f->roles[GUFO_SPECIAL_BOS]),
+             eos = id_of(p, f, f->roles[GUFO_SPECIAL_EOS]);
     json_t *steps = json_array(), *specials = json_object(), *frame;
     int failed = 0;
 
@@ -232,12 +220,13 @@ static gufo_status read_frame(pipeline *p, const tokenizer_file *f, gufo_error *
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-static gufo_status read_parts(pipeline *p, const tokenizer_file *f, gufo_error *error)
+static gufo_status read_parts(pipeline *p, const tokenizer_file *f, unsigned threads,
+                              gufo_error *error)
 {
     const gufo_allocator *a = &p->allocator;
     gufo_error reason = {.code = GUFO_E_MEMORY, .offset = GUFO_NO_OFFSET};
 
-    p->model = token_model_new(f, a, &reason);
+    p->model = token_model_new(f, threads, a, &reason);
     if (p->model == NULL && reason.offset == GUFO_NO_OFFSET)
         (void)json_place_of(&f->places, tokenizer_file_part(f, "model"), &reason.offset);
     if (p->model != NULL)
@@ -251,7 +240,8 @@ static gufo_status read_parts(pipeline *p, const tokenizer_file *f, gufo_error *
     return p->decoder != NULL ? GUFO_OK : fail_as(error, &reason);
 }
 
-pipeline *pipeline_new(const tokenizer_file *f, const gufo_allocator *allocator, gufo_error *error)
+pipeline *pipeline_new(const tokenizer_file *f, unsigned threads, const gufo_allocator *allocator,
+                       gufo_error *error)
 {
     pipeline *p = mem_object(allocator, sizeof *p, error);
     gufo_status status;
@@ -260,7 +250,7 @@ pipeline *pipeline_new(const tokenizer_file *f, const gufo_allocator *allocator,
         return NULL;
     p->raw.allocator = p->normalized.allocator = p->allocator;
     p->raw.bytes.allocator = p->normalized.bytes.allocator = &p->allocator;
-    status = read_parts(p, f, error);
+    status = read_parts(p, f, threads, error);
     if (status == GUFO_OK)
         status = read_added(p, f, error);
     if (status == GUFO_OK)

@@ -42,7 +42,8 @@ typedef struct pipeline {
 /* The pipeline of a file, which may be freed afterwards.  NULL on failure: GUFO_E_TYPE for what does not
  * exist or cannot be done, by name, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY.  It does not change: any
  * thread may use it. */
-pipeline *pipeline_new(const tokenizer_file *f, const gufo_allocator *allocator, gufo_error *error);
+pipeline *pipeline_new(const tokenizer_file *f, unsigned threads, const gufo_allocator *allocator,
+                       gufo_error *error);
 void pipeline_free(pipeline *p); /* NULL is allowed */
 
 /* What one thread needs. */

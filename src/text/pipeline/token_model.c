@@ -75,37 +75,32 @@ static bool copy_ids(token_model *m, const tokenizer_file *f)
 
 static gufo_status copy_texts(token_model *m, const tokenizer_file *f, gufo_error *error)
 {
-    uint64_t bytes = 0;
-
     if (f->vocab_count > MOST_TEXTS)
         return refuse(error, GUFO_E_LIMIT, "a vocabulary of %" PRIu32 " tokens is too large",
                       f->vocab_count);
     for (uint32_t i = 0; i < f->vocab_count; i++) {
-        bytes += f->vocab[i].text.len;
         if (f->vocab[i].text.len > LONGEST_TEXT)
-            return refuse(error, GUFO_E_LIMIT,
-                          "token %" PRIu32 " has %" PRIu32 " bytes, of at most %d", f->vocab[i].id,
-                          f->vocab[i].text.len, LONGEST_TEXT);
+            return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %zu bytes, of at most %d",
+                          f->vocab[i].id, f->vocab[i].text.len, LONGEST_TEXT);
         if (f->vocab[i].id == GUFO_NO_TOKEN)
             return refuse(error, GUFO_E_LIMIT,
                           "token %s has the id %" PRIu32 ", which is too large",
-                          QUOTED(file_str(f, f->vocab[i].text)), f->vocab[i].id);
+                          QUOTED(f->vocab[i].text), f->vocab[i].id);
     }
-    if (!text_table_reserve(&m->texts, f->vocab_count, bytes, &m->allocator) || !copy_ids(m, f))
-        return fail_memory(error);
-    for (uint32_t i = 0; i < f->vocab_count; i++)
-        text_table_add(&m->texts, file_str(f, f->vocab[i].text));
-    return text_table_index(&m->texts, &m->allocator, error);
+    return text_table_copy(&m->texts, &f->texts, &m->allocator) && copy_ids(m, f)
+               ? GUFO_OK
+               : fail_memory(error);
 }
 
-token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allocator,
-                             gufo_error *error)
+token_model *token_model_new(const tokenizer_file *f, unsigned threads,
+                             const gufo_allocator *allocator, gufo_error *error)
 {
     token_model *m = mem_object(allocator, sizeof *m, error);
     gufo_status status;
 
     if (m == NULL)
         return NULL;
+    m->threads = threads;
     m->verbatim = GUFO_NO_TOKEN;
     status = find_kind(f, &m->kind, error);
     if (status == GUFO_OK)

@@ -28,8 +28,8 @@ typedef struct token_model token_model;
 
 /* BPE, WordPiece, Unigram or WordLevel, with the vocabulary of `f`, which may be freed afterwards.  NULL
  * on failure: GUFO_E_TYPE, GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
-token_model *token_model_new(const tokenizer_file *f, const gufo_allocator *allocator,
-                             gufo_error *error);
+token_model *token_model_new(const tokenizer_file *f, unsigned threads,
+                             const gufo_allocator *allocator, gufo_error *error);
 void token_model_free(token_model *m); /* NULL is allowed */
 /* Whether the model of a file has this name, as its type says it, or, where it says none, as its members
  * look. */

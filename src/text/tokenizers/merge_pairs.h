@@ -47,6 +47,15 @@ static inline uint32_t merge_place(const merge_pairs *t, uint64_t hash)
     return (uint32_t)((hash >> 32) * t->places >> 32);
 }
 
+/* Asks for what merge_pairs_put will touch. */
+static inline void merge_prefetch(const merge_pairs *t, merge_pair pair)
+{
+    uint64_t hash = merge_hash(t, pair.left, pair.right);
+
+    __builtin_prefetch(&t->pairs[merge_place(t, hash)]);
+    __builtin_prefetch(&t->filter[(uint32_t)hash >> 5 & t->filter_mask]);
+}
+
 /* The rank of a pair; NO_RANK: it is not merged. */
 static inline uint32_t merge_rank(const merge_pairs *t, uint32_t left, uint32_t right)
 {

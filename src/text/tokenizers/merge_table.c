@@ -13,9 +13,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/vocabulary/characters.h"
+#include "text/vocabulary/joined_texts.h"
 #include "text/vocabulary/vocabulary.h"
-
-enum { BATCH = 32 };
 
 /* ---- symbols that are not tokens ------------------------------------------------------------ */
 
@@ -107,10 +106,10 @@ typedef struct merge_walk {
     const gufo_vocab *vocab;
     gufo_entry entry;
     gufo_array_iter iter;
-    uint32_t first, count;     /* of the batch */
-    gufo_str parts[2 * BATCH]; /* left and right ones, in turn */
-    uint32_t symbols[2 * BATCH];
-    buffer joined;
+    uint32_t first, count;            /* of the batch */
+    gufo_str parts[2 * JOINED_BATCH]; /* left and right ones, in turn */
+    uint32_t symbols[2 * JOINED_BATCH];
+    joined_texts joined;
 } merge_walk;
 
 static gufo_status fail_merge(const merge_walk *w, uint32_t index, gufo_error *error,
@@ -139,62 +138,19 @@ static gufo_status next_batch(merge_walk *w, gufo_error *error)
     gufo_value value;
 
     w->first += w->count;
-    for (w->count = 0; w->count < BATCH && gufo_array_next(&w->iter, &value); w->count++) {
+    for (w->count = 0; w->count < JOINED_BATCH && gufo_array_next(&w->iter, &value); w->count++) {
         if (!split_merge(value.as.str, w->parts + 2 * (size_t)w->count))
             return fail_merge(w, w->first + w->count, error,
                               "is not two parts with a space between:", value.as.str);
     }
-    if (w->iter.changed || (w->count < BATCH && w->first + w->count != w->table->pairs.count))
+    if (w->iter.changed ||
+        (w->count < JOINED_BATCH && w->first + w->count != w->table->pairs.count))
         return fail_with(error, GUFO_E_CHANGED, w->entry.value_offset,
                          "\"tokenizer.ggml.merges\" changed while it was read");
     return GUFO_OK;
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
-
-static bool is_joined(gufo_str text, const gufo_str parts[2])
-{
-    return text.len == parts[0].len + parts[1].len &&
-           memcmp(text.data, parts[0].data, parts[0].len) == 0 &&
-           memcmp(text.data + parts[0].len, parts[1].data, parts[1].len) == 0;
-}
-
-/* Joins both parts of a merge in `joined`, at *at. */
-static gufo_str join(merge_walk *w, const gufo_str parts[2], size_t *at)
-{
-    char *text = (char *)w->joined.data + *at;
-
-    memcpy(text, parts[0].data, parts[0].len);
-    memcpy(text + parts[0].len, parts[1].data, parts[1].len);
-    *at += parts[0].len + parts[1].len;
-    return (gufo_str){text, parts[0].len + parts[1].len};
-}
-
-/* Room for all joined texts of a batch. */
-static bool make_room(merge_walk *w)
-{
-    uint64_t size = 0;
-
-    for (size_t i = 0; i < 2 * (size_t)w->count; i++)
-        size += w->parts[i].len;
-    w->joined.len = 0;
-    return buffer_extend(&w->joined, size) != NULL;
-}
-
-/* Tokens mostly come in the order of the merges that make them: the result is *guess, the next one, or
- * the one before again.  (Of several tokens with one text it may be the wrong one.) */
-static bool guess_result(const merge_walk *w, const gufo_str parts[2], uint32_t *guess)
-{
-    const gufo_vocab *v = w->vocab;
-
-    if (v->texts.repeats)
-        return false;
-    if (*guess < v->size && is_joined(vocab_text(v, *guess), parts)) {
-        (*guess)++;
-        return true;
-    }
-    return *guess > 0 && *guess <= v->size && is_joined(vocab_text(v, *guess - 1), parts);
-}
 
 static uint32_t add_result(merge_walk *w, gufo_str text)
 {
@@ -205,36 +161,22 @@ static uint32_t add_result(merge_walk *w, gufo_str text)
     return symbol;
 }
 
-/* Results that are not where they are expected are looked up. */
-static gufo_status find_results(merge_walk *w, uint32_t *guess, gufo_error *error)
+static gufo_status find_results(merge_walk *w, gufo_error *error)
 {
     uint32_t *results = w->table->pairs.results + w->first;
-    gufo_str texts[BATCH];
-    uint32_t ids[BATCH], places[BATCH], count = 0;
-    size_t at = 0;
 
-    if (!make_room(w))
+    if (!joined_find(&w->joined, w->parts, w->count, results))
         return fail_memory(error);
     for (uint32_t i = 0; i < w->count; i++) {
-        const gufo_str *parts = w->parts + 2 * (size_t)i;
+        gufo_str text;
 
-        if (guess_result(w, parts, guess)) {
-            results[i] = *guess - 1;
+        if (results[i] != GUFO_NO_TOKEN)
             continue;
-        }
-        places[count] = i;
-        texts[count++] = join(w, parts, &at);
-    }
-    text_table_find_batch(&w->vocab->texts, texts, count, ids);
-    for (uint32_t i = 0; i < count; i++) {
-        if (ids[i] == GUFO_NO_TOKEN)
-            ids[i] = add_result(w, texts[i]);
-        if (ids[i] == NO_SYMBOL)
+        text = joined_text(&w->joined, w->parts + 2 * (size_t)i);
+        results[i] = text.data != NULL ? add_result(w, text) : NO_SYMBOL;
+        if (results[i] == NO_SYMBOL)
             return fail_memory(error);
-        results[places[i]] = ids[i];
     }
-    if (count == w->count && count > 0)
-        *guess = results[count - 1] + 1;
     return GUFO_OK;
 }
 
@@ -283,21 +225,19 @@ static void put_pairs(merge_walk *w)
     const uint32_t *symbols = w->symbols;
 
     for (size_t i = 0; i < w->count; i++)
-        __builtin_prefetch(
-            &t->pairs[merge_place(t, merge_hash(t, symbols[2 * i], symbols[2 * i + 1]))]);
+        merge_prefetch(t, (merge_pair){symbols[2 * i], symbols[2 * i + 1], 0});
     for (uint32_t i = 0; i < w->count; i++)
         (void)merge_pairs_put(t, (merge_pair){symbols[2 * i], symbols[2 * i + 1], w->first + i});
 }
 
 static gufo_status read_batches(merge_walk *w, gufo_error *error)
 {
-    uint32_t guess = 0;
     gufo_status status;
 
     do {
         status = next_batch(w, error);
         if (status == GUFO_OK)
-            status = find_results(w, &guess, error);
+            status = find_results(w, error);
         if (status == GUFO_OK)
             status = find_parts(w, error);
         if (status == GUFO_OK)
@@ -328,13 +268,14 @@ static gufo_status read_list(merge_walk *w, gufo_error *error)
 gufo_status merge_table_open(merge_table *t, const gufo_vocab *v, const gufo_model *model,
                              bool *found, gufo_error *error)
 {
-    merge_walk w = {.table = t, .vocab = v, .joined.allocator = &v->allocator};
+    merge_walk w = {
+        .table = t, .vocab = v, .joined = {.texts = &v->texts, .joined.allocator = &v->allocator}};
     gufo_status status;
 
     t->bytes.allocator = &v->allocator;
     *found = vocab_entry(model, "merges", &w.entry);
     status = *found ? read_list(&w, error) : merge_pairs_open(&t->pairs, 0, &v->allocator, error);
-    buffer_free(&w.joined);
+    gufo_text_free(&w.joined.joined);
     return status;
 }
 

@@ -213,9 +213,7 @@ gufo_status census_reach(const gufo_vocab *vocab, const gufo_run *run, uint8_t *
 {
     reaching all = {.vocab = *vocab, .reach = reach};
     parallel_loop loop = {.end = (vocab->size + (uint64_t)CHUNK - 1) / CHUNK,
-                          .threads = run == NULL         ? 1
-                                     : run->threads != 0 ? run->threads
-                                                         : thread_default_count(),
+                          .threads = run != NULL ? thread_count(run->threads) : 1,
                           .context = &all,
                           .work = reach_part};
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "gufo/schema.h"
 #include "text/formats/source.h"
 #include "text/pipeline/pipeline.h"
@@ -88,6 +89,11 @@ static gufo_tokenizer_kind choose(const gufo_model *model, const gufo_vocab_opti
                : GUFO_TOKENIZER_GGML;
 }
 
+static unsigned threads_of(const gufo_vocab_options *options)
+{
+    return options->run != NULL ? thread_count(options->run->threads) : 1;
+}
+
 static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
                            const gufo_vocab_options *options, gufo_error *error)
 {
@@ -98,7 +104,9 @@ static gufo_status fill_as(gufo_vocab *v, const gufo_model *model,
     switch (choose(model, options)) {
     case GUFO_TOKENIZER_HUGGINGFACE:
         status = source_text(model, "tokenizer.huggingface.json", &json, error);
-        return status == GUFO_OK ? original_fill(v, json, (gufo_str){"", 0}, error) : status;
+        return status == GUFO_OK
+                   ? original_fill(v, json, (gufo_str){"", 0}, threads_of(options), error)
+                   : status;
     case GUFO_TOKENIZER_RWKV:
         status = source_world(model, &v->allocator, &made, error);
         break;
@@ -131,7 +139,7 @@ gufo_vocab *gufo_vocab_open_json(gufo_str json, gufo_str config, const gufo_voca
 
     options = options != NULL ? options : &none;
     v = make_vocab(options, error);
-    return v != NULL ? finish(v, original_fill(v, json, config, error)) : NULL;
+    return v != NULL ? finish(v, original_fill(v, json, config, threads_of(options), error)) : NULL;
 }
 
 void gufo_vocab_close(gufo_vocab *vocab)

@@ -40,7 +40,7 @@ static void place_texts(gufo_vocab *v, const tokenizer_file *f, gufo_str *texts)
     const pipeline *p = v->pipeline;
 
     for (uint32_t i = 0; i < f->vocab_count; i++)
-        texts[f->vocab[i].id] = file_str(f, f->vocab[i].text);
+        texts[f->vocab[i].id] = f->vocab[i].text;
     for (uint32_t i = 0; i < p->added_count; i++)
         if (p->added[i].id != GUFO_NO_TOKEN)
             texts[p->added[i].id] = p->added[i].content;
@@ -132,7 +132,7 @@ static void set_roles(gufo_vocab *v, const tokenizer_file *f)
              last = post_processor_last(p->post_processor);
 
     for (unsigned role = 0; role < GUFO_SPECIAL_COUNT; role++) {
-        gufo_str text = file_str(f, f->roles[role]);
+        gufo_str text = f->roles[role];
 
         if (role != GUFO_SPECIAL_UNKNOWN || text.len > 0)
             v->special[role] = text.len > 0 ? vocab_find(v, text.data, text.len) : GUFO_NO_TOKEN;
@@ -159,11 +159,11 @@ static gufo_status set_scores(gufo_vocab *v, const tokenizer_file *f, gufo_error
     return GUFO_OK;
 }
 
-static gufo_status fill(gufo_vocab *v, const tokenizer_file *f, gufo_error *error)
+static gufo_status fill(gufo_vocab *v, const tokenizer_file *f, unsigned threads, gufo_error *error)
 {
     gufo_status status;
 
-    v->pipeline = pipeline_new(f, &v->allocator, error);
+    v->pipeline = pipeline_new(f, threads, &v->allocator, error);
     if (v->pipeline == NULL)
         return error != NULL ? error->code : GUFO_E_MALFORMED;
     status = set_texts(v, f, error);
@@ -176,7 +176,8 @@ static gufo_status fill(gufo_vocab *v, const tokenizer_file *f, gufo_error *erro
     return status;
 }
 
-gufo_status original_fill(gufo_vocab *v, gufo_str json, gufo_str config, gufo_error *error)
+gufo_status original_fill(gufo_vocab *v, gufo_str json, gufo_str config, unsigned threads,
+                          gufo_error *error)
 {
     tokenizer_file *f = tokenizer_file_read(json, &v->allocator, error);
     gufo_error first = {.code = GUFO_E_MEMORY};
@@ -187,7 +188,7 @@ gufo_status original_fill(gufo_vocab *v, gufo_str json, gufo_str config, gufo_er
     if (config.len > 0)
         status = tokenizer_config_apply(f, config, &first);
     if (status == GUFO_OK)
-        status = fill(v, f, &first);
+        status = fill(v, f, threads, &first);
     tokenizer_file_free(f);
     v->model = "huggingface";
     return status == GUFO_OK ? GUFO_OK : fail_as(error, &first);

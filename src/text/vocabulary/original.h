@@ -5,6 +5,7 @@
 #include "text/vocabulary/vocabulary.h"
 
 /* Fills a vocabulary from a tokenizer.json, and a tokenizer_config.json that may be empty. */
-gufo_status original_fill(gufo_vocab *v, gufo_str json, gufo_str config, gufo_error *error);
+gufo_status original_fill(gufo_vocab *v, gufo_str json, gufo_str config, unsigned threads,
+                          gufo_error *error);
 
 #endif

@@ -96,6 +96,15 @@ gufo_status text_table_index(text_table *t, const gufo_allocator *allocator, guf
     return GUFO_OK;
 }
 
+bool text_table_copy(text_table *to, const text_table *from, const gufo_allocator *allocator)
+{
+    *to = *from;
+    to->bytes = mem_copy(allocator, from->bytes, (size_t)from->starts[from->count] + 1);
+    to->starts = mem_copy(allocator, from->starts, ((size_t)from->count + 1) * sizeof *to->starts);
+    to->slots = mem_copy(allocator, from->slots, ((size_t)from->slot_mask + 1) * sizeof *to->slots);
+    return to->bytes != NULL && to->starts != NULL && to->slots != NULL;
+}
+
 uint32_t text_table_find(const text_table *t, gufo_str text)
 {
     if (text.len > t->longest)

@@ -35,6 +35,8 @@ void text_table_add(text_table *t, gufo_str text);
 void text_table_trim(text_table *t, const gufo_allocator *allocator);
 /* Makes texts be found; GUFO_E_MEMORY. */
 gufo_status text_table_index(text_table *t, const gufo_allocator *allocator, gufo_error *error);
+/* Copies a table with its index; false without memory: `to` is for text_table_free either way. */
+bool text_table_copy(text_table *to, const text_table *from, const gufo_allocator *allocator);
 void text_table_free(text_table *t, const gufo_allocator *allocator);
 
 /* A trie of the texts with these numbers (NULL: of all), as trie_new makes it. */

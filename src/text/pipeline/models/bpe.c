@@ -9,19 +9,25 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "text/pipeline/models/model.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/merging.h"
 #include "text/vocabulary/grown_text.h"
+#include "text/vocabulary/joined_texts.h"
 
 /* Characters of one or two bytes, and most others. */
 #define TABLE_CHARACTERS 0x10000u
 
 /* Many times what prefixes and suffixes have. */
-enum { MOST_AFFIX = 255, BATCH = 32 };
+enum { MOST_AFFIX = 255 };
+
+/* Merges of a part that one thread looks up, and how many merges ahead their place is asked for. */
+enum { MERGES = 1024, AHEAD = 16 };
 
 typedef struct bpe {
     merge_pairs merges;
@@ -45,100 +51,141 @@ struct model_room {
 
 /* ---- merges --------------------------------------------------------------------------------- */
 
-static gufo_status fail_merge(const tokenizer_file *f, uint32_t index, const char *what,
-                              gufo_str text, gufo_error *error)
+static gufo_status fail_merge(uint64_t index, const char *what, gufo_str text, gufo_error *error)
 {
-    (void)f;
-    return refuse(error, GUFO_E_MALFORMED, "merge %" PRIu32 " of the model %s: %s", index, what,
+    return refuse(error, GUFO_E_MALFORMED, "merge %" PRIu64 " of the model %s: %s", index, what,
                   QUOTED(text));
 }
 
-typedef struct merge_batch {
-    gufo_str texts[3 * BATCH]; /* left, right, and what they become */
-    uint32_t numbers[3 * BATCH];
-    gufo_text joined;
-} merge_batch;
+/* Merges are looked up part by part, by several threads, and put into the table in their order. */
+typedef struct merge_reading {
+    token_model *m;
+    const tokenizer_file *f;
+} merge_reading;
 
-/* What a merge gives is its first text and the second one without the prefix. */
-static gufo_status join(const bpe *b, const tokenizer_file *f, uint32_t index, merge_batch *batch,
-                        gufo_str *texts, gufo_error *error)
+/* The numbers of the texts of a part: left and right ones in turn, and what they become. */
+typedef struct merge_numbers {
+    uint32_t parts[2 * MERGES], results[MERGES];
+} merge_numbers;
+
+static uint32_t merges_of(const merge_reading *r, uint64_t part)
 {
-    gufo_text *joined = &batch->joined;
-    char *at = joined->data + joined->len;
-
-    texts[0] = file_str(f, f->merges[index].left);
-    texts[1] = file_str(f, f->merges[index].right);
-    if (texts[1].len < b->prefix.len)
-        return fail_merge(f, index, "has a second part that is shorter than the prefix", texts[1],
-                          error);
-    texts[2] = (gufo_str){at, texts[0].len + texts[1].len - b->prefix.len};
-    (void)text_add(joined, texts[0].data, texts[0].len); /* has room */
-    (void)text_add(joined, texts[1].data + b->prefix.len, texts[1].len - b->prefix.len);
-    return GUFO_OK;
+    return (uint32_t)smaller(r->f->merge_count - part * MERGES, MERGES);
 }
 
-static bool make_room(const tokenizer_file *f, uint32_t first, uint32_t count, merge_batch *batch)
+/* What a merge gives is its first text and the second one without the prefix. */
+static gufo_status find_batch(const merge_reading *r, joined_texts *joined, uint64_t first,
+                              uint32_t count, uint32_t *parts, uint32_t *results, gufo_error *error)
 {
-    size_t size = 0;
+    gufo_str texts[2 * JOINED_BATCH];
 
-    for (uint32_t i = first; i < first + count; i++)
-        size += (size_t)f->merges[i].left.len + f->merges[i].right.len;
-    batch->joined.len = 0;
-    return text_reserve(&batch->joined, size);
+    for (uint32_t i = 0; i < count; i++) {
+        const file_merge *merge = &r->f->merges[first + i];
+
+        texts[2 * i] = merge->left;
+        texts[2 * i + 1] = merge->right;
+        if (merge->right.len < joined->prefix)
+            return fail_merge(first + i, "has a second part that is shorter than the prefix",
+                              merge->right, error);
+    }
+    text_table_find_batch(joined->texts, texts, 2 * (size_t)count, parts);
+    return joined_find(joined, texts, count, results) ? GUFO_OK : fail_memory(error);
+}
+
+static gufo_status find_merges(void *context, unsigned thread, uint64_t part, void *result,
+                               gufo_error *error)
+{
+    const merge_reading *r = context;
+    const bpe *b = r->m->tables;
+    const uint32_t count = merges_of(r, part);
+    joined_texts joined = {
+        .texts = &r->m->texts, .prefix = b->prefix.len, .joined.allocator = &r->m->allocator};
+    merge_numbers *numbers = result;
+    gufo_status status = GUFO_OK;
+
+    (void)thread;
+    for (uint32_t at = 0; status == GUFO_OK && at < count; at += JOINED_BATCH)
+        status =
+            find_batch(r, &joined, part * MERGES + at, (uint32_t)smaller(count - at, JOINED_BATCH),
+                       numbers->parts + 2 * at, numbers->results + at, error);
+    gufo_text_free(&joined.joined);
+    return status;
+}
+
+static gufo_status fail_unknown(const merge_reading *r, merge_pair pair, gufo_error *error)
+{
+    const file_merge *merge = &r->f->merges[pair.rank];
+    const bpe *b = r->m->tables;
+    gufo_text made = {.allocator = &r->m->allocator};
+    gufo_str rest;
+    gufo_status status;
+
+    if (pair.left == GUFO_NO_TOKEN)
+        return fail_merge(pair.rank, "has a first part that is not a token", merge->left, error);
+    if (pair.right == GUFO_NO_TOKEN)
+        return fail_merge(pair.rank, "has a second part that is not a token", merge->right, error);
+    rest = str_from(merge->right, b->prefix.len);
+    status =
+        text_add(&made, merge->left.data, merge->left.len) && text_add(&made, rest.data, rest.len)
+            ? fail_merge(pair.rank, "gives what is not a token", (gufo_str){made.data, made.len},
+                         error)
+            : fail_memory(error);
+    gufo_text_free(&made);
+    return status;
 }
 
 /* Of equal pairs the last one counts. */
-static gufo_status put_merge(token_model *m, const tokenizer_file *f, uint32_t index,
-                             const gufo_str *texts, const uint32_t *numbers, gufo_error *error)
+static gufo_status put_merge(const merge_reading *r, merge_pair pair, uint32_t result,
+                             gufo_error *error)
 {
-    static const char *const what[] = {"has a first part that is not a token",
-                                       "has a second part that is not a token",
-                                       "gives what is not a token"};
-    bpe *b = m->tables;
-    uint32_t ids[3];
+    const file_merge *merge = &r->f->merges[pair.rank];
+    bpe *b = r->m->tables;
 
-    for (size_t i = 0; i < 3; i++) {
-        ids[i] = model_id(m, numbers[i]);
-        if (ids[i] == GUFO_NO_TOKEN)
-            return fail_merge(f, index, what[i], texts[i], error);
-    }
-    merge_pairs_put(&b->merges, (merge_pair){ids[0], ids[1], index})->rank = index;
-    b->merges.results[index] = ids[2];
-    if (texts[0].len == 0 || texts[1].len == 0)
+    if (pair.left == GUFO_NO_TOKEN || pair.right == GUFO_NO_TOKEN || result == GUFO_NO_TOKEN)
+        return fail_unknown(r, pair, error);
+    merge_pairs_put(&b->merges, pair)->rank = pair.rank;
+    b->merges.results[pair.rank] = result;
+    if (merge->left.len == 0 || merge->right.len == 0)
         b->can_cut = false;
     else
-        byte_pairs_join(&b->joined, texts[0].data[texts[0].len - 1], *texts[1].data);
+        byte_pairs_join(&b->joined, merge->left.data[merge->left.len - 1], *merge->right.data);
     return GUFO_OK;
 }
 
-static gufo_status read_batch(token_model *m, const tokenizer_file *f, uint32_t first,
-                              uint32_t count, merge_batch *batch, gufo_error *error)
+static merge_pair pair_at(const merge_reading *r, const merge_numbers *numbers, uint64_t part,
+                          uint32_t i)
 {
-    const merge_pairs *t = &((const bpe *)m->tables)->merges;
-    gufo_status status = make_room(f, first, count, batch) ? GUFO_OK : fail_memory(error);
+    return (merge_pair){model_id(r->m, numbers->parts[2 * i]),
+                        model_id(r->m, numbers->parts[2 * i + 1]), (uint32_t)(part * MERGES + i)};
+}
 
-    for (uint32_t i = 0; status == GUFO_OK && i < count; i++)
-        status = join(m->tables, f, first + i, batch, batch->texts + 3 * (size_t)i, error);
-    if (status != GUFO_OK)
-        return status;
-    text_table_find_batch(&m->texts, batch->texts, 3 * (size_t)count, batch->numbers);
-    for (size_t i = 0; i < 3 * (size_t)count; i += 3) {
-        uint64_t hash =
-            merge_hash(t, model_id(m, batch->numbers[i]), model_id(m, batch->numbers[i + 1]));
+static gufo_status put_merges(void *context, uint64_t part, const void *result, gufo_error *error)
+{
+    const merge_reading *r = context;
+    const merge_pairs *t = &((const bpe *)r->m->tables)->merges;
+    const merge_numbers *numbers = result;
+    const uint32_t count = merges_of(r, part);
+    gufo_status status = GUFO_OK;
 
-        __builtin_prefetch(&t->pairs[merge_place(t, hash)]);
-        __builtin_prefetch(&t->filter[(uint32_t)hash >> 5 & t->filter_mask]);
+    for (uint32_t i = 0; status == GUFO_OK && i < count; i++) {
+        if (i + AHEAD < count)
+            merge_prefetch(t, pair_at(r, numbers, part, i + AHEAD));
+        status =
+            put_merge(r, pair_at(r, numbers, part, i), model_id(r->m, numbers->results[i]), error);
     }
-    for (uint32_t i = 0; status == GUFO_OK && i < count; i++)
-        status = put_merge(m, f, first + i, batch->texts + 3 * (size_t)i,
-                           batch->numbers + 3 * (size_t)i, error);
     return status;
 }
 
 static gufo_status read_merges(token_model *m, const tokenizer_file *f, gufo_error *error)
 {
     bpe *b = m->tables;
-    merge_batch batch = {.joined.allocator = &m->allocator};
+    merge_reading reading = {m, f};
+    const parallel_loop loop = {.end = ((uint64_t)f->merge_count + MERGES - 1) / MERGES,
+                                .threads = m->threads,
+                                .result_size = sizeof(merge_numbers),
+                                .context = &reading,
+                                .work = find_merges,
+                                .hand_over = put_merges};
     gufo_status status;
 
     if (!f->has_merges)
@@ -146,13 +193,7 @@ static gufo_status read_merges(token_model *m, const tokenizer_file *f, gufo_err
     if (f->merge_count > UINT32_MAX / 4 / sizeof *b->merges.pairs)
         return refuse(error, GUFO_E_LIMIT, "%" PRIu32 " merges: too many", f->merge_count);
     status = merge_pairs_open(&b->merges, f->merge_count, &m->allocator, error);
-    for (uint32_t at = 0; status == GUFO_OK && at < f->merge_count; at += BATCH) {
-        uint32_t left = f->merge_count - at;
-
-        status = read_batch(m, f, at, left < BATCH ? left : BATCH, &batch, error);
-    }
-    gufo_text_free(&batch.joined);
-    return status;
+    return status == GUFO_OK ? parallel_run(&loop, &m->allocator, error) : status;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ typedef struct model_class {
 struct token_model {
     gufo_allocator allocator;
     const model_class *kind;
+    unsigned threads;  /* for opening */
     text_table texts;  /* of the vocabulary */
     uint32_t *ids;     /* of each text; NULL: its number */
     uint32_t verbatim; /* token_model_verbatim */
