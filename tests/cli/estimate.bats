@@ -70,9 +70,20 @@ field() {
     run -0 gufo estimate --fit 1K,1K -ub 64 m.gguf
     has "  llama-server -m m.gguf -c 8192 -ngl 0 -np 1 -ub 64"$'\n'
     run -1 --separate-stderr gufo estimate --fit 1500K -ngl 3 m.gguf
-    [[ $stderr == *'nothing fits: with 4,096 tokens of context, '*' more is needed on DEV0'* ]]
+    same_error ''
+    [[ "$output" =~ ^'m.gguf: no, '[0-9.]+' MiB more is needed on DEV0, with 4,096 tokens of context' ]]
+    has '  limits: DEV0 1.5 MiB'
+    has '  it would fit with -c 8192 -ngl 0'
     run -1 --separate-stderr gufo estimate --fit 24G --host 1000B -c 0 m.gguf
-    [[ $stderr == *'nothing fits: with 8,192 tokens of context, '*' more is needed on CPU'* ]]
+    has ' more is needed on CPU, with 8,192 tokens of context'
+    has '  no option and no smaller type is enough: it takes a smaller model, or more memory'
+    # What the user chose is given up last.
+    run -1 gufo estimate --fit 1500K -ngl 3 -ctk f16 -c 4096 -ub 64 m.gguf
+    has '  it would fit with -c 4096 -ngl 1'
+    run -1 gufo estimate --json --fit 1500K -ngl 3 -ctk f16 -c 4096 -ub 64 m.gguf
+    has '"change":{"n_ctx":4096,"n_gpu_layers":1,"n_cpu_moe":null,'
+    run -1 gufo estimate --host 4M -ub 64 -c 8192 -ctk f16 m.gguf
+    has '  it would fit with -c 6144'
 }
 
 @test "estimate: memory without a unit, and options of other programs" {
@@ -133,8 +144,7 @@ memory='MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable: 12582912 kB'
     run -2 here --here --fit 8G m.gguf
     # A model that does not fit.
     run -1 --separate-stderr here --reserve 12284M m.gguf
-    has 'm.gguf: no, with 4,096 tokens of context '
-    has 'more is needed on CPU'
+    [[ "$output" =~ ^'m.gguf: no, '[0-9.]+' MiB more is needed on CPU, with 4,096 tokens of context' ]]
     has '12.0 GiB of each stay free'
     run -1 here --reserve 12281M m.gguf
     has '  it would fit with -c '
@@ -146,7 +156,7 @@ memory='MemTotal: 16777216 kB\nMemFree: 1 kB\nMemAvailable: 12582912 kB'
     run -1 here --json --reserve 12281M -ctk f16 m.gguf
     has ',"type_k":"F16","type_v":"F16"},'
     run -1 --separate-stderr gufo estimate --json --fit 2M -ngl 3 -c 4096 -ub 64 m.gguf
-    has '"fit":{"fits":false,"change":{"n_ctx":4096,"type_k":"Q8_0","type_v":"Q8_0"},'
+    has '"fit":{"fits":false,"change":{"n_ctx":4096,"n_gpu_layers":null,"n_cpu_moe":null,"type_k":"Q8_0","type_v":"Q8_0"},'
     run -1 gufo estimate --json --host 1000B -c 512 m.gguf
     has '"fit":{"fits":false,"change":null,'
     run -0 gufo estimate --json --host 1G m.gguf

@@ -130,13 +130,14 @@ void estimate_write_fit(const estimate_work *w, const gufo_estimate *e);
 /* "no", and what to change; returns CODE_NO. */
 int estimate_write_no(const estimate_work *w, const gufo_estimate *e);
 
-/* With which a model fits that else does not: less context, a cache of Q8_0. */
+/* With which a model fits that else does not: less context, a cache of Q8_0, fewer layers on devices. */
 typedef struct estimate_change {
     uint64_t n_ctx;
-    bool small_cache;
+    bool small_cache, has_layers, has_cpu_moe;
+    uint64_t n_gpu_layers, n_cpu_moe; /* with has_layers, has_cpu_moe */
 } estimate_change;
 
-/* The least change that helps and that the user's own choices leave open; false if there is none. */
+/* The least change that helps, what the user's own choices leave open first; false if there is none. */
 bool estimate_find_change(const estimate_work *w, estimate_change *out);
 /* Bytes of a file of smaller types that fits; 0: none would. */
 uint64_t estimate_smaller_size(const estimate_work *w, const gufo_estimate *e);

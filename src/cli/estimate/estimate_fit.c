@@ -286,45 +286,62 @@ void estimate_write_fit(const estimate_work *w, const gufo_estimate *e)
 
 /* ---- no ------------------------------------------------------------------------------------- */
 
-/* What makes models smaller, the least loss first. */
+/* What needs less memory: what the user's own choices leave open, the least loss first, then without such a
+ * choice. */
 typedef struct change {
     uint64_t least_ctx; /* 0: the usual */
-    bool small_cache;
+    bool small_cache, any_layers, any_ctx;
 } change;
 
 enum { LEAST_PART = 8 }; /* of F16 is what the smallest types need */
 
-static const change changes[] = {{0, true}, {512, false}, {512, true}};
+static const change changes[] = {
+    {.small_cache = true}, {.least_ctx = 512}, {.least_ctx = 512, .small_cache = true},
+    {.any_layers = true},  {.any_ctx = true},  {.any_layers = true, .any_ctx = true},
+};
 
-/* Whether the model fits with a change, that the user's own choices leave open. */
-static bool fits_with(const estimate_work *w, const change *c, gufo_estimate *e)
+static bool is_open(const estimate_work *w, const change *c)
+{
+    const estimate_options *o = w->options;
+
+    return (c->least_ctx == 0 || !o->has_ctx) &&
+           (!c->small_cache || (o->type_k == 0 && o->type_v == 0)) &&
+           (!c->any_layers || o->has_layers) && (!c->any_ctx || o->has_ctx);
+}
+
+/* Whether the model fits with a change. */
+static bool fits_with(const estimate_work *w, const change *c, estimate_change *out)
 {
     const gufo_element_type *q8_0 = gufo_element_type_by_id(GUFO_TYPE_Q8_0);
     gufo_estimate_options run = w->values->run;
     gufo_estimate_limits limits = w->values->limits;
     double split[GUFO_ESTIMATE_MAX_DEVICES];
 
-    if ((c->least_ctx > 0 && w->options->has_ctx) ||
-        (c->small_cache && (run.type_k != NULL || run.type_v != NULL)))
-        return false;
     if (limits.split != NULL)
         limits.split = split;
-    if (c->least_ctx > 0)
+    if (c->least_ctx > 0 || c->any_ctx)
         limits.least_ctx = c->least_ctx;
+    if (c->any_ctx)
+        run.n_ctx = 0;
+    run.has_gpu_layers &= !c->any_layers;
     if (c->small_cache)
         run.type_k = run.type_v = q8_0;
-    return gufo_estimator_fit(w->estimator, &limits, &run, e, NULL) == GUFO_OK;
+    if (gufo_estimator_fit(w->estimator, &limits, &run, NULL, NULL) != GUFO_OK)
+        return false;
+    *out = (estimate_change){.n_ctx = run.n_ctx,
+                             .small_cache = c->small_cache,
+                             .has_layers = c->any_layers && run.has_gpu_layers,
+                             .has_cpu_moe = run.has_cpu_moe && !w->values->run.has_cpu_moe,
+                             .n_gpu_layers = run.n_gpu_layers,
+                             .n_cpu_moe = run.n_cpu_moe};
+    return true;
 }
 
 bool estimate_find_change(const estimate_work *w, estimate_change *out)
 {
-    gufo_estimate e;
-
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        if (fits_with(w, &changes[i], &e)) {
-            *out = (estimate_change){e.n_ctx, changes[i].small_cache};
+        if (is_open(w, &changes[i]) && fits_with(w, &changes[i], out))
             return true;
-        }
     return false;
 }
 
@@ -358,12 +375,24 @@ static void write_change(const estimate_work *w, const gufo_estimate *e)
 {
     uint64_t size = estimate_smaller_size(w, e);
     estimate_change found;
+    line l;
 
-    if (estimate_find_change(w, &found))
-        line_put("  it would fit with -c %" PRIu64 "%s", found.n_ctx,
-                 found.small_cache ? " -ctk q8_0 -ctv q8_0" : "");
-    else if (size > 0)
-        write_size(w, size);
+    if (!estimate_find_change(w, &found)) {
+        if (size > 0)
+            write_size(w, size);
+        else
+            line_put("  no option and no smaller type is enough: it takes a smaller model, or more "
+                     "memory");
+        return;
+    }
+    line_begin(&l);
+    fprintf(l.out, "  it would fit with -c %" PRIu64, found.n_ctx);
+    if (found.has_layers)
+        fprintf(l.out, " -ngl %" PRIu64, found.n_gpu_layers);
+    if (found.has_cpu_moe)
+        fprintf(l.out, " -ncmoe %" PRIu64, found.n_cpu_moe);
+    fputs(found.small_cache ? " -ctk q8_0 -ctv q8_0" : "", l.out);
+    line_end(&l);
 }
 
 int estimate_write_no(const estimate_work *w, const gufo_estimate *e)
@@ -371,19 +400,14 @@ int estimate_write_no(const estimate_work *w, const gufo_estimate *e)
     const gufo_estimate_shortage *s = &e->context_shortage;
     line l;
 
-    if (!w->values->is_here)
-        return report_as(CODE_NO, w->in->path,
-                         "nothing fits: with %s tokens of context, %s more is needed on %s",
-                         human_grouped(s->n_ctx).text, human_memory(s->missing_bytes).text,
-                         estimate_name_of(s->device).text);
     begin_answer(&l, "\033[31m");
     text_put(l.out, gufo_str_of(w->in->path), TEXT_PLAIN);
-    fprintf(l.out, ": no, with %s tokens of context %s more is needed on %s",
-            human_grouped(s->n_ctx).text, human_memory(s->missing_bytes).text,
-            estimate_name_of(s->device).text);
+    fprintf(l.out, ": no, %s more is needed on %s, with %s tokens of context",
+            human_memory(s->missing_bytes).text, estimate_name_of(s->device).text,
+            human_grouped(s->n_ctx).text);
     end_answer(&l);
     if (!w->is_brief) {
-        write_here(w);
+        (w->values->is_here ? write_here(w) : write_limits(w, e));
         write_change(w, e);
     }
     return CODE_NO;

@@ -97,6 +97,8 @@ static void write_changes(json_writer *j, const estimate_work *w, const gufo_est
     if (estimate_find_change(w, &change)) {
         json_begin_object(j, "change");
         json_write_u64(j, "n_ctx", change.n_ctx);
+        json_write_known(j, "n_gpu_layers", change.has_layers, change.n_gpu_layers);
+        json_write_known(j, "n_cpu_moe", change.has_cpu_moe, change.n_cpu_moe);
         json_write_text(j, "type_k", type_name(run->type_k, change.small_cache));
         json_write_text(j, "type_v", type_name(run->type_v, change.small_cache));
         json_end_object(j);
