@@ -136,13 +136,13 @@ static bool check_entry(reading *r, entry *e)
     size = checkpoint_tensor_size(t);
     if (e->end - e->begin != size)
         return pull_fail(p, GUFO_E_MALFORMED, e->offsets_at,
-                         "tensor %s has %" PRIu64 " bytes, but its shape of %s takes %" PRIu64,
-                         QUOTED(t->name), e->end - e->begin, t->number->name, size);
+                         "tensor %s has %s bytes, but its shape of %s takes %s", QUOTED(t->name),
+                         GROUPED(e->end - e->begin), t->number->name, GROUPED(size));
     if (e->end > r->data_size)
         return pull_fail(p, GUFO_E_TRUNCATED, e->offsets_at,
                          "tensor %s ends at byte %" PRIu64 " of the data, but the file has only "
-                         "%" PRIu64 " bytes of data",
-                         QUOTED(t->name), e->end, r->data_size);
+                         "%s bytes of data",
+                         QUOTED(t->name), e->end, GROUPED(r->data_size));
     return true;
 }
 
@@ -215,13 +215,12 @@ static gufo_status load_header(reading *r, gufo_error *error)
         return status;
     n = load_u64(length, bytes_swapped(false));
     if (n > MAX_HEADER)
-        return fail_with(error, GUFO_E_LIMIT, 0,
-                         "a header of %" PRIu64 " bytes: safetensors has at most %d", n,
-                         MAX_HEADER);
+        return fail_with(error, GUFO_E_LIMIT, 0, "a header of %s bytes: safetensors has at most %s",
+                         GROUPED(n), GROUPED(MAX_HEADER));
     if (n > s->size - LENGTH_SIZE)
         return fail_with(error, GUFO_E_TRUNCATED, 0,
-                         "a header of %" PRIu64 " bytes, but only %" PRIu64 " are left in the file",
-                         n, s->size - LENGTH_SIZE);
+                         "a header of %s bytes, but only %s are left in the file", GROUPED(n),
+                         GROUPED(s->size - LENGTH_SIZE));
     file->head = LENGTH_SIZE + n;
     r->data_size = s->size - file->head;
     r->header = (pull){.len = (size_t)n, .base = LENGTH_SIZE, .error = error};
@@ -267,14 +266,14 @@ static gufo_status check_cover(const reading *r, const checkpoint_tensor *tensor
                              QUOTED(tensors[order[i - 1]].name), QUOTED(t->name));
         if (t->offset > end)
             return fail_with(error, GUFO_E_MALFORMED, end,
-                             "%" PRIu64 " bytes before tensor %s belong to no tensor",
-                             t->offset - end, QUOTED(t->name));
+                             "%s bytes before tensor %s belong to no tensor",
+                             GROUPED(t->offset - end), QUOTED(t->name));
         end = t->offset + checkpoint_tensor_size(t);
     }
     if (end - head != r->data_size)
         return fail_with(error, GUFO_E_MALFORMED, end,
-                         "%" PRIu64 " bytes at the end of the file belong to no tensor",
-                         r->data_size - (end - head));
+                         "%s bytes at the end of the file belong to no tensor",
+                         GROUPED(r->data_size - (end - head)));
     return GUFO_OK;
 }
 

@@ -1,6 +1,5 @@
 /* Vocabularies of pieces as tokenizer.json has them: BPE that falls back to bytes, which is how models
  * of SentencePiece look there.  Tokens are those of the model, over which added ones are laid. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -194,10 +193,10 @@ static gufo_status place_all(piece_reading *p)
         status = reading_each_decoded(r, place_decoded, p);
     p->beyond = larger(p->beyond, beyond);
     return status == GUFO_OK && p->beyond > 0
-               ? import_warn(r->import, r->error,
-                             "%" PRIu64 " added tokens are beyond the %" PRIu32
-                             " tokens of the model: they are skipped",
-                             p->beyond, p->list.count)
+               ? import_warn(
+                     r->import, r->error,
+                     "%s added tokens are beyond the %s tokens of the model: they are skipped",
+                     GROUPED(p->beyond), GROUPED(p->list.count))
                : status;
 }
 
@@ -306,10 +305,10 @@ static gufo_status settle_joins(piece_reading *p)
     return status != GUFO_OK || joins - hidden <= merges
                ? status
                : import_warn(p->r->import, p->r->error,
-                             "readers join %" PRIu64 " pairs of tokens that no merge of "
+                             "readers join %s pairs of tokens that no merge of "
                              "tokenizer.json joins: ids of texts with them differ from the "
                              "original's",
-                             joins - hidden - merges);
+                             GROUPED(joins - hidden - merges));
 }
 
 /* tokenizer_config.json decides before what tokenizer.json does to the beginnings of texts. */

@@ -13,8 +13,6 @@
  * The text need not be JSON: Jansson stops where it is not, and has taken no more until then. */
 #include "text/formats/json_tree.h"
 
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "base/text.h"
 
@@ -75,13 +73,13 @@ gufo_status json_tree_check(gufo_str text, uint64_t memory, uint64_t *bytes, guf
         *bytes = taken;
     if (taken > json_tree_allowed(text.len))
         return refuse(error, GUFO_E_LIMIT,
-                      "the values of this JSON take up to %" PRIu64 " bytes of memory, more than "
-                      "%d for each of its %zu bytes",
-                      taken, JSON_TREE_FACTOR, text.len);
+                      "the values of this JSON take up to %s bytes of memory, more than "
+                      "%d for each of its %s bytes",
+                      GROUPED(taken), JSON_TREE_FACTOR, GROUPED(text.len));
     if (taken > memory)
         return refuse(error, GUFO_E_LIMIT,
-                      "the values of this JSON take up to %" PRIu64 " bytes of memory, but only "
-                      "%" PRIu64 " may be used",
-                      taken, memory);
+                      "the values of this JSON take up to %s bytes of memory, but only "
+                      "%s may be used",
+                      GROUPED(taken), GROUPED(memory));
     return GUFO_OK;
 }

@@ -49,11 +49,11 @@ static gufo_status count_tokens(world *w, gufo_str text, uint32_t size, gufo_err
     if (size != 0 && survey.largest >= size)
         return refuse(error, GUFO_E_RANGE,
                       "RWKV World vocabulary: a token has id %" PRIu64
-                      ", but the model has %" PRIu32 " tokens",
-                      survey.largest, size);
+                      ", but the model has %s tokens",
+                      survey.largest, GROUPED(size));
     if (larger(survey.largest, size) >= GUFO_MAX_COUNT)
-        return refuse(error, GUFO_E_LIMIT, "an RWKV World vocabulary of %" PRIu64 " tokens",
-                      larger(survey.largest, size));
+        return refuse(error, GUFO_E_LIMIT, "an RWKV World vocabulary of %s tokens",
+                      GROUPED(larger(survey.largest, size)));
     w->count = (uint32_t)larger(survey.largest + 1, size);
     return GUFO_OK;
 }

@@ -34,9 +34,8 @@ gufo_status token_list_make(token_list *list, uint64_t count, uint64_t known, fl
         return refuse(error, GUFO_E_MALFORMED, "the vocabulary is empty");
     if (count > MOST_TOKENS || (count > known && count - known > MOST_PADDING))
         return refuse(error, GUFO_E_LIMIT,
-                      "the vocabulary would have %" PRIu64
-                      " tokens, but its files name only %" PRIu64,
-                      count, known);
+                      "the vocabulary would have %s tokens, but its files name only %s",
+                      GROUPED(count), GROUPED(known));
     list->tokens = mem_array(allocator, count, sizeof *list->tokens);
     if (list->tokens == NULL)
         return fail_memory(error);

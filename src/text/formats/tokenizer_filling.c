@@ -133,8 +133,8 @@ bool file_begin(file_reading *r, gufo_str text, const gufo_allocator *allocator,
 {
     *r = (file_reading){.tree_memory = JSON_TREE_MEMORY, .p = {.error = error}};
     if (text.len >= UINT32_MAX) {
-        r->p.status = refuse(error, GUFO_E_LIMIT, "a text of %zu bytes, but at most 4 GiB are read",
-                             text.len);
+        r->p.status = refuse(error, GUFO_E_LIMIT, "a text of %s bytes, but at most 4 GiB are read",
+                             GROUPED(text.len));
         return false;
     }
     r->f = mem_object(allocator, sizeof *r->f, NULL);

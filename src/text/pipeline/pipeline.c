@@ -1,7 +1,6 @@
 /* A pipeline is made of the parts of a file, each of which reads its own. */
 #include "text/pipeline/pipeline.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +19,8 @@ static gufo_status copy_added(pipeline *p, const tokenizer_file *f, uint32_t **s
     for (uint32_t i = 0; i < f->added_count; i++)
         bytes += f->added[i].content.len;
     if (bytes > UINT32_MAX)
-        return refuse(error, GUFO_E_LIMIT, "tokenizer.json: added tokens of %" PRIu64 " bytes",
-                      bytes);
+        return refuse(error, GUFO_E_LIMIT, "tokenizer.json: added tokens of %s bytes",
+                      GROUPED(bytes));
     p->added = mem_array(&p->allocator, f->added_count, sizeof *p->added);
     p->added_bytes = mem_array(&p->allocator, bytes + 1, 1);
     *starts = mem_array(&p->allocator, (uint64_t)f->added_count + 1, sizeof **starts);

@@ -76,12 +76,12 @@ static bool copy_ids(token_model *m, const tokenizer_file *f)
 static gufo_status copy_texts(token_model *m, const tokenizer_file *f, gufo_error *error)
 {
     if (f->vocab_count > MOST_TEXTS)
-        return refuse(error, GUFO_E_LIMIT, "a vocabulary of %" PRIu32 " tokens is too large",
-                      f->vocab_count);
+        return refuse(error, GUFO_E_LIMIT, "a vocabulary of %s tokens is too large",
+                      GROUPED(f->vocab_count));
     for (uint32_t i = 0; i < f->vocab_count; i++) {
         if (f->vocab[i].text.len > LONGEST_TEXT)
-            return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %zu bytes, of at most %d",
-                          f->vocab[i].id, f->vocab[i].text.len, LONGEST_TEXT);
+            return refuse(error, GUFO_E_LIMIT, "token %" PRIu32 " has %s bytes, of at most %s",
+                          f->vocab[i].id, GROUPED(f->vocab[i].text.len), GROUPED(LONGEST_TEXT));
         if (f->vocab[i].id == GUFO_NO_TOKEN)
             return refuse(error, GUFO_E_LIMIT,
                           "token %s has the id %" PRIu32 ", which is too large",
@@ -181,7 +181,8 @@ static gufo_status check_length(gufo_str piece, gufo_error *error)
     return piece.len <= LONGEST_PIECE
                ? GUFO_OK
                : refuse(error, GUFO_E_LIMIT,
-                        "a piece of text of %zu bytes is too long to be encoded", piece.len);
+                        "a piece of text of %s bytes is too long to be encoded",
+                        GROUPED(piece.len));
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */

@@ -258,8 +258,8 @@ static gufo_status read_list(merge_walk *w, gufo_error *error)
         return fail_with(error, GUFO_E_MALFORMED, w->entry.value_offset,
                          "\"tokenizer.ggml.merges\" must be an array of strings");
     if (list.count > UINT32_MAX / 4 / sizeof *t->pairs)
-        return fail_with(error, GUFO_E_LIMIT, w->entry.value_offset, "%" PRIu64 " merges: too many",
-                         list.count);
+        return fail_with(error, GUFO_E_LIMIT, w->entry.value_offset, "%s merges: too many",
+                         GROUPED(list.count));
     w->iter = gufo_array_start(&list);
     status = merge_pairs_open(t, (uint32_t)list.count, &w->vocab->allocator, error);
     return status == GUFO_OK ? read_batches(w, error) : status;

@@ -29,9 +29,8 @@ static gufo_status count_ids(const gufo_vocab *v, const tokenizer_file *f, uint6
             *count = larger(*count, (uint64_t)p->added[i].id + 1);
     if (*count > known + LARGEST_GAP || *count >= TRIE_MOST_TEXTS)
         return refuse(error, GUFO_E_LIMIT,
-                      "tokenizer.json: a token has id %" PRIu64 ", but it has only %" PRIu64
-                      " tokens",
-                      *count - 1, known);
+                      "tokenizer.json: a token has id %" PRIu64 ", but it has only %s tokens",
+                      *count - 1, GROUPED(known));
     return GUFO_OK;
 }
 
@@ -53,7 +52,7 @@ static gufo_status copy_texts(gufo_vocab *v, const gufo_str *texts, gufo_error *
     for (uint32_t id = 0; id < v->size; id++)
         bytes += texts[id].len;
     if (bytes > UINT32_MAX / 2)
-        return refuse(error, GUFO_E_LIMIT, "tokenizer.json: tokens of %" PRIu64 " bytes", bytes);
+        return refuse(error, GUFO_E_LIMIT, "tokenizer.json: tokens of %s bytes", GROUPED(bytes));
     if (!text_table_reserve(&v->texts, v->size, bytes, &v->allocator))
         return fail_memory(error);
     for (uint32_t id = 0; id < v->size; id++)

@@ -191,7 +191,7 @@ static gufo_status read_merges(token_model *m, const tokenizer_file *f, gufo_err
     if (!f->has_merges)
         return model_lacks(f, "merges", error);
     if (f->merge_count > UINT32_MAX / 4 / sizeof *b->merges.pairs)
-        return refuse(error, GUFO_E_LIMIT, "%" PRIu32 " merges: too many", f->merge_count);
+        return refuse(error, GUFO_E_LIMIT, "%s merges: too many", GROUPED(f->merge_count));
     status = merge_pairs_open(&b->merges, f->merge_count, &m->allocator, error);
     return status == GUFO_OK ? parallel_run(&loop, &m->allocator, error) : status;
 }
@@ -212,8 +212,8 @@ static gufo_status read_affix(const tokenizer_file *f, const char *name, gufo_te
     if (status != GUFO_OK)
         return status;
     if (text.len > MOST_AFFIX)
-        return refuse(error, GUFO_E_LIMIT, "\"%s\" of the model has %zu bytes, of at most %d", name,
-                      text.len, MOST_AFFIX);
+        return refuse(error, GUFO_E_LIMIT, "\"%s\" of the model has %s bytes, of at most %d", name,
+                      GROUPED(text.len), MOST_AFFIX);
     return text_add(out, text.data, text.len) ? GUFO_OK : fail_memory(error);
 }
 
@@ -400,8 +400,8 @@ static gufo_status reserve_symbols(const bpe *b, model_room *room, gufo_str piec
     if (b->byte_fallback) /* each character with its prefix, in bytes */
         most += piece.len * (uint64_t)b->prefix.len + b->suffix.len;
     if (most > UINT32_MAX / 2)
-        return refuse(error, GUFO_E_LIMIT, "a piece of text of %zu bytes is too long to be merged",
-                      piece.len);
+        return refuse(error, GUFO_E_LIMIT, "a piece of text of %s bytes is too long to be merged",
+                      GROUPED(piece.len));
     room->parts.len = 0;
     room->merging.parts = buffer_extend(&room->parts, most * sizeof *room->merging.parts);
     room->merging.count = room->waiting = room->placed = 0;
