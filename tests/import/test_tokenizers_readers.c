@@ -590,7 +590,7 @@ static void test_refused(void **state)
          {{"tokenizer.json", MODEL("{\"a\":0}", "[]")},
           {"config.json", "{\"vocab_size\":100000000000}"}},
          GUFO_E_LIMIT,
-         "100000000000"},
+         "100,000,000,000"},
         {"a merge of an unknown part",
          "bpe",
          {{"tokenizer.json", MODEL("{\"a\":0}", "[\"a b\"]")}},
