@@ -135,7 +135,7 @@ foreach(source IN LISTS fuzz_targets)
         set(own_step "${step}")
         if(target STREQUAL fuzz_write AND NOT step) # which writes each form in several ways
             set(own_step "=3")
-        elseif(target MATCHES "^fuzz_(legacy|pipeline)$" AND step)
+        elseif(target MATCHES "^fuzz_(estimate|legacy|pipeline|vocab)$" AND step) # which take longest
             set(own_step "=16")
         endif()
         set_tests_properties(fuzz.${replay} PROPERTIES LABELS fuzz TIMEOUT 300)
