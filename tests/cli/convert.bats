@@ -240,7 +240,7 @@ gufo: m: warning: tokenizer.json, NFC: 17 of 212 texts, such as "'* ]]
     run -0 --separate-stderr gufo convert m a.gguf --force-config
     [[ "$stderr" == *'warning: num_hidden_layers (4000000000): '* ]]
     has '
---force-config has let pass:
+--force-config accepted:
   num_hidden_layers (4000000000): '
     # It lists the errors alone, not other warnings.
     sed 's/"num_hidden_layers": 2/"num_hidden_layers": 2, "mlp_bias": true, "bos_token_id": 259/' sound.json >m/config.json
@@ -595,7 +595,7 @@ int8=', "format": "int-quantized", "config_groups": {"g": {"weights": {"num_bits
 @test "convert: a quantized source that is not read, or makes no sense, leaves nothing behind" {
     make_packed m hqq
     run -3 --separate-stderr gufo convert m o.gguf --generic --arch thing
-    [[ $stderr == 'gufo: m/model.safetensors: byte '*': quantized source ("hqq"): tensor "a.weight" is part of a weight, and this method is not read'* ]]
+    [[ $stderr == 'gufo: m/model.safetensors: byte '*': quantized source ("hqq"): tensor "a.weight" is part of a weight, and gufo does not read this method'* ]]
     make_packed m compressed-tensors "${int8/int-/other-}"
     run -3 --separate-stderr gufo convert m o.gguf --generic --arch thing
     [[ $stderr == *'quantized source ("compressed-tensors", "other-quantized"): '* ]]

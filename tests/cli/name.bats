@@ -205,7 +205,7 @@ s-00002-of-00002.gguf -> Tiny-0.024K-v1.0-F32-00002-of-00002.gguf'
     run -3 --separate-stderr gufo name --suggest s-00002-of-00002.gguf
     same_error "gufo: s-00002-of-00002.gguf: this is not the first shard of its set, which has the metadata that a name is made from"
     run -3 --separate-stderr gufo name --suggest --single s-00001-of-00002.gguf
-    has_size="general.size_label is missing, and the size cannot be counted from one shard of 2"
+    has_size="general.size_label is missing, and one shard of 2 does not show the size"
     same_error "gufo: s-00001-of-00002.gguf: $has_size"
     rm s-00002-of-00002.gguf
     run -3 gufo name --rename s-00001-of-00002.gguf

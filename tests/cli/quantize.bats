@@ -175,7 +175,7 @@ need_patterns() {
     sample
     gufo quantize -q sample.gguf q.gguf Q8_0
     run -2 --separate-stderr gufo quantize q.gguf out.gguf Q4_0
-    [[ "$stderr" == *'is quantized already'*'(--allow-requantize)' ]]
+    [[ "$stderr" == *'is quantized already'*'(--allow-requantize accepts it)' ]]
     run -0 gufo quantize -q --allow-requantize q.gguf out.gguf Q4_0
     is_type out.gguf blk.0.attn_q.weight Q4_0
     run -0 gufo quantize -q --allow-requantize q.gguf f.gguf F16
@@ -658,7 +658,7 @@ need_patterns() {
     gufo quantize -q sample.gguf q.gguf Q8_0
     gufo quantize -q sample.gguf r.gguf Q4_0
     run -2 --separate-stderr gufo quantize --types-from r.gguf q.gguf out.gguf
-    [[ "$stderr" == *'is quantized already'*'(--allow-requantize)' ]]
+    [[ "$stderr" == *'is quantized already'*'(--allow-requantize accepts it)' ]]
     [ ! -e out.gguf ]
 }
 

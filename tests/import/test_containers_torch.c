@@ -289,8 +289,8 @@ static void test_hostile(void **state)
         {BYTES("\x80\2\x97."), GUFO_E_TYPE, "opcode NEXT_BUFFER"},
         {BYTES("\x80\2\xff."), GUFO_E_MALFORMED, "no opcode 0xff"},
         {BYTES("\x80\2N)R."), GUFO_E_MALFORMED, "not a global"},
-        {BYTES("\x80\2ctorch\nfloat32\n)R."), GUFO_E_MALFORMED, "a call of a type"},
-        {BYTES("\x80\2ctorch\nFloatStorage\n)\x81."), GUFO_E_MALFORMED, "a call of a type"},
+        {BYTES("\x80\2ctorch\nfloat32\n)R."), GUFO_E_MALFORMED, "the pickle calls a type"},
+        {BYTES("\x80\2ctorch\nFloatStorage\n)\x81."), GUFO_E_MALFORMED, "the pickle calls a type"},
         {BYTES("\x80\2Nb."), GUFO_E_MALFORMED, "empty"},
         {BYTES("\x80\2]NNb."), GUFO_E_TYPE, "attributes"},
         {BYTES("\x80\2NQ."), GUFO_E_MALFORMED, "persistent"},
@@ -302,13 +302,13 @@ static void test_hostile(void **state)
         {BYTES("\x80\2Na."), GUFO_E_MALFORMED, "empty"},
         {BYTES("\x80\2NNa."), GUFO_E_MALFORMED, "not a list"},
         {BYTES("\x80\2](NNu."), GUFO_E_MALFORMED, "not a dictionary"},
-        {BYTES("\x80\2}(Nu."), GUFO_E_MALFORMED, "for a dictionary"},
+        {BYTES("\x80\2}(Nu."), GUFO_E_MALFORMED, "a name without a value"},
         {BYTES("\x80\2h\1."), GUFO_E_MALFORMED, "1 of the memo was not set"},
         {BYTES("\x80\2Nr\xff\xff\xff\xff."), GUFO_E_LIMIT, "4294967295 of the memo"},
         {BYTES("\x80\2X\xff\xff\xff\xffx."), GUFO_E_TRUNCATED, "ends inside"},
         {BYTES("\x80\2\x8a\11\1\2\3\4\5\6\7\10\11."), GUFO_E_RANGE, "9 bytes"},
         {BYTES("\x80\1N."), GUFO_E_MALFORMED, "protocol 1"},
-        {BYTES("\x80\2N\x80\2."), GUFO_E_MALFORMED, "not at the start"},
+        {BYTES("\x80\2N\x80\2."), GUFO_E_MALFORMED, "not at its start"},
         {BYTES("\x80\2N"), GUFO_E_TRUNCATED, "ends inside"},
         {BYTES("\x80\2}.N"), GUFO_E_MALFORMED, "follows"},
         {BYTES("\x80\2}."), GUFO_E_TYPE, "no dictionary of tensors"},
@@ -357,7 +357,7 @@ static void test_views(void **state)
         {TORCH_VIEW("Float", "0", 6, 0, 9, .shape = {1, 1, 1, 1, 1, 1, 1, 1, 1}, .stride = {1}),
          GUFO_E_MALFORMED, "invalid offset"},
         {TORCH_VIEW("Untyped", "0", 24, 0, 1, .shape = {5}, .stride = {1}), GUFO_E_MALFORMED,
-         "a storage that has a type"},
+         "no storage with a type"},
         {TORCH_VIEW("Untyped", "0", 24, 2, 1, .shape = {23}, .stride = {1},
                     .dtype = "float8_e4m3fn"),
          GUFO_E_MALFORMED, "ends past"},
@@ -464,7 +464,7 @@ static void test_archives(void **state)
     put_parts((zip_part[]){pickle, zero, one, order}, 4);
     check_refused(GUFO_E_MALFORMED, "byte order");
     put_parts((zip_part[]){zero}, 1);
-    check_refused(GUFO_E_TYPE, "without data.pkl");
+    check_refused(GUFO_E_TYPE, "has no data.pkl");
     assert_null(checkpoint_recognise(path.text));
     /* The pickle is a member like others, wherever it is; without a directory nobody knows. */
     put_parts((zip_part[]){zero, one, pickle}, 3);

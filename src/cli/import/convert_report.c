@@ -141,7 +141,7 @@ static void print_forced(const gufo_import *import)
 
     for (uint64_t i = 0; (text = gufo_import_forced_at(import, i)) != NULL; i++) {
         if (i == 0)
-            puts("\n--force-config has let pass:");
+            puts("\n--force-config accepted:");
         text_print("  %s\n", text);
     }
 }

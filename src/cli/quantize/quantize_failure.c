@@ -13,7 +13,7 @@ int quantize_failed(const quantize_options *o, const char *path, const gufo_erro
         const char *hint;
     } cases[] = {
         {GUFO_E_ARGUMENT, true, CODE_USAGE, ""},
-        {GUFO_E_TYPE, true, CODE_USAGE, " (--allow-requantize)"},
+        {GUFO_E_TYPE, true, CODE_USAGE, " (--allow-requantize accepts it)"},
         {GUFO_E_NOT_FOUND, true, CODE_USAGE, " (--imatrix)"},
         {GUFO_E_LIMIT, true, CODE_USAGE, ""},
         {GUFO_E_ARGUMENT, false, CODE_USAGE, ""},

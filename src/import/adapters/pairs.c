@@ -60,7 +60,7 @@ static const struct stranger_row {
     const char *mark, *what;
 } strangers[] = {
     {"lora_magnitude_vector", "is a magnitude of a DoRA adapter, which has no place in GGUF"},
-    {"trainable_tokens", "has tokens that were trained or added, which are not converted"},
+    {"trainable_tokens", "has trained or added tokens, which gufo does not convert"},
     {"embed_tokens",
      "is a whole embedding: tokens were added, or modules_to_save names it; it is not "
      "converted"},

@@ -36,7 +36,8 @@ static gufo_status run_proto(pickle *p)
 {
     if (p->opcode_at != p->begin || p->argument < FIRST_PROTOCOL || p->argument > LAST_PROTOCOL)
         return pickle_fail(p, GUFO_E_MALFORMED,
-                           "protocol %" PRIu64 " of pickles, or not at the start", p->argument);
+                           "the protocol %" PRIu64 " of the pickle is unknown, or not at its start",
+                           p->argument);
     return GUFO_OK;
 }
 
@@ -81,7 +82,7 @@ static gufo_status run_long(pickle *p)
     if (status != GUFO_OK)
         return status;
     if (p->argument > sizeof number)
-        return pickle_fail(p, GUFO_E_RANGE, "a number of %s bytes", GROUPED(p->argument));
+        return pickle_fail(p, GUFO_E_RANGE, "a number has %s bytes", GROUPED(p->argument));
     for (uint64_t i = p->argument; i-- > 0;)
         number = number << 8 | p->source->base[p->at + i];
     if (p->argument > 0 && p->argument < sizeof number &&
@@ -182,10 +183,11 @@ static gufo_status add_values(pickle *p, uint64_t first, pickle_kind kind)
     if (status != GUFO_OK)
         return status;
     if (to.kind != kind)
-        return pickle_fail(p, GUFO_E_MALFORMED, "values for what is not a %s",
+        return pickle_fail(p, GUFO_E_MALFORMED,
+                           "the pickle adds values to something that is not a %s",
                            kind == PICKLE_DICT ? "dictionary" : "list");
     if (kind == PICKLE_DICT && count % 2 != 0)
-        return pickle_fail(p, GUFO_E_MALFORMED, "a name without a value for a dictionary");
+        return pickle_fail(p, GUFO_E_MALFORMED, "a dictionary gets a name without a value");
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
         status = pickle_add(p, to, p->stack[first + i]);
     p->depth = first;
@@ -325,7 +327,8 @@ static gufo_status run_call(pickle *p)
     if (status == GUFO_OK)
         status = pickle_pop(p, &global);
     if (status == GUFO_OK && (global.kind != PICKLE_GLOBAL || arguments.kind != PICKLE_TUPLE))
-        status = pickle_fail(p, GUFO_E_MALFORMED, "a call of what is not a global");
+        status =
+            pickle_fail(p, GUFO_E_MALFORMED, "the pickle calls something that is not a global");
     if (status == GUFO_OK)
         status = p->host->call(p, global, arguments, &value);
     return status == GUFO_OK ? pickle_push(p, value) : status;
@@ -340,7 +343,8 @@ static gufo_status run_build(pickle *p)
     if (status == GUFO_OK)
         status = pickle_peek(p, 0, &object);
     if (status == GUFO_OK && object.kind != PICKLE_DICT && object.kind != PICKLE_OPAQUE)
-        status = pickle_fail(p, GUFO_E_TYPE, "attributes for what is not a dictionary");
+        status = pickle_fail(p, GUFO_E_TYPE,
+                             "the pickle gives attributes to something that is not a dictionary");
     return status;
 }
 

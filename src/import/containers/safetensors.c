@@ -215,11 +215,12 @@ static gufo_status load_header(reading *r, gufo_error *error)
         return status;
     n = load_u64(length, bytes_swapped(false));
     if (n > MAX_HEADER)
-        return fail_with(error, GUFO_E_LIMIT, 0, "a header of %s bytes: safetensors has at most %s",
-                         GROUPED(n), GROUPED(MAX_HEADER));
+        return fail_with(error, GUFO_E_LIMIT, 0,
+                         "the header has %s bytes: safetensors allows at most %s", GROUPED(n),
+                         GROUPED(MAX_HEADER));
     if (n > s->size - LENGTH_SIZE)
         return fail_with(error, GUFO_E_TRUNCATED, 0,
-                         "a header of %s bytes, but only %s are left in the file", GROUPED(n),
+                         "the header has %s bytes, but only %s are left in the file", GROUPED(n),
                          GROUPED(s->size - LENGTH_SIZE));
     file->head = LENGTH_SIZE + n;
     r->data_size = s->size - file->head;

@@ -41,7 +41,7 @@ static gufo_status read_head(pickle *p, bool *swapped)
     pickle_value little;
 
     if (status == GUFO_OK && (p->result.kind != PICKLE_INT || p->result.is.number != PROTOCOL))
-        status = pickle_fail(p, GUFO_E_VERSION, "a protocol of PyTorch other than %d", PROTOCOL);
+        status = pickle_fail(p, GUFO_E_VERSION, "the protocol of PyTorch is not %d", PROTOCOL);
     if (status == GUFO_OK)
         status = pickle_read(p);
     if (status != GUFO_OK)

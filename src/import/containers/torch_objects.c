@@ -119,7 +119,7 @@ static gufo_status load_storage(pickle *p, pickle_value id, pickle_value *out)
     uint64_t number;
 
     if (!is_storage_id(o, id))
-        return fail_call(o, "a persistent id that is not that of a storage");
+        return fail_call(o, "a persistent id is not that of a storage");
     storage = (torch_storage){.key = parts->items[2],
                               .number = number_of(parts->items[1]),
                               .elements = (uint64_t)parts->items[4].is.number};
@@ -127,7 +127,7 @@ static gufo_status load_storage(pickle *p, pickle_value id, pickle_value *out)
     if (status == GUFO_OK && parts->count == 6 && parts->items[5].kind != PICKLE_NONE)
         status = read_view(o, parts->items[5], &storage)
                      ? add_storage(o, &storage, &number)
-                     : fail_call(o, "a view that is not a window of its storage");
+                     : fail_call(o, "a view is not a part of its storage");
     *out = (pickle_value){.kind = PICKLE_HOST, .tag = TAG_STORAGE, .is.number = (int64_t)number};
     return status;
 }
@@ -186,7 +186,7 @@ static gufo_status check_reach(torch_objects *o, const torch_tensor *t, uint64_t
     uint64_t bytes, most;
 
     if (!checked_mul(storage->elements, torch_storage_width(storage), &most))
-        return fail_call(o, "a storage whose size 64 bits do not hold");
+        return fail_call(o, "64 bits do not hold the size of a storage");
     if (!reach(t, first, &bytes) || bytes > most)
         return pickle_fail(&o->pickle, GUFO_E_MALFORMED,
                            "a tensor ends past the end of its storage %s, which has %s bytes",
@@ -225,7 +225,7 @@ static gufo_status rebuild(torch_objects *o, const pickle_value *items, const nu
     if (items[1].kind != PICKLE_INT || items[1].is.number < 0 ||
         !read_numbers(o, items[2], t.shape, &n_dims) ||
         !read_numbers(o, items[3], strides, &n_strides) || n_dims != n_strides)
-        return fail_call(o, "a tensor with an invalid offset, shape or strides");
+        return fail_call(o, "a tensor has an invalid offset, shape or strides");
     first = (uint64_t)items[1].is.number;
     t.tensor.n_dims = (uint8_t)n_dims;
     status =
@@ -255,7 +255,7 @@ static gufo_status call_rebuild(torch_objects *o, pickle_object arguments, pickl
     const torch_storage *storage = storage_of(o, arguments);
 
     if (storage == NULL || storage->number == NULL)
-        return fail_call(o, "a tensor without a storage that has a type");
+        return fail_call(o, "a tensor has no storage with a type");
     return rebuild(o, arguments.items, storage->number, out);
 }
 
@@ -267,10 +267,10 @@ static gufo_status call_rebuild_typed(torch_objects *o, pickle_object arguments,
 
     if (storage == NULL || arguments.count < 7 || arguments.items[6].kind != PICKLE_GLOBAL ||
         arguments.items[6].tag != TAG_DTYPE)
-        return fail_call(o, "a tensor without a storage, or without a type");
+        return fail_call(o, "a tensor has no storage, or no type");
     number = number_of(arguments.items[6]);
     if (storage->number != NULL && storage->number != number)
-        return fail_call(o, "a tensor of another type than its storage");
+        return fail_call(o, "a tensor has another type than its storage");
     return rebuild(o, arguments.items, number, out);
 }
 
@@ -278,7 +278,7 @@ static gufo_status call_rebuild_typed(torch_objects *o, pickle_object arguments,
 static gufo_status call_parameter(torch_objects *o, pickle_object arguments, pickle_value *out)
 {
     if (arguments.count == 0 || !is_host(arguments.items[0], TAG_TENSOR))
-        return fail_call(o, "a parameter that is not a tensor");
+        return fail_call(o, "a parameter is not a tensor");
     *out = arguments.items[0];
     return GUFO_OK;
 }
@@ -293,7 +293,7 @@ static gufo_status call_dictionary(torch_objects *o, pickle_object arguments, pi
 
     if (arguments.count > 1 ||
         (arguments.count == 1 && list.kind != PICKLE_LIST && list.kind != PICKLE_DICT))
-        return fail_call(o, "a dictionary that is not made of pairs");
+        return fail_call(o, "a dictionary does not consist of pairs");
     if (list.kind != PICKLE_LIST) {
         *out = list.kind == PICKLE_DICT ? list : *out;
         return status;
@@ -303,7 +303,7 @@ static gufo_status call_dictionary(torch_objects *o, pickle_object arguments, pi
             *pickle_items(&o->pickle, pickle_items(&o->pickle, list)->items[i]);
 
         if (pair.count != 2)
-            return fail_call(o, "a dictionary that is not made of pairs");
+            return fail_call(o, "a dictionary does not consist of pairs");
         status = pickle_add(&o->pickle, *out, pair.items[0]);
         if (status == GUFO_OK)
             status = pickle_add(&o->pickle, *out, pair.items[1]);
@@ -314,7 +314,7 @@ static gufo_status call_dictionary(torch_objects *o, pickle_object arguments, pi
 static gufo_status call_size(torch_objects *o, pickle_object arguments, pickle_value *out)
 {
     if (arguments.count != 1)
-        return fail_call(o, "a torch.Size of more than one tuple");
+        return fail_call(o, "a torch.Size has more than one tuple");
     *out = arguments.items[0];
     return GUFO_OK;
 }
@@ -391,7 +391,7 @@ static gufo_status find_global(pickle *p, gufo_str name, pickle_value *out)
     if (find_number(name, out))
         return GUFO_OK;
     return pickle_fail(p, GUFO_E_TYPE,
-                       "the pickle wants %s, which no file of tensors needs: it is not read",
+                       "the pickle wants %s, which no file of tensors needs: gufo does not read it",
                        QUOTED(name));
 }
 
@@ -401,7 +401,7 @@ static gufo_status call_global(pickle *p, pickle_value global, pickle_value argu
     torch_objects *o = objects_of(p);
 
     if (global.tag >= GLOBAL_COUNT)
-        return fail_call(o, "a call of a type");
+        return fail_call(o, "the pickle calls a type");
     return globals[global.tag].call(o, *pickle_items(p, arguments), out);
 }
 

@@ -64,7 +64,7 @@ static gufo_status find_pickle(archive *a)
     }
     if (a->pickle == NULL)
         return refuse(a->error, GUFO_E_TYPE,
-                      "a ZIP archive without data.pkl, so not a file of PyTorch");
+                      "this ZIP archive has no data.pkl, so it is not a file of PyTorch");
     return GUFO_OK;
 }
 
@@ -162,7 +162,7 @@ static gufo_status read_pickle(archive *a)
     if (status != GUFO_OK)
         return status;
     if (a->pickle->size > PICKLE_MAX_SIZE)
-        return fail_with(a->error, GUFO_E_LIMIT, offset, "a pickle of %s bytes",
+        return fail_with(a->error, GUFO_E_LIMIT, offset, "the pickle has %s bytes, too many",
                          GROUPED(a->pickle->size));
     a->c->files[a->file].head = offset + a->pickle->size;
     text = checkpoint_memory(a->c, a->pickle->size);

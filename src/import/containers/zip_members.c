@@ -99,15 +99,16 @@ static gufo_status check_end(const zip_end *e, gufo_error *error)
 {
     if (!range_inside(e->directory_at, e->directory_size, e->at))
         return fail_with(error, GUFO_E_MALFORMED, e->at,
-                         "a directory of %s bytes at byte %" PRIu64
-                         ", which is not before the end of the archive",
+                         "the directory of %s bytes at byte %" PRIu64
+                         " does not end before the end of the archive",
                          GROUPED(e->directory_size), e->directory_at);
     if (e->directory_size > MAX_DIRECTORY)
-        return fail_with(error, GUFO_E_LIMIT, e->at, "a directory of %s bytes",
+        return fail_with(error, GUFO_E_LIMIT, e->at, "the directory has %s bytes, too many",
                          GROUPED(e->directory_size));
     if (e->entries > e->directory_size / ENTRY_SIZE)
-        return fail_with(error, GUFO_E_MALFORMED, e->at, "%s members in a directory of %s bytes",
-                         GROUPED(e->entries), GROUPED(e->directory_size));
+        return fail_with(error, GUFO_E_MALFORMED, e->at,
+                         "%s members do not fit into a directory of %s bytes", GROUPED(e->entries),
+                         GROUPED(e->directory_size));
     return GUFO_OK;
 }
 

@@ -67,7 +67,7 @@ static gufo_status read_shape(reader *r, uint64_t *shape, uint32_t dims, gufo_er
         shape[i - 1] = size;
         if (status == GUFO_OK && (size == 0 || size > INT32_MAX))
             status = fail_with(error, GUFO_E_MALFORMED, r->at - 4,
-                               "a dimension of %" PRId32 " elements", (int32_t)size);
+                               "a dimension has %" PRId32 " elements", (int32_t)size);
     }
     return status;
 }
@@ -84,7 +84,7 @@ static gufo_status read_name(checkpoint *c, reader *r, uint32_t len, gufo_str *o
     *out = (gufo_str){text, len};
     return memchr(text, '\0', len) == NULL
                ? GUFO_OK
-               : fail_with(error, GUFO_E_MALFORMED, r->at - len, "a name with a NUL in it");
+               : fail_with(error, GUFO_E_MALFORMED, r->at - len, "a name has a NUL in it");
 }
 
 static gufo_status read_record(checkpoint *c, reader *r, gufo_error *error)
@@ -104,7 +104,7 @@ static gufo_status read_record(checkpoint *c, reader *r, gufo_error *error)
         status = reader_u32(r, &type, error);
     if (status == GUFO_OK && (dims != 2 || len == 0 || len > LEGACY_MAX_NAME || type > 1))
         return fail_with(error, GUFO_E_MALFORMED, begin,
-                         "a tensor of %s dimensions, with a name of %s bytes and of type %" PRIu32
+                         "a tensor has %s dimensions, a name of %s bytes and type %" PRIu32
                          ": adapters have matrices of type 0 or 1",
                          GROUPED(dims), GROUPED(len), type);
     if (status == GUFO_OK)

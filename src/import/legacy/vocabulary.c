@@ -321,8 +321,8 @@ gufo_status legacy_set_vocabulary(gufo_document *document, const legacy_vocabula
     if (vocabulary->count == 0 || rule == NULL || rule->texts == LEGACY_TEXTS_NONE)
         return GUFO_OK;
     if (count > LEGACY_MAX_TOKENS)
-        return refuse(error, GUFO_E_LIMIT, "%s tokens: a vocabulary has at most %s", GROUPED(count),
-                      GROUPED(LEGACY_MAX_TOKENS));
+        return refuse(error, GUFO_E_LIMIT, "the file has %s tokens, a vocabulary at most %s",
+                      GROUPED(count), GROUPED(LEGACY_MAX_TOKENS));
     m.rule = rule_for(rule, vocabulary, rows);
     m.reading = legacy_reading_of(m.rule.texts);
     status = word_list_new(&m.words, count, mem_allocator(allocator), error);

@@ -196,7 +196,7 @@ static gufo_status read_silero(walk *w, gufo_error *error)
     if (status == GUFO_OK && length == strlen("silero-16k"))
         status = reader_bytes(&w->in, s->type, length, error);
     if (status == GUFO_OK && strcmp(s->type, "silero-16k") != 0)
-        return fail_with(error, GUFO_E_MALFORMED, at, "not a header of silero VAD");
+        return fail_with(error, GUFO_E_MALFORMED, at, "this is not a header of silero VAD");
     if (status == GUFO_OK)
         status = read_counts(w, s->version, 3, error);
     if (status == GUFO_OK)
@@ -273,7 +273,7 @@ static gufo_status read_text(walk *w, gufo_str *out, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (length > LEGACY_MAX_TOKEN)
-        return fail_with(error, GUFO_E_MALFORMED, at, "a token of %s bytes, more than %s",
+        return fail_with(error, GUFO_E_MALFORMED, at, "a token has %s bytes, more than %s",
                          GROUPED(length), GROUPED(LEGACY_MAX_TOKEN));
     *out = (gufo_str){NULL, length};
     room = buffer_extend(texts, length);
@@ -312,7 +312,7 @@ static gufo_status read_tokens(walk *w, uint64_t count, gufo_error *error)
 
     if (count > reader_left(&w->in) / (scores ? 8 : 4))
         return fail_with(error, GUFO_E_TRUNCATED, w->in.at,
-                         "%s tokens are announced, but only %s bytes are left", GROUPED(count),
+                         "the file announces %s tokens, but only %s bytes are left", GROUPED(count),
                          GROUPED(reader_left(&w->in)));
     v->has_scores = scores;
     while (v->count < count && status == GUFO_OK) {
@@ -343,7 +343,7 @@ static gufo_status read_merge(walk *w, gufo_str *out, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (first.len + second.len == 0)
-        return fail_with(error, GUFO_E_MALFORMED, at, "a merge of two tokens without text");
+        return fail_with(error, GUFO_E_MALFORMED, at, "a merge joins two tokens without text");
     *out = (gufo_str){NULL, first.len + 1 + second.len};
     return GUFO_OK;
 }
@@ -363,7 +363,7 @@ static gufo_status read_merges(walk *w, gufo_error *error)
                          w->part->fields[FIELD_MERGES].i);
     if (count > reader_left(&w->in) / 8)
         return fail_with(error, GUFO_E_TRUNCATED, at,
-                         "%s merges are announced, but only %s bytes are left", GROUPED(count),
+                         "the file announces %s merges, but only %s bytes are left", GROUPED(count),
                          GROUPED(reader_left(&w->in)));
     while (v->merge_count < count && status == GUFO_OK) {
         gufo_str *merges =
@@ -466,7 +466,7 @@ static gufo_status measure(walk *w, legacy_record *r, gufo_error *error)
                              : "");
     if (!checked_mul(elements / r->layout->block_length, r->layout->block_bytes, &r->size))
         return fail_with(error, GUFO_E_MALFORMED, r->header,
-                         "a tensor of %s numbers, more than any file holds", GROUPED(elements));
+                         "a tensor has %s numbers, more than any file holds", GROUPED(elements));
     if ((w->form->flags & FORM_ALIGNED) != 0) {
         uint64_t place;
 
@@ -496,7 +496,7 @@ static gufo_status read_record(walk *w, legacy_record *r, gufo_error *error)
         status = reader_u32(&w->in, &type, error);
     if (status == GUFO_OK && r->n_dims > LEGACY_MAX_DIMS)
         status = fail_with(error, GUFO_E_MALFORMED, r->header,
-                           "a tensor with %s dimensions; 0 to %d are possible", GROUPED(r->n_dims),
+                           "a tensor has %s dimensions; 0 to %d are possible", GROUPED(r->n_dims),
                            LEGACY_MAX_DIMS);
     for (uint32_t i = 0; i < r->n_dims && status == GUFO_OK; i++) {
         uint32_t n = 0;

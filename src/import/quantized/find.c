@@ -65,7 +65,7 @@ static gufo_status refuse_packed(const finding *f, gufo_error *error)
                                "quantized source (%s%s): tensor %s is part of a weight, and %s",
                                QUOTED(gufo_str_of(how->name)), value, QUOTED(t->name),
                                how->method != NULL ? how->method->refused
-                                                   : "this method is not read");
+                                                   : "gufo does not read this method");
     }
     return GUFO_OK;
 }

@@ -367,7 +367,7 @@ static gufo_status check_conversion(const recipe *r, const gufo_tensor *tensor, 
     if ((from->flags & to->flags & GUFO_ELEMENT_QUANTIZED) != 0 && !r->options->allow_requantize)
         return refuse(r->error, GUFO_E_TYPE,
                       "tensor %s is quantized already: making %s from %s loses more than making it "
-                      "from the original and must be allowed",
+                      "from the original",
                       QUOTED(tensor->name), to->name, from->name);
     if ((to->flags & GUFO_ELEMENT_ENCODES) == 0)
         return refuse(r->error, GUFO_E_TYPE,

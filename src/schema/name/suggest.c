@@ -291,8 +291,8 @@ static gufo_status suggest_alone(const gufo_model *model, char out[GUFO_NAME_SIZ
     make(&d);
     if (d.size.len == 0 && count > 1 && d.sidecar.len == 0 && d.type.len == 0)
         return refuse(error, GUFO_E_SHARDS,
-                      "general.size_label is missing, and the size cannot be counted from one "
-                      "shard of %" PRIu64,
+                      "general.size_label is missing, and one shard of %" PRIu64
+                      " does not show the size",
                       count);
     return write_name(&d, number + 1, count, out, error);
 }
