@@ -42,12 +42,14 @@ static bool is_candidate(const pre_rules *rules)
     return !rules->raw_text && !rules->escape_spaces;
 }
 
-static gufo_status count_differences(const probe_list *probes, const byte_pairs *pairs,
+/* Of each name up to `most` texts that it cuts otherwise. */
+static gufo_status count_differences(const probe_list *probes, const byte_pairs *pairs, size_t most,
                                      known_names *known, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     const pre_rules *rules;
 
+    known->count = 0;
     for (size_t i = 0; status == GUFO_OK && (rules = pre_rules_at(i)) != NULL; i++) {
         size_t same = 0;
 
@@ -59,7 +61,7 @@ static gufo_status count_differences(const probe_list *probes, const byte_pairs 
         if (same < known->count)
             known->list[known->count].differences = known->list[same].differences;
         else
-            status = known_compare(probes, pairs, rules->shape, NULL,
+            status = known_compare(probes, pairs, rules->shape, most, NULL,
                                    &known->list[known->count].differences, error);
         known->count++;
     }
@@ -182,7 +184,7 @@ static gufo_status recognise(tokenizer_reading *r, const probe_list *probes,
 {
     known_names known = {.count = 0}, equal = {.count = 0};
     const char *of_steps = NULL;
-    gufo_status status = count_differences(probes, pairs, &known, r->error);
+    gufo_status status = count_differences(probes, pairs, 1, &known, r->error);
 
     if (status == GUFO_OK)
         status = name_of_steps(r, &of_steps);
@@ -196,8 +198,10 @@ static gufo_status recognise(tokenizer_reading *r, const probe_list *probes,
     else if (of_steps != NULL) /* readers are known to cut this definition a little otherwise */
         *pre = gufo_str_of(of_steps);
     else
-        return pre_reasons_fail(r, probes, pairs, &known);
-    return GUFO_OK;
+        status = count_differences(probes, pairs, SIZE_MAX, &known, r->error);
+    if (status == GUFO_OK && equal.count == 0 && of_steps == NULL)
+        status = pre_reasons_fail(r, probes, pairs, &known);
+    return status;
 }
 
 static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_list *tokens,

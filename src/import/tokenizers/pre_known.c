@@ -96,12 +96,12 @@ static bool differ(const byte_pairs *pairs, gufo_str text, const cut_set *a, con
 }
 
 static gufo_status compare(const probe_list *probes, const byte_pairs *pairs, pre_scratch *scratch,
-                           bool *differs, size_t *count, gufo_error *error)
+                           size_t most, bool *differs, size_t *count, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     *count = 0;
-    for (size_t i = 0; status == GUFO_OK && i < probes->count; i++) {
+    for (size_t i = 0; status == GUFO_OK && i < probes->count && *count < most; i++) {
         cut_set cuts;
         bool differing;
 
@@ -115,12 +115,13 @@ static gufo_status compare(const probe_list *probes, const byte_pairs *pairs, pr
 }
 
 gufo_status known_compare(const probe_list *probes, const byte_pairs *pairs, const char *shape,
-                          bool *differs, size_t *count, gufo_error *error)
+                          size_t most, bool *differs, size_t *count, gufo_error *error)
 {
     pretokenizer *known = pretokenizer_new(shape, probes->allocator, error);
     pre_scratch *scratch = known != NULL ? pre_scratch_new(known, probes->allocator, error) : NULL;
-    gufo_status status =
-        scratch != NULL ? compare(probes, pairs, scratch, differs, count, error) : GUFO_E_MEMORY;
+    gufo_status status = scratch != NULL
+                             ? compare(probes, pairs, scratch, most, differs, count, error)
+                             : GUFO_E_MEMORY;
 
     pre_scratch_free(scratch);
     pretokenizer_free(known);

@@ -21,10 +21,10 @@ gufo_status probe_list_make(probe_list *probes, pre_cutter *cutter, const gufo_a
                             gufo_error *error);
 void probe_list_free(probe_list *probes);
 
-/* Texts that the shape of a name cuts otherwise, where it is material.  `differs`: for each text, may
- * be NULL. */
+/* Counts texts that the shape of a name cuts otherwise, where it is material, up to `most` of them.  `differs`: for
+ * each text that was looked at, may be NULL. */
 gufo_status known_compare(const probe_list *probes, const byte_pairs *pairs, const char *shape,
-                          bool *differs, size_t *count, gufo_error *error);
+                          size_t most, bool *differs, size_t *count, gufo_error *error);
 /* Cuts one text as a shape does. */
 gufo_status known_cut(const probe_list *probes, const char *shape, gufo_str text, cut_set *cuts,
                       gufo_error *error);

@@ -158,7 +158,7 @@ gufo_status pre_reasons_fail(tokenizer_reading *r, const probe_list *probes,
     gufo_status status = differs == NULL ? fail_memory(r->error) : pre_spell(r, &steps);
 
     if (status == GUFO_OK)
-        status = known_compare(probes, pairs, shape, differs, &ignored, r->error);
+        status = known_compare(probes, pairs, shape, SIZE_MAX, differs, &ignored, r->error);
     if (status == GUFO_OK)
         status = write_examples(probes, pairs, shape, differs, examples, sizeof examples, r->error);
     if (status == GUFO_OK) {

@@ -54,24 +54,39 @@ static unsigned byte_of_class(alphabet *a, uint64_t sets)
     return 0x80 + i;
 }
 
-/* The byte of a code point; *last is the last one from there on with the same byte. */
-static unsigned find_byte(alphabet *a, uint32_t code_point, uint32_t *last)
+static uint64_t sets_of(const alphabet *a, uint32_t code_point, character_class class)
 {
-    uint32_t class_bit = 1u << class_range(code_point, last), same;
     uint64_t sets = 0;
+
+    for (size_t i = 0; i < a->sets.count; i++)
+        if (character_set_has(&a->sets, i, code_point, 1u << class))
+            sets |= (uint64_t)1 << i;
+    return sets;
+}
+
+/* Code points up to `until` at which no range of a set begins or ends: the class alone decides. */
+typedef struct stretch {
+    size_t row; /* of class_next */
+    uint32_t until;
+    uint8_t bytes[CLASS_COUNT]; /* 0: not known yet */
+} stretch;
+
+/* The byte of a code point; *last is the last one from there on with the same byte. */
+static unsigned find_byte(alphabet *a, stretch *s, uint32_t code_point, uint32_t *last)
+{
+    character_class class = class_next(&s->row, code_point, last);
 
     if (code_point < 0x80) {
         *last = code_point;
         return code_point;
     }
-    same = character_sets_same_until(&a->sets, code_point);
-    if (same < *last)
-        *last = same;
-    for (size_t i = 0; i < a->sets.count; i++) {
-        if (character_set_has(&a->sets, i, code_point, class_bit))
-            sets |= (uint64_t)1 << i;
-    }
-    return byte_of_class(a, sets);
+    if (code_point > s->until)
+        *s = (stretch){s->row, character_sets_same_until(&a->sets, code_point), {0}};
+    if (s->until < *last)
+        *last = s->until;
+    if (s->bytes[class] == 0)
+        s->bytes[class] = (uint8_t)byte_of_class(a, sets_of(a, code_point, class));
+    return s->bytes[class];
 }
 
 /* Pages of one byte alone exist once. */
@@ -79,7 +94,8 @@ gufo_status alphabet_close(alphabet *a, gufo_error *error)
 {
     uint16_t uniform[PAGE_SIZE] = {0}; /* page + 1 */
     uint32_t last = 0;
-    unsigned byte = find_byte(a, 0, &last);
+    stretch s = {.until = 0x7F};
+    unsigned byte = find_byte(a, &s, 0, &last);
 
     for (uint32_t page = 0; page < ALPHABET_PAGES; page++) {
         uint32_t begin = page * PAGE_SIZE, end = begin + PAGE_SIZE, at = begin;
@@ -87,7 +103,7 @@ gufo_status alphabet_close(alphabet *a, gufo_error *error)
         uint8_t *bytes;
 
         if (begin > last)
-            byte = find_byte(a, begin, &last);
+            byte = find_byte(a, &s, begin, &last);
         same = last >= end - 1;
         if (same && uniform[byte] != 0) {
             a->pages[page] = (uint16_t)(uniform[byte] - 1);
@@ -105,7 +121,7 @@ gufo_status alphabet_close(alphabet *a, gufo_error *error)
             memset(bytes + (at - begin), (int)byte, until + 1 - at);
             at = until + 1;
             if (at < end)
-                byte = find_byte(a, at, &last);
+                byte = find_byte(a, &s, at, &last);
         }
     }
     if (a->class_count == sizeof a->classes / sizeof *a->classes)
@@ -116,9 +132,11 @@ gufo_status alphabet_close(alphabet *a, gufo_error *error)
 static byte_set bytes_of(const alphabet *a, size_t number)
 {
     byte_set out = {{false}};
+    size_t row = 0;
+    uint32_t last;
 
     for (uint32_t c = 0; c < 0x80; c++)
-        out.has[c] = character_set_has(&a->sets, number, c, 1u << class_of(c));
+        out.has[c] = character_set_has(&a->sets, number, c, 1u << class_next(&row, c, &last));
     for (unsigned i = 0; i < a->class_count; i++)
         out.has[0x80 + i] = (a->classes[i] >> number & 1) != 0;
     return out;

@@ -16,6 +16,8 @@ static const struct {
 #undef ROW
 };
 
+enum { RANGES = sizeof ranges / sizeof *ranges };
+
 static character_class class_named(char name)
 {
     static const char names[] = "-LNPSMCW";
@@ -23,9 +25,32 @@ static character_class class_named(char name)
     return (character_class)(strchr(names, name) - names);
 }
 
-character_class class_range(uint32_t code_point, uint32_t *last)
+/* Of a code point that is before the range `row` or in it. */
+static character_class class_at(size_t row, uint32_t code_point, uint32_t *last)
 {
-    size_t low = 0, high = sizeof ranges / sizeof *ranges;
+    if (row == RANGES) {
+        *last = UINT32_MAX;
+        return CLASS_OTHER;
+    }
+    if (code_point < ranges[row].first) {
+        *last = ranges[row].first - 1;
+        return CLASS_OTHER;
+    }
+    *last = ranges[row].last;
+    return class_named(ranges[row].class[0]);
+}
+
+character_class class_next(size_t *row, uint32_t code_point, uint32_t *last)
+{
+    while (*row < RANGES && ranges[*row].last < code_point)
+        (*row)++;
+    return class_at(*row, code_point, last);
+}
+
+character_class class_of(uint32_t code_point)
+{
+    size_t low = 0, high = RANGES;
+    uint32_t last;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -35,23 +60,7 @@ character_class class_range(uint32_t code_point, uint32_t *last)
         else
             high = middle;
     }
-    if (low == sizeof ranges / sizeof *ranges) {
-        *last = UINT32_MAX;
-        return CLASS_OTHER;
-    }
-    if (code_point < ranges[low].first) {
-        *last = ranges[low].first - 1;
-        return CLASS_OTHER;
-    }
-    *last = ranges[low].last;
-    return class_named(ranges[low].class[0]);
-}
-
-character_class class_of(uint32_t code_point)
-{
-    uint32_t last;
-
-    return class_range(code_point, &last);
+    return class_at(low, code_point, &last);
 }
 
 uint32_t lenient_decode(const char *text, size_t len, size_t *size)

@@ -20,8 +20,9 @@ typedef enum character_class {
 } character_class;
 
 character_class class_of(uint32_t code_point);
-/* The same; *last becomes the last code point from here on that all have this class. */
-character_class class_range(uint32_t code_point, uint32_t *last);
+/* The same for code points in ascending order, with *row 0 at first; *last becomes the last one from here on that all
+ * have this class. */
+character_class class_next(size_t *row, uint32_t code_point, uint32_t *last);
 
 /* The code point at the start of text (not empty), leniently: overlong forms, surrogates and values
  * above 10FFFF are taken as they are; a byte that begins no sequence is U+FFFD.  *size is how many

@@ -13,9 +13,11 @@ void code_map_free(code_map *m, const gufo_allocator *allocator)
     m->blocks = NULL;
 }
 
-/* The block with these bytes among the first `count`, the latest first: neighbours are alike. */
-static size_t find_block(const uint8_t *blocks, size_t count, const uint8_t *page)
+/* The block with these bytes among the first `count`: maybe that of the page before, as neighbours are alike. */
+static size_t find_block(const uint8_t *blocks, size_t count, size_t before, const uint8_t *page)
 {
+    if (before < count && memcmp(blocks + before * PAGE, page, PAGE) == 0)
+        return before;
     for (size_t i = count; i-- > 0;)
         if (memcmp(blocks + i * PAGE, page, PAGE) == 0)
             return i;
@@ -25,12 +27,11 @@ static size_t find_block(const uint8_t *blocks, size_t count, const uint8_t *pag
 bool code_map_pack(code_map *m, const uint8_t *flat, const gufo_allocator *allocator)
 {
     uint64_t room = 0;
-    size_t count = 0;
+    size_t count = 0, block = 0;
 
     m->blocks = NULL;
     for (size_t i = 0; i < PAGE_COUNT; i++) {
-        size_t block = find_block(m->blocks, count, flat + i * PAGE);
-
+        block = find_block(m->blocks, count, block, flat + i * PAGE);
         if (block == count) {
             uint8_t *blocks = mem_grow(allocator, m->blocks, count, &room, PAGE);
 
