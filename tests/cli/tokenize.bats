@@ -41,6 +41,8 @@ w'
     echo hello >p.txt
     run -0 --separate-stderr gufo tokenize --count m.gguf p.txt
     same_error 'gufo: p.txt: warning: the name of the file is tokenized as text; -f p.txt reads the file'
+    run -0 --separate-stderr gufo tokenize --count m.gguf - <p.txt
+    same_error "gufo: warning: '-' is tokenized as text; without TEXT gufo reads standard input"
 }
 
 @test "tokenize --json: bytes that are not UTF-8 as base64" {

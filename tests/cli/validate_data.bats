@@ -127,7 +127,7 @@ m.gguf: invalid: 1 error"
     has 'an answer of the Hub: the model needs a login, or does not exist'
     printf '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>' >b.gguf
     run -3 gufo show b.gguf
-    has 'an XML document, as stores answer instead of the file: it says why'
+    has 'an XML document, perhaps an error message of the store'
     # A ZIP archive is PyTorch's where it has data.pkl.
     printf 'PK\003\004%026dPK\005\006%012d\036%05d' 0 0 0 | tr 0 '\000' >c.gguf
     run -3 gufo show c.gguf

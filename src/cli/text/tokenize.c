@@ -78,6 +78,8 @@ static int check_arguments(const tokenize_options *o)
         report_warning(shared->args[1],
                        "the name of the file is tokenized as text; -f %s reads the file",
                        shared->args[1]);
+    if (text && path_is_standard(shared->args[1]))
+        report_warning(NULL, "'-' is tokenized as text; without TEXT gufo reads standard input");
     return CODE_OK;
 }
 
