@@ -184,7 +184,7 @@ make_near() {
 2~gufo lora merg base.gguf lora.gguf -o out.gguf~unknown subcommand 'merg'; did you mean 'merge'?
 2~gufo dir~'dir' is not a command; did you mean 'gufo show dir'?
 2~gufo edit model.gguf --set tokenizer.chat_template=@p.txt~the value would be the text '@p.txt'; --set-file tokenizer.chat_template=p.txt takes what the file holds
-2~gufo lora merge base.gguf lora.gguf out.gguf~the output is given by -o: -o out.gguf
+2~gufo lora merge base.gguf lora.gguf out.gguf~-o gives the output: -o out.gguf
 2~gufo lora~the subcommand is missing: merge
 2~gufo lora merge base.gguf lora.gguf~-o OUT is needed
 0~gufo lora merge --dry-run base.gguf lora.gguf Q8_0~base.gguf with 1 adapter as Q8_0: 

@@ -189,8 +189,7 @@ static void report_copy(copying *job)
 {
     for (uint32_t kind = 1; kind != 0; kind <<= 1)
         if (normalised(job, kind) != NULL)
-            report_warning(job->input, "not written the way a GGUF file is written today: %s",
-                           normalised(job, kind));
+            report_warning(job->input, "the output differs in form: %s", normalised(job, kind));
     if (save_is_stdout(job->base.output) && !job->dry_run)
         return;
     if (job->base.shared->json)

@@ -142,7 +142,7 @@ static int read_arguments(lora_options *o)
     if (q->base.output == NULL && q->folder == NULL && !q->dry_run)
         return path_exists(shared->args[shared->arg_count - 1])
                    ? report_usage("merge: -o OUT is needed")
-                   : report_usage("merge: the output is given by -o: -o %s",
+                   : report_usage("merge: -o gives the output: -o %s",
                                   shared->args[shared->arg_count - 1]);
     if (q->base.output != NULL && q->folder != NULL)
         return report_usage("--to DIR takes no OUT");

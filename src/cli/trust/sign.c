@@ -221,7 +221,7 @@ static int check_usage(const sign_options *options)
     if (count == 0)
         return report_usage("no FILE is given");
     if (options->key == NULL)
-        return report_usage("no --key is given");
+        return report_usage("--key is missing; --generate NAME makes a pair of keys");
     if (options->base.output != NULL && count > 1)
         return report_usage("--output is for one FILE");
     for (int i = 0; i < count; i++)
