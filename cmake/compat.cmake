@@ -1,10 +1,9 @@
 # libgguf: the documented C API on top of libgufo, and its drop-in build for ggml.
 #
-#   standalone   libgguf.so and libgguf.a, with the parts of libgufo that they need inside, and with
-#                headers of our own in include/gufo-compat: a folder of its own, so that -I include
-#                never hides the headers of a real ggml
+#   standalone   libgguf.so and libgguf.a, with headers of our own in include/gufo-compat: a folder of
+#                its own, so that -I include never hides the headers of a real ggml
 #   drop-in      with GUFO_GGML_DIR: libgguf-dropin.a, compiled against the headers of that ggml.
-#                Linked as a whole, it takes the place of ggml's gguf.cpp
+#                It takes the place of ggml's gguf.cpp
 
 if(NOT GUFO_COMPAT)
     return()
@@ -20,31 +19,26 @@ set_target_properties(gguf_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_L
 target_include_directories(gguf_objects PRIVATE ${compat_headers} include src)
 target_link_libraries(gguf_objects PRIVATE gufo_flags)
 
-gufo_archive(gguf_static gguf OBJECTS gguf_objects INSIDE gufo_internal)
-add_library(gguf_shared SHARED $<TARGET_OBJECTS:gguf_objects>)
-set_target_properties(gguf_shared PROPERTIES
-    EXPORT_NAME gguf VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion})
-foreach(library gguf_static gguf_shared)
-    set_target_properties(${library} PROPERTIES OUTPUT_NAME gguf LINKER_LANGUAGE C)
-    target_include_directories(${library} INTERFACE
+gufo_forms(gguf OBJECTS gguf_objects HEADER include/gufo-compat/gguf.h PRIVATE gufo)
+foreach(form static shared internal)
+    target_include_directories(gguf_${form} INTERFACE
         $<BUILD_INTERFACE:${compat_headers}>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gufo-compat>)
-    target_link_libraries(${library} PRIVATE m Threads::Threads $<BUILD_INTERFACE:gufo_flags>)
 endforeach()
-target_link_libraries(gguf_shared PRIVATE $<BUILD_INTERFACE:gufo_internal>)
-target_link_options(gguf_shared PRIVATE LINKER:--exclude-libs,ALL)
-add_library(gufo::gguf ALIAS gguf_shared)
-add_library(gufo::gguf_static ALIAS gguf_static)
-
-# By the name of the room, for its tests: not installed, with private functions within reach.
-add_library(gufo_compat_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gguf_objects>)
-set_target_properties(gufo_compat_internal PROPERTIES LINKER_LANGUAGE C)
-target_include_directories(gufo_compat_internal INTERFACE ${compat_headers})
-target_link_libraries(gufo_compat_internal PUBLIC gufo_internal)
+add_library(gufo_compat_internal ALIAS gguf_internal) # by the name of the room, for its tests
 
 # ---- drop-in ----------------------------------------------------------------------------------
 
+# Code that several objects share by the same name (32-bit x86 finds its own address by such a
+# function) is otherwise left out of all objects but one, where a local name cannot follow.
+include(CheckLinkerFlag)
+check_linker_flag(C "-r;-nostdlib;-Wl,--force-group-allocation" GUFO_LINKER_GROUPS)
+
 # Also for the tests, which need no ggml: add_dropin(TARGET NAME HEADERS...) makes libNAME.a.
+#
+# It is one object, by a relocatable link, with what it needs of libgufo inside: who takes one of its functions
+# takes all of them, and none of gguf.cpp beside them; and nothing else is put on a link line that is not ours.
+# Sections stay apart (--unique), so that --gc-sections works; names that are not ggml's become local.
 function(add_dropin target name)
     set(sources ${compat_sources})
     list(FILTER sources EXCLUDE REGEX "/ggml_[^/]*$")
@@ -58,8 +52,33 @@ function(add_dropin target name)
         _FILE_OFFSET_BITS=64)
     target_compile_options(${target}_objects PRIVATE -Wall -Wextra -fvisibility=hidden)
     target_compile_features(${target}_objects PRIVATE c_std_17 cxx_std_17)
-    gufo_archive(${target} ${name} OBJECTS ${target}_objects INSIDE gufo_internal)
-    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+
+    # What selects the machine counts; what would add a library of the compiler's must not be there.
+    separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_COMPILER_ARG1} ${CMAKE_C_FLAGS}")
+    list(FILTER flags EXCLUDE REGEX "^(-fsanitize|--coverage|-fprofile)")
+    if(CMAKE_C_COMPILER_TARGET)
+        list(PREPEND flags ${CMAKE_C_COMPILE_OPTIONS_TARGET}${CMAKE_C_COMPILER_TARGET})
+    endif()
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # with -flto too, an object of machine code
+        list(APPEND flags -flinker-output=nolto-rel)
+    endif()
+    if(GUFO_LINKER_GROUPS)
+        list(APPEND flags -Wl,--force-group-allocation)
+    endif()
+    set(object ${PROJECT_BINARY_DIR}/${name}.o)
+    if(multi_config)
+        set(object ${PROJECT_BINARY_DIR}/${name}-$<CONFIG>.o)
+    endif()
+    add_custom_command(OUTPUT ${object}
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -Wl,--unique -Wl,--exclude-libs,ALL
+            -o ${object} $<TARGET_OBJECTS:${target}_objects> $<TARGET_FILE:gufo_internal>
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
+        DEPENDS $<TARGET_OBJECTS:${target}_objects> gufo_internal
+        COMMAND_EXPAND_LISTS VERBATIM COMMENT "One object of lib${name}.a")
+    add_library(${target} STATIC ${object})
+    set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    add_dependencies(${target} ${target}_objects) # make does not see it from the files
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX)
     target_link_libraries(${target} PRIVATE m Threads::Threads)
 endfunction()
 

@@ -37,30 +37,8 @@ digest_needs(crypto libcrypto GUFO_LIBCRYPTO)
 digest_needs(sodium libsodium GUFO_SODIUM)
 list(TRANSFORM digest_found PREPEND gufo_library:: OUTPUT_VARIABLE digest_targets)
 
-# The room makes use of the room base, whose functions libgufo does not show to others: both forms
-# have their own copy of them, and do not show it either.
-add_library(gufo_base STATIC EXCLUDE_FROM_ALL
-    $<FILTER:$<TARGET_OBJECTS:gufo_objects>,INCLUDE,/src/base/>)
-set_target_properties(gufo_base PROPERTIES LINKER_LANGUAGE C)
-
-gufo_archive(gufo_digest_static gufo_digest
-    OBJECTS gufo_digest_objects INSIDE gufo_base)
-add_library(gufo_digest_shared SHARED $<TARGET_OBJECTS:gufo_digest_objects>)
-set_target_properties(gufo_digest_shared PROPERTIES OUTPUT_NAME gufo_digest LINKER_LANGUAGE C
-    EXPORT_NAME gufo_digest VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion}
-    INSTALL_RPATH "$ORIGIN") # libgufo.so lies beside it
-# Not installed, for the command and the tests: with private functions within reach.
-add_library(gufo_digest_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gufo_digest_objects>)
-set_target_properties(gufo_digest_internal PROPERTIES LINKER_LANGUAGE C)
-foreach(form static shared internal)
-    target_link_libraries(gufo_digest_${form} PRIVATE ${digest_targets} Threads::Threads
-        $<BUILD_INTERFACE:gufo_flags>)
-    target_link_libraries(gufo_digest_${form} PUBLIC gufo_${form})
-endforeach()
-target_link_libraries(gufo_digest_shared PRIVATE $<BUILD_INTERFACE:gufo_base>)
-target_link_options(gufo_digest_shared PRIVATE LINKER:--exclude-libs,libgufo_base.a)
-add_library(gufo::gufo_digest ALIAS gufo_digest_shared)
-add_library(gufo::gufo_digest_static ALIAS gufo_digest_static)
+gufo_forms(gufo_digest OBJECTS gufo_digest_objects HEADER include/gufo/digest.h
+    NEEDS ${digest_targets} PUBLIC gufo)
 
 if(GUFO_FULL)
     set(digest_libraries gufo_digest_internal)

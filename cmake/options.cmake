@@ -57,7 +57,8 @@ target_compile_features(gufo_flags INTERFACE c_std_17)
 target_compile_definitions(gufo_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
 target_compile_options(gufo_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
-    -fvisibility=hidden
+    # Calls inside a library stay inside (cmake/forms.cmake), so they may be inlined.
+    -fno-semantic-interposition
     # So that a program that is linked with --gc-sections has only what it uses.
     -ffunction-sections -fdata-sections
     # The same bits from the same numbers on every machine: no silent multiply-add, and (s390x) no
@@ -76,6 +77,17 @@ if(NOT PROJECT_IS_TOP_LEVEL AND NOT multi_config AND NOT CMAKE_BUILD_TYPE
 endif()
 if(GUFO_WERROR)
     target_compile_options(gufo_flags INTERFACE -Werror)
+endif()
+# Tables are full of pointers, each of which the loader has to move: 24 bytes in the file, packed a bit or two.  It needs
+# glibc 2.36 or later, here and wherever the libraries and the command are brought: there the linker asks for
+# GLIBC_ABI_DT_RELR, so that an older glibc refuses them with a message.  musl (1.2.4) has no such mark and does not
+# tell its version, so it is left alone.
+set(CMAKE_REQUIRED_LINK_OPTIONS LINKER:--fatal-warnings LINKER:-z,pack-relative-relocs) # some ignore it with a warning
+check_c_source_compiles("#include <features.h>\n#if !__GLIBC_PREREQ(2, 36)\n#error\n#endif
+int main(void) { return 0; }" GUFO_PACKED_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(GUFO_PACKED_RELOCATIONS AND NOT GUFO_FUZZ) # whose linker is another
+    target_link_options(gufo_flags INTERFACE LINKER:-z,pack-relative-relocs)
 endif()
 # What no shared library is made of may know its addresses: a sixth less to compile with sanitizers and on 32-bit x86,
 # and less to run.

@@ -176,6 +176,8 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package ${CMAKE_C_COMPILER})
     add_test(NAME package.archives COMMAND ${BASH} ${package_tests}/archives
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_archives ${CMAKE_C_COMPILER})
+    add_test(NAME package.mixed COMMAND ${BASH} ${package_tests}/mixed
+        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_mixed ${CMAKE_C_COMPILER})
     add_test(NAME package.headers COMMAND ${BASH} ${package_tests}/headers
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_headers c++ ${CMAKE_C_COMPILER})
     add_test(NAME package.pages COMMAND ${BASH} ${package_tests}/pages ${PROJECT_SOURCE_DIR})
@@ -186,7 +188,7 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
     add_test(NAME abi.compare COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/compare
         ${PROJECT_BINARY_DIR}/abi_compare ${CMAKE_C_COMPILER})
     set_tests_properties(abi.old_program abi.compare PROPERTIES LABELS abi SKIP_RETURN_CODE 77)
-    set_tests_properties(package package.archives package.headers package.pages package.vendored PROPERTIES
+    set_tests_properties(package package.archives package.mixed package.headers package.pages package.vendored PROPERTIES
         LABELS package)
     set_tests_properties(package.vendored PROPERTIES COST 100 PROCESSORS 2)
     if(TARGET gufo_command)

@@ -1,9 +1,6 @@
 # The room text: libgufo_text, static and shared, with PCRE2, utf8proc and Jansson: vocabularies and chat
 # templates.
 #
-# It makes use of private functions of libgufo: both forms have their own copy of what they use, and do not
-# show it either.
-#
 # Sets command_sources to what the command needs, text_libraries for it to link, and text_definitions.
 
 set(text_libraries "")
@@ -39,23 +36,7 @@ target_include_directories(gufo_text_objects PRIVATE include src ${table_folder}
 set(text_needs gufo_library::pcre2 gufo_library::utf8proc gufo_library::jansson)
 target_link_libraries(gufo_text_objects PRIVATE ${text_needs} gufo_flags Threads::Threads)
 
-gufo_archive(gufo_text_static gufo_text OBJECTS gufo_text_objects INSIDE gufo_internal)
-add_library(gufo_text_shared SHARED $<TARGET_OBJECTS:gufo_text_objects>)
-set_target_properties(gufo_text_shared PROPERTIES OUTPUT_NAME gufo_text LINKER_LANGUAGE C
-    EXPORT_NAME gufo_text VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion}
-    INSTALL_RPATH "$ORIGIN") # libgufo.so lies beside it
-# Not installed, for the command and the tests: with private functions within reach.
-add_library(gufo_text_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gufo_text_objects>)
-set_target_properties(gufo_text_internal PROPERTIES LINKER_LANGUAGE C)
-foreach(form static shared internal)
-    target_link_libraries(gufo_text_${form} PRIVATE
-        ${text_needs} m Threads::Threads $<BUILD_INTERFACE:gufo_flags>)
-    target_link_libraries(gufo_text_${form} PUBLIC gufo_${form})
-endforeach()
-target_link_libraries(gufo_text_shared PRIVATE $<BUILD_INTERFACE:gufo_internal>)
-target_link_options(gufo_text_shared PRIVATE LINKER:--exclude-libs,libgufo_internal.a)
-add_library(gufo::gufo_text ALIAS gufo_text_shared)
-add_library(gufo::gufo_text_static ALIAS gufo_text_static)
+gufo_forms(gufo_text OBJECTS gufo_text_objects HEADER include/gufo/text.h NEEDS ${text_needs} PUBLIC gufo SHOWN)
 
 if(GUFO_FULL)
     set(text_libraries gufo_text_internal)
