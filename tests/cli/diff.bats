@@ -298,7 +298,7 @@ From 1 to 2: 32 bytes more, loss 0.25 less, 7.81e+03 per MB'
     has '         a  b  c  d  e  f  g  h  i'
     has 'layer  0 ·· ██ ██'
     has '  loss, from: '
-    has 'a attn_norm, b attn_q'
+    has 'a=attn_norm, b=attn_q, c=attn_k,'
     run on_terminal env COLUMNS=40 LC_ALL=C "$GUFO" --color=never diff --values --map a.gguf b.gguf
     has 'layer  0 .. @@ @@'
     run on_terminal env COLUMNS=40 "$GUFO" --color=always diff --values --map a.gguf b.gguf

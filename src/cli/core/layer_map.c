@@ -232,7 +232,7 @@ static void put_letters(const layer_map *m)
 
     line_begin(&l);
     for (size_t i = 0; i < m->role_count; i++) {
-        fprintf(l.out, "%s%c ", i > 0 ? ", " : "  ", letter_of(i));
+        fprintf(l.out, "%s%c=", i > 0 ? ", " : "  ", letter_of(i));
         text_put(l.out, m->roles[i], TEXT_PLAIN);
     }
     line_end(&l);
