@@ -3,6 +3,7 @@
  * The documented C API returns C strings and plain arrays, and lets a program change what it read.
  * So, other than in the rest of the library, everything is copied into memory here:
  *
+ *     context.c   made empty, and freed
  *     source.c    where the bytes come from: a path, a FILE, memory, a callback
  *     read.c      an open gufo_model to a context, by ggml's rules or the specification's
  *     load.c      its tensors for the caller, with their data
@@ -119,6 +120,8 @@ gufo_status compat_nested_read(const gufo_array *from, compat_extent extent, voi
 /* The bytes of such values, and a copy that refers to nothing in them. */
 size_t compat_nested_size(const void *values);
 void compat_nested_copy(void *to, const void *values);
+/* The entry's own arrays. */
+const struct gufo_gguf_array *compat_nested_arrays(const void *values);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 

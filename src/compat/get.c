@@ -1,6 +1,8 @@
 /* Looking into a context: facts and metadata. */
 #include "compat/context.h"
 
+#include "gufo-compat/gufo_gguf.h"
+
 static const char *const type_names[GGUF_TYPE_COUNT] = {
     [GGUF_TYPE_UINT8] = "u8",    [GGUF_TYPE_INT8] = "i8",    [GGUF_TYPE_UINT16] = "u16",
     [GGUF_TYPE_INT16] = "i16",   [GGUF_TYPE_UINT32] = "u32", [GGUF_TYPE_INT32] = "i32",
@@ -133,6 +135,16 @@ size_t gguf_get_arr_n(const struct gguf_context *ctx, int64_t key_id)
 const void *gguf_get_arr_data(const struct gguf_context *ctx, int64_t key_id)
 {
     return plain_values(compat_entry_at(ctx, key_id));
+}
+
+const struct gufo_gguf_array *gufo_gguf_get_arrays(const struct gguf_context *ctx, int64_t key_id)
+{
+    const entry *e = compat_entry_at(ctx, key_id);
+
+    if (e->type != GGUF_TYPE_ARRAY)
+        GGML_ABORT("key \"%s\" holds type %s, not arrays", e->named.name.data,
+                   gguf_type_name(e->type));
+    return compat_nested_arrays(e->values);
 }
 
 const char *gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i)

@@ -210,14 +210,7 @@ void compat_nested_copy(void *to, const void *values)
     }
 }
 
-/* ---- looking -------------------------------------------------------------------------------- */
-
-const struct gufo_gguf_array *gufo_gguf_get_arrays(const struct gguf_context *ctx, int64_t key_id)
+const struct gufo_gguf_array *compat_nested_arrays(const void *values)
 {
-    const entry *e = compat_entry_at(ctx, key_id);
-
-    if (e->type != GGUF_TYPE_ARRAY)
-        GGML_ABORT("key \"%s\" holds type %s, not arrays", e->named.name.data,
-                   gguf_type_name(e->type));
-    return arrays_of(e->values);
+    return (const inner_array *)(const void *)((const head *)values + 1);
 }

@@ -1,9 +1,8 @@
-/* Making a context: an empty one, and from whatever bytes can come from. */
+/* Making a context from whatever bytes can come from. */
 #include "compat/context.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -28,29 +27,6 @@ void compat_report(const char *path, const gufo_error *error)
     (void)snprintf(line, sizeof line, "gguf: %.256s%s%s%s\n", path != NULL ? path : "",
                    path != NULL ? ": " : "", where, error->message);
     compat_log(line);
-}
-
-struct gguf_context *gguf_init_empty(void)
-{
-    struct gguf_context *ctx = calloc(1, sizeof *ctx);
-
-    if (ctx == NULL)
-        return NULL;
-    ctx->version = GGUF_VERSION;
-    ctx->alignment = GGUF_DEFAULT_ALIGNMENT;
-    named_list_init(&ctx->entries, sizeof(entry), "key", &default_allocator);
-    named_list_init(&ctx->tensors, sizeof(tensor_info), "tensor", &default_allocator);
-    ctx->entries.drop = compat_entry_drop;
-    return ctx;
-}
-
-void gguf_free(struct gguf_context *ctx)
-{
-    if (ctx == NULL)
-        return;
-    named_list_free(&ctx->entries);
-    named_list_free(&ctx->tensors);
-    free(ctx);
 }
 
 /* Reads what was opened, and closes it. */

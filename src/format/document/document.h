@@ -4,7 +4,6 @@
  *     entries.c        the list of entries
  *     tensors.c        the list of tensors
  *     value.c          values: made, measured, encoded, compared
- *     content.c        what may be written
  *     shard.c          keys of shards, and fixes of findings
  *     changes.c        how it differs from the model that it was made from
  *     layout.c         where everything goes, and the header
@@ -14,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/document/content.h"
+#include "format/file/content.h"
 #include "format/document/named_list.h"
 #include "format/file/shapes.h"
 #include "format/model/model.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "format/document/content.h"
+#include "format/file/content.h"
 #include "format/model/made.h"
 #include "format/rules/names.h"
 #include "format/value/array.h"

@@ -1,5 +1,5 @@
 /* What may be written; content.h has the purpose. */
-#include "format/document/content.h"
+#include "format/file/content.h"
 
 #include <inttypes.h>
 
