@@ -240,7 +240,8 @@ static gufo_status prepare(verifier *v, gufo_error *error)
     gufo_status status;
 
     if (v->count > UINT32_MAX)
-        return refuse(error, GUFO_E_LIMIT, "a manifest of %s lines", GROUPED(v->count));
+        return refuse(error, GUFO_E_LIMIT, "the manifest has %s lines, more than %s",
+                      GROUPED(v->count), GROUPED(UINT32_MAX));
     v->order = mem_alloc(v->allocator, (size_t)v->count * sizeof *v->order);
     v->seen = mem_zero(v->allocator, (size_t)v->count * sizeof *v->seen);
     if (v->order == NULL || v->seen == NULL)

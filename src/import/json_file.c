@@ -202,8 +202,9 @@ gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset
 
     *json = NULL;
     if (text.len > TEXT_LIMIT)
-        status = fail_with(error, GUFO_E_LIMIT, base_offset, "a JSON text of %s bytes",
-                           GROUPED(text.len));
+        status =
+            fail_with(error, GUFO_E_LIMIT, base_offset, "the JSON text has %s bytes, more than %s",
+                      GROUPED(text.len), GROUPED(TEXT_LIMIT));
     if (status == GUFO_OK)
         status = take_tree(&l, bounds);
     if (status == GUFO_OK)

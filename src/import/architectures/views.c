@@ -184,7 +184,8 @@ gufo_status view_reshape(view *v, uint32_t n_dims, const uint64_t *shape, gufo_e
     uint64_t numbers = 1;
 
     if (n_dims > VIEW_DIMS)
-        return refuse(error, GUFO_E_ARGUMENT, "a shape of %" PRIu32 " axes", n_dims);
+        return refuse(error, GUFO_E_ARGUMENT, "the shape has %" PRIu32 " axes, more than %d",
+                      n_dims, VIEW_DIMS);
     for (uint32_t i = 0; i < n_dims; i++)
         if (!checked_mul(numbers, shape[i], &numbers))
             numbers = UINT64_MAX;

@@ -162,8 +162,8 @@ static gufo_status read_pickle(archive *a)
     if (status != GUFO_OK)
         return status;
     if (a->pickle->size > PICKLE_MAX_SIZE)
-        return fail_with(a->error, GUFO_E_LIMIT, offset, "the pickle has %s bytes, too many",
-                         GROUPED(a->pickle->size));
+        return fail_with(a->error, GUFO_E_LIMIT, offset, "the pickle has %s bytes, more than %s",
+                         GROUPED(a->pickle->size), GROUPED(PICKLE_MAX_SIZE));
     a->c->files[a->file].head = offset + a->pickle->size;
     text = checkpoint_memory(a->c, a->pickle->size);
     if (text == NULL)

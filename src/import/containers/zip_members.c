@@ -103,8 +103,8 @@ static gufo_status check_end(const zip_end *e, gufo_error *error)
                          " does not end before the end of the archive",
                          GROUPED(e->directory_size), e->directory_at);
     if (e->directory_size > MAX_DIRECTORY)
-        return fail_with(error, GUFO_E_LIMIT, e->at, "the directory has %s bytes, too many",
-                         GROUPED(e->directory_size));
+        return fail_with(error, GUFO_E_LIMIT, e->at, "the directory has %s bytes, more than %s",
+                         GROUPED(e->directory_size), GROUPED(MAX_DIRECTORY));
     if (e->entries > e->directory_size / ENTRY_SIZE)
         return fail_with(error, GUFO_E_MALFORMED, e->at,
                          "%s members do not fit into a directory of %s bytes", GROUPED(e->entries),

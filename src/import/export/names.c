@@ -250,7 +250,7 @@ static gufo_status add_tensor(naming *n, const char *name, made_shape *shape, gu
     t.offset = n->offset;
     status = tensor_shape(&t, shape->sizes, GUFO_NO_OFFSET, error);
     if (status == GUFO_OK && !checked_add(n->offset, checkpoint_tensor_size(&t), &n->offset))
-        status = refuse(error, GUFO_E_LIMIT, "more numbers than can be counted");
+        status = refuse(error, GUFO_E_LIMIT, "the tensors have more numbers than can be counted");
     return status == GUFO_OK ? checkpoint_add(c, &t, error) : status;
 }
 

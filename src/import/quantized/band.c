@@ -25,7 +25,8 @@ gufo_status integers_groups(const packed_weight *w, uint64_t *groups, gufo_error
                       GROUPED(group), GROUPED(w->columns));
     *groups = w->columns / group;
     if (*groups > MOST_GROUPS)
-        return refuse(error, GUFO_E_LIMIT, "rows of %s groups", GROUPED(*groups));
+        return refuse(error, GUFO_E_LIMIT, "its rows have %s groups, more than %s",
+                      GROUPED(*groups), GROUPED(MOST_GROUPS));
     return GUFO_OK;
 }
 
