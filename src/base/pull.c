@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 bool pull_fail(pull *p, gufo_status code, size_t at, const char *format, ...)
 {
@@ -204,34 +205,15 @@ bool pull_null(pull *p)
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-static unsigned digit_of(char c)
-{
-    return (unsigned)(is_digit(c) ? c - '0' : to_lower(c) - 'a' + 10);
-}
-
 /* The code unit of \uXXXX at `at`; false: something else is there. */
 static bool code_unit(const pull *p, size_t at, uint32_t *out)
 {
-    if (p->len - at < 6 || p->text[at] != '\\' || p->text[at + 1] != 'u')
-        return false;
-    *out = 0;
-    for (size_t i = at + 2; i < at + 6; i++) {
-        if (!is_hex(p->text[i]))
-            return false;
-        *out = *out << 4 | digit_of(p->text[i]);
-    }
-    return true;
-}
+    uint64_t value = 0;
+    bool is_one = p->len - at >= 6 && p->text[at] == '\\' && p->text[at + 1] == 'u' &&
+                  str_hex((gufo_str){p->text, p->len}, at + 2, 4, &value) == 4;
 
-static size_t put_utf8(char *to, uint32_t code)
-{
-    static const unsigned char starts[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-
-    for (size_t i = len; i-- > 1; code >>= 6)
-        to[i] = (char)(0x80 | (code & 0x3F));
-    to[0] = (char)(starts[len] | code);
-    return len;
+    *out = (uint32_t)value;
+    return is_one;
 }
 
 /* \uXXXX, or a pair of them, at p->at: never longer in UTF-8. */
@@ -248,7 +230,7 @@ static bool take_code(pull *p, char **to)
         p->at += 6;
     }
     p->at += 6;
-    *to += put_utf8(*to, high);
+    *to += utf8_encode(high, *to);
     return true;
 }
 

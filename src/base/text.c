@@ -71,6 +71,16 @@ size_t str_span(gufo_str text, size_t at, bool (*is_in_class)(char))
     return end - at;
 }
 
+size_t str_hex(gufo_str text, size_t at, size_t most, uint64_t *value)
+{
+    size_t count = 0;
+
+    *value = 0;
+    for (; count < most && at + count < text.len && is_hex(text.data[at + count]); count++)
+        *value = *value << 4 | (uint64_t)hex_digit(text.data[at + count]);
+    return count;
+}
+
 bool str_number(gufo_str text, uint64_t *out)
 {
     *out = 0;

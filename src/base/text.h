@@ -42,6 +42,12 @@ static inline char to_lower(char c)
     return is_upper(c) ? (char)(c - 'A' + 'a') : c;
 }
 
+/* The value of a hexadecimal digit; -1 for anything else. */
+static inline int hex_digit(char c)
+{
+    return is_digit(c) ? c - '0' : is_hex(c) ? to_lower(c) - 'a' + 10 : -1;
+}
+
 static inline gufo_str str_from(gufo_str text, size_t at)
 {
     return at == 0 ? text : (gufo_str){text.data + at, text.len - at};
@@ -83,6 +89,9 @@ static inline size_t str_digits(gufo_str text, size_t at)
 {
     return str_span(text, at, is_digit);
 }
+
+/* Reads up to `most` hexadecimal digits, of at most 16, from `at` on; returns how many there are. */
+size_t str_hex(gufo_str text, size_t at, size_t most, uint64_t *value);
 
 /* The number that a text is, in digits alone; false if 64 bits do not hold it. */
 bool str_number(gufo_str text, uint64_t *out);

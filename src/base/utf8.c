@@ -42,6 +42,18 @@ size_t utf8_decode(gufo_str text, uint32_t *code_point)
     return 0;
 }
 
+size_t utf8_encode(uint32_t code_point, char out[4])
+{
+    size_t form = 0;
+
+    while (form < 3 && code_point >= utf8_forms[form + 1].smallest)
+        form++;
+    for (size_t i = form; i > 0; i--, code_point >>= 6)
+        out[i] = (char)(0x80 | (code_point & 0x3f));
+    out[0] = (char)(utf8_forms[form].lead_bits | code_point);
+    return form + 1;
+}
+
 /* Length of the run of ASCII at the beginning: most of what is checked is ASCII. */
 static size_t ascii_run(gufo_str text)
 {

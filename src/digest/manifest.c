@@ -19,6 +19,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "digest/signature.h"
 
 /* Where reading is. */
@@ -58,17 +60,6 @@ static gufo_str take_word(reader *r)
     return (gufo_str){begin, (size_t)(r->at - begin)};
 }
 
-/* The value of a hex digit of either case, or -1. */
-static int hex_value(char c)
-{
-    static const char digits[] = "0123456789abcdefABCDEF";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-
-    if (found == NULL)
-        return -1;
-    return (int)(found - digits) - (found - digits < 16 ? 0 : 6);
-}
-
 /* The hash in the form that gufo_digest_text gives it, or with upper-case digits. */
 static bool parse_digest(gufo_str word, gufo_digest_algorithm algorithm, uint8_t *digest)
 {
@@ -81,7 +72,7 @@ static bool parse_digest(gufo_str word, gufo_digest_algorithm algorithm, uint8_t
     if (word.len != gufo_digest_text(algorithm, digest, text))
         return false;
     for (size_t i = 0; i < word.len; i++) {
-        int value = hex_value(word.data[i]);
+        int value = hex_digit(word.data[i]);
 
         if (text[i] == '-' && word.data[i] == '-')
             continue;
@@ -95,37 +86,20 @@ static bool parse_digest(gufo_str word, gufo_digest_algorithm algorithm, uint8_t
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static size_t put_utf8(char *out, uint32_t code_point)
-{
-    static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t length = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
-
-    for (size_t i = length; i-- > 1; code_point >>= 6)
-        out[i] = (char)(0x80 | (code_point & 0x3f));
-    out[0] = length == 1 ? (char)code_point : (char)(leads[length] | code_point);
-    return length;
-}
-
-/* Reads up to `most` hex digits; returns how many there were. */
-static size_t take_hex(reader *r, size_t most, uint32_t *value)
-{
-    size_t count = 0;
-
-    *value = 0;
-    for (; count < most && r->at < r->end && hex_value(*r->at) >= 0; count++)
-        *value = *value << 4 | (uint32_t)hex_value(*r->at++);
-    return count;
-}
-
 /* What follows `\u`: "{1b}". */
 static bool unescape_character(reader *r, char **out)
 {
-    uint32_t value;
+    const gufo_str rest = {r->at, (size_t)(r->end - r->at)};
+    uint64_t value;
+    size_t digits;
 
-    if (r->at == r->end || *r->at++ != '{' || take_hex(r, 6, &value) == 0 || r->at == r->end ||
-        *r->at++ != '}' || value > 0x10ffff)
+    if (rest.len == 0 || *rest.data != '{')
         return false;
-    *out += put_utf8(*out, value);
+    digits = str_hex(rest, 1, 6, &value);
+    if (digits == 0 || digits + 1 == rest.len || rest.data[digits + 1] != '}' || value > 0x10ffff)
+        return false;
+    r->at += digits + 2;
+    *out += utf8_encode((uint32_t)value, *out);
     return true;
 }
 
@@ -134,7 +108,7 @@ static bool unescape(reader *r, char **out)
 {
     static const char names[] = "nrt\\\"", values[] = "\n\r\t\\\"";
     const char *found;
-    uint32_t value;
+    uint64_t value;
     char kind;
 
     if (r->at == r->end)
@@ -143,8 +117,9 @@ static bool unescape(reader *r, char **out)
     if (kind == 'u')
         return unescape_character(r, out);
     if (kind == 'x') {
-        if (take_hex(r, 2, &value) != 2)
+        if (str_hex((gufo_str){r->at, (size_t)(r->end - r->at)}, 0, 2, &value) < 2)
             return false;
+        r->at += 2;
         *(*out)++ = (char)value;
         return true;
     }

@@ -2,6 +2,7 @@
 #include "../support/check.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 #define VIEW(literal)                \
     {                                \
@@ -137,6 +138,57 @@ static void test_utf8_all(void **state)
     }
 }
 
+static void test_utf8_encode(void **state)
+{
+    static const struct {
+        uint32_t code_point;
+        gufo_str text;
+    } rows[] = {
+        {0, VIEW("\0")},
+        {0x7f, VIEW("\x7f")},
+        {0x80, VIEW("\xc2\x80")},
+        {0x7ff, VIEW("\xdf\xbf")},
+        {0x800, VIEW("\xe0\xa0\x80")},
+        {0xffff, VIEW("\xef\xbf\xbf")},
+        {0x10000, VIEW("\xf0\x90\x80\x80")},
+        {0x10ffff, VIEW("\xf4\x8f\xbf\xbf")},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char out[4];
+        gufo_str text = {out, utf8_encode(rows[i].code_point, out)};
+        uint32_t back;
+
+        check(gufo_str_equal(text, rows[i].text), "row %zu", i);
+        check_u64(utf8_decode(text, &back), text.len, "row %zu", i);
+        check_u64(back, rows[i].code_point, "row %zu", i);
+    }
+}
+
+static void test_hex(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t at, most, digits;
+        uint64_t value;
+    } rows[] = {
+        {"", 0, 4, 0, 0},        {"1aFg", 0, 4, 3, 0x1af},
+        {"1aF9", 1, 2, 2, 0xaf}, {"ffff", 3, 4, 1, 0xf},
+        {"ffff", 4, 4, 0, 0},    {"FEDCBA98765432101", 0, 16, 16, 0xfedcba9876543210},
+        {"x1", 0, 2, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t value = 1;
+
+        check_u64(str_hex(gufo_str_of(rows[i].text), rows[i].at, rows[i].most, &value),
+                  rows[i].digits, "row %zu", i);
+        check_u64(value, rows[i].value, "row %zu", i);
+    }
+}
+
 /* Long runs, with the fault at every place, for implementations that take several bytes at once. */
 static void test_utf8_places(void **state)
 {
@@ -184,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal),       cmocka_unit_test(test_search),
         cmocka_unit_test(test_utf8),        cmocka_unit_test(test_utf8_all),
+        cmocka_unit_test(test_utf8_encode), cmocka_unit_test(test_hex),
         cmocka_unit_test(test_utf8_places), cmocka_unit_test(test_status_names),
         cmocka_unit_test(test_version),     cmocka_unit_test(test_group),
     };

@@ -11,6 +11,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "cli/core/array.h"
 #include "cli/core/value_read.h"
 
@@ -67,13 +69,12 @@ static bool take(reader *r, char wanted)
 /* Four hex digits after "\u". */
 static bool read_unit(reader *r, uint32_t *unit)
 {
-    char digits[5];
+    uint64_t value;
+    size_t digits = str_hex(gufo_str_of(r->at), 0, 4, &value);
 
-    snprintf(digits, sizeof digits, "%.4s", r->at);
-    digits[strspn(digits, "0123456789abcdefABCDEF")] = '\0';
-    r->at += strlen(digits);
-    *unit = (uint32_t)strtoul(digits, NULL, 16);
-    return strlen(digits) == 4 || fail(r, "\\u needs four hex digits");
+    r->at += digits;
+    *unit = (uint32_t)value;
+    return digits == 4 || fail(r, "\\u needs four hex digits");
 }
 
 /* A code point, from one unit or a pair of surrogates. */
@@ -98,14 +99,9 @@ static bool read_code_point(reader *r, uint32_t *code_point)
 
 static bool put_code_point(reader *r, uint32_t c)
 {
-    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t count = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     char bytes[4];
 
-    for (size_t i = count - 1; i > 0; i--, c >>= 6)
-        bytes[i] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(leads[count] | c);
-    return put(r, bytes, count);
+    return put(r, bytes, utf8_encode(c, bytes));
 }
 
 static bool read_escape(reader *r)

@@ -10,6 +10,10 @@
  * A blank is U+0120, a line feed U+010A.  All are below U+0800: one or two bytes of UTF-8. */
 #include "import/legacy/alphabet.h"
 
+#include <string.h>
+
+#include "base/utf8.h"
+
 static uint32_t character_of(uint8_t byte)
 {
     if ((byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte != 0xad))
@@ -40,11 +44,11 @@ bool alphabet_text(word_list *list, gufo_str bytes, gufo_str *text)
     if (room == NULL)
         return false;
     for (size_t i = 0; i < bytes.len; i++) {
-        uint32_t character = character_of((uint8_t)bytes.data[i]);
+        char character[4];
+        size_t size = utf8_encode(character_of((uint8_t)bytes.data[i]), character);
 
-        if (character > 0x7f)
-            room[len++] = (char)(0xc0 | character >> 6);
-        room[len++] = (char)(character > 0x7f ? 0x80 | (character & 0x3f) : character);
+        memcpy(room + len, character, size);
+        len += size;
     }
     *text = (gufo_str){room, len};
     return true;

@@ -101,11 +101,7 @@ static bool read_word(reader *r, const char *word, gufo_str *text)
 
 static bool read_hex(gufo_str text, uint64_t *out)
 {
-    *out = 0;
-    for (size_t i = 0; i < text.len; i++)
-        *out = *out << 4 | (unsigned)(is_digit(text.data[i]) ? text.data[i] - '0'
-                                                             : to_lower(text.data[i]) - 'a' + 10);
-    return text.len == 16 && str_span(text, 0, is_hex) == 16;
+    return text.len == 16 && str_hex(text, 0, 16, out) == 16;
 }
 
 static gufo_status check_hash(reader *r, const char *word, uint64_t expected, const char *other)

@@ -48,24 +48,18 @@ static bool read_exponent(gufo_str text, int *out)
     return true;
 }
 
-static unsigned digit_of(char c)
-{
-    return (unsigned)(is_digit(c) ? c - '0' : to_lower(c) - 'a' + 10);
-}
-
 bool cache_read_number(gufo_str text, double *out)
 {
     static const char start[] = "0x1.";
-    uint64_t bits = 1;
+    uint64_t bits;
     int exponent;
 
     *out = 0;
     if (gufo_str_equal(text, gufo_str_of("0")))
         return true;
-    if (!str_begins(text, start) || str_span(text, sizeof start - 1, is_hex) != DIGITS)
+    if (!str_begins(text, start) || str_hex(text, sizeof start - 1, DIGITS, &bits) < DIGITS)
         return false;
-    for (size_t i = 0; i < DIGITS; i++)
-        bits = bits << 4 | digit_of(text.data[sizeof start - 1 + i]);
+    bits |= UINT64_C(1) << 4 * DIGITS;
     text = str_from(text, sizeof start - 1 + DIGITS);
     if (text.len == 0 || text.data[0] != 'p' || !read_exponent(str_from(text, 1), &exponent))
         return false;
@@ -97,6 +91,7 @@ bool cache_name(buffer *out, gufo_str name)
 bool cache_read_name(char *text, gufo_str *name, size_t len)
 {
     size_t used = 0;
+    uint64_t byte;
 
     for (size_t i = 0; i < len; i++) {
         if (!is_plain(text[i]) && text[i] != '\\')
@@ -105,9 +100,10 @@ bool cache_read_name(char *text, gufo_str *name, size_t len)
             text[used++] = text[i];
             continue;
         }
-        if (len - i < 4 || text[i + 1] != 'x' || !is_hex(text[i + 2]) || !is_hex(text[i + 3]))
+        if (len - i < 4 || text[i + 1] != 'x' ||
+            str_hex((gufo_str){text, len}, i + 2, 2, &byte) < 2)
             return false;
-        text[used++] = (char)(digit_of(text[i + 2]) << 4 | digit_of(text[i + 3]));
+        text[used++] = (char)byte;
         i += 3;
     }
     *name = (gufo_str){text, used};

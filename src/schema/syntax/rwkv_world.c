@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 /* ---- the token ------------------------------------------------------------------------------ */
 
@@ -31,29 +32,14 @@ static void add_byte(world_bytes *bytes, uint64_t byte)
 /* Adds a character in UTF-8; false for what is not a character. */
 static bool add_character(uint64_t code, world_bytes *bytes)
 {
-    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    char text[4];
+    size_t size;
 
     if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff)
         return false;
-    add_byte(bytes, lead[more] | code >> 6 * more);
-    while (more-- > 0)
-        add_byte(bytes, 0x80 | (code >> 6 * more & 0x3f));
-    return true;
-}
-
-/* The value of `digits` hexadecimal digits at *at, which moves past them; false if they are
- * missing. */
-static bool read_hex(gufo_str text, size_t *at, size_t digits, uint64_t *code)
-{
-    *code = 0;
-    if (str_span(text, *at, is_hex) < digits)
-        return false;
-    for (size_t i = 0; i < digits; i++) {
-        char c = to_lower(text.data[(*at)++]);
-
-        *code = *code * 16 + (uint64_t)(is_digit(c) ? c - '0' : c - 'a' + 10);
-    }
+    size = utf8_encode((uint32_t)code, text);
+    for (size_t i = 0; i < size; i++)
+        add_byte(bytes, (uint8_t)text[i]);
     return true;
 }
 
@@ -101,8 +87,9 @@ static bool read_escape(gufo_str text, size_t *at, bool raw, world_bytes *bytes)
         return !raw || is_ascii(c);
     } else {
         ++*at;
-        if (!read_hex(text, at, digits, &code))
+        if (str_hex(text, *at, digits, &code) < digits)
             return false;
+        *at += digits;
     }
     if (!raw)
         return add_character(code, bytes);

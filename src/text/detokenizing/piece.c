@@ -70,10 +70,9 @@ static bool add_alphabet(gufo_str text, gufo_text *out)
 /* Up to two digits behind "<0x". */
 static bool add_byte(gufo_str text, gufo_text *out)
 {
-    int value = 0;
+    uint64_t value;
 
-    for (size_t at = 3; at < 5 && at < text.len && hex_digit(text.data[at]) >= 0; at++)
-        value = 16 * value + hex_digit(text.data[at]);
+    (void)str_hex(text, 3, 2, &value);
     return text_add(out, &(char){(char)value}, 1);
 }
 

@@ -76,13 +76,10 @@ static bool read_class(gufo_str *text, set_item *out)
 /* The digits of "\x{2028}". */
 static bool read_hex(gufo_str *text, uint32_t *out)
 {
-    size_t at = 3;
+    uint64_t value;
+    size_t at = 3 + str_hex(*text, 3, 8, &value);
 
-    for (*out = 0; at < text->len && is_hex(text->data[at]); at++) {
-        char digit = to_lower(text->data[at]);
-
-        *out = *out << 4 | (uint32_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-    }
+    *out = (uint32_t)value;
     if (at >= text->len || text->data[at] != '}')
         return false;
     *text = str_from(*text, at + 1);

@@ -1,5 +1,6 @@
 /* Characters: UTF-8 as tokenizers read it, and the classes of Unicode 15.1. */
 #include "text/vocabulary/characters.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -84,16 +85,7 @@ uint32_t lenient_decode(const char *text, size_t len, size_t *size)
 
 size_t lenient_encode(uint32_t code_point, char out[4])
 {
-    static const uint8_t firsts[] = {0x00, 0xC0, 0xE0, 0xF0};
-    size_t rest;
-
-    if (code_point > LAST_CODE_POINT)
-        code_point = REPLACEMENT;
-    rest = code_point < 0x80 ? 0 : code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
-    for (size_t i = rest; i > 0; i--, code_point >>= 6)
-        out[i] = (char)(0x80 | (code_point & 0x3F));
-    out[0] = (char)(firsts[rest] | code_point);
-    return rest + 1;
+    return utf8_encode(code_point <= LAST_CODE_POINT ? code_point : REPLACEMENT, out);
 }
 
 bool is_plain_character(gufo_str text, size_t at)

@@ -3,20 +3,15 @@
 
 #include "base/text.h"
 
-int hex_digit(char c)
-{
-    return is_digit(c) ? c - '0' : is_hex(c) ? to_lower(c) - 'a' + 10 : -1;
-}
-
 /* The byte that an escape "\t", "\x1f", "\'" is; *at moves from behind the backslash to its end. */
 static char escaped_byte(gufo_str text, size_t *at)
 {
     char c = text.data[(*at)++];
+    uint64_t value;
 
-    if (c == 'x' && *at + 2 <= text.len && hex_digit(text.data[*at]) >= 0 &&
-        hex_digit(text.data[*at + 1]) >= 0) {
+    if (c == 'x' && str_hex(text, *at, 2, &value) == 2) {
         *at += 2;
-        return (char)(16 * hex_digit(text.data[*at - 2]) + hex_digit(text.data[*at - 1]));
+        return (char)value;
     }
     return (char)(c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c);
 }

@@ -4,9 +4,6 @@
 
 #include "text/vocabulary/grown_text.h"
 
-/* The value of a hexadecimal digit; -1 for another character. */
-int hex_digit(char c);
-
 /* Appends a token text of RWKV with its escapes resolved: \t \n \r \xHH; another character behind a
  * backslash is itself.  False without memory. */
 bool add_unescaped(gufo_str text, gufo_text *out);

@@ -113,13 +113,13 @@ static int byte_of(gufo_str token)
     if (token.len != 6 || !str_begins(token, "<0x") || token.data[5] != '>')
         return -1;
     for (size_t i = 3; i < 5; i++) {
-        char c = to_lower(token.data[i]);
+        int digit = hex_digit(token.data[i]);
 
-        if (c == '+' && i == 3)
+        if (token.data[i] == '+' && i == 3)
             continue;
-        if (!is_hex(c))
+        if (digit < 0)
             return -1;
-        value = 16 * value + (is_digit(c) ? c - '0' : c - 'a' + 10);
+        value = 16 * value + digit;
     }
     return value;
 }

@@ -24,19 +24,13 @@ static const char control_letters[] = "tnrfvae", controls[] = "\t\n\r\f\v\a\x1b"
 /* Letters that mean what is no set. */
 static const char others[] = "bBAzZGKRXkgyY", refused[] = "cCM";
 
-static uint32_t hex_value(char c)
-{
-    return (uint32_t)(is_digit(c) ? c - '0' : to_lower(c) - 'a' + 10);
-}
-
 /* Up to `most` digits from `at` on. */
 static uint32_t read_hex(const parser *p, size_t *at, size_t most)
 {
-    uint32_t value = 0;
+    uint64_t value;
 
-    for (; most > 0 && *at < p->text.len && is_hex(p->text.data[*at]); most--, ++*at)
-        value = value << 4 | hex_value(p->text.data[*at]);
-    return value;
+    *at += str_hex(p->text, *at, most, &value);
+    return (uint32_t)value;
 }
 
 static gufo_status take_character(parser *p, uint32_t value, size_t end, uint32_t *character)

@@ -35,15 +35,12 @@ static bool is_at(const reader *r, char c)
 /* \xHH */
 static bool take_byte(reader *r, unsigned *byte)
 {
-    *byte = 0;
-    if (!takes(r, "\\x") || r->text.len - r->at < 2)
-        return false;
-    for (unsigned i = 0; i < 2; i++) {
-        char digit = r->text.data[r->at++];
+    uint64_t value = 0;
+    bool is_byte = takes(r, "\\x") && str_hex(r->text, r->at, 2, &value) == 2;
 
-        *byte = 16 * *byte + (unsigned)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-    }
-    return *byte < 256;
+    r->at += is_byte ? 2 : 0;
+    *byte = (unsigned)value;
+    return is_byte;
 }
 
 /* \xHH or [\xHH-\xHH...] */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "text/template/values/characters.h"
 #include "text/template/values/integer.h"
 #include "text/template/values/number.h"
@@ -28,22 +29,6 @@ value literal_number(parser *p, const token *literal)
     return is_given(whole) ? whole : fail_literal(p, literal, "a number with too many digits");
 }
 
-/* Reads `count` hexadecimal digits. */
-static bool read_hex(gufo_str text, size_t at, size_t count, uint32_t *out)
-{
-    *out = 0;
-    if (count > text.len - at)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        char c = to_lower(text.data[at + i]);
-
-        if (!is_hex(c))
-            return false;
-        *out = *out * 16 + (uint32_t)(is_digit(c) ? c - '0' : c - 'a' + 10);
-    }
-    return true;
-}
-
 /* The escape whose letter is at `at`: what it gives, and how many bytes it is long; 0 if it is
  * wrong. */
 static size_t read_escape(gufo_str text, size_t at, char out[4], size_t *written)
@@ -51,7 +36,7 @@ static size_t read_escape(gufo_str text, size_t at, char out[4], size_t *written
     static const char letters[] = "\\'\"abfnrtv", bytes[] = "\\'\"\a\b\f\n\r\t\v";
     const char *letter = memchr(letters, text.data[at], sizeof(letters) - 1);
     size_t digits = text.data[at] == 'x' ? 2 : text.data[at] == 'u' ? 4 : 8, len = 0;
-    uint32_t point = 0;
+    uint64_t point = 0;
 
     *written = 0;
     if (text.data[at] == '\n') /* the line goes on */
@@ -66,14 +51,14 @@ static size_t read_escape(gufo_str text, size_t at, char out[4], size_t *written
                text.data[at + len] <= '7';
              len++)
             point = point * 8 + (uint32_t)(text.data[at + len] - '0');
-        *written = point_write(point, out);
+        *written = utf8_encode((uint32_t)point, out);
         return len;
     }
     if (memchr("xuU", text.data[at], 3) != NULL) {
-        if (!read_hex(text, at + 1, digits, &point) || point > 0x10FFFF ||
+        if (str_hex(text, at + 1, digits, &point) < digits || point > 0x10FFFF ||
             (point >= 0xD800 && point < 0xE000))
             return 0;
-        *written = point_write(point, out);
+        *written = utf8_encode((uint32_t)point, out);
         return 1 + digits;
     }
     if (text.data[at] == 'N')

@@ -55,11 +55,6 @@ size_t last_point(gufo_str text)
     return len;
 }
 
-size_t point_write(uint32_t point, char out[4])
-{
-    return (size_t)utf8proc_encode_char((utf8proc_int32_t)point, (utf8proc_uint8_t *)out);
-}
-
 size_t space_before(gufo_str text)
 {
     size_t at = 0, len;

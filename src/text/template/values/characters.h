@@ -22,8 +22,6 @@ bool is_printable(uint32_t point);
 uint32_t point_at(gufo_str text, size_t *len);
 /* The length of the last code point of a text (not empty). */
 size_t last_point(gufo_str text);
-/* Writes a code point; returns the bytes written, at most 4. */
-size_t point_write(uint32_t point, char out[4]);
 
 typedef enum letter_case { CASE_LOWER, CASE_UPPER, CASE_TITLE, CASE_FOLD } letter_case;
 
