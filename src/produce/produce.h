@@ -11,17 +11,17 @@
  *     piece     | unit 0 | unit 1 | unit 2 |   the work of one thread at a time
  *     target    | header | piece | piece | ...
  *
- *     plan/    tensor.c     tensors of models as pieces
- *              job.c        making, filling and freeing; ask.c: queries; kept.c: pieces in little memory
- *              inputs.c     the files that are read; planned.c: the end of a plan
- *              document.c   the planner for documents whose tensors were copied
- *     units/   rows.c       from a row of a piece to bytes of a file
- *              side.c       small tables that are kept in memory: scales, factors, orders
+ *     piece/   rows.c       from a row of a piece to bytes of a file
  *              row_op.c     operations on the numbers of a row; row_op_undo.c: the way back
- *              cut.c        units: their size; find.c: their numbers
+ *              cells.c      the shape of a transposed piece
+ *              cut.c        units: their size
+ *     plan/    tensor.c     tensors of models as pieces
+ *              job.c        making and filling; ask.c: queries; kept.c: pieces in little memory
+ *              inputs.c     the files that are read
+ *     units/   find.c       numbers of units
+ *              side.c       small tables that are kept in memory: scales, factors, orders
  *              make.c       a unit that is made: read, decoded, changed, encoded, measured
  *              move.c       a unit whose bytes do not change
- *              cells.c      the shape of a transposed piece
  *              transpose.c  columns that become rows, a band at a time
  *              peek.c       rows of a piece, without a run
  *              sample.c     chosen rows of pieces, made and measured without a run
@@ -33,6 +33,8 @@
  *              release.c    inputs that are removed when their bytes are safe
  *              spans.c      targets are opened and closed while units are made
  *              run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
+ *              life.c       the end of a plan, and of a job
+ *     document.c   the planner for documents whose tensors were copied
  *
  * Units are numbered through the whole job and depend on shapes alone.  So the progress is one
  * number, and the result does not depend on threads, memory or interruptions. */

@@ -121,20 +121,6 @@ gufo_status job_check_run(const gufo_run *run, gufo_error *error)
     return run_check(run, error);
 }
 
-static gufo_status check_nothing_given(const gufo_job *job, gufo_error *error)
-{
-    for (uint64_t i = 0; i < job->piece_count; i++) {
-        plain_piece room;
-        const piece *p = job_piece_at(job, i, &room);
-
-        if (p->how == PIECE_GIVEN && p->slice_rows > 0)
-            return refuse(error, GUFO_E_ARGUMENT,
-                          "the caller must give the data of tensor %s (gufo_job_open)",
-                          QUOTED(p->name));
-    }
-    return GUFO_OK;
-}
-
 /* An input that changed meanwhile may have been read half old and half new. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
 {
@@ -162,16 +148,4 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
         return refuse(error, GUFO_E_ARGUMENT, "the job was already written");
     job->used = true;
     return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, run, error) : GUFO_OK;
-}
-
-gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
-                      gufo_error *error)
-{
-    gufo_status status = job_add_counted(job, error);
-
-    if (status == GUFO_OK)
-        status = check_nothing_given(job, error);
-    if (status == GUFO_OK)
-        status = job_begin(job, run_of(run), error);
-    return status == GUFO_OK ? work_begin(w, job, run_of(run), to_stream, error) : status;
 }

@@ -1,4 +1,4 @@
-/* Jobs: making and freeing them, and the files that planners give them; pieces.c has the rest. */
+/* Jobs: making them, and the files that planners give them; pieces.c has the rest. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -9,8 +9,6 @@
 
 #define JOB_MEMORY (UINT64_C(24) << 20) /* for buffers, by default */
 
-/* ---- life ----------------------------------------------------------------------------------- */
-
 gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_job *job = mem_object(allocator, sizeof *job, error);
@@ -18,27 +16,6 @@ gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error)
     if (job != NULL)
         job->memory = JOB_MEMORY;
     return job;
-}
-
-void gufo_job_free(gufo_job *job)
-{
-    gufo_allocator a;
-
-    if (job == NULL)
-        return;
-    a = job->allocator;
-    for (uint64_t i = 0; i < job->piece_count; i++)
-        if (job->pieces[i].whole != NULL)
-            piece_free(&a, job->pieces[i].whole);
-    given_free(job->given);
-    if (job->planner_free != NULL)
-        job->planner_free(job->planner);
-    mem_free(&a, (void *)job->temporaries);
-    mem_free(&a, job->results);
-    mem_free(&a, job->pieces);
-    mem_free(&a, job->targets);
-    mem_free(&a, job->inputs);
-    mem_free(&a, job);
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */

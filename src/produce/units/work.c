@@ -283,3 +283,31 @@ gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error)
     w->done += bytes;
     return run_progress(w->run, w->done, w->total, error);
 }
+
+/* ---- the beginning of a run ------------------------------------------------------------------ */
+
+static gufo_status check_nothing_given(const gufo_job *job, gufo_error *error)
+{
+    for (uint64_t i = 0; i < job->piece_count; i++) {
+        plain_piece room;
+        const piece *p = job_piece_at(job, i, &room);
+
+        if (p->how == PIECE_GIVEN && p->slice_rows > 0)
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "the caller must give the data of tensor %s (gufo_job_open)",
+                          QUOTED(p->name));
+    }
+    return GUFO_OK;
+}
+
+gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
+                      gufo_error *error)
+{
+    gufo_status status = job_add_counted(job, error);
+
+    if (status == GUFO_OK)
+        status = check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, run_of(run), error);
+    return status == GUFO_OK ? work_begin(w, job, run_of(run), to_stream, error) : status;
+}

@@ -5,8 +5,8 @@
 
 #include "base/checked.h"
 #include "codec/doubles.h"
-#include "produce/units/nearest_half.h"
-#include "produce/units/row_op_fits.h"
+#include "produce/piece/nearest_half.h"
+#include "produce/piece/row_op_fits.h"
 #include "produce/units/work.h"
 
 /* A table of one row applies to every row, any other has one row for each. */

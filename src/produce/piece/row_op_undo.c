@@ -3,8 +3,8 @@
  * a neighbour of that. */
 #include <math.h>
 
-#include "produce/units/nearest_half.h"
-#include "produce/units/row_op_fits.h"
+#include "produce/piece/nearest_half.h"
+#include "produce/piece/row_op_fits.h"
 
 /* An operation that is undone: in F32, or in F16. */
 typedef struct undone {
