@@ -275,7 +275,8 @@ static bool is_turned(const pairing *p, gufo_str name)
         const tensor_rule *rule = &p->rules.list[i];
 
         if (rule->phase == RULE_SOURCE && rules_match(rule, name, &ignored))
-            return rule->n_steps > 0 && strcmp(rule->steps[0].operation->name, "transpose") == 0;
+            return rule->n_steps > 0 &&
+                   (rule->steps[0].operation->flags & OPERATION_TRANSPOSES) != 0;
     }
     return false;
 }

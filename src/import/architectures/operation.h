@@ -70,6 +70,14 @@ typedef enum operation_scope {
     OPERATION_STACKS,   /* the planner does it: stacks.c */
 } operation_scope;
 
+/* What others ask about an operation. */
+enum operation_flags {
+    OPERATION_DROPS = 1,      /* nothing is left of the tensor */
+    OPERATION_TRANSPOSES = 2, /* rows become columns */
+    OPERATION_NEW_AXIS = 4,   /* of a stack: tensors lie side by side in an axis of their own */
+    OPERATION_TO_F32 = 8,     /* of a rule about types: the tensor is F32 */
+};
+
 typedef struct operation {
     const char *name;
     /* A letter for each argument: n is a number, r a real one, t is text; those behind | may be missing, and
@@ -77,6 +85,7 @@ typedef struct operation {
     const char *arguments;
     operation_scope scope;
     gufo_status (*apply)(const operation_call *call, gufo_error *error);
+    unsigned flags; /* of operation_flags */
 } operation;
 
 /* NULL: no operation has this name. */

@@ -58,8 +58,8 @@ static plan_type type_of(const planning *pl, const char *name)
         const tensor_rule *rule = &pl->rules.list[i];
 
         if (rule->phase == RULE_TYPE && rules_match(rule, gufo_str_of(name), &ignored))
-            return strcmp(rule->steps[0].operation->name, "F32") == 0 ? PLAN_TYPE_F32
-                                                                      : PLAN_TYPE_ANY;
+            return (rule->steps[0].operation->flags & OPERATION_TO_F32) != 0 ? PLAN_TYPE_F32
+                                                                             : PLAN_TYPE_ANY;
     }
     return PLAN_TYPE_BY_NAME;
 }
@@ -151,7 +151,7 @@ static gufo_status add_stacked(planning *pl, const item *last, const tensor_rule
                                uint64_t number, uint32_t rank, gufo_error *error)
 {
     uint32_t step = stacking_step(rule), next;
-    bool new_axis = strcmp(rule->steps[step].operation->name, "stack") == 0;
+    bool new_axis = (rule->steps[step].operation->flags & OPERATION_NEW_AXIS) != 0;
     item it = *last;
     gufo_status status;
 
@@ -505,8 +505,7 @@ static gufo_status trace_steps(planning *pl, item *it, tensor_rule *rule, uint64
             *entries = place.entries;
             return status == GUFO_E_MALFORMED ? GUFO_OK : status;
         }
-        if (strcmp(o->name, "drop") == 0 || strcmp(o->name, "skip") == 0 ||
-            strcmp(o->name, "zero") == 0 || strcmp(o->name, "refuse") == 0)
+        if ((o->flags & OPERATION_DROPS) != 0)
             it->fate = ITEM_DROPPED;
         if (o->scope != OPERATION_ON_NAMES)
             continue;

@@ -2,17 +2,38 @@
  * others are U+0100, U+0101 ... in order. */
 #include "text/vocabulary/byte_alphabet.h"
 
-#include "text/vocabulary/characters.h"
+#include "base/utf8.h"
+
+static const struct {
+    uint32_t first, last, byte;
+} ranges[] = {{0x21, 0x7e, 0x21},   {0xa1, 0xac, 0xa1},   {0xae, 0xff, 0xae},
+              {0x100, 0x120, 0x00}, {0x121, 0x142, 0x7f}, {0x143, 0x143, 0xad}};
+
+enum { RANGES = sizeof ranges / sizeof *ranges };
+
+uint32_t byte_alphabet_character(uint8_t byte)
+{
+    size_t i = 0;
+
+    while (byte < ranges[i].byte || byte - ranges[i].byte > ranges[i].last - ranges[i].first)
+        i++;
+    return byte - ranges[i].byte + ranges[i].first;
+}
+
+int byte_alphabet_byte(uint32_t code_point)
+{
+    for (size_t i = 0; i < RANGES; i++)
+        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
+            return (int)(code_point - ranges[i].first + ranges[i].byte);
+    return -1;
+}
 
 void byte_alphabet_fill(byte_texts *out)
 {
-    uint32_t next = 0x100;
-
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        bool shows = (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
+    for (unsigned byte = 0; byte < 256; byte++) {
         char text[4];
 
-        out->len[byte] = (uint8_t)lenient_encode(shows ? byte : next++, text);
+        out->len[byte] = (uint8_t)utf8_encode(byte_alphabet_character((uint8_t)byte), text);
         out->text[byte][0] = text[0];
         out->text[byte][1] = text[1];
     }
@@ -25,17 +46,4 @@ void byte_alphabet_none(byte_texts *out)
         out->text[byte][0] = (char)byte;
         out->text[byte][1] = 0;
     }
-}
-
-int byte_alphabet_byte(uint32_t code_point)
-{
-    static const struct {
-        uint32_t first, last, byte;
-    } ranges[] = {{0x21, 0x7e, 0x21},   {0xa1, 0xac, 0xa1},   {0xae, 0xff, 0xae},
-                  {0x100, 0x120, 0x00}, {0x121, 0x142, 0x7f}, {0x143, 0x143, 0xad}};
-
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
-            return (int)(code_point - ranges[i].first + ranges[i].byte);
-    return -1;
 }

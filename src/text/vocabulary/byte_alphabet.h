@@ -10,6 +10,8 @@ typedef struct byte_texts {
     uint8_t len[256]; /* 1 or 2 */
 } byte_texts;
 
+/* The character of a byte. */
+uint32_t byte_alphabet_character(uint8_t byte);
 void byte_alphabet_fill(byte_texts *out);
 /* The byte that a character is; -1 for one that is not of the alphabet. */
 int byte_alphabet_byte(uint32_t code_point);
