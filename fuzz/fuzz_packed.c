@@ -11,8 +11,8 @@
 #include "base/bytes.h"
 #include "codec/half.h"
 #include "import/json_file.h"
-#include "import/quantized/find.h"
-#include "import/quantized/unpacked.h"
+#include "import/packed/find.h"
+#include "import/packed/unpacked.h"
 #include "walk.h"
 
 enum { MOST_NUMBERS = 1 << 16 };

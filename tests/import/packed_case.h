@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "import/containers/tensors.h"
-#include "import/quantized/cache.h"
+#include "import/packed/cache.h"
 
 enum { PACKED_FILE_START = 24 }; /* where the first part is: places count from the file's start */
 

@@ -9,7 +9,7 @@
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
 #include "import/architectures/tensors.h"
-#include "import/quantized/find.h"
+#include "import/packed/find.h"
 
 enum { MOST_NUMBERS = 1 << 16 };
 

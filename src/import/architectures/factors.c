@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/quantized/packed.h"
-#include "import/quantized/unpacked.h"
+#include "import/packed/packed.h"
+#include "import/packed/unpacked.h"
 
 const char *const factor_names[FACTORS] = {".scale", ".input_scale"};
 

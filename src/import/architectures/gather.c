@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "import/quantized/unpacked.h"
+#include "import/packed/unpacked.h"
 
 enum {
     SPAN_BYTES = 1 << 20, /* that are read at once */

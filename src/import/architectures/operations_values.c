@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/architectures/numbers.h"
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 static bool is_half(const view *v)
 {

@@ -16,7 +16,7 @@
 #include "import/architectures/gather.h"
 #include "import/architectures/plan_blocks.h"
 #include "import/architectures/unpack.h"
-#include "import/quantized/unpacked.h"
+#include "import/packed/unpacked.h"
 
 enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };
 

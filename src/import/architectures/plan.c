@@ -12,7 +12,7 @@
 #include "import/architectures/pieces.h"
 #include "import/architectures/short_name.h"
 #include "import/architectures/unpack.h"
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 /* ---- life ----------------------------------------------------------------------------------- */
 

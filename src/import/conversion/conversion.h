@@ -14,7 +14,7 @@
 #include "import/adapters/adapter.h"
 #include "import/architectures/tensors.h"
 #include "import/conversion/stored.h"
-#include "import/quantized/find.h"
+#include "import/packed/find.h"
 #include "schema/check/identity.h"
 
 typedef struct conversion {

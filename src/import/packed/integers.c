@@ -5,13 +5,13 @@
  *     Q8_0   d code           where code - zero is -128..127 for every code
  *
  * All want scales that are F16 numbers, and groups of whole blocks of 32. */
-#include "import/quantized/integers.h"
+#include "import/packed/integers.h"
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/half.h"
-#include "import/quantized/band.h"
-#include "import/quantized/cache.h"
+#include "import/packed/band.h"
+#include "import/packed/cache.h"
 
 enum {
     BLOCK = 32,

@@ -4,10 +4,10 @@
  *     .qzeros   [groups, outputs / per]    word [g, k]: zeros of outputs per k ... of group g
  *     .scales   [groups, outputs]
  *     .g_idx    [inputs]                   the group of each input; may be missing */
-#ifndef IMPORT_QUANTIZED_COLUMNS_H
-#define IMPORT_QUANTIZED_COLUMNS_H
+#ifndef IMPORT_PACKED_COLUMNS_H
+#define IMPORT_PACKED_COLUMNS_H
 
-#include "import/quantized/integers.h"
+#include "import/packed/integers.h"
 
 enum { COLUMNS_WEIGHT, COLUMNS_ZEROS, COLUMNS_SCALES, COLUMNS_ORDER };
 

@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/quantized/columns.h"
+#include "import/packed/columns.h"
 
 #include <inttypes.h>
 

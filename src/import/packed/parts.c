@@ -1,7 +1,7 @@
 /* Parts of packed weights: what they are, and their elements.
  *
  * A kind checks a part once, with packed_expect, before it reads any of it. */
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 #include <inttypes.h>
 #include <math.h>

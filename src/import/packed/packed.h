@@ -15,8 +15,8 @@
  *
  * The operations on tensors see one tensor of F32 instead of the parts.  Rows are unpacked when they
  * are read.  Where blocks of GGUF hold the same numbers, rows may be read as those blocks, too. */
-#ifndef IMPORT_QUANTIZED_PACKED_H
-#define IMPORT_QUANTIZED_PACKED_H
+#ifndef IMPORT_PACKED_PACKED_H
+#define IMPORT_PACKED_PACKED_H
 
 #include "import/containers/checkpoint.h"
 

@@ -2,10 +2,10 @@
  *
  * A unit of work wants some rows, which are columns of the file: short runs of bytes, and a reading for
  * each of them.  So many rows are read together, once, by all threads that want some of them. */
-#ifndef IMPORT_QUANTIZED_CACHE_H
-#define IMPORT_QUANTIZED_CACHE_H
+#ifndef IMPORT_PACKED_CACHE_H
+#define IMPORT_PACKED_CACHE_H
 
-#include "import/quantized/band.h"
+#include "import/packed/band.h"
 
 enum { PACKED_CACHE_SLOTS = 2, PACKED_CACHE_BAND = 8 << 20 };
 

@@ -1,8 +1,8 @@
 /* The rows of packed weights, for the engine and for the operations on tensors. */
-#ifndef IMPORT_QUANTIZED_UNPACKED_H
-#define IMPORT_QUANTIZED_UNPACKED_H
+#ifndef IMPORT_PACKED_UNPACKED_H
+#define IMPORT_PACKED_UNPACKED_H
 
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 #include "produce/produce.h"
 
 /* Says about which weight a failure is, and where it is. */

@@ -2,7 +2,7 @@
  *
  * A weight is read as if its numbers were F32 in a file: rows that are wanted in part are unpacked
  * whole. */
-#include "import/quantized/unpacked.h"
+#include "import/packed/unpacked.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
-#include "import/quantized/cache.h"
+#include "import/packed/cache.h"
 
 gufo_status unpacked_fail(const packed_weight *w, gufo_status status, gufo_error *error)
 {

@@ -1,9 +1,9 @@
 /* How a checkpoint is quantized, as its configuration says it. */
-#ifndef IMPORT_QUANTIZED_METHODS_H
-#define IMPORT_QUANTIZED_METHODS_H
+#ifndef IMPORT_PACKED_METHODS_H
+#define IMPORT_PACKED_METHODS_H
 
 #include "import/architectures/config.h"
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 enum { METHOD_KINDS = 4, METHOD_NAME = 64 };
 

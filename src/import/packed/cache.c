@@ -4,7 +4,7 @@
  *
  * A thread that wants a band reads parts that none has begun, and waits for those of others.  A band
  * that could not be read is forgotten: threads that want its rows read them directly, and see why. */
-#include "import/quantized/cache.h"
+#include "import/packed/cache.h"
 
 #include <pthread.h>
 

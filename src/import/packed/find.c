@@ -2,7 +2,7 @@
  *
  * A kind says what the parts of a weight are called.  A tensor with the name of its first part is a
  * weight if its type is one of those that the method packs; the name index finds the other parts. */
-#include "import/quantized/find.h"
+#include "import/packed/find.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "import/architectures/plan.h"
 #include "import/containers/tensors.h"
-#include "import/quantized/cache.h"
-#include "import/quantized/unpacked.h"
+#include "import/packed/cache.h"
+#include "import/packed/unpacked.h"
 
 enum { NAME_SIZE = 1024 }; /* of a part */
 

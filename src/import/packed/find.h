@@ -1,8 +1,8 @@
 /* Which tensors of a checkpoint are parts of packed weights. */
-#ifndef IMPORT_QUANTIZED_FIND_H
-#define IMPORT_QUANTIZED_FIND_H
+#ifndef IMPORT_PACKED_FIND_H
+#define IMPORT_PACKED_FIND_H
 
-#include "import/quantized/methods.h"
+#include "import/packed/methods.h"
 
 /* The packed weights of a checkpoint. */
 typedef struct packed_set {

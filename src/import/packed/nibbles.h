@@ -3,8 +3,8 @@
  *     word      h g f e d c b a     four bits each, a the lowest
  *     spread    0h 0g 0f 0e 0d 0c 0b 0a     a byte each, a the lowest
  */
-#ifndef IMPORT_QUANTIZED_NIBBLES_H
-#define IMPORT_QUANTIZED_NIBBLES_H
+#ifndef IMPORT_PACKED_NIBBLES_H
+#define IMPORT_PACKED_NIBBLES_H
 
 #include <stdint.h>
 

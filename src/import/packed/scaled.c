@@ -5,7 +5,7 @@
  *             or one for each block of rows and columns, and the last block may reach over the edge
  *
  * Numbers of I8 are blocks of Q8_0 where every scale is a number of F16. */
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Scales and zeros of weights whose rows are columns of their parts. */
-#include "import/quantized/columns.h"
+#include "import/packed/columns.h"
 
 #include "base/checked.h"
 #include "base/error.h"

@@ -3,12 +3,12 @@
  *     weight = scale (code - zero)      code and zero from 0 on
  *
  * A kind says how codes, scales and zeros are packed; what they mean is the same for all. */
-#ifndef IMPORT_QUANTIZED_INTEGERS_H
-#define IMPORT_QUANTIZED_INTEGERS_H
+#ifndef IMPORT_PACKED_INTEGERS_H
+#define IMPORT_PACKED_INTEGERS_H
 
 #include "base/bytes.h"
-#include "import/quantized/nibbles.h"
-#include "import/quantized/packed.h"
+#include "import/packed/nibbles.h"
+#include "import/packed/packed.h"
 
 #define NO_PART UINT32_MAX
 

@@ -2,7 +2,7 @@
  *
  * A scale of zero makes numbers zero.  Where their codes say that they are not, the scale was lost:
  * that is refused. */
-#include "import/quantized/band.h"
+#include "import/packed/band.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  *     weight_scale  one number
  *
  *     W = (bits - 1) / weight_scale */
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* Some rows of a weight of whole numbers, in memory: a byte for each number. */
-#ifndef IMPORT_QUANTIZED_BAND_H
-#define IMPORT_QUANTIZED_BAND_H
+#ifndef IMPORT_PACKED_BAND_H
+#define IMPORT_PACKED_BAND_H
 
-#include "import/quantized/integers.h"
+#include "import/packed/integers.h"
 
 typedef struct band {
     const packed_weight *w;

@@ -17,8 +17,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/quantized/nibbles.h"
-#include "import/quantized/packed.h"
+#include "import/packed/nibbles.h"
+#include "import/packed/packed.h"
 
 enum {
     CODES,

@@ -6,13 +6,13 @@
  *     MXFP4    scale, 16 bytes                byte j: element j low, 16 + j high
  *
  * Codes and scales mean the same in both.  Source: OCP Microscaling Formats (MX) 1.0. */
-#include "import/quantized/packed.h"
+#include "import/packed/packed.h"
 
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/quantized/nibbles.h"
+#include "import/packed/nibbles.h"
 
 enum {
     CODES,
