@@ -167,6 +167,15 @@ GUFO_API gufo_status gufo_import_tokenizer(const char *path, gufo_text *json, gu
  * that name. */
 GUFO_API bool gufo_import_has_tokenizer(const char *path);
 
+/* A class of models, as config.json names it ("Gemma2ForCausalLM"), and the architecture that it becomes.  A class may
+ * have several rows: its configuration decides.  A row of the table hf_classes. */
+typedef struct gufo_import_class {
+    const char *name, *architecture;
+} gufo_import_class;
+
+/* False past the end.  Static; any thread. */
+GUFO_API bool gufo_import_class_at(size_t index, gufo_import_class *out);
+
 /* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
  * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */
 GUFO_API const char *gufo_checkpoint_recognise(const char *path);

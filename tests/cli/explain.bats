@@ -165,11 +165,19 @@ Q4_0  file type, general.file_type
     cell keys "$(gufo list keys --arch llama | wc -l)"
     cell tensors "$(gufo list tensors --arch llama | wc -l)"
     cell example 'gufo list keys --arch llama'
+    has '  required key    attention.head_count, attention.layer_norm_rms_epsilon, block_count,'
+    has '  required tensor blk.{bid}.attn_k, blk.{bid}.attn_norm,'
     has 'llama  tokenizer, tokenizer.ggml.model'
     cell arrays 'tokens scores token_type'
     cell bos 1
     run -0 gufo explain --json llama
     has '"kind":"architecture","arch":"llama","status":"standard","keys":'
+    has '"converted_from":['
+    # Rows of one class for several architectures, and for one.
+    [ "$(gufo explain --json llama | grep -o '"LlamaForCausalLM"' | wc -l)" = 1 ]
+    run -0 gufo explain gemma2
+    has '  converted from  Gemma2ForCausalLM'
+    has '  expected key    attention.head_count, attention.layer_norm_rms_epsilon'
     has '"bos":1,"eos":2,"unknown":0,"separator":null,'
     run -0 gufo explain llama-bpe
     same 'llama-bpe  pre-tokenizer, tokenizer.ggml.pre

@@ -6,12 +6,18 @@
 #include "base/text.h"
 #include "schema/registry/tables.h"
 
+#ifdef GUFO_HAS_IMPORT
+#include "gufo/import.h"
+#endif
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const need_names[] = {
     [GUFO_OPTIONAL] = "optional", [GUFO_EXPECTED] = "expected", [GUFO_REQUIRED] = "required"};
+
+const char *const catalogue_needs[] = {"required", "expected", "optional", NULL};
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
@@ -86,6 +92,23 @@ static bool arch_row(size_t index, catalogue_row *out)
     if (gufo_arch_tensors(info->id, &tensors) != NULL)
         catalogue_put_number(out, 3, tensors);
     return true;
+}
+
+const char *catalogue_class(const char *arch, size_t *next)
+{
+#ifdef GUFO_HAS_IMPORT
+    for (gufo_import_class row, before = {"", ""}; gufo_import_class_at(*next, &row);
+         before = row) {
+        (*next)++;
+        if (strcmp(row.architecture, arch) == 0 &&
+            (strcmp(row.name, before.name) != 0 || strcmp(before.architecture, arch) != 0))
+            return row.name;
+    }
+#else
+    (void)arch;
+    (void)next;
+#endif
+    return NULL;
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -264,7 +287,8 @@ const catalogue catalogues[] = {
      .arch_columns = {{"key", "need", "type", "default", "summary"}, 0, 0}},
     {"archs", "architecture", "architecture", schema_arch_count, arch_row,
      "gufo list keys --arch WORD",
-     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3), 0}},
+     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3), 0},
+     .is_architecture = true},
     {"tensors", "tensor", "tensor", schema_tensor_info_count, tensor_row,
      "gufo show --tensors='WORD*' FILE",
      .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0, 0},

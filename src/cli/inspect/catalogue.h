@@ -56,6 +56,7 @@ typedef struct catalogue {
     bool (*arch_has)(const char *arch, const char *name);
     bool (*arch_row)(const char *arch, size_t index, catalogue_row *out);
     catalogue_columns arch_columns;
+    bool is_architecture; /* a row is one: it has rows of others */
 } catalogue;
 
 extern const catalogue catalogues[];
@@ -69,6 +70,13 @@ bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out);
 
 /* The placeholder for the architecture at the front of a key. */
 #define CATALOGUE_ARCH_PLACE "{arch}."
+
+/* Which need the second cell of an architecture's own row names, the strongest first; ends with NULL. */
+extern const char *const catalogue_needs[];
+
+/* The next class of models, as frameworks call it, that becomes an architecture; *next is 0 at first.  NULL at the
+ * end, and where nothing is converted. */
+const char *catalogue_class(const char *arch, size_t *next);
 
 /* The next architecture that uses a row, by its name; *next is 0 at first.  NULL at the end. */
 const char *catalogue_user(const catalogue *c, const char *name, size_t *next);

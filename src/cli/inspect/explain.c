@@ -34,28 +34,80 @@ static void put_text(const char *text, size_t used)
     putchar('\n');
 }
 
-/* The architectures that use a row, on as many lines as they need. */
-static void print_users(const catalogue *c, const char *name)
+/* Names behind a title, on as many lines as they need; nothing without names. */
+typedef struct name_list {
+    const char *title;
+    size_t column; /* 0: no name was printed */
+} name_list;
+
+static void list_add(name_list *l, const char *name)
 {
-    size_t next = 0, column = 0, room = LINE_COLUMNS;
-    const char *arch;
+    size_t room = LINE_COLUMNS;
 
     if (stdout_columns() > 0 && stdout_columns() < room)
         room = stdout_columns();
+    if (l->column == 0) {
+        put_name(l->title);
+        l->column = NAME_COLUMNS + 2;
+    } else if (l->column + strlen(", ") + strlen(name) + strlen(",") > room) {
+        printf(",\n%*s", NAME_COLUMNS + 2, "");
+        l->column = NAME_COLUMNS + 2;
+    } else
+        l->column += (size_t)printf(", ");
+    l->column += (size_t)printf("%s", name);
+}
 
-    while ((arch = catalogue_user(c, name, &next)) != NULL) {
-        if (column == 0) {
-            put_name("used by");
-            column = NAME_COLUMNS + 2;
-        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > room) {
-            printf(",\n%*s", NAME_COLUMNS + 2, "");
-            column = NAME_COLUMNS + 2;
-        } else
-            column += (size_t)printf(", ");
-        column += (size_t)printf("%s", arch);
-    }
-    if (column > 0)
-        putc('\n', stdout);
+static void list_end(const name_list *l)
+{
+    if (l->column > 0)
+        putchar('\n');
+}
+
+static void print_users(const catalogue *c, const char *name)
+{
+    name_list list = {"used by", 0};
+    const char *arch;
+
+    for (size_t next = 0; (arch = catalogue_user(c, name, &next)) != NULL;)
+        list_add(&list, arch);
+    list_end(&list);
+}
+
+/* A key without the architecture in front. */
+static const char *own_name(const char *name, const char *arch)
+{
+    size_t len = strlen(arch);
+
+    return strncmp(name, arch, len) == 0 && name[len] == '.' ? name + len + 1 : name;
+}
+
+/* Of a list the rows of an architecture that it needs, or may have. */
+static void print_own(const catalogue *c, const char *arch, const char *need)
+{
+    char title[32];
+    name_list list = {title, 0};
+    catalogue_row row;
+
+    (void)snprintf(title, sizeof title, "%s %s", need, c->one);
+    for (size_t i = 0; c->arch_row(arch, i, &row); i++)
+        if (strcmp(row.cells[1], need) == 0)
+            list_add(&list, own_name(row.cells[0], arch));
+    list_end(&list);
+}
+
+/* What becomes the architecture, and what it consists of. */
+static void print_architecture(const char *arch)
+{
+    name_list classes = {"converted from", 0};
+    const char *name;
+
+    for (size_t next = 0; (name = catalogue_class(arch, &next)) != NULL;)
+        list_add(&classes, name);
+    list_end(&classes);
+    for (size_t i = 0; i < catalogue_count; i++)
+        for (size_t need = 0; catalogues[i].arch_row != NULL && catalogue_needs[need] != NULL;
+             need++)
+            print_own(&catalogues[i], arch, catalogue_needs[need]);
 }
 
 /* The next value of an enumerated key: each one (`value` is NULL), or the one that was asked
@@ -91,6 +143,8 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
             put_text(row->cells[i], NAME_COLUMNS + 2);
         }
     print_users(c, row->cells[0]);
+    if (c->is_architecture)
+        print_architecture(row->cells[0]);
     print_values(row->cells[0], value);
     put_name("example");
     catalogue_example(c, row, word, example);
@@ -118,6 +172,16 @@ static void write_values(json_writer *j, const char *key, const char *value)
     json_end_array(j);
 }
 
+static void write_classes(json_writer *j, const char *arch)
+{
+    const char *name;
+
+    json_begin_array(j, "converted_from");
+    for (size_t next = 0; (name = catalogue_class(arch, &next)) != NULL;)
+        json_write_text(j, NULL, name);
+    json_end_array(j);
+}
+
 static void write_match(json_writer *j, const catalogue *c, const catalogue_row *row,
                         const char *word, const char *value)
 {
@@ -133,6 +197,8 @@ static void write_match(json_writer *j, const catalogue *c, const catalogue_row 
             json_write_text(j, NULL, arch);
         json_end_array(j);
     }
+    if (c->is_architecture)
+        write_classes(j, row->cells[0]);
     write_values(j, row->cells[0], value);
     catalogue_example(c, row, word, example);
     json_write_text(j, "example", example);

@@ -1,6 +1,7 @@
 /* The table of classes, sorted by name. */
 #include "import/architectures/classes.h"
 
+#include "gufo/import.h"
 #include "schema/registry/nearest.h"
 #include "schema/registry/pattern.h"
 
@@ -13,6 +14,15 @@ static const class_row classes[] = {
 const class_row *class_at(size_t index)
 {
     return row_at(ROWS(classes), index);
+}
+
+bool gufo_import_class_at(size_t index, gufo_import_class *out)
+{
+    const class_row *row = class_at(index);
+
+    if (row != NULL)
+        *out = (gufo_import_class){row->name, row->architecture};
+    return row != NULL;
 }
 
 const class_row *class_rows(const char *name, size_t *count)
