@@ -173,12 +173,12 @@ Q4_0  file type, general.file_type
     run -0 gufo explain --json llama
     has '"kind":"architecture","arch":"llama","status":"standard","keys":'
     has '"converted_from":['
+    has '"bos":1,"eos":2,"unknown":0,"separator":null,'
     # Rows of one class for several architectures, and for one.
     [ "$(gufo explain --json llama | grep -o '"LlamaForCausalLM"' | wc -l)" = 1 ]
     run -0 gufo explain gemma2
     has '  converted from  Gemma2ForCausalLM'
     has '  expected key    attention.head_count, attention.layer_norm_rms_epsilon'
-    has '"bos":1,"eos":2,"unknown":0,"separator":null,'
     run -0 gufo explain llama-bpe
     same 'llama-bpe  pre-tokenizer, tokenizer.ggml.pre
   pretokenizer    llama-bpe
