@@ -32,6 +32,8 @@ function(gufo_forms name)
     set(objects "")
     foreach(library IN LISTS form_OBJECTS)
         list(APPEND objects $<TARGET_OBJECTS:${library}>)
+        # With another version the objects are made again: an archive is renamed only when it is made.
+        target_compile_definitions(${library} PRIVATE GUFO_PRIVATE_PREFIX=${private_prefix})
         # objcopy renames in machine code alone: with -flto gcc has it beside its own, clang in place of its own.
         target_compile_options(${library} PRIVATE
             $<IF:$<C_COMPILER_ID:GNU>,-ffat-lto-objects,-fno-lto>)

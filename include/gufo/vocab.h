@@ -48,7 +48,7 @@ typedef struct gufo_vocab_options {
     const gufo_allocator *allocator; /* is copied; NULL: malloc */
     const gufo_run *run;  /* its `threads`, which then share the allocator, help to read a
                              tokenizer.json; for the time of the call; NULL: one thread */
-    uint64_t reserved[4]; /* must be zero */
+    uint64_t reserved[3]; /* must be zero */
 } gufo_vocab_options;
 
 /* Opens the vocabulary of a model: tokenizer.ggml.* keys, or where they are missing

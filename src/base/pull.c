@@ -230,7 +230,7 @@ static bool take_code(pull *p, char **to)
         p->at += 6;
     }
     p->at += 6;
-    *to += utf8_encode(high, *to);
+    *to += utf8_put(high, *to);
     return true;
 }
 

@@ -42,7 +42,7 @@ size_t utf8_decode(gufo_str text, uint32_t *code_point)
     return 0;
 }
 
-size_t utf8_encode(uint32_t code_point, char out[4])
+size_t utf8_put(uint32_t code_point, char out[4])
 {
     size_t form = 0;
 

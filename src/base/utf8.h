@@ -8,8 +8,8 @@
  * are not valid UTF-8. */
 size_t utf8_decode(gufo_str text, uint32_t *code_point);
 
-/* Encodes a code point, which is one: surrogates are encoded as they are.  Its length in bytes. */
-size_t utf8_encode(uint32_t code_point, char out[4]);
+/* Encodes a code point up to 10FFFF, surrogates, too; returns its length in bytes. */
+size_t utf8_put(uint32_t code_point, char out[4]);
 
 /* Whether a terminal would act on this code point instead of showing it: C0, DEL, C1, bidirectional
  * controls, line and paragraph separators. */

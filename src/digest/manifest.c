@@ -99,7 +99,7 @@ static bool unescape_character(reader *r, char **out)
     if (digits == 0 || digits + 1 == rest.len || rest.data[digits + 1] != '}' || value > 0x10ffff)
         return false;
     r->at += digits + 2;
-    *out += utf8_encode((uint32_t)value, *out);
+    *out += utf8_put((uint32_t)value, *out);
     return true;
 }
 

@@ -10,7 +10,6 @@
  * leaves it out of plain keys. */
 #include "digest/signature.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@
 
 typedef struct opened {
     pull p;
-    char text[2048];
+    char text[2048], decoded[2048];
     gufo_error error;
 } opened;
 
@@ -52,6 +52,29 @@ static void test_string(void **state)
         check(gufo_str_equal(got, rows[i].meaning), "row %zu", i);
         check(pull_end(&o.p), "row %zu ends", i);
     }
+}
+
+/* Where strings are decoded beside the text, that stays as it is. */
+static void test_decoded_beside(void **state)
+{
+    static const gufo_str text = VIEW("[\"a\\tb\", \"plain\", \"\\u00e9\", \"s\\n\"]");
+    opened o;
+    gufo_str first, plain, last, skipped;
+
+    (void)state;
+    (void)open_text(&o, text);
+    o.p.decoded = o.decoded;
+    check(pull_mark(&o.p, '[') && pull_string(&o.p, &first) && pull_mark(&o.p, ',') &&
+              pull_string(&o.p, &plain) && pull_mark(&o.p, ',') && pull_string(&o.p, &last) &&
+              pull_mark(&o.p, ',') && pull_skip(&o.p, &skipped) && pull_mark(&o.p, ']'),
+          "%s", o.error.message);
+    check_str(first, "a\tb", "decoded");
+    check_str(plain, "plain", "a view of the text");
+    check_str(last, "\xc3\xa9", "decoded behind it");
+    check(first.data == o.decoded && last.data == o.decoded + 3 && plain.data == o.text + 10,
+          "places");
+    check_u64(o.p.decoded_len, 5, "a string that is skipped takes no room");
+    check(memcmp(o.text, text.data, text.len) == 0, "the text is as it was");
 }
 
 static void test_bad_string(void **state)
@@ -294,12 +317,12 @@ static void test_first_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_string),        cmocka_unit_test(test_bad_string),
-        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_random_numbers),
-        cmocka_unit_test(test_locale),        cmocka_unit_test(test_bad_numbers),
-        cmocka_unit_test(test_words),         cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_depth),         cmocka_unit_test(test_twice_rounded),
-        cmocka_unit_test(test_first_failure),
+        cmocka_unit_test(test_string),         cmocka_unit_test(test_decoded_beside),
+        cmocka_unit_test(test_bad_string),     cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_skip),           cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_twice_rounded),  cmocka_unit_test(test_first_failure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,7 +157,7 @@ static void test_utf8_encode(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char out[4];
-        gufo_str text = {out, utf8_encode(rows[i].code_point, out)};
+        gufo_str text = {out, utf8_put(rows[i].code_point, out)};
         uint32_t back;
 
         check(gufo_str_equal(text, rows[i].text), "row %zu", i);

@@ -84,6 +84,10 @@ field() {
     has '"change":{"n_ctx":4096,"n_gpu_layers":1,"n_cpu_moe":null,'
     run -1 gufo estimate --host 4M -ub 64 -c 8192 -ctk f16 m.gguf
     has '  it would fit with -c 6144'
+    run -1 gufo estimate --host 1500K -ub 64 -c 8192 -ctk f16 m.gguf
+    [[ "$output" =~ '  it would fit with -c '[0-9]+$ ]]
+    run -1 gufo estimate --host 560K -ub 64 -c 512 -ctk f16 -ctv f16 m.gguf
+    has ' -ctk q8_0 -ctv q8_0'
 }
 
 @test "estimate: memory without a unit, and options of other programs" {

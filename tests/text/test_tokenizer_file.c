@@ -190,6 +190,8 @@ static void test_bad_lists(void **state)
     (void)state;
     check(vocab_txt_read(gufo_str_of("a\nb\na\nc\n"), NULL, &error) == NULL, "twice");
     check(strstr(error.message, "line 3: token \"a\" occurs twice") != NULL, "%s", error.message);
+    check(vocab_txt_read(gufo_str_of("x\n\na\na\nb\n"), NULL, &error) == NULL, "in a row");
+    check(strstr(error.message, "line 4: token \"a\" occurs twice") != NULL, "%s", error.message);
     check(vocab_txt_read(gufo_str_of("a\n\xff\n"), NULL, &error) == NULL, "not UTF-8");
     check_u64(error.offset, 2, "not UTF-8");
     check(merges_txt_read(gufo_str_of("a b\n\xff b\n"), NULL, &error) == NULL, "not UTF-8");

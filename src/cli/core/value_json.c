@@ -70,7 +70,7 @@ static bool take(reader *r, char wanted)
 static bool read_unit(reader *r, uint32_t *unit)
 {
     uint64_t value;
-    size_t digits = str_hex(gufo_str_of(r->at), 0, 4, &value);
+    size_t digits = str_hex((gufo_str){r->at, strnlen(r->at, 4)}, 0, 4, &value);
 
     r->at += digits;
     *unit = (uint32_t)value;
@@ -101,7 +101,7 @@ static bool put_code_point(reader *r, uint32_t c)
 {
     char bytes[4];
 
-    return put(r, bytes, utf8_encode(c, bytes));
+    return put(r, bytes, utf8_put(c, bytes));
 }
 
 static bool read_escape(reader *r)

@@ -291,19 +291,28 @@ void estimate_write_fit(const estimate_work *w, const gufo_estimate *e)
 typedef struct change {
     uint64_t least_ctx; /* 0: the usual */
     bool small_cache, any_layers, any_ctx;
+    bool any; /* all that the user chose */
 } change;
 
 enum { LEAST_PART = 8 }; /* of F16 is what the smallest types need */
 
 static const change changes[] = {
-    {.small_cache = true}, {.least_ctx = 512}, {.least_ctx = 512, .small_cache = true},
-    {.any_layers = true},  {.any_ctx = true},  {.any_layers = true, .any_ctx = true},
+    {.small_cache = true},
+    {.least_ctx = 512},
+    {.least_ctx = 512, .small_cache = true},
+    {.any_layers = true},
+    {.any_ctx = true},
+    {.any_layers = true, .any_ctx = true},
+    {.least_ctx = 512, .any = true},
+    {.least_ctx = 512, .small_cache = true, .any = true},
 };
 
 static bool is_open(const estimate_work *w, const change *c)
 {
     const estimate_options *o = w->options;
 
+    if (c->any)
+        return true;
     return (c->least_ctx == 0 || !o->has_ctx) &&
            (!c->small_cache || (o->type_k == 0 && o->type_v == 0)) &&
            (!c->any_layers || o->has_layers) && (!c->any_ctx || o->has_ctx);
@@ -321,9 +330,9 @@ static bool fits_with(const estimate_work *w, const change *c, estimate_change *
         limits.split = split;
     if (c->least_ctx > 0 || c->any_ctx)
         limits.least_ctx = c->least_ctx;
-    if (c->any_ctx)
+    if (c->any_ctx || c->any)
         run.n_ctx = 0;
-    run.has_gpu_layers &= !c->any_layers;
+    run.has_gpu_layers &= !c->any_layers && !c->any;
     if (c->small_cache)
         run.type_k = run.type_v = q8_0;
     if (gufo_estimator_fit(w->estimator, &limits, &run, NULL, NULL) != GUFO_OK)

@@ -132,18 +132,37 @@ void pager_start_late(pager *p, bool wanted)
         take_output(p, fileno(p->kept));
 }
 
-/* Where the usual one is missing, the terminal gets everything at once. */
-static void show_kept(pager *p)
+enum { NOT_FOUND = 127 }; /* the shell's status */
+
+static int wait_for(const pager *p)
 {
-    int kept = fileno(p->kept);
-    bool is_empty = lseek(kept, 0, SEEK_CUR) == 0;
+    int status = 0;
+
+    while (waitpid(p->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+/* Where there is no pager, the terminal gets everything at once.  Returns the status of the pager. */
+static int show_kept(pager *p)
+{
+    int kept = fileno(p->kept), status = 0;
+    bool is_empty = lseek(kept, 0, SEEK_CUR) == 0, started;
 
     (void)lseek(kept, 0, SEEK_SET);
-    if (!is_empty && !start_uninterrupted(p, kept)) {
+    started = !is_empty && start_uninterrupted(p, kept);
+    status = started ? wait_for(p) : 0;
+    if (!is_empty && (!started || status == NOT_FOUND)) {
+        const char *missing = p->command;
+
+        (void)lseek(kept, 0, SEEK_SET);
         p->command = "cat";
-        (void)start_uninterrupted(p, kept);
+        if (start_uninterrupted(p, kept))
+            (void)wait_for(p);
+        p->command = missing;
     }
     fclose(p->kept);
+    return status;
 }
 
 static void give_back(int standard, int before)
@@ -156,7 +175,7 @@ static void give_back(int standard, int before)
 
 int pager_end(pager *p, int code)
 {
-    int status = 0;
+    int status;
 
     if (p->terminal < 0)
         return code;
@@ -164,11 +183,8 @@ int pager_end(pager *p, int code)
     fflush(stderr);
     give_back(STDOUT_FILENO, p->terminal);
     give_back(STDERR_FILENO, p->errors);
-    if (p->kept != NULL)
-        show_kept(p);
-    while (waitpid(p->process, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 127)
+    status = p->kept != NULL ? show_kept(p) : wait_for(p);
+    if (status != NOT_FOUND)
         return code;
     report_message(NULL, "cannot run the pager '%s'; --no-pager shows the output without one",
                    p->command);

@@ -164,7 +164,8 @@ static int print_text(detokenization *d)
 
 static int open_vocabulary(detokenization *d)
 {
-    const gufo_vocab_options options = {.tokenizer = d->options->tokenizer};
+    const gufo_run run = {.threads = (unsigned)d->options->base.shared->threads};
+    const gufo_vocab_options options = {.tokenizer = d->options->tokenizer, .run = &run};
     int code = vocab_open(d->path, &options, &d->vocab);
     gufo_error error;
 

@@ -4,7 +4,9 @@
 
 int vocab_input_open(vocab_input *v, const char *path, const vocab_options *options)
 {
-    const gufo_vocab_options how = {.tokenizer = options->tokenizer, .pre = options->pre};
+    const gufo_run run = {.threads = (unsigned)options->base.shared->threads};
+    const gufo_vocab_options how = {
+        .tokenizer = options->tokenizer, .pre = options->pre, .run = &run};
 
     *v = (vocab_input){.vocab = NULL};
     return vocab_open_model(path, &how, &v->in, &v->vocab);

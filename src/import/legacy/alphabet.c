@@ -27,7 +27,7 @@ bool alphabet_text(word_list *list, gufo_str bytes, gufo_str *text)
         return false;
     for (size_t i = 0; i < bytes.len; i++) {
         char character[4];
-        size_t size = utf8_encode(byte_alphabet_character((uint8_t)bytes.data[i]), character);
+        size_t size = utf8_put(byte_alphabet_character((uint8_t)bytes.data[i]), character);
 
         memcpy(room + len, character, size);
         len += size;

@@ -13,7 +13,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "import/legacy/file.h"
 
 typedef struct walk {

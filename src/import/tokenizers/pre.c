@@ -179,6 +179,14 @@ static void choose(tokenizer_reading *r, known_names *names, const char *of_step
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+static gufo_status fail_unknown(tokenizer_reading *r, const probe_list *probes,
+                                const byte_pairs *pairs, known_names *known)
+{
+    gufo_status status = count_differences(probes, pairs, SIZE_MAX, known, r->error);
+
+    return status == GUFO_OK ? pre_reasons_fail(r, probes, pairs, known) : status;
+}
+
 static gufo_status recognise(tokenizer_reading *r, const probe_list *probes,
                              const byte_pairs *pairs, gufo_str *pre)
 {
@@ -198,10 +206,8 @@ static gufo_status recognise(tokenizer_reading *r, const probe_list *probes,
     else if (of_steps != NULL) /* readers are known to cut this definition a little otherwise */
         *pre = gufo_str_of(of_steps);
     else
-        status = count_differences(probes, pairs, SIZE_MAX, &known, r->error);
-    if (status == GUFO_OK && equal.count == 0 && of_steps == NULL)
-        status = pre_reasons_fail(r, probes, pairs, &known);
-    return status;
+        return fail_unknown(r, probes, pairs, &known);
+    return GUFO_OK;
 }
 
 static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_list *tokens,

@@ -9,7 +9,6 @@
 #include "text/formats/tokenizer_config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"

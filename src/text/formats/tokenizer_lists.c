@@ -50,15 +50,24 @@ static bool take_tokens(file_reading *r)
     return good;
 }
 
-/* A text that has come again has the id of a later line than the next one. */
-static gufo_status fail_twice(const tokenizer_file *f, gufo_error *error)
+/* A text that has come again is at its first line, and has the id of its last one. */
+static gufo_status fail_twice(const file_reading *r, gufo_error *error)
 {
-    uint32_t i = 0;
+    const gufo_str text = {r->p.text, r->p.len};
+    const file_entry *row = r->f->vocab;
+    uint32_t id = 0;
 
-    while (i + 1 < f->vocab_count && f->vocab[i].id < f->vocab[i + 1].id)
-        i++;
+    for (size_t at = 0; at < text.len; id++) {
+        gufo_str line = str_line(text, &at);
+
+        if (line.data != row->text.data)
+            continue;
+        if (row->id != id)
+            break;
+        row++;
+    }
     return refuse(error, GUFO_E_MALFORMED, "line %" PRIu64 ": token %s occurs twice",
-                  (uint64_t)f->vocab[i].id + 1, QUOTED(f->vocab[i].text));
+                  (uint64_t)row->id + 1, QUOTED(row->text));
 }
 
 tokenizer_file *vocab_txt_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error)
@@ -70,7 +79,7 @@ tokenizer_file *vocab_txt_read(gufo_str text, const gufo_allocator *allocator, g
 
     if (f == NULL || f->vocab_count == count)
         return f;
-    (void)fail_twice(f, error);
+    (void)fail_twice(&r, error);
     tokenizer_file_free(f);
     return NULL;
 }

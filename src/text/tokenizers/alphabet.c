@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "text/vocabulary/characters.h"
 
-#define LAST_CODE_POINT 0x10FFFF
 #define PAGE_SIZE 256
 #define MOST_SETS 64
 

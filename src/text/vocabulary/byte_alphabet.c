@@ -33,7 +33,7 @@ void byte_alphabet_fill(byte_texts *out)
     for (unsigned byte = 0; byte < 256; byte++) {
         char text[4];
 
-        out->len[byte] = (uint8_t)utf8_encode(byte_alphabet_character((uint8_t)byte), text);
+        out->len[byte] = (uint8_t)utf8_put(byte_alphabet_character((uint8_t)byte), text);
         out->text[byte][0] = text[0];
         out->text[byte][1] = text[1];
     }

@@ -1,8 +1,9 @@
 /* Characters: UTF-8 as tokenizers read it, and the classes of Unicode 15.1. */
 #include "text/vocabulary/characters.h"
-#include "base/utf8.h"
 
 #include <string.h>
+
+#include "base/utf8.h"
 
 #define LAST_CODE_POINT 0x10FFFF
 #define REPLACEMENT 0xFFFD
@@ -85,7 +86,7 @@ uint32_t lenient_decode(const char *text, size_t len, size_t *size)
 
 size_t lenient_encode(uint32_t code_point, char out[4])
 {
-    return utf8_encode(code_point <= LAST_CODE_POINT ? code_point : REPLACEMENT, out);
+    return utf8_put(code_point <= LAST_CODE_POINT ? code_point : REPLACEMENT, out);
 }
 
 bool is_plain_character(gufo_str text, size_t at)

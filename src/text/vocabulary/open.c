@@ -47,7 +47,9 @@ static gufo_status check_options(const gufo_vocab_options *options, gufo_error *
         flags_check(options->flags, GUFO_VOCAB_ORIGINAL, "gufo_vocab_options", error);
 
     if (status == GUFO_OK)
-        status = reserved_check(options->reserved, "gufo_vocab_options", error);
+        status = reserved_check(
+            (const uint64_t[4]){options->reserved[0], options->reserved[1], options->reserved[2]},
+            "gufo_vocab_options", error);
     if (status == GUFO_OK && options->tokenizer > GUFO_TOKENIZER_RWKV)
         status = refuse(error, GUFO_E_ARGUMENT, "gufo_vocab_options: no tokenizer %" PRIu32,
                         options->tokenizer);

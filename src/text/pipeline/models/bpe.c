@@ -92,14 +92,20 @@ static gufo_status find_batch(const merge_reading *r, joined_texts *joined, uint
     return joined_find(joined, texts, count, results) ? GUFO_OK : fail_memory(error);
 }
 
+static joined_texts joining(const merge_reading *r)
+{
+    const bpe *b = r->m->tables;
+
+    return (joined_texts){
+        .texts = &r->m->texts, .prefix = b->prefix.len, .joined.allocator = &r->m->allocator};
+}
+
 static gufo_status find_merges(void *context, unsigned thread, uint64_t part, void *result,
                                gufo_error *error)
 {
     const merge_reading *r = context;
-    const bpe *b = r->m->tables;
     const uint32_t count = merges_of(r, part);
-    joined_texts joined = {
-        .texts = &r->m->texts, .prefix = b->prefix.len, .joined.allocator = &r->m->allocator};
+    joined_texts joined = joining(r);
     merge_numbers *numbers = result;
     gufo_status status = GUFO_OK;
 
@@ -115,22 +121,18 @@ static gufo_status find_merges(void *context, unsigned thread, uint64_t part, vo
 static gufo_status fail_unknown(const merge_reading *r, merge_pair pair, gufo_error *error)
 {
     const file_merge *merge = &r->f->merges[pair.rank];
-    const bpe *b = r->m->tables;
-    gufo_text made = {.allocator = &r->m->allocator};
-    gufo_str rest;
+    joined_texts joined = joining(r);
     gufo_status status;
+    gufo_str made;
 
     if (pair.left == GUFO_NO_TOKEN)
         return fail_merge(pair.rank, "has a first part that is not a token", merge->left, error);
     if (pair.right == GUFO_NO_TOKEN)
         return fail_merge(pair.rank, "has a second part that is not a token", merge->right, error);
-    rest = str_from(merge->right, b->prefix.len);
-    status =
-        text_add(&made, merge->left.data, merge->left.len) && text_add(&made, rest.data, rest.len)
-            ? fail_merge(pair.rank, "gives what is not a token", (gufo_str){made.data, made.len},
-                         error)
-            : fail_memory(error);
-    gufo_text_free(&made);
+    made = joined_text(&joined, (const gufo_str[2]){merge->left, merge->right});
+    status = made.data != NULL ? fail_merge(pair.rank, "gives what is not a token", made, error)
+                               : fail_memory(error);
+    gufo_text_free(&joined.joined);
     return status;
 }
 

@@ -154,7 +154,7 @@ static bool write_number(braces *b, field *f, value v)
     if (!value_integer(v, &integer) || integer < 0 || integer > 0x10FFFF ||
         (integer >= 0xD800 && integer < 0xE000))
         return fail_field(b, f, v);
-    return field_text(b->m, f, (gufo_str){bytes, utf8_encode((uint32_t)integer, bytes)});
+    return field_text(b->m, f, (gufo_str){bytes, utf8_put((uint32_t)integer, bytes)});
 }
 
 static bool write_value(braces *b, value v, gufo_str spec)

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "text/template/values/characters.h"
 #include "text/template/library/format.h"
 #include "text/template/values/integer.h"
 
@@ -165,7 +164,7 @@ static bool write_character(percent *p, field *f, value v)
         text = bytes_of(v.as.string);
     } else if (value_integer(v, &point) && point >= 0 && point <= 0x10FFFF &&
                !(point >= 0xD800 && point < 0xE000)) {
-        text = (gufo_str){bytes, utf8_encode((uint32_t)point, bytes)};
+        text = (gufo_str){bytes, utf8_put((uint32_t)point, bytes)};
     } else {
         return !is_failed(fail_type(p->m, "%%c takes a character"));
     }

@@ -47,7 +47,7 @@ bool write_point(machine *m, uint32_t point)
 {
     char bytes[4];
 
-    return out_write(m, (gufo_str){bytes, utf8_encode(point, bytes)});
+    return out_write(m, (gufo_str){bytes, utf8_put(point, bytes)});
 }
 
 /* A sigma at the end of a word has a form of its own: cased characters come before it, and none

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "text/template/values/characters.h"
 #include "text/template/values/integer.h"
 #include "text/template/values/number.h"
 
@@ -152,7 +151,7 @@ static value read_string(reader *r)
         taken = read_escape((gufo_str){r->text.data, end}, r->at + 1, &point);
         if (taken == 0)
             return fail_here(r, "an escape that is not known, or half a character");
-        len += utf8_encode(point, out + len); /* not longer than the escape */
+        len += utf8_put(point, out + len); /* not longer than the escape */
         r->at += 1 + taken;
     }
     r->at = end + 1;
