@@ -143,7 +143,7 @@ static int wait_for(const pager *p)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-/* Where there is no pager, the terminal gets everything at once.  Returns the status of the pager. */
+/* Shows what was kept, with cat if the pager is missing.  Returns the status of the pager. */
 static int show_kept(pager *p)
 {
     int kept = fileno(p->kept), status = 0;
@@ -155,6 +155,8 @@ static int show_kept(pager *p)
     if (!is_empty && (!started || status == NOT_FOUND)) {
         const char *missing = p->command;
 
+        if (started)
+            sigaction(SIGINT, &p->interrupt, NULL);
         (void)lseek(kept, 0, SEEK_SET);
         p->command = "cat";
         if (start_uninterrupted(p, kept))

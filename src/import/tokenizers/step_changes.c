@@ -1,7 +1,7 @@
 /* Changes one thing of a pipeline after the other.
  *
- * A step is left out as a whole, or one of its members gets another value: in a copy of the JSON, of which the
- * normalizer or the pre-tokenizer is made again.  The model, which takes longest to make, stays that of the file. */
+ * A change removes a step, or gives another value to one of its members, in a copy of the JSON; the normalizer or the
+ * pre-tokenizer is made again from that.  The model, which takes longest to make, stays that of the file. */
 #include "import/tokenizers/step_changes.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* What a tokenizer.json says, before anybody draws conclusions from it.
  *
  * The long parts, vocabulary, merges and added tokens, are read from front to back into tables, whose
- * texts are views: any bytes, U+0000 too.  The short parts (normalizer,
- * pre-tokenizer, post-processor, decoder, the flags of the model) are JSON values. */
+ * texts are views: any bytes, U+0000 too.  The short parts (normalizer, pre-tokenizer, post-processor,
+ * decoder, the flags of the model) are JSON values. */
 #ifndef TEXT_FORMATS_TOKENIZER_FILE_H
 #define TEXT_FORMATS_TOKENIZER_FILE_H
 
@@ -59,8 +59,8 @@ typedef struct tokenizer_file {
     text_table texts, added_texts; /* of `vocab` and `added`, by row */
 } tokenizer_file;
 
-/* Reads a file.  The tables are views of `text`, which must outlive them.  Freed with tokenizer_file_free.  NULL on failure:
- * GUFO_E_MALFORMED, GUFO_E_TRUNCATED and GUFO_E_RANGE with the place, GUFO_E_LIMIT, GUFO_E_MEMORY. */
+/* Reads a file.  The tables are views of `text`, which must outlive them.  Freed with tokenizer_file_free.  NULL on
+ * failure: GUFO_E_MALFORMED, GUFO_E_TRUNCATED and GUFO_E_RANGE with the place, GUFO_E_LIMIT, GUFO_E_MEMORY. */
 tokenizer_file *tokenizer_file_read(gufo_str text, const gufo_allocator *allocator,
                                     gufo_error *error);
 void tokenizer_file_free(tokenizer_file *f); /* NULL is allowed */

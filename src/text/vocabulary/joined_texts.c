@@ -1,3 +1,4 @@
+/* Looking up what pairs of texts make: the expected text is compared first, the others are looked up in a batch. */
 #include "text/vocabulary/joined_texts.h"
 
 #include <string.h>

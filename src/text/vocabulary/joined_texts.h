@@ -17,8 +17,8 @@ typedef struct joined_texts {
     gufo_text joined;  /* its allocator is the caller's to set; freed with gufo_text_free */
 } joined_texts;
 
-/* Finds the results of up to JOINED_BATCH pairs, left and right texts in turn; a right one is not shorter than the
- * prefix.  A number is UINT32_MAX where there is no such text.  False without memory. */
+/* Finds the results of up to JOINED_BATCH pairs, left and right texts in turn; a right text must not be shorter than the
+ * prefix.  The number of a result that the table lacks is UINT32_MAX.  False without memory. */
 bool joined_find(joined_texts *j, const gufo_str *pairs, uint32_t count, uint32_t *numbers);
 /* The result of a pair, which lives until the next call; no data without memory. */
 gufo_str joined_text(joined_texts *j, const gufo_str pair[2]);
