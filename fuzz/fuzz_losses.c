@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/xxh64.h"
+#include "base/hash.h"
 #include "quant/losses/losses.h"
 
 /* ---- a model -------------------------------------------------------------------------------- */

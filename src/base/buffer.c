@@ -1,9 +1,8 @@
 /* A growing buffer: doubles, so that appending is linear. */
 #include "base/buffer.h"
+#include "base/memory.h"
 
 #include <string.h>
-
-#include "base/memory.h"
 
 enum { FIRST_CAPACITY = 256 };
 

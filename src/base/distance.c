@@ -1,5 +1,5 @@
 /* How alike two names are. */
-#include "base/distance.h"
+#include "base/text.h"
 
 #define MAX_COMPARED 128
 

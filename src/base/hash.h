@@ -1,9 +1,8 @@
-/* Hashing of names with a secret key.
+/* Hashes.
  *
  * Look-up tables hold names from untrusted files.  With a known hash an attacker could choose names
  * that all fall into one slot, and a linear algorithm would become quadratic; a keyed hash
- * (SipHash-1-3, Aumasson and Bernstein 2012) prevents that.  The key never influences a result.
- */
+ * (SipHash-1-3, Aumasson and Bernstein 2012) prevents that.  The key never influences a result. */
 #ifndef GUFO_BASE_HASH_H
 #define GUFO_BASE_HASH_H
 
@@ -22,5 +21,8 @@ uint64_t hash_text(hash_key key, gufo_str text);
 
 /* A link of a chain: bytes are hashed with what the links before them gave, *hash, as key. */
 void hash_chain(uint64_t *hash, const void *data, size_t size);
+
+/* XXH64 with seed 0, a hash that everyone computes alike: for names that files keep.  No help against those who look for two texts with one hash. */
+uint64_t xxh64_of(gufo_str text);
 
 #endif

@@ -1,5 +1,6 @@
 /* Texts of a file: classes of characters (ASCII in every locale), pieces of texts, look-ups that
  * ignore case. */
+
 #ifndef GUFO_BASE_TEXT_H
 #define GUFO_BASE_TEXT_H
 
@@ -118,5 +119,9 @@ bool str_find_folded(gufo_str name, name_of_row *name_of, const void *table, siz
 
 /* Whether `text` begins with `start`, in any case. */
 bool str_begins_folded(gufo_str text, const char *start);
+
+/* How alike two names are, for "did you mean": the number of edits between two texts (a byte more, less or other, two neighbours exchanged), or
+ * more than `limit` if it is more than that.  Texts longer than 128 bytes are never near. */
+size_t text_distance(gufo_str a, gufo_str b, size_t limit);
 
 #endif

@@ -3,7 +3,7 @@
  *     text   32 bytes | 32 bytes | ... | 8 | 8 | 4 | 1 1 1
  *            |  |  |  |                  what is left is mixed in
  *            four lanes of 8 bytes, which are joined before the rest */
-#include "base/xxh64.h"
+#include "base/hash.h"
 
 #include "base/bytes.h"
 

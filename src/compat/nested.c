@@ -11,7 +11,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/value/array.h"
+#include "format/value/value.h"
 #include "gufo-compat/gufo_gguf.h"
 
 typedef struct gufo_gguf_array inner_array;

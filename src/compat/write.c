@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/files/output.h"
-#include "format/value/encode.h"
+#include "format/value/value.h"
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "edit/edit.h"
 #include "gufo/schema.h"

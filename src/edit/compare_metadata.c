@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "edit/planner.h"
 #include "format/model/model.h"
-#include "format/value/array.h"
+#include "format/value/value.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 

@@ -228,7 +228,7 @@ typedef struct job_input {
     const gufo_model *model; /* the shard that it is, or NULL */
     uint32_t first_file;     /* of a model that an import made: the first of the files it reads */
     bool replaceable;        /* by an output */
-    bool released;           /* its data was needed no more, and is deleted (run/release.h) */
+    bool released;           /* its data was needed no more, and is deleted (run/run.h) */
     bool planned; /* what is read of it is part of gufo_job.identity; else file and time count */
 } job_input;
 

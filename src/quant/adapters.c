@@ -14,7 +14,7 @@
 #include "gufo/check.h"
 #include "produce/produce.h"
 #include "quant/quantizer.h"
-#include "schema/check/adapter.h"
+#include "schema/check/identity.h"
 
 #include <math.h>
 #include <stdio.h>

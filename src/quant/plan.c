@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "codec/interleaved.h"
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "format/model/model.h"
 #include "quant/recipes/recipe.h"
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "text/pipeline/pipeline.h"

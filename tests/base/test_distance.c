@@ -1,7 +1,7 @@
 /* The distance of names: suggestions compare names that are as near as the nearest so far. */
 #include "support/check.h"
 
-#include "base/distance.h"
+#include "base/text.h"
 
 static const struct {
     const char *a, *b;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files/way.h"
+#include "base/files/trust.h"
 #include "base/memory.h"
 #include "support/disk.h"
 #include "support/folder.h"

@@ -1,7 +1,7 @@
 /* XXH64: results of the xxhsum program. */
 #include "../support/check.h"
 
-#include "base/xxh64.h"
+#include "base/hash.h"
 
 static void test_known_results(void **state)
 {

@@ -3,7 +3,7 @@
 #include "../support/check.h"
 #include "../support/findings.h"
 
-#include "format/file/draft.h"
+#include "format/file/file.h"
 
 enum { NUMBER = 4, REAL = 6, TEXT_TYPE = 8, LIST = 9 };
 

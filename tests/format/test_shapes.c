@@ -2,7 +2,7 @@
 #include "../support/allocator.h"
 #include "../support/check.h"
 
-#include "format/file/shapes.h"
+#include "format/file/records.h"
 
 enum { AXES = 4, MANY = 1000 };
 

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "schema/check/same_value.h"
+#include "schema/check/check.h"
 
 /* ---- one model -------------------------------------------------------------------------------- */
 

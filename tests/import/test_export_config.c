@@ -3,7 +3,7 @@
 #include "fixture_model.h"
 
 #include "import/export/export.h"
-#include "schema/check/same_value.h"
+#include "schema/check/check.h"
 
 /* ---- what is known to differ ------------------------------------------------------------------ */
 

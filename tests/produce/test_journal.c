@@ -1,7 +1,7 @@
 /* The journal by itself: what is noted is read again, and what the system refuses is an error. */
 #include "../support/folder.h"
 
-#include "produce/run/journal.h"
+#include "produce/run/run.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include "../support/folder.h"
 
 #include "base/memory.h"
-#include "produce/run/keeper.h"
+#include "produce/run/run.h"
 
 #include <fcntl.h>
 

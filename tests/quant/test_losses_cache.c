@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/xxh64.h"
+#include "base/hash.h"
 #include "quant/losses/losses.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "../support/quantize.h"
 
 #include "base/memory.h"
-#include "produce/run/journal.h"
+#include "produce/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

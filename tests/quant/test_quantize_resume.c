@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "produce/run/journal.h"
+#include "produce/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

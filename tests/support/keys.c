@@ -1,7 +1,7 @@
 /* Keys and values as text. */
 #include "keys.h"
 
-#include "format/value/encode.h"
+#include "format/value/value.h"
 
 /* The next word, without the blank behind it. */
 static size_t next_word(const char **at, char *out, size_t size)

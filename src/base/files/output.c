@@ -16,7 +16,6 @@
 #include "base/files/folder.h"
 #include "base/files/pending.h"
 #include "base/files/trust.h"
-#include "base/files/way.h"
 #include "base/hash.h"
 #include "base/memory.h"
 

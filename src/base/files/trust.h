@@ -5,6 +5,7 @@
  * something else; what it says must not decide about our files.  Facts come from fstat of a
  * descriptor that was opened without following links, so that the file cannot be exchanged after
  * the check. */
+
 #ifndef GUFO_BASE_TRUST_H
 #define GUFO_BASE_TRUST_H
 
@@ -32,5 +33,11 @@ const char *trust_aside(const struct stat *info, uid_t folder_owner);
  * may create files (sticky and writable, as /tmp), and belongs neither to us nor to the folder's
  * owner.  The kernel's rule for links and pipes there. */
 bool trust_is_planted(const char *path, uid_t owner);
+
+/* Whether the way to `path` goes through a symlink that may have been planted: any of its names but the
+ * last, and what they lead to.  A link among them leads the file to another place as one that has its name
+ * does, but the kernel's rule is about the last name alone.  What cannot be followed to its end says
+ * nothing: opening it fails. */
+bool way_is_planted(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
-/* The walk along a path; way.h has the rule. */
+/* The walk along a path; trust.h has the rule. */
 #define _XOPEN_SOURCE 700 /* lstat, readlink */
 
-#include "base/files/way.h"
+#include "base/files/trust.h"
 
 #include <limits.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/files/folder.h"
-#include "base/files/trust.h"
 
 enum { MOST_LINKS = 40 };
 

@@ -6,7 +6,7 @@
 #include "cli/core/human.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define CLI_CORE_OPTION_H
 
 #include "cli/core/report.h"
-#include "schema/registry/own_name.h"
+#include "schema/registry/tables.h"
 
 #include <argp.h>
 #include <stdbool.h>

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/files/output.h"
 #include "base/files/trust.h"
-#include "base/files/way.h"
 #include "base/memory.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"

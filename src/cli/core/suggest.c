@@ -1,7 +1,7 @@
 /* Suggestions. */
 #include "cli/core/suggest.h"
 
-#include "base/distance.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "cli/core/number.h"
 #include "cli/core/text.h"
 
-#include "format/value/array.h"
+#include "format/value/value.h"
 
 /* Into `text` (NUMBER_SIZE bytes); the length. */
 static size_t number_text(char *text, const gufo_value *value)

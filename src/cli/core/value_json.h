@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_VALUE_JSON_H
 #define CLI_CORE_VALUE_JSON_H
 
-#include "format/value/encode.h"
+#include "format/value/value.h"
 
 #define VALUE_JSON_MESSAGE 160
 

@@ -7,7 +7,7 @@
 #include "cli/core/signals.h"
 #include "cli/import/migrate.h"
 #include "base/text.h"
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 #include "gufo/check.h"
 #include "gufo/name.h"

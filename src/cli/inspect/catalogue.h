@@ -9,7 +9,7 @@
 #define CLI_INSPECT_CATALOGUE_H
 
 #include "cli/core/json.h"
-#include "schema/registry/own_name.h"
+#include "schema/registry/tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>

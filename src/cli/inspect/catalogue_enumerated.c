@@ -2,7 +2,7 @@
 #include "cli/inspect/catalogue.h"
 
 #include "base/text.h"
-#include "schema/registry/layout.h"
+#include "schema/registry/tables.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "cli/inspect/catalogue.h"
 
 #include "base/text.h"
-#include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
 #include "gufo/schema.h"

@@ -7,7 +7,7 @@
 #include "cli/core/small_file.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
-#include "schema/registry/own_name.h"
+#include "schema/registry/tables.h"
 
 #include <errno.h>
 #include <math.h>

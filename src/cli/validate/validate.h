@@ -14,7 +14,7 @@
 #include "gufo/check.h"
 #include "gufo/quant.h"
 
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "format/rules/rules.h"
 
 typedef struct validate_options {

@@ -9,7 +9,7 @@
 #include "cli/core/judge.h"
 #include "cli/core/progress.h"
 #include "cli/core/signals.h"
-#include "schema/check/every.h"
+#include "schema/check/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -13,11 +13,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/file/content.h"
+#include "format/file/file.h"
 #include "format/document/named_list.h"
-#include "format/file/shapes.h"
+#include "format/file/records.h"
 #include "format/model/model.h"
-#include "format/value/encode.h"
+#include "format/value/value.h"
 #include "gufo/document.h"
 
 /* A value as it is stored: in a model, in its own block, or, for a number, right here. */

@@ -5,8 +5,6 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/value/array.h"
-#include "format/value/encode.h"
 #include "format/value/value.h"
 
 /* How many bytes the first `count` elements of an array have. */

@@ -14,7 +14,6 @@
 #ifndef GUFO_FORMAT_NAMED_LIST_H
 #define GUFO_FORMAT_NAMED_LIST_H
 
-#include "format/file/name_index.h"
 #include "format/file/records.h"
 #include "gufo/document.h"
 

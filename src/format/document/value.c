@@ -10,7 +10,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/rules/rules.h"
-#include "format/value/array.h"
 #include "format/value/value.h"
 
 static const gufo_encoding host = {3, HOST_IS_BIG_ENDIAN ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};

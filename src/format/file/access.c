@@ -102,7 +102,7 @@ bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
+gufo_status file_read(const gguf_file *file, uint64_t offset, void *out, size_t size,
                       gufo_error *error)
 {
     if (!range_inside(offset, size, file->source.size))
@@ -111,5 +111,5 @@ gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size
                       GROUPED(file->source.size), GROUPED(size), offset);
     if (size == 0)
         return GUFO_OK;
-    return source_read(&file->source, offset, buffer, size, error);
+    return source_read(&file->source, offset, out, size, error);
 }

@@ -1,12 +1,10 @@
-/* What may be written; content.h has the purpose. */
-#include "format/file/content.h"
+/* What may be written; file.h has the purpose. */
+#include "format/file/file.h"
 
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "format/file/file.h"
-#include "format/rules/names.h"
-#include "format/value/array.h"
+#include "format/rules/rules.h"
 #include "format/value/value.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  * Its tensor infos have another field as well, and its keys other names.  What it is shows in the first
  * two entries (one could be either): read as entries of the draft, the second key of a file of
  * version 1 has its own letters as a length. */
-#include "format/file/draft.h"
+#include "format/file/file.h"
 
 #include "base/bytes.h"
 #include "base/text.h"

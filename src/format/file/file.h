@@ -10,13 +10,14 @@
  *
  * All of them report faults to `file_fault`, which knows whether the file is being opened strictly
  * (the first fault ends it) or leniently (faults are collected and reading continues). */
+
 #ifndef GUFO_FORMAT_FILE_H
 #define GUFO_FORMAT_FILE_H
 
 #include "base/files/source.h"
-#include "format/file/name_index.h"
 #include "format/file/records.h"
 #include "format/rules/rules.h"
+#include "gufo/format.h"
 
 /* What a file lists: an entry or a tensor.  All offsets count from the start of the file. */
 typedef struct file_record {
@@ -131,7 +132,7 @@ bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out);
 bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out);
 bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);
 /* Bytes [offset, offset + size) of the file.  GUFO_E_RANGE outside. */
-gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
+gufo_status file_read(const gguf_file *file, uint64_t offset, void *out, size_t size,
                       gufo_error *error);
 
 /* The indices of the tensors whose place is known, *count of them, in the order of their data: to
@@ -157,5 +158,39 @@ bool tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dim
 /* Both, and too many dims, as failures of a tensor; for a new one removed types are one, too. */
 gufo_status tensor_check_shape(gufo_str name, uint32_t type, uint32_t n_dims, const uint64_t *dims,
                                bool is_new, uint64_t *elements, uint64_t *size, gufo_error *error);
+
+/* ---- what may be written ------------------------------------------------------------------------ */
+
+/* What may be written: the rules for new content, and the looser ones for copied content, so that
+ * every file that opens can be written again. */
+typedef enum content_rules {
+    CONTENT_NEW,     /* all rules of the specification */
+    CONTENT_AS_READ, /* what gufo_open asks for */
+    CONTENT_AS_GGML, /* what it asks for with GUFO_OPEN_AS_GGML */
+} content_rules;
+
+gufo_status content_check_key(gufo_str key, content_rules rules, gufo_error *error);
+/* The name of a tensor. */
+gufo_status content_check_name(gufo_str name, content_rules rules, gufo_error *error);
+
+/* A value for `key`: that its type exists, the text of a string, the range of a number, and what
+ * the alignment may be.  Of an array, only that it is not the alignment. */
+gufo_status content_check_value(gufo_str key, const gufo_value *value, content_rules rules,
+                                gufo_error *error);
+
+/* Checks type and dims of tensor `name`, and that `*size` is right; fills it in if it was 0 and can
+ * be computed. */
+gufo_status content_check_shape(gufo_str name, uint32_t type, uint32_t n_dims, const uint64_t *dims,
+                                uint64_t *size, content_rules rules, gufo_error *error);
+
+/* ---- files of the draft that came before version 1 ---------------------------------------------- */
+
+#define DRAFT_KIND                                                                           \
+    "a file of the draft of GGUF that was proposed before version 1 (its values have their " \
+    "length before them), which no program reads; convert the original model"
+
+/* Whether the first bytes of a file, whatever its magic number, are those of the draft.  What tells
+ * is the first two entries, which `size` should cover. */
+bool draft_recognise(const void *file, uint64_t size);
 
 #endif

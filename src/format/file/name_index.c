@@ -1,5 +1,5 @@
-/* Names to numbers; name_index.h has the idea. */
-#include "format/file/name_index.h"
+/* Names to numbers; records.h has the idea. */
+#include "format/file/records.h"
 
 #include <string.h>
 

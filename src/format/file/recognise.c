@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/file/draft.h"
+#include "format/file/file.h"
 #include "gufo/format.h"
 
 typedef struct signature {

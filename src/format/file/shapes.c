@@ -1,5 +1,5 @@
-/* Shapes that tensors share; shapes.h has the idea. */
-#include "format/file/shapes.h"
+/* Shapes that tensors share; records.h has the idea. */
+#include "format/file/records.h"
 
 #include <string.h>
 

@@ -18,10 +18,8 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/file/draft.h"
 #include "format/file/file.h"
-#include "format/rules/names.h"
-#include "format/value/array.h"
+#include "format/rules/rules.h"
 #include "format/value/value.h"
 
 /* What is being read, for messages.  The key or name of it is kept by its place in the file:

@@ -12,9 +12,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "format/model/model.h"
-#include "format/model/zeros.h"
-#include "format/value/array.h"
-#include "format/rules/names.h"
+#include "format/value/value.h"
+#include "format/rules/rules.h"
 
 static const char quantization_version[] = "general.quantization_version";
 

@@ -2,15 +2,15 @@
  *
  * The fields that the provider leaves open (sizes, and the missing places in a file) are filled in
  * for each request of an entry or a tensor. */
-#include "format/model/made.h"
+#include "format/model/model.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "format/value/array.h"
+#include "format/value/value.h"
 
-void made_close(made *m, const gufo_allocator *allocator)
+void made_close(made_model *m, const gufo_allocator *allocator)
 {
     if (m == NULL)
         return;
@@ -54,7 +54,7 @@ static bool has_text(gufo_str text)
     return text.data != NULL || text.len == 0;
 }
 
-bool made_ask_entry(const made *m, uint64_t index, gufo_entry *out)
+bool made_ask_entry(const made_model *m, uint64_t index, gufo_entry *out)
 {
     *out = (gufo_entry){0};
     if (!m->provider.entry_at(m->provider.context, index, out) || !has_text(out->key))
@@ -64,26 +64,26 @@ bool made_ask_entry(const made *m, uint64_t index, gufo_entry *out)
 }
 
 /* Opening has checked every value; whoever looks again must get one that may be walked. */
-bool made_entry_at(const made *m, uint64_t index, gufo_entry *out)
+bool made_entry_at(const made_model *m, uint64_t index, gufo_entry *out)
 {
     return index < m->provider.entry_count && made_ask_entry(m, index, out) &&
            value_check(&out->value, NULL) == GUFO_OK;
 }
 
-bool made_entry_find(const made *m, gufo_str key, gufo_entry *out)
+bool made_entry_find(const made_model *m, gufo_str key, gufo_entry *out)
 {
     uint64_t index;
 
     return name_index_find(&m->keys, key, &index) && made_entry_at(m, index, out);
 }
 
-bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out)
+bool made_ask_tensor(const made_model *m, uint64_t index, gufo_tensor *out)
 {
     *out = (gufo_tensor){0};
     return m->provider.tensor_at(m->provider.context, index, out) && has_text(out->name);
 }
 
-bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out)
+bool made_tensor_at(const made_model *m, uint64_t index, gufo_tensor *out)
 {
     if (index >= m->provider.tensor_count || !made_ask_tensor(m, index, out) ||
         out->n_dims > GUFO_MAX_DIMS ||
@@ -98,7 +98,7 @@ bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out)
     return true;
 }
 
-gufo_facts made_facts(const made *m)
+gufo_facts made_facts(const made_model *m)
 {
     return (gufo_facts){.version = 3,
                         .byte_order = GUFO_LITTLE_ENDIAN,

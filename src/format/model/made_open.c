@@ -2,10 +2,9 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "format/file/content.h"
-#include "format/model/made.h"
-#include "format/rules/names.h"
-#include "format/value/array.h"
+#include "format/file/file.h"
+#include "format/model/model.h"
+#include "format/rules/rules.h"
 #include "format/value/value.h"
 
 /* The index cannot ask again where asking fails: an empty name then equals no other. */
@@ -18,7 +17,7 @@ static gufo_str key_of(const void *owner, uint64_t index)
 
 static gufo_str name_of(const void *owner, uint64_t index)
 {
-    const made *m = owner;
+    const made_model *m = owner;
     gufo_tensor tensor;
 
     return made_ask_tensor(m, index, &tensor) ? tensor.name : (gufo_str){"", 0};
@@ -48,7 +47,7 @@ static gufo_status check_value(const gufo_entry *entry, gufo_error *error)
                   reason.message);
 }
 
-static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
+static gufo_status check_entry(made_model *m, uint64_t index, gufo_error *error)
 {
     gufo_entry entry;
     gufo_status status;
@@ -64,7 +63,7 @@ static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
     return status;
 }
 
-static gufo_status check_tensor(made *m, uint64_t index, gufo_error *error)
+static gufo_status check_tensor(made_model *m, uint64_t index, gufo_error *error)
 {
     const gufo_element_type *type;
     uint64_t first, elements, size;
@@ -89,7 +88,7 @@ static gufo_status check_tensor(made *m, uint64_t index, gufo_error *error)
     return status;
 }
 
-static gufo_status find_alignment(made *m, gufo_error *error)
+static gufo_status find_alignment(made_model *m, gufo_error *error)
 {
     gufo_entry entry;
     gufo_status status;
@@ -122,7 +121,7 @@ static gufo_status check_counts(const gufo_provider *provider, const gufo_open_o
 }
 
 /* The counts are claims: memory follows what the provider describes. */
-static gufo_status load(made *m, const gufo_allocator *allocator, gufo_error *error)
+static gufo_status load(made_model *m, const gufo_allocator *allocator, gufo_error *error)
 {
     const gufo_provider *provider = &m->provider;
     gufo_status status = name_index_new(&m->keys, 0, key_of, m, allocator, error);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/model/made.h"
+#include "format/model/model.h"
 
 uint64_t gufo_metadata_count(const gufo_model *model)
 {

@@ -5,7 +5,6 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/model/made.h"
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 

@@ -12,20 +12,21 @@
  *     open.c       from an input to a model
  *     made.c       what a provider makes; made_open.c checks it
  *     check.c      the rules that need all of a model */
+
 #ifndef GUFO_FORMAT_MODEL_H
 #define GUFO_FORMAT_MODEL_H
 
 #include "format/file/file.h"
 
-struct made;
+struct made_model;
 
 struct gufo_model {
     gufo_allocator allocator;
-    char *name;        /* or NULL */
-    uint32_t number;   /* of this shard in the model that lends it */
-    uint64_t first;    /* the number of its first tensor there */
-    gguf_file *file;   /* the first shard's; NULL if none exists: */
-    struct made *made; /* or NULL */
+    char *name;              /* or NULL */
+    uint32_t number;         /* of this shard in the model that lends it */
+    uint64_t first;          /* the number of its first tensor there */
+    gguf_file *file;         /* the first shard's; NULL if none exists: */
+    struct made_model *made; /* or NULL */
 
     /* Of several shards; a model of one has none, and is its own. */
     records shards; /* of gufo_model * */
@@ -146,5 +147,51 @@ gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t
                              const gufo_open_options *options, gufo_error *error);
 /* GUFO_E_SHARDS if a model of one file is only a part of a model. */
 gufo_status shards_check_alone(const gufo_model *model, gufo_error *error);
+
+/* ---- made models -------------------------------------------------------------------------------- */
+
+/* The private part of a made model. */
+typedef struct made_model {
+    gufo_provider provider;
+    const struct gufo_job *maker; /* see model_maker */
+    uint32_t alignment;
+    name_index keys, names;
+} made_model;
+
+void made_close(made_model *m, const gufo_allocator *allocator);
+gufo_facts made_facts(const made_model *m);
+bool made_entry_at(const made_model *m, uint64_t index, gufo_entry *out);
+bool made_entry_find(const made_model *m, gufo_str key, gufo_entry *out);
+bool made_tensor_at(const made_model *m, uint64_t index, gufo_tensor *out);
+/* Just what the provider says. */
+bool made_ask_entry(const made_model *m, uint64_t index, gufo_entry *out);
+bool made_ask_tensor(const made_model *m, uint64_t index, gufo_tensor *out);
+/* Any bytes; the range has been checked. */
+gufo_status made_read_bytes(const gufo_model *model, const gufo_tensor *tensor, uint64_t offset,
+                            void *out, size_t size, gufo_error *error);
+
+/* ---- zeros -------------------------------------------------------------------------------------- */
+
+/* Data that never came: downloaders reserve the whole file, and what they do not fill stays zero. */
+
+/* Tensors smaller than this are not looked at: a bias may well be zero. */
+enum { ZEROS_LEAST = 4096 };
+
+/* Whether zeros in a tensor may mean that its data never came: not in small ones, and not in B of an adapter, of which
+ * training begins with zeros. */
+bool zeros_are_suspect(const gguf_file *file, const tensor_record *tensor);
+/* Likewise, and whether the tensor is a matrix. */
+bool zeros_are_suspect_matrix(const gguf_file *file, const tensor_record *tensor);
+/* Whether the pages at the end, in the middle and at the begin of a tensor's data are all zero. */
+gufo_status zeros_sample(const gguf_file *file, const tensor_record *tensor, bool *zero,
+                         gufo_error *error);
+/* Where the zeros begin with which the bytes [from, to) of a file end; `to`: there are none.  Reads no more
+ * than the zeros, and one block. */
+gufo_status zeros_before(const gguf_file *file, uint64_t from, uint64_t to, uint64_t *begin,
+                         gufo_error *error);
+
+/* "368 MB": a size for a sentence. */
+enum { ZEROS_TEXT = 32 };
+const char *zeros_text(uint64_t bytes, char out[ZEROS_TEXT]);
 
 #endif

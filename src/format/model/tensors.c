@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/model/made.h"
+#include "format/model/model.h"
 
 uint64_t gufo_tensor_count(const gufo_model *model)
 {

@@ -1,5 +1,5 @@
 /* Looking for zeros: a few pages of each tensor at first, all of the file's end where somebody asks. */
-#include "format/model/zeros.h"
+#include "format/model/model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Keys and tensor names: what they may look like (spec, gguf_metadata_kv_t and gguf_tensor_info_t).
  */
-#include "format/rules/names.h"
+#include "format/rules/rules.h"
 
 #include <stdio.h>
 #include <string.h>

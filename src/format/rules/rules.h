@@ -1,4 +1,4 @@
-/* The rules by number. */
+/* The rules by number, and those about names as tables. */
 #ifndef GUFO_FORMAT_RULES_H
 #define GUFO_FORMAT_RULES_H
 
@@ -19,5 +19,23 @@ __attribute__((format(printf, 3, 4))) gufo_status rule_failure(gufo_error *error
 enum { FINDINGS_OF_A_RULE = 20, RULE_REST_SIZE = 96 };
 /* and of others it is said how many there are.  False if `found` are not more. */
 bool rule_rest(uint64_t found, char message[RULE_REST_SIZE]);
+
+/* The rules about keys and tensor names, as tables: the walk, the validator and documents all look
+ * names up here. */
+
+typedef struct name_rule {
+    rule_number rule;
+    /* Whether the name breaks the rule; then `message`, of the size of gufo_error's, says how. */
+    bool (*broken)(gufo_str name, char *message, size_t size);
+} name_rule;
+
+/* Each ends with a row without function. */
+extern const name_rule key_rules[];       /* what opening asks of a key */
+extern const name_rule key_extra_rules[]; /* what new files have to keep too */
+extern const name_rule name_rules[];      /* the same for tensor names */
+extern const name_rule name_extra_rules[];
+
+/* The first rule of a table that the name breaks, as a failure; GUFO_OK if it keeps all. */
+gufo_status names_check(gufo_str name, const name_rule *rules, gufo_error *error);
 
 #endif

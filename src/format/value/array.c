@@ -1,12 +1,11 @@
-/* Arrays: skipping them (array.h has the idea) and looking inside. */
-#include "format/value/array.h"
+/* Arrays: skipping them (value.h has the idea) and looking inside. */
+#include "format/value/value.h"
 
 #include <inttypes.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/value/value.h"
 
 /* ---- skipping ------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* Encoding; encode.h has the purpose. */
-#include "format/value/encode.h"
+/* Encoding; value.h has the purpose. */
+#include "format/value/value.h"
 
 #include <string.h>
 
@@ -7,8 +7,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/rules/rules.h"
-#include "format/value/array.h"
-#include "format/value/value.h"
 
 bool encode_bytes(encoder *e, const void *data, uint64_t size)
 {

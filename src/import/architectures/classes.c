@@ -2,8 +2,8 @@
 #include "import/architectures/classes.h"
 
 #include "gufo/import.h"
-#include "schema/registry/nearest.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 static const class_row classes[] = {
 #define ROW(name, architecture, kind, condition, note) {name, architecture, kind, condition},

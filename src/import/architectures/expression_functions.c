@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "base/memory.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "gufo/schema.h"
 #include "import/architectures/config_files.h"

@@ -2,7 +2,7 @@
 #ifndef IMPORT_ARCHITECTURES_PLAN_H
 #define IMPORT_ARCHITECTURES_PLAN_H
 
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "import/architectures/plan_blocks.h"
 #include "import/architectures/products.h"
 #include "import/architectures/views.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/xxh64.h"
+#include "base/hash.h"
 
 enum { KEPT_BYTES = 46 };
 

@@ -14,7 +14,7 @@
 #define IMPORT_CONTAINERS_CHECKPOINT_H
 
 #include "base/files/source.h"
-#include "format/file/shapes.h"
+#include "format/file/records.h"
 #include "import/containers/number_type.h"
 #include "import/json_file.h"
 

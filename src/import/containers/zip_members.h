@@ -3,7 +3,7 @@
 #define IMPORT_CONTAINERS_ZIP_MEMBERS_H
 
 #include "base/files/source.h"
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 
 typedef struct zip_member {
     gufo_str name;   /* a view of the directory */

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "import/conversion/conversion.h"
 #include "import/general/file_name.h"
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 /* The targets, and the parts of names of tensors that they leave to F16. */
 static const uint32_t targets[] = {GUFO_TYPE_F32,  GUFO_TYPE_F16,   GUFO_TYPE_BF16,

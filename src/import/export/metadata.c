@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "format/rules/names.h"
+#include "format/rules/rules.h"
 #include "gufo/schema.h"
 #include "import/conversion/stored.h"
 #include "import/export/parts.h"

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/threads.h"
 #include "codec/run.h"
 #include "import/export/arrange.h"

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "base/memory.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "import/general/general.h"
 #include "import/json_file.h"

@@ -14,9 +14,9 @@
 #define IMPORT_LEGACY_FILE_H
 
 #include "base/buffer.h"
-#include "base/files/source.h"
 #include "base/memory.h"
-#include "format/file/name_index.h"
+#include "base/files/source.h"
+#include "format/file/records.h"
 #include "import/legacy/blocks.h"
 #include "import/legacy/families.h"
 

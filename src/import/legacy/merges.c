@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 
 enum {
     LONGEST = 1 << 16, /* bytes of a token that is looked at */

@@ -2,7 +2,7 @@
 #ifndef IMPORT_LEGACY_WORD_LIST_H
 #define IMPORT_LEGACY_WORD_LIST_H
 
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 
 /* tokenizer.ggml.token_type. */
 typedef enum word_type {

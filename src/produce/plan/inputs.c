@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/document/document.h"
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "produce/units/work.h"
 
 /* ---- models that are known ------------------------------------------------------------------ */

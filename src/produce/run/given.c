@@ -11,8 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranges.h"
-#include "produce/run/sink.h"
-#include "produce/run/targets.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 enum { MOST_OPEN = 64 };

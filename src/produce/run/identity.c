@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "produce/run/journal.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 /* Raised whenever cut.c cuts differently, or what a unit gives changes. */

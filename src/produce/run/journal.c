@@ -1,7 +1,7 @@
-/* The journal; journal.h draws its bytes. */
+/* The journal; run.h draws its bytes. */
 #define _GNU_SOURCE /* flock */
 
-#include "produce/run/journal.h"
+#include "produce/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

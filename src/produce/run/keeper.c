@@ -1,5 +1,5 @@
-/* The thread that keeps the journal; keeper.h has the idea. */
-#include "produce/run/keeper.h"
+/* The thread that keeps the journal; run.h has the idea. */
+#include "produce/run/run.h"
 
 #include <errno.h>
 #include <string.h>

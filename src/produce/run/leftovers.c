@@ -6,7 +6,7 @@
 #include "base/files/disk.h"
 #include "base/files/trust.h"
 #include "base/memory.h"
-#include "produce/run/release.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 /* ---- before --------------------------------------------------------------------------------- */

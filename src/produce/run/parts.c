@@ -10,7 +10,7 @@
 #include "base/files/disk.h"
 #include "base/files/trust.h"
 #include "base/memory.h"
-#include "produce/run/targets.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 /* ---- nothing is to be kept ------------------------------------------------------------------ */

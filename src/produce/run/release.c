@@ -1,5 +1,5 @@
-/* Releases inputs; release.h describes the idea. */
-#include "produce/run/release.h"
+/* Releases inputs; run.h describes the idea. */
+#include "produce/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

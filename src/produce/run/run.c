@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "produce/run/release.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 typedef struct run {

@@ -1,5 +1,5 @@
 /* Bytes in order. */
-#include "produce/run/sink.h"
+#include "produce/run/run.h"
 
 #include "base/checked.h"
 #include "base/error.h"

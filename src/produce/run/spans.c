@@ -1,6 +1,6 @@
 /* All units of a job, in spans between which targets begin and end: a target is opened when
  * something is written to it, and closed when it is complete. */
-#include "produce/run/targets.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 /* Opens the targets that piece `number` begins, or that it is in the middle of; or closes those that

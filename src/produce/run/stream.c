@@ -4,7 +4,7 @@
  * the target has gaps. */
 #include "base/error.h"
 #include "base/threads.h"
-#include "produce/run/sink.h"
+#include "produce/run/run.h"
 #include "produce/units/work.h"
 
 typedef struct stream {

@@ -1,5 +1,5 @@
-/* Targets; targets.h has the steps. */
-#include "produce/run/targets.h"
+/* Targets; run.h has the steps. */
+#include "produce/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,6 @@
 #define GUFO_QUANT_IMATRIX_H
 
 #include "base/files/source.h"
-#include "format/file/name_index.h"
 #include "format/file/records.h"
 #include "format/model/model.h"
 #include "gufo/quant.h"

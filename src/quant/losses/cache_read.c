@@ -16,8 +16,8 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "base/xxh64.h"
-#include "format/file/name_index.h"
+#include "base/hash.h"
+#include "format/file/records.h"
 
 typedef struct reader {
     gufo_losses *l;

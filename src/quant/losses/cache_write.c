@@ -12,7 +12,7 @@
 #include "base/files/output.h"
 #include "base/files/trust.h"
 #include "base/memory.h"
-#include "base/xxh64.h"
+#include "base/hash.h"
 
 /* ---- what is written ------------------------------------------------------------------------ */
 

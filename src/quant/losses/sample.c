@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/xxh64.h"
+#include "base/hash.h"
 #include "quant/losses/losses.h"
 
 enum {

@@ -9,7 +9,6 @@
 
 #include "gufo/quant.h"
 #include "base/text.h"
-#include "schema/registry/own_name.h"
 #include "schema/registry/tables.h"
 
 /* ---- tables --------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #ifndef GUFO_QUANT_SIZE_H
 #define GUFO_QUANT_SIZE_H
 
-#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "quant/size/sensitivity.h"
 
 /* A tensor of the outputs. */

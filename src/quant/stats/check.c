@@ -8,7 +8,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/model/model.h"
-#include "format/model/zeros.h"
 
 typedef struct data_check {
     const gufo_model *model;

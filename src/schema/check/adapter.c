@@ -8,9 +8,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "schema/check/adapter.h"
-#include "schema/check/checks.h"
-#include "schema/check/pairs.h"
+#include "schema/check/identity.h"
+#include "schema/check/check.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 

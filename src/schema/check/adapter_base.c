@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schema/check/adapter.h"
-#include "schema/check/checks.h"
 #include "schema/check/identity.h"
-#include "schema/check/pairs.h"
+#include "schema/check/check.h"
 
 static const char lora_a[] = ".lora_a", lora_b[] = ".lora_b";
 

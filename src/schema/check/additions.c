@@ -2,9 +2,9 @@
  * Tokenizer, ggml_type).  Unknown values break rules of their own. */
 #include <inttypes.h>
 
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 #include "schema/check/vocabulary.h"
-#include "schema/registry/values.h"
+#include "schema/registry/tables.h"
 
 static void report_value(check_context *c, const gufo_entry *entry, const char *value)
 {

@@ -1,5 +1,5 @@
 /* Values of keys, as formulas of shapes need them. */
-#include "schema/check/arch_values.h"
+#include "schema/check/check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "schema/check/checks.h"
-#include "schema/check/arch_values.h"
+#include "schema/check/check.h"
 #include "base/text.h"
 #include "schema/registry/key.h"
-#include "schema/registry/key_entry.h"
-#include "schema/registry/values.h"
+#include "schema/registry/tables.h"
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 

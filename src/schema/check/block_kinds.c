@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "schema/check/arch_values.h"
+#include "schema/check/check.h"
 #include "schema/check/tensors.h"
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "schema/check/arch_values.h"
+#include "schema/check/check.h"
 #include "schema/check/tensors.h"
 #include "base/text.h"
 #include "schema/registry/tables.h"

@@ -5,7 +5,7 @@
  *
  * A finding has two places: line and column for the author of the template, and the byte in the
  * file.  A template that is one long trick gives as many findings as any other. */
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,7 @@
  *
  * The table of checks is the order of the findings.  A check looks at one thing and knows nothing
  * of the others, so that one fault gives one finding wherever that is possible. */
-#include "schema/check/checks.h"
-#include "schema/check/every.h"
+#include "schema/check/check.h"
 
 #include <string.h>
 

@@ -2,9 +2,8 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "schema/check/checks.h"
-#include "schema/registry/layout.h"
-#include "schema/registry/nearest.h"
+#include "schema/check/check.h"
+#include "schema/registry/tables.h"
 #include "schema/syntax/json.h"
 #include "schema/syntax/rwkv_world.h"
 

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "schema/check/checks.h"
-#include "schema/name/part.h"
+#include "schema/check/check.h"
+#include "schema/name/name.h"
 
 static gufo_finding place_of(gufo_str part)
 {

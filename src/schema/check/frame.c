@@ -1,5 +1,5 @@
 /* Findings, and what the checks ask of a file. */
-#include "schema/check/frame.h"
+#include "schema/check/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "format/rules/rules.h"
 #include "schema/registry/key.h"
-#include "schema/registry/key_entry.h"
 
 /* ---- findings ------------------------------------------------------------------------------- */
 

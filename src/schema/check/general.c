@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 #include "schema/syntax/syntax.h"
 #include "base/text.h"
-#include "schema/name/part.h"
+#include "schema/name/name.h"
 
 /* ---- syntax of texts ------------------------------------------------------------------------ */
 

@@ -1,7 +1,8 @@
-/* Which model a file holds, whatever it is quantized to. */
+/* Which model a file holds, whatever it is quantized to; what an adapter is. */
 #ifndef GUFO_SCHEMA_IDENTITY_H
 #define GUFO_SCHEMA_IDENTITY_H
 
+#include "base/text.h"
 #include "gufo/format.h"
 
 /* The key by which an adapter names its base, and how long its value is. */
@@ -22,5 +23,18 @@ gufo_status identity_add(const gufo_model *model, identity_depth depth,
 /* The identity of a model's weights, which its quantizations share, in hexadecimal digits. */
 gufo_status identity_of_weights(const gufo_model *model, const gufo_allocator *allocator,
                                 char out[IDENTITY_DIGITS + 1], gufo_error *error);
+
+/* Whether rows of an adapter's tensor are looked up and not multiplied with: then the adapter's two tensors
+ * have changed places, A is [rank, rows] and B is [rank, columns]. */
+static inline bool adapter_is_looked_up(gufo_str base)
+{
+    return gufo_str_equal(base, gufo_str_of("token_embd.weight"));
+}
+
+/* Whether it is a tensor of DoRA, which scales rows by a magnitude. */
+static inline bool adapter_is_magnitude(gufo_str name)
+{
+    return str_search(name, gufo_str_of("lora_magnitude")) != NULL;
+}
 
 #endif

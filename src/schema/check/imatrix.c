@@ -3,8 +3,7 @@
  *     NAME.in_sum2   F32 [columns, matrices]
  *     NAME.counts    F32 [1, matrices] */
 
-#include "schema/check/checks.h"
-#include "schema/check/pairs.h"
+#include "schema/check/check.h"
 
 static void check_keys(check_context *c)
 {

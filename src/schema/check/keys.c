@@ -4,7 +4,7 @@
  * An unknown key is not a fault: communities have their own, under their own name.  It is reported
  * where it looks like a slip of the hand (a known key is nearly the same, and not there), and where
  * it is in a namespace that belongs to the standard. */
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,9 +13,6 @@
 #include "base/text.h"
 #include "format/value/value.h"
 #include "schema/registry/key.h"
-#include "schema/registry/key_alias.h"
-#include "schema/registry/nearest.h"
-#include "schema/check/same_value.h"
 #include "schema/registry/tables.h"
 
 /* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones

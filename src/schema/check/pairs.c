@@ -1,5 +1,5 @@
 /* Pairs of tensors. */
-#include "schema/check/pairs.h"
+#include "schema/check/check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Projectors: they convert images or sound into embeddings of a language model.  There are dozens
  * of kinds; only what all of them need is looked at. */
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 
 /* Whether the key is present and true. */
 static bool says_yes(const check_context *c, const char *key)

@@ -1,5 +1,5 @@
 /* Comparing values. */
-#include "schema/check/same_value.h"
+#include "schema/check/check.h"
 
 #include <math.h>
 #include <string.h>

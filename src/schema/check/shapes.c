@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "schema/check/arch_values.h"
+#include "schema/check/check.h"
 #include "schema/check/tensors.h"
 #include "schema/registry/key.h"
 

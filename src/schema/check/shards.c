@@ -1,7 +1,6 @@
 /* Shards of a set: what their own metadata say.  The model is described by the first one; readers
  * look into no other, so that a contradiction is never noticed: a shard of another model. */
-#include "schema/check/checks.h"
-#include "schema/check/same_value.h"
+#include "schema/check/check.h"
 
 static void check_shard(check_context *c, size_t shard)
 {

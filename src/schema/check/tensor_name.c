@@ -1,5 +1,5 @@
 /* Names of tensors: "blk." "12" ".attn_q" ".weight". */
-#include "schema/check/tensor_name.h"
+#include "schema/check/tensors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

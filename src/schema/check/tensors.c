@@ -2,15 +2,13 @@
  *
  * One walk over the tensors looks at each of them and notes which block has which; what is missing
  * is reported from these notes (blocks.c). */
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 #include "schema/check/tensors.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "base/memory.h"
-#include "schema/check/arch_values.h"
-#include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */

@@ -5,11 +5,10 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 #include "schema/check/vocabulary.h"
 #include "base/text.h"
 #include "schema/registry/key.h"
-#include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
 /* What is known of the lists; the order is that of vocabulary_list. */

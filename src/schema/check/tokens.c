@@ -10,7 +10,7 @@
  *            number: id + 1
  *
  * A text of up to 8 bytes is equal if start and tag are; a longer one is compared. */
-#include "schema/check/tokens.h"
+#include "schema/check/vocabulary.h"
 
 #include "base/bytes.h"
 #include "base/checked.h"

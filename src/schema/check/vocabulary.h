@@ -2,8 +2,43 @@
 #ifndef GUFO_SCHEMA_VOCABULARY_H
 #define GUFO_SCHEMA_VOCABULARY_H
 
-#include "schema/check/frame.h"
-#include "schema/check/tokens.h"
+#include "base/hash.h"
+#include "gufo/format.h"
+#include "schema/check/check.h"
+
+/* The tokens of a vocabulary, with a look-up by text: constant time, a keyed hash. */
+
+/* A place of the table; tokens.c says what is in it. */
+typedef struct token_slot {
+    uint64_t start;
+    uint32_t tag;
+    uint32_t number; /* id + 1; 0: empty */
+} token_slot;
+
+typedef struct token_list {
+    const gufo_allocator *allocator;
+    gufo_str *texts; /* by id; views into the file */
+    uint64_t count;
+    uint64_t longest; /* bytes */
+    token_slot *slots;
+    uint64_t slot_count;
+    hash_key key;
+    uint64_t repeated;      /* tokens whose text an earlier one has */
+    uint64_t again, before; /* ids of the first of them, and of that earlier one */
+} token_list;
+
+/* Reads an array of strings.  GUFO_E_MEMORY; GUFO_E_RANGE for more tokens than an id can number.
+ * Freed with tokens_free, which a list of zeros may be given to as well. */
+gufo_status tokens_load(token_list *list, const gufo_array *array, const gufo_allocator *allocator,
+                        gufo_error *error);
+void tokens_free(token_list *list);
+
+#define TOKEN_NONE UINT32_MAX
+
+/* The ids of several texts, TOKEN_NONE for one that is not a token.  Many at once take much less
+ * time than one after the other; at most TOKENS_AT_ONCE. */
+enum { TOKENS_AT_ONCE = 16 };
+void tokens_find(const token_list *list, const gufo_str texts[], size_t count, uint32_t ids[]);
 
 /* tokenizer.ggml.* lists. */
 typedef enum vocabulary_list {

@@ -6,13 +6,13 @@
  * weights of the blocks: embeddings and output have their own types in most mixtures (and are most
  * of a small model), vectors are never quantized, and a row that does not fill the blocks of a type
  * gets another one. */
-#include "schema/check/checks.h"
+#include "schema/check/check.h"
 
 #include <inttypes.h>
 
 #include "base/checked.h"
 #include "base/text.h"
-#include "schema/registry/values.h"
+#include "schema/registry/tables.h"
 
 /* ---- quantization version ------------------------------------------------------------------- */
 

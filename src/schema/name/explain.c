@@ -1,5 +1,5 @@
 /* Why a file name does not conform: the first part, from the left, that is missing or refused. */
-#include "schema/name/part.h"
+#include "schema/name/name.h"
 
 #include "base/error.h"
 #include "base/utf8.h"

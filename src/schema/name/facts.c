@@ -5,7 +5,7 @@
  *
  * The expression of the specification takes any letter after a size and any five digits of a shard;
  * its text names the letters, and says that shards are counted from 1 and how many there are. */
-#include "schema/name/part.h"
+#include "schema/name/name.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@
  * shortest tail; and without a size label the longest base name, that is again the shortest tail.
  * That is the order of the loops below.  Every step is one scan, their number is fixed: time is
  * linear. */
-#include "schema/name/part.h"
+#include "schema/name/name.h"
 
 #include "gufo/codec.h"
 #include "gufo/schema.h"

@@ -2,7 +2,7 @@
  *
  * No part but the base name, the fine tune and the shard holds a '-', and all parts have '-' around
  * them: each test is about a whole component. */
-#include "schema/name/part.h"
+#include "schema/name/name.h"
 
 #include <string.h>
 

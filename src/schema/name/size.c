@@ -7,7 +7,7 @@
  * The experts of a layer are one tensor ("blk.0.ffn_up_exps.weight", the last dimension counts
  * them), or in old files a tensor each ("blk.0.ffn_up.7.weight").  Of an adapter (LoRA) the
  * parameters are those of the matrices that it changes: A has their columns, B their rows. */
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 #include "base/checked.h"
 

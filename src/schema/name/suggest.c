@@ -1,5 +1,5 @@
 /* The conforming name of a file, from what it says about itself. */
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 #include "gufo/codec.h"
 #include "gufo/schema.h"

@@ -1,5 +1,5 @@
 /* Texts as parts of a name. */
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 #include <string.h>
 

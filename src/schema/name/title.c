@@ -10,7 +10,7 @@
  *                                        but they are the name of the model
  *
  * Everything but letters, digits and '.' divides words. */
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 /* A size label; but "4k" is a length of context. */
 static bool is_weight_class(gufo_str word)

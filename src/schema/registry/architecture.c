@@ -2,8 +2,8 @@
  * them has. */
 #include "gufo/schema.h"
 
-#include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 static const gufo_arch_info architectures[] = {
 #define ROW(id, name, status) {id, name, status},

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 static const gufo_file_type file_types[] = {
 #define GUFO_FILE_TYPE(id, name, base, flags) [id] = {id, #name, GUFO_TYPE_##base, flags},

@@ -4,10 +4,8 @@
 
 #include "format/value/value.h"
 #include "base/text.h"
-#include "schema/registry/key_alias.h"
-#include "schema/registry/own_name.h"
-#include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 #include <string.h>
 

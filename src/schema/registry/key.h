@@ -34,4 +34,26 @@ bool key_put_together(const char *key, gufo_str architecture, char out[KEY_SIZE]
 /* The same of a row. */
 bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE]);
 
+/* Other names of keys: registry/key_aliases.tsv. */
+typedef struct key_alias {
+    const char *name;  /* the other name */
+    const char *today; /* the key of today, of */
+    size_t length;     /* bytes */
+    const char *fix;   /* "fix" where renaming is right for every reader in use, "" where not */
+    const char *order; /* a digit: of several names in a model, the one with the lowest counts */
+    const char *front; /* goes in front of a text that has the other name; "" for nothing */
+} key_alias;
+
+/* The order of the key of today, and one behind all. */
+#define ALIAS_TODAY '5'
+#define ALIAS_NONE (char)('9' + 1)
+
+/* The rows of a key of today, one for each call; NULL behind the last one.  *from is 0 at first. */
+const key_alias *key_alias_next(gufo_str today, size_t *from);
+/* The row of a key that is another name; NULL: it is not. */
+const key_alias *key_alias_find(const char *name);
+
+/* As gufo_key_entry, for callers that know the architecture. */
+bool key_entry_of(const gufo_model *model, gufo_str architecture, const char *key, gufo_entry *out);
+
 #endif

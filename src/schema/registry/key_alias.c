@@ -1,5 +1,5 @@
 /* The table of other names. */
-#include "schema/registry/key_alias.h"
+#include "schema/registry/key.h"
 
 #include "schema/registry/pattern.h"
 

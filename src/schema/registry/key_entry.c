@@ -5,12 +5,10 @@
  *                                            llama.rope.scale
  *
  * Where a model has several of them, the column `order` says which counts. */
-#include "schema/registry/key_entry.h"
+#include "schema/registry/key.h"
 
 #include "base/text.h"
 #include "format/model/model.h"
-#include "schema/registry/key.h"
-#include "schema/registry/key_alias.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* The known key that is nearest to an unknown one, for "did you mean". */
 #include "schema/registry/key.h"
-#include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
 #include <stdio.h>

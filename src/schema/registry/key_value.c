@@ -11,7 +11,6 @@
 #include "format/model/model.h"
 #include "format/value/value.h"
 #include "schema/registry/key.h"
-#include "schema/registry/key_entry.h"
 
 #include <string.h>
 

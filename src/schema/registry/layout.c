@@ -1,7 +1,6 @@
 /* The table of layouts of tensor data. */
-#include "schema/registry/layout.h"
-
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 static const tensor_data_layout layouts[] = {
 #define ROW(name, arch, others, summary) {name, arch, others, summary},

@@ -6,10 +6,9 @@
  *
  *     context    c e n o t x    twice: t
  *     vocab      a b c o v              e n t x and the second t are missing: five steps at least */
-#include "schema/registry/nearest.h"
+#include "schema/registry/tables.h"
 
 #include "base/checked.h"
-#include "base/distance.h"
 #include "base/text.h"
 
 /* Longer names are not compared: typing errors in them are unlikely, and the work stays small. */

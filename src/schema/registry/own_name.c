@@ -1,5 +1,5 @@
 /* The prefixes of the format's own names. */
-#include "schema/registry/own_name.h"
+#include "schema/registry/tables.h"
 
 #include "base/text.h"
 

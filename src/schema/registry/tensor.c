@@ -1,8 +1,8 @@
 /* The table of tensors (registry/tensors.tsv), and which row of it a name in a file belongs to. */
 #include "gufo/schema.h"
 
-#include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * registry/special_tokens.tsv. */
 #include "gufo/schema.h"
 
-#include "schema/registry/tables.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 static const gufo_tokenizer_model models[] = {
 #define ROW(id, algorithm, bos, eos, unknown, separator, padding, mask, arrays) \

@@ -1,5 +1,5 @@
 /* The table of values that the specification lists. */
-#include "schema/registry/values.h"
+#include "schema/registry/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>

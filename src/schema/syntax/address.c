@@ -1,5 +1,5 @@
 /* UUIDs, DOIs and URLs. */
-#include "schema/syntax/syntax_parts.h"
+#include "schema/syntax/syntax.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Languages by their ISO 639 codes.  The table lists the languages with a code of two letters
  * (639-1); the thousands of others have three letters, and any three letters count as a code. */
 #include "base/checked.h"
-#include "schema/syntax/syntax_parts.h"
+#include "schema/syntax/syntax.h"
 
 #include <string.h>
 

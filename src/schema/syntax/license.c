@@ -12,8 +12,8 @@
  *     |   |  license, one parenthesis open
  *     |   operator
  *     license */
-#include "schema/syntax/syntax_parts.h"
-#include "schema/registry/nearest.h"
+#include "schema/syntax/syntax.h"
+#include "schema/registry/tables.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What the checks of values share. */
-#include "schema/syntax/syntax_parts.h"
+#include "schema/syntax/syntax.h"
 
 syntax_result syntax_fault(syntax_verdict verdict, gufo_str text, gufo_str part, const char *reason)
 {

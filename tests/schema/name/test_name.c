@@ -3,7 +3,7 @@
 #include "../../support/folder.h"
 #include "../../support/sink.h"
 
-#include "schema/name/suggest.h"
+#include "schema/name/name.h"
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 

@@ -1,10 +1,9 @@
 /* The nearest name, and the search by halving: both against looking at every row. */
 #include "../../support/check.h"
 
-#include "base/distance.h"
-#include "schema/registry/nearest.h"
-#include "schema/registry/tables.h"
+#include "base/text.h"
 #include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
 
 #include <ctype.h>
 #include <stdlib.h>

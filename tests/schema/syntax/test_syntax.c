@@ -4,7 +4,7 @@
 #include "../../support/folder.h"
 
 #include "schema/syntax/syntax.h"
-#include "schema/registry/nearest.h"
+#include "schema/registry/tables.h"
 
 #include <strings.h>
 

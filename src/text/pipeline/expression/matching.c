@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "base/memory.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "text/pipeline/expression/compiled.h"
 
