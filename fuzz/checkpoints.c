@@ -46,13 +46,15 @@ void look_at_checkpoint(const uint8_t *data, size_t size)
     gufo_allocator allocator = counting_allocator(&count);
     gufo_error error = {0};
     gufo_status status;
+    model_place place;
     checkpoint c;
     char path[64];
 
     must(fd >= 0 && (size == 0 || write(fd, data, size) == (ssize_t)size), "a file takes bytes");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    (void)checkpoint_recognise(path);
-    status = checkpoint_open(&c, path, NULL, &allocator, &error);
+    place = model_place_of(path, false);
+    (void)checkpoint_recognise(&place);
+    status = checkpoint_open(&c, &place, NULL, &allocator, &error);
     must(status == error.code, "a failure says so");
     must(status == GUFO_OK || error.message[0] != '\0', "a failure has a sentence");
     must(count.peak <= (1U << 20) + 256 * size, "opening takes little memory");

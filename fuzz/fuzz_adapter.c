@@ -41,11 +41,12 @@ static void check_plan(const tensor_plan *plan)
 static void plan_all(gufo_import *import, const checkpoint *c, adapter *a, const char *config)
 {
     const memory_file file = {"config.json", gufo_str_of(config)};
-    const memory_folder folder = {&file, 1};
+    const memory_files files = {&file, 1};
+    const source_folder folder = source_folder_memory(&files);
     model_config base;
     tensor_plan plan = {.count = 0};
     gufo_error error = {0};
-    gufo_status status = config_open_in_memory(&base, &folder, NULL, &import->allocator, &error);
+    gufo_status status = config_open(&base, &folder, NULL, false, NULL, &import->allocator, &error);
 
     must(status == GUFO_OK, "the base is good");
     status = adapter_pair(a, c, base.architecture, &error);
@@ -85,12 +86,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     counter count = {0};
     gufo_allocator allocator = counting_allocator(&count);
     gufo_error error = {0};
+    model_place place;
     checkpoint c;
     char path[64];
 
     must(fd >= 0 && (rest == 0 || write(fd, end + 1, rest) == (ssize_t)rest), "a file takes bytes");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (checkpoint_open(&c, path, NULL, &allocator, &error) == GUFO_OK)
+    place = model_place_of(path, false);
+    if (checkpoint_open(&c, &place, NULL, &allocator, &error) == GUFO_OK)
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
             try_base(&c, text, configs[i]);
     checkpoint_close(&c);

@@ -45,9 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const memory_file files[] = {{STORED_NAME, {(const char *)data, size}},
                                  {"tokenizer.json", {"{}", 2}}};
-    const memory_folder folder = {files, 2};
-    const model_config config = {
-        .allocator = &default_allocator, .folder = (char *)"", .memory = &folder};
+    const memory_files folder = {files, 2};
+    const model_config config = {.allocator = &default_allocator,
+                                 .folder = source_folder_memory(&folder)};
     stored_metadata stored;
     gufo_document_entry entry;
     gufo_error error = {.message = ""};

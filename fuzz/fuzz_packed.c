@@ -96,8 +96,11 @@ static void read_weight(const packed_weight *w)
 
 static void find_weights(checkpoint *c, json_t *json)
 {
-    model_config config = {
-        .allocator = c->allocator, .folder = (char *)"/dev/null", .raw = json, .fields = json};
+    static const memory_files nothing = {NULL, 0};
+    model_config config = {.allocator = c->allocator,
+                           .folder = source_folder_memory(&nothing),
+                           .raw = json,
+                           .fields = json};
     packed_set set;
     gufo_error error = {0};
     gufo_status status = packed_find(&set, c, &config, &error);
@@ -118,12 +121,14 @@ static void look_at(const uint8_t *data, size_t size, json_t *json)
     counter count = {0};
     gufo_allocator allocator = counting_allocator(&count);
     gufo_error error = {0};
+    model_place place;
     checkpoint c;
     char path[64];
 
     must(fd >= 0 && (size == 0 || write(fd, data, size) == (ssize_t)size), "a file takes bytes");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (checkpoint_open(&c, path, NULL, &allocator, &error) == GUFO_OK)
+    place = model_place_of(path, false);
+    if (checkpoint_open(&c, &place, NULL, &allocator, &error) == GUFO_OK)
         find_weights(&c, json);
     checkpoint_close(&c);
     must(count.held == 0 && count.blocks == 0, "everything is freed");

@@ -7,14 +7,12 @@
 #include "import/json_file.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/advise.h"
-#include "import/open_regular.h"
 #include "text/formats/json_tree.h"
 
 enum { MAX_DEPTH = 64, TEXT_LIMIT = 256 << 20 };
@@ -235,37 +233,20 @@ static gufo_status read_source(const source *s, uint64_t limit, import_bounds *b
     return status;
 }
 
-static gufo_status read_file(const char *folder, const char *name, uint64_t limit,
-                             import_bounds *bounds, json_t **json, gufo_error *error)
-{
-    source s = {.fd = -1};
-    gufo_status status;
-    int fd;
-
-    if (!model_file_exists(folder, name))
-        return GUFO_OK;
-    status = model_file_open(folder, name, bounds, &fd, error);
-    if (status != GUFO_OK)
-        return status;
-    status = source_open_fd(&s, fd, false, 0, &default_allocator, error);
-    if (status == GUFO_OK)
-        status = read_source(&s, limit, bounds, json, error);
-    source_close(&s);
-    return status;
-}
-
-gufo_status json_file_read(const char *folder, const char *name, uint64_t limit,
+gufo_status json_file_read(const source_folder *folder, const char *name, uint64_t limit,
                            import_bounds *bounds, json_t **json, gufo_error *error)
 {
     gufo_status status;
-    char *path;
+    source s;
 
     *json = NULL;
-    status = read_file(folder, name, limit, bounds, json, error);
-    if (status == GUFO_OK)
+    if (!source_folder_has(folder, name))
         return GUFO_OK;
-    path = path_in(folder, name, &default_allocator);
-    fail_in(error, GUFO_FILE_INPUT, 0, path != NULL ? path : name);
-    mem_free(&default_allocator, path);
+    status = source_folder_open(folder, name, &default_allocator, &s, error);
+    if (status == GUFO_OK)
+        status = read_source(&s, limit, bounds, json, error);
+    source_close(&s);
+    if (status != GUFO_OK)
+        source_folder_blame(folder, name, error);
     return status;
 }

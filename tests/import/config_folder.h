@@ -5,6 +5,7 @@
 #include "../support/folder.h"
 #include "../support/shared.h"
 #include "import/architectures/config.h"
+#include "place.h"
 
 /* Writes a file of text. */
 static inline void write_text(const folder *f, const char *name, const char *text)
@@ -21,7 +22,8 @@ static inline model_config config_of(folder *f, const char *json, const char *ar
 
     *f = folder_new();
     write_text(f, "config.json", json);
-    check_ok(config_open(&config, f->path, arch, false, NULL, NULL, &error), &error, "%s", json);
+    check_ok(config_open(&config, FOLDER_AT(f->path), arch, false, NULL, NULL, &error), &error,
+             "%s", json);
     return config;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "import/general/general.h"
+#include "import/model_folder.h"
 
 typedef struct general_case {
     folder f;
@@ -37,7 +38,7 @@ static inline void case_begin(general_case *c, const char *path)
     c->import.document = gufo_document_new(NULL, NULL);
     check(c->import.document != NULL, "document");
     c->config = (model_config){.allocator = &default_allocator,
-                               .folder = c->path.text,
+                               .folder = model_folder(gufo_str_of(c->path.text), false),
                                .raw = json_object(),
                                .architecture = "llama"};
     c->request = (general_request){.config = &c->config};

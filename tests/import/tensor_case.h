@@ -10,6 +10,7 @@
 #include "config_folder.h"
 #include "import/architectures/tensors.h"
 #include "import/packed/find.h"
+#include "place.h"
 
 enum { MOST_NUMBERS = 1 << 16 };
 
@@ -66,7 +67,8 @@ static inline gufo_status case_open(tensor_case *c, const char *config, const ch
     safetensors_write(folder_path(&c->folder, "model.safetensors").text, tensors, count);
     c->import.allocator = *c->config.allocator;
     c->import.document = gufo_document_new(&options, error);
-    status = checkpoint_open(&c->checkpoint, c->folder.path, NULL, c->config.allocator, error);
+    status =
+        checkpoint_open(&c->checkpoint, PLACE_AT(c->folder.path), NULL, c->config.allocator, error);
     if (status == GUFO_OK)
         status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
     if (status == GUFO_OK)

@@ -1,6 +1,7 @@
 /* Opening configurations: class and architecture, the text part of a model of several, Mistral's own
  * layout, changed fields; and what strangers write. */
 #include "config_folder.h"
+#include "place.h"
 
 #include "../support/allocator.h"
 
@@ -90,16 +91,19 @@ static void test_generic(void **state)
     uint64_t number;
 
     (void)state;
-    check_ok(config_open(&config, f.path, "my-model", true, NULL, NULL, &error), &error, "no file");
+    check_ok(config_open(&config, FOLDER_AT(f.path), "my-model", true, NULL, NULL, &error), &error,
+             "no file");
     assert_string_equal(config.architecture, "my-model");
     assert_int_equal(config_number(&config, "hidden_size|3", &number, &error), GUFO_OK);
     assert_int_equal(number, 3);
     config_close(&config);
     write_text(&f, "config.json", "{\"architectures\": \"Unknown\", \"rope_scaling\": 7}");
-    check_ok(config_open(&config, f.path, "my-model", true, NULL, NULL, &error), &error, "unknown");
+    check_ok(config_open(&config, FOLDER_AT(f.path), "my-model", true, NULL, NULL, &error), &error,
+             "unknown");
     config_close(&config);
     write_text(&f, "config.json", "{\"architectures\": [\"DbrxForCausalLM\"]}");
-    check_ok(config_open(&config, f.path, NULL, true, NULL, NULL, &error), &error, "known class");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, true, NULL, NULL, &error), &error,
+             "known class");
     assert_string_equal(config.architecture, "dbrx");
     config_close(&config);
     folder_remove(&f);
@@ -220,7 +224,8 @@ static model_config mistral_of(folder *f, const char *json)
 
     *f = folder_new();
     write_text(f, "params.json", json);
-    check_ok(config_open(&config, f->path, NULL, false, NULL, NULL, &error), &error, "%s", json);
+    check_ok(config_open(&config, FOLDER_AT(f->path), NULL, false, NULL, NULL, &error), &error,
+             "%s", json);
     assert_true(config.is_mistral);
     assert_string_equal(config.class_name, "params.json");
     return config;
@@ -273,7 +278,7 @@ static void check_failure(const failure *row, bool generic)
 
     if (row->json != NULL)
         write_text(&f, "config.json", row->json);
-    status = config_open(&config, f.path, row->arch, generic, NULL, NULL, &error);
+    status = config_open(&config, FOLDER_AT(f.path), row->arch, generic, NULL, NULL, &error);
     if (status == GUFO_OK)
         config_close(&config);
     check_status(status, row->status, &error, "%s", row->json);
@@ -361,16 +366,18 @@ static void test_other_files(void **state)
     write_text(&f, "config.json", json);
     write_text(&f, "generation_config.json", "{\"a\": ");
     write_text(&f, "tokenizer_config.json", "{\"add_prefix_space\": true}");
-    check_ok(config_open(&config, f.path, NULL, false, NULL, NULL, &error), &error, "all");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, NULL, &error), &error,
+             "all");
     assert_null(config.generation);
     check_condition(&config, "tokcfg.add_prefix_space", true);
     config_close(&config);
     write_text(&f, "generation_config.json", "{\"top_k\": 5}");
-    check_ok(config_open(&config, f.path, NULL, false, NULL, NULL, &error), &error, "all");
+    check_ok(config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, NULL, &error), &error,
+             "all");
     assert_non_null(config.generation);
     config_close(&config);
     write_text(&f, "tokenizer_config.json", "{\"a\": 1,}");
-    assert_int_equal(config_open(&config, f.path, NULL, false, NULL, NULL, &error),
+    assert_int_equal(config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, NULL, &error),
                      GUFO_E_MALFORMED);
     assert_non_null(strstr(error.file, "tokenizer_config.json"));
     folder_remove(&f);
@@ -418,7 +425,7 @@ static void test_memory(void **state)
 
         memory.calls = 0;
         memory.fail_at = i;
-        status = config_open(&config, f.path, NULL, false, NULL, &allocator, &error);
+        status = config_open(&config, FOLDER_AT(f.path), NULL, false, NULL, &allocator, &error);
         check(status == GUFO_OK || status == GUFO_E_MEMORY, "%zu: %s", i, error.message);
         if (status == GUFO_OK)
             config_close(&config);

@@ -1,6 +1,7 @@
 /* Which files of a folder are a model's, and what an index may say of them. */
 #include "../support/folder.h"
 #include "../support/safetensors_maker.h"
+#include "place.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ static checkpoint opened(const char *path)
     gufo_error error;
     checkpoint c;
 
-    if (checkpoint_open(&c, path, NULL, NULL, &error) != GUFO_OK)
+    if (checkpoint_open(&c, PLACE_AT(path), NULL, NULL, &error) != GUFO_OK)
         fail_msg("%s: %s", error.file, error.message);
     return c;
 }
@@ -50,7 +51,7 @@ static void check_refused(const char *path, gufo_status status, const char *file
     gufo_error error = {0};
     checkpoint c;
 
-    assert_int_equal(checkpoint_open(&c, path, NULL, NULL, &error), status);
+    assert_int_equal(checkpoint_open(&c, PLACE_AT(path), NULL, NULL, &error), status);
     checkpoint_close(&c);
     if (strstr(error.message, part) == NULL)
         fail_msg("%s", error.message);
@@ -64,15 +65,15 @@ static void test_parts(void **state)
     checkpoint c;
 
     (void)state;
-    assert_null(checkpoint_recognise(place.path));
+    assert_null(checkpoint_recognise(PLACE_AT(place.path)));
     check_refused(place.path, GUFO_E_NOT_FOUND, "", "model*.safetensors");
     put_tensors("consolidated.safetensors", "norm", NULL);
-    assert_string_equal(checkpoint_recognise(place.path), "Mistral model");
+    assert_string_equal(checkpoint_recognise(PLACE_AT(place.path)), "Mistral model");
     put_tensors("model-2.safetensors", "b", "a");
     put_tensors("model-1.safetensors", "z", NULL);
     put_text("pytorch_model.bin", "nothing");
     put_text("model.txt", "nothing");
-    assert_string_equal(checkpoint_recognise(place.path), "Hugging Face model");
+    assert_string_equal(checkpoint_recognise(PLACE_AT(place.path)), "Hugging Face model");
     c = opened(place.path);
     assert_int_equal(c.file_count, 2);
     assert_string_equal(c.files[0].path, folder_path(&place, "model-1.safetensors").text);
@@ -105,17 +106,17 @@ static void test_links(void **state)
     put_tensors("blob", "a", NULL);
     assert_int_equal(symlink("blob", folder_path(&place, "model.safetensors").text), 0);
     c = opened(with_slash.text);
-    assert_string_equal(c.folder, place.path);
+    check_str(c.folder.path, place.path, "folder");
     assert_int_equal(c.tensor_count, 1);
     checkpoint_close(&c);
     c = opened(folder_path(&place, "blob").text);
-    assert_string_equal(c.folder, place.path);
+    check_str(c.folder.path, place.path, "folder");
     checkpoint_close(&c);
     assert_int_equal(unlink(folder_path(&place, "blob").text), 0);
     check_refused(place.path, GUFO_E_IO, "model.safetensors", "cannot open");
     assert_int_equal(mkfifo(folder_path(&place, "blob").text, 0600), 0);
     check_refused(place.path, GUFO_E_IO, "model.safetensors", "not a regular file");
-    assert_null(checkpoint_recognise(folder_path(&place, "blob").text));
+    assert_null(checkpoint_recognise(PLACE_AT(folder_path(&place, "blob").text)));
 }
 
 static void test_twice(void **state)
@@ -143,8 +144,8 @@ static void test_strangers(void **state)
     check_refused(path.text, GUFO_E_TYPE, "file", "neither");
     put_text("file", "");
     check_refused(path.text, GUFO_E_TYPE, "file", "neither");
-    assert_null(checkpoint_recognise(path.text));
-    assert_null(checkpoint_recognise(folder_path(&place, "none").text));
+    assert_null(checkpoint_recognise(PLACE_AT(path.text)));
+    assert_null(checkpoint_recognise(PLACE_AT(folder_path(&place, "none").text)));
     check_refused(folder_path(&place, "none").text, GUFO_E_IO, "none", "cannot open");
 }
 
@@ -176,7 +177,7 @@ static void test_index(void **state)
     checkpoint_close(&c);
     c = opened(folder_path(&place, INDEX).text);
     assert_int_equal(c.tensor_count, 3);
-    assert_string_equal(c.folder, place.path);
+    check_str(c.folder.path, place.path, "folder");
     checkpoint_close(&c);
     c = opened(folder_path(&place, "model-00001-of-00002.safetensors").text);
     assert_int_equal(c.tensor_count, 2);
@@ -193,7 +194,7 @@ static void test_missing_shard(void **state)
                   "tensors in it: \"a\", \"b\"");
     assert_int_equal(unlink(folder_path(&place, "model-00002-of-00002.safetensors").text), 0);
     check_refused(place.path, GUFO_E_SHARDS, INDEX, "and 1 more files");
-    assert_string_equal(checkpoint_recognise(place.path), "Hugging Face model");
+    assert_string_equal(checkpoint_recognise(PLACE_AT(place.path)), "Hugging Face model");
 }
 
 static void test_index_lies(void **state)

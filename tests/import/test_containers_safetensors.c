@@ -3,6 +3,7 @@
 #include "../support/allocator.h"
 #include "../support/folder.h"
 #include "../support/safetensors_maker.h"
+#include "place.h"
 
 #include <inttypes.h>
 
@@ -31,7 +32,7 @@ static checkpoint opened(void)
     gufo_error error;
     checkpoint c;
 
-    if (checkpoint_open(&c, path.text, NULL, NULL, &error) != GUFO_OK)
+    if (checkpoint_open(&c, PLACE_AT(path.text), NULL, NULL, &error) != GUFO_OK)
         fail_msg("byte %" PRIu64 ": %s", error.offset, error.message);
     return c;
 }
@@ -55,9 +56,9 @@ static void test_tensors(void **state)
     safetensors_write(path.text, tensors, 4);
     c = opened();
     assert_string_equal(c.container, "safetensors");
-    assert_string_equal(c.folder, place.path);
+    check_str(c.folder.path, place.path, "folder");
     assert_int_equal(c.tensor_count, 4);
-    assert_string_equal(checkpoint_recognise(path.text), "safetensors");
+    assert_string_equal(checkpoint_recognise(PLACE_AT(path.text)), "safetensors");
 
     /* In the order of their names. */
     assert_true(gufo_str_equal(c.tensors[0].name, gufo_str_of("a")));
@@ -210,7 +211,7 @@ static void check_damaged(const struct damaged *row)
     counter_init(&count);
     allocator = counter_allocator(&count);
     safetensors_write_raw(path.text, row->header, 8);
-    if (checkpoint_open(&c, path.text, NULL, &allocator, &error) != row->status ||
+    if (checkpoint_open(&c, PLACE_AT(path.text), NULL, &allocator, &error) != row->status ||
         error.offset != offset || strstr(error.message, row->part) == NULL)
         fail_msg("%s: status %d, byte %" PRIu64 ": %s", row->header, (int)error.code,
                  error.offset - 8, error.message);
@@ -248,7 +249,8 @@ static void test_lengths(void **state)
         builder_raw(&b, "{}", 2);
         write_file(path.text, b.data, b.len);
         builder_free(&b);
-        assert_int_equal(checkpoint_open(&c, path.text, NULL, NULL, &error), rows[i].status);
+        assert_int_equal(checkpoint_open(&c, PLACE_AT(path.text), NULL, NULL, &error),
+                         rows[i].status);
         checkpoint_close(&c);
     }
     for (size_t len = 0; len < 8; len++) {
@@ -256,7 +258,8 @@ static void test_lengths(void **state)
         checkpoint c;
 
         write_file(path.text, "\0\0\0\0\0\0\0\0", len);
-        assert_int_equal(checkpoint_open(&c, path.text, NULL, NULL, &error), GUFO_E_TRUNCATED);
+        assert_int_equal(checkpoint_open(&c, PLACE_AT(path.text), NULL, NULL, &error),
+                         GUFO_E_TRUNCATED);
         assert_int_equal(error.offset, len);
         checkpoint_close(&c);
     }
@@ -278,7 +281,7 @@ static void test_without_memory(void **state)
         counter_init(&count);
         count.fail_at = i;
         allocator = counter_allocator(&count);
-        status = checkpoint_open(&c, path.text, NULL, &allocator, NULL);
+        status = checkpoint_open(&c, PLACE_AT(path.text), NULL, &allocator, NULL);
         checkpoint_close(&c);
         assert_int_equal(count.in_use, 0);
         assert_true(status == GUFO_OK || i < 50);

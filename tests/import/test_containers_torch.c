@@ -4,6 +4,7 @@
 #include "../support/folder.h"
 #include "../support/torch_maker.h"
 #include "torch_files.h"
+#include "place.h"
 
 #include <inttypes.h>
 
@@ -43,7 +44,7 @@ static checkpoint opened(const char *where)
     gufo_error error;
     checkpoint c;
 
-    if (checkpoint_open(&c, where, NULL, NULL, &error) != GUFO_OK)
+    if (checkpoint_open(&c, PLACE_AT(where), NULL, NULL, &error) != GUFO_OK)
         fail_msg("byte %" PRIu64 ": %s", error.offset, error.message);
     return c;
 }
@@ -58,7 +59,7 @@ static void check_refused(gufo_status status, const char *part)
 
     counter_init(&count);
     allocator = counter_allocator(&count);
-    if (checkpoint_open(&c, path.text, NULL, &allocator, &error) != status ||
+    if (checkpoint_open(&c, PLACE_AT(path.text), NULL, &allocator, &error) != status ||
         strstr(error.message, part) == NULL)
         fail_msg("%s: status %d, byte %" PRIu64 ": %s", part, (int)error.code, error.offset,
                  error.message);
@@ -188,7 +189,7 @@ static void test_zip(void **state)
         assert_int_equal(c.tensor_count, 5);
         checkpoint_close(&c);
     }
-    assert_string_equal(checkpoint_recognise(path.text), "PyTorch");
+    assert_string_equal(checkpoint_recognise(PLACE_AT(path.text)), "PyTorch");
 }
 
 static void test_old(void **state)
@@ -202,7 +203,7 @@ static void test_old(void **state)
         torch_old_build(&file, &p, storages, 2, big != 0);
         put(&file);
         builder_free(&p);
-        assert_string_equal(checkpoint_recognise(path.text), "PyTorch (legacy)");
+        assert_string_equal(checkpoint_recognise(PLACE_AT(path.text)), "PyTorch (legacy)");
         checkpoint c = opened(path.text);
         assert_string_equal(c.container, "PyTorch (legacy)");
         check_entries(&c, big != 0);
@@ -465,10 +466,10 @@ static void test_archives(void **state)
     check_refused(GUFO_E_MALFORMED, "byte order");
     put_parts((zip_part[]){zero}, 1);
     check_refused(GUFO_E_TYPE, "has no data.pkl");
-    assert_null(checkpoint_recognise(path.text));
+    assert_null(checkpoint_recognise(PLACE_AT(path.text)));
     /* The pickle is a member like others, wherever it is; without a directory nobody knows. */
     put_parts((zip_part[]){zero, one, pickle}, 3);
-    assert_string_equal(checkpoint_recognise(path.text), "PyTorch");
+    assert_string_equal(checkpoint_recognise(PLACE_AT(path.text)), "PyTorch");
     builder_free(&p);
 }
 
@@ -487,7 +488,7 @@ static void test_cut(void **state)
     zip_build(&file, parts, 3, true);
     for (size_t len = 4; len < file.len; len++) {
         write_file(path.text, file.data, len);
-        assert_int_not_equal(checkpoint_open(&c, path.text, NULL, NULL, &error), GUFO_OK);
+        assert_int_not_equal(checkpoint_open(&c, PLACE_AT(path.text), NULL, NULL, &error), GUFO_OK);
         checkpoint_close(&c);
     }
     builder_free(&file);
@@ -497,7 +498,8 @@ static void test_cut(void **state)
     torch_old_build(&file, &p, storages, 2, false);
     for (size_t len = 16; len < file.len; len++) {
         write_file(path.text, file.data, len);
-        assert_int_equal(checkpoint_open(&c, path.text, NULL, NULL, &error), GUFO_E_TRUNCATED);
+        assert_int_equal(checkpoint_open(&c, PLACE_AT(path.text), NULL, NULL, &error),
+                         GUFO_E_TRUNCATED);
         checkpoint_close(&c);
     }
     builder_raw(&file, "x", 1);
@@ -532,7 +534,7 @@ static void test_without_memory(void **state)
             counter_init(&count);
             count.fail_at = i;
             allocator = counter_allocator(&count);
-            status = checkpoint_open(&c, path.text, NULL, &allocator, NULL);
+            status = checkpoint_open(&c, PLACE_AT(path.text), NULL, &allocator, NULL);
             checkpoint_close(&c);
             assert_int_equal(count.in_use, 0);
             assert_true(status == GUFO_OK || i < 200);

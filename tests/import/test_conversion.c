@@ -1,10 +1,15 @@
 /* gufo_import_checkpoint: what its options do to the model that a folder becomes. */
 #include "../support/check.h"
+#include "../support/quantize.h"
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #include "gufo/import.h"
 #include "gufo/vocab.h"
+#include "import/conversion/conversion.h"
 
 static const char config[] =
     "{\"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 8, \"num_hidden_layers\": 1,"
@@ -48,6 +53,18 @@ static gufo_import *open_with(const folder *f, const gufo_checkpoint_options *op
     return import;
 }
 
+static void convert_to(gufo_import *import, const char *path)
+{
+    const gufo_job_options where = {.path = path};
+    gufo_error error;
+    gufo_job *job = gufo_import_job(import, &error);
+
+    check(job != NULL, "%s", error.message);
+    check_ok(gufo_job_run(job, &where, NULL, &error), &error, "%s", path);
+    gufo_job_free(job);
+    gufo_import_close(import);
+}
+
 static bool has_key(const gufo_import *import, const char *key)
 {
     return gufo_metadata_find(gufo_import_model(import), key, NULL);
@@ -71,7 +88,7 @@ static void test_types(void **state)
 {
     static const struct {
         const char *target, *tensor, *type;
-    } rows[] = {
+    } cases[] = {
         {"F16", "blk.0.ffn_down.weight", "F16"},     {"F32", "blk.0.ffn_down.weight", "F32"},
         {"Q8_0", "blk.0.ffn_down.weight", "F16"},    {"F16", "blk.0.attn_norm.weight", "F32"},
         {"TQ1_0", "token_embd.weight", "F16"},       {"BF16", "token_embd.weight", "BF16"},
@@ -82,9 +99,9 @@ static void test_types(void **state)
     char name[GUFO_NAME_SIZE];
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        check_str(gufo_str_of(name_of(type_for(import, rows[i].target, rows[i].tensor))),
-                  rows[i].type, "%s %s", rows[i].target, rows[i].tensor);
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        check_str(gufo_str_of(name_of(type_for(import, cases[i].target, cases[i].tensor))),
+                  cases[i].type, "%s %s", cases[i].target, cases[i].tensor);
     check_str(gufo_str_of(gufo_import_main_type(import)->name), "BF16", "the main type");
     check_ok(gufo_import_file_name(import, "Q8_0", name, NULL), NULL, "name");
     check(strstr(name, "-Q8_0.gguf") != NULL, "%s", name);
@@ -209,12 +226,75 @@ static void test_taken(void **state)
     folder_remove(&f);
 }
 
+/* Where the files are makes no difference: the same shards and index, on disk and in memory, become the same
+ * file, chat templates in a folder of their own included. */
+static void test_memory(void **state)
+{
+    static const char *const names[] = {"config.json",
+                                        "tokenizer.json",
+                                        "README.md",
+                                        "chat_template.jinja",
+                                        "additional_chat_templates/rag.jinja",
+                                        "model-00001-of-00002.safetensors",
+                                        "model-00002-of-00002.safetensors",
+                                        "model.safetensors.index.json"};
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_CHECK, .pre = "llama-bpe"};
+    memory_file list[COUNT_OF(names)];
+    const memory_files files = {list, COUNT_OF(list)};
+    model_place place = {.folder = source_folder_memory(&files)};
+    folder f = folder_new();
+    gufo_import *import;
+    gufo_error error;
+
+    (void)state;
+    write_text(&f, "config.json", config);
+    write_text(&f, "tokenizer.json", tokenizer);
+    write_text(&f, "README.md", "---\nlicense: mit\n---\n");
+    write_text(&f, "chat_template.jinja", "main");
+    assert_int_equal(mkdir(folder_path(&f, "additional_chat_templates").text, 0777), 0);
+    write_text(&f, "additional_chat_templates/rag.jinja", "rag");
+    safetensors_write(folder_path(&f, names[5]).text, tensors, 2);
+    safetensors_write(folder_path(&f, names[6]).text, tensors + 2, COUNT_OF(tensors) - 2);
+    write_text(&f, names[7],
+               "{\"weight_map\": {"
+               "\"model.embed_tokens.weight\": \"model-00001-of-00002.safetensors\","
+               "\"model.layers.0.input_layernorm.weight\": \"model-00001-of-00002.safetensors\","
+               "\"model.layers.0.mlp.down_proj.weight\": \"model-00002-of-00002.safetensors\","
+               "\"model.layers.0.self_attn.q_proj.weight\": \"model-00002-of-00002.safetensors\","
+               "\"model.norm.weight\": \"model-00002-of-00002.safetensors\"}}");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        size_t len;
+        uint8_t *bytes = read_file(folder_path(&f, names[i]).text, &len);
+
+        list[i] = (memory_file){names[i], {(const char *)bytes, len}};
+    }
+    place.folder.path = gufo_str_of(f.path); /* which gives the model its name */
+    import = conversion_open(&place, &options, &error);
+    check(import != NULL, "%s: %s", error.file, error.message);
+    check(has_key(import, "tokenizer.chat_template.rag") && has_key(import, "general.license"),
+          "keys of all files");
+    convert_to(import, folder_path(&f, "memory.gguf").text);
+    convert_to(open_with(&f, &options), folder_path(&f, "disk.gguf").text);
+    check_same_file(folder_path(&f, "memory.gguf").text, folder_path(&f, "disk.gguf").text,
+                    "bytes");
+    /* What is not there is said as on disk. */
+    list[6].name = "other";
+    check(conversion_open(&place, &options, &error) == NULL, "a shard is missing");
+    check(error.code == GUFO_E_SHARDS && strstr(error.message, "model-00002-of-00002") != NULL,
+          "%s", error.message);
+    check_str(gufo_str_of(error.file), folder_path(&f, names[7]).text, "the file");
+    for (size_t i = 0; i < COUNT_OF(list); i++)
+        free((char *)list[i].bytes.data);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),   cmocka_unit_test(test_vocabularies),
         cmocka_unit_test(test_keys),    cmocka_unit_test(test_generic),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

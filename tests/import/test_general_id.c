@@ -1,11 +1,11 @@
 /* Ids of models taken apart, titles, size labels, names of files and of folders. */
 #include "general_case.h"
+#include "place.h"
 
 #include <locale.h>
 #include <unistd.h>
 
 #include "import/general/file_name.h"
-#include "import/general/folder_name.h"
 #include "import/general/model_id.h"
 #include "import/general/size_label.h"
 
@@ -276,7 +276,7 @@ static void check_folder_name(const char *path, const char *id, bool from_hub)
 {
     folder_name name;
 
-    folder_name_read(path, &name);
+    folder_name_read(FOLDER_AT(path), &name);
     check_str(gufo_str_of(name.id), id, "%s", path);
     check(name.from_hub == from_hub, "%s", path);
 }

@@ -1,5 +1,6 @@
 /* JSON of strangers: what is read, what is refused, and where. */
 #include "../support/folder.h"
+#include "place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -160,7 +161,7 @@ static void test_memory(void **state)
         char *text = list_of(rows[i].value, rows[i].count);
 
         write_file(path.text, text, strlen(text));
-        assert_int_equal(json_file_read(f.path, "x.json", 1 << 24, NULL, &json, &error),
+        assert_int_equal(json_file_read(FOLDER_AT(f.path), "x.json", 1 << 24, NULL, &json, &error),
                          rows[i].status);
         json_decref(json);
         free(text);
@@ -180,10 +181,11 @@ static void test_memory_of_all(void **state)
 
     (void)state;
     write_file(path.text, text, strlen(text));
-    assert_int_equal(json_file_read(f.path, "x.json", 1 << 24, &memory, &json, &error), GUFO_OK);
+    assert_int_equal(json_file_read(FOLDER_AT(f.path), "x.json", 1 << 24, &memory, &json, &error),
+                     GUFO_OK);
     json_decref(json);
     assert_true(memory.left > 30000 && memory.left < 50000);
-    assert_int_equal(json_file_read(f.path, "x.json", 1 << 24, &memory, &json, &error),
+    assert_int_equal(json_file_read(FOLDER_AT(f.path), "x.json", 1 << 24, &memory, &json, &error),
                      GUFO_E_LIMIT);
     assert_int_equal(error.advice, GUFO_ADVICE_MEMORY);
     assert_string_equal(error.file, path.text);
@@ -202,16 +204,20 @@ static void test_files(void **state)
     json_t *json;
 
     (void)state;
-    assert_int_equal(json_file_read(f.path, "none.json", 100, NULL, &json, &error), GUFO_OK);
+    assert_int_equal(json_file_read(FOLDER_AT(f.path), "none.json", 100, NULL, &json, &error),
+                     GUFO_OK);
     assert_null(json);
     assert_int_equal(symlink("blob", link.text), 0); /* which is missing */
-    assert_int_equal(json_file_read(f.path, "link.json", 100, NULL, &json, &error), GUFO_E_IO);
+    assert_int_equal(json_file_read(FOLDER_AT(f.path), "link.json", 100, NULL, &json, &error),
+                     GUFO_E_IO);
     assert_string_equal(error.file, link.text);
     write_file(folder_path(&f, "blob").text, "{\"a\": 1}", 8);
-    assert_int_equal(json_file_read(f.path, "link.json", 100, NULL, &json, &error), GUFO_OK);
+    assert_int_equal(json_file_read(FOLDER_AT(f.path), "link.json", 100, NULL, &json, &error),
+                     GUFO_OK);
     assert_int_equal(json_integer_value(json_object_get(json, "a")), 1);
     json_decref(json);
-    assert_int_equal(json_file_read(NULL, f.path, 100, NULL, &json, &error), GUFO_E_IO);
+    assert_int_equal(json_file_read(&source_folder_anywhere, f.path, 100, NULL, &json, &error),
+                     GUFO_E_IO);
     folder_remove(&f);
 }
 

@@ -1,6 +1,7 @@
 /* The keys of architectures: those of the delivered models, made configurations for what these do not
  * have, and configurations of strangers. */
 #include "config_folder.h"
+#include "place.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -151,7 +152,8 @@ static void check_delivered(const char *name, const char *architecture)
     (void)snprintf(path, sizeof path, "data/convert/hf/%s", name);
     model = need_shared(path);
     expected = load(path_join(model.text, "expected.json").text);
-    check_ok(config_open(&config, model.text, NULL, false, NULL, NULL, &error), &error, "%s", name);
+    check_ok(config_open(&config, FOLDER_AT(model.text), NULL, false, NULL, NULL, &error), &error,
+             "%s", name);
     check(strcmp(config.architecture, architecture) == 0, "%s: %s", name, config.architecture);
     check_ok(write_keys(&w, &config, &error), &error, "%s", name);
     check_keys(w.import.document, json_object_get(expected, "metadata"));
@@ -272,7 +274,7 @@ static gufo_status open_made(const made_config *row, folder *f, model_config *co
             *slash = '/';
             write_file(path.text, row->others[i].text, strlen(row->others[i].text));
         }
-    return config_open(config, f->path, NULL, false, NULL, NULL, error);
+    return config_open(config, FOLDER_AT(f->path), NULL, false, NULL, NULL, error);
 }
 
 static void check_made(const made_config *row)

@@ -1,6 +1,7 @@
 /* All tensors under their own names, for an architecture without rules. */
 #include "../support/allocator.h"
 #include "tensor_case.h"
+#include "place.h"
 
 /* As case_open, for the architecture "thing", which has no rules. */
 static gufo_status open_generic(tensor_case *c, const safetensor *tensors, size_t count,
@@ -10,12 +11,13 @@ static gufo_status open_generic(tensor_case *c, const safetensor *tensors, size_
 
     memset(c, 0, sizeof *c);
     c->folder = folder_new();
-    check_ok(config_open(&c->config, c->folder.path, "thing", true, NULL, NULL, error), error,
-             "config");
+    check_ok(config_open(&c->config, FOLDER_AT(c->folder.path), "thing", true, NULL, NULL, error),
+             error, "config");
     safetensors_write(folder_path(&c->folder, "model.safetensors").text, tensors, count);
     c->import.allocator = *c->config.allocator;
     c->import.document = gufo_document_new(NULL, error);
-    status = checkpoint_open(&c->checkpoint, c->folder.path, NULL, c->config.allocator, error);
+    status =
+        checkpoint_open(&c->checkpoint, PLACE_AT(c->folder.path), NULL, c->config.allocator, error);
     return status == GUFO_OK
                ? tensors_plan_generic(&c->plan, &c->import, &c->checkpoint, &c->config, error)
                : status;

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "import/tokenizers/tokenizers.h"
+#include "place.h"
 
 typedef struct vocabulary_folder {
     char path[512];
@@ -28,7 +29,7 @@ static inline void open_vocabulary(vocabulary_folder *f, const char *path, const
     *f = (vocabulary_folder){.config = {.architecture = (char *)architecture, .class_name = ""}};
     (void)snprintf(f->path, sizeof f->path, "%s", path);
     f->config.allocator = &default_allocator;
-    f->config.folder = f->path;
+    f->config.folder = *FOLDER_AT(f->path);
     f->config.raw = load_json(path, "config.json");
     if (f->config.raw == NULL)
         f->config.raw = json_object();

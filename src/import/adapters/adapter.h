@@ -48,7 +48,7 @@ typedef struct adapter {
  *   GUFO_E_NOT_FOUND  no such file
  *   GUFO_E_TYPE       an adapter of another kind: DoRA, prompts ...
  *   GUFO_E_MALFORMED  a rank or an alpha that makes no sense */
-gufo_status adapter_open(adapter *a, const char *folder, import_bounds *bounds,
+gufo_status adapter_open(adapter *a, const source_folder *folder, import_bounds *bounds,
                          const gufo_allocator *allocator, gufo_error *error);
 void adapter_close(adapter *a);
 /* The same of what the file says, which the adapter owns then; its allocator is set, and nothing else. */

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "import/containers/tensors.h"
 #include "import/json_file.h"
-#include "import/open_regular.h"
 
 #define SETTINGS_NAME "adapter_config.json"
 
@@ -233,7 +232,7 @@ gufo_status adapter_take(adapter *a, json_t *settings, gufo_error *error)
     return status;
 }
 
-static gufo_status read_settings(adapter *a, const char *folder, import_bounds *bounds,
+static gufo_status read_settings(adapter *a, const source_folder *folder, import_bounds *bounds,
                                  gufo_error *error)
 {
     json_t *settings = NULL;
@@ -247,13 +246,13 @@ static gufo_status read_settings(adapter *a, const char *folder, import_bounds *
     return status == GUFO_OK ? adapter_take(a, settings, error) : status;
 }
 
-gufo_status adapter_open(adapter *a, const char *folder, import_bounds *bounds,
+gufo_status adapter_open(adapter *a, const source_folder *folder, import_bounds *bounds,
                          const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status;
 
     *a = (adapter){.allocator = mem_allocator(allocator)};
-    a->path = path_in(folder, SETTINGS_NAME, a->allocator);
+    a->path = source_folder_join(folder, SETTINGS_NAME, a->allocator);
     if (a->path == NULL)
         return fail_memory(error);
     status = read_settings(a, folder, bounds, error);

@@ -17,16 +17,14 @@
 #include "import/architectures/config_parts.h"
 #include "import/architectures/expression.h"
 #include "import/json_file.h"
-#include "import/open_regular.h"
 
 #define CONFIG_NAME "config.json"
 #define MISTRAL_NAME "params.json"
-#define MEMORY_NAME "" /* of a folder that is not on the disk */
 
 enum { CONFIG_LIMIT = 16 << 20, TOKENIZER_LIMIT = 64 << 20 };
 
 /* A file that is made of the keys of a model exists nowhere: the file of the model is to blame. */
-static gufo_status fail_in_memory(const char *name, gufo_status status, gufo_error *error)
+static gufo_status fail_made(const char *name, gufo_status status, gufo_error *error)
 {
     gufo_error reason;
 
@@ -41,15 +39,11 @@ static gufo_status fail_in_memory(const char *name, gufo_status status, gufo_err
 gufo_status config_failed(const model_config *config, gufo_status status, gufo_error *error)
 {
     const char *name = config->is_mistral ? MISTRAL_NAME : CONFIG_NAME;
-    char *path = NULL;
 
-    if (config->memory != NULL && config->memory->count == 0)
-        return fail_in_memory(name, status, error);
-    if (status != GUFO_OK && config->folder != NULL)
-        path = path_in(config->folder, name, config->allocator);
-    if (path != NULL)
-        fail_in(error, GUFO_FILE_INPUT, 0, path);
-    mem_free(config->allocator, path);
+    if (config->is_made)
+        return fail_made(name, status, error);
+    if (status != GUFO_OK)
+        source_folder_blame(&config->folder, name, error);
     return status;
 }
 
@@ -139,53 +133,38 @@ static gufo_status prepare(model_config *c, const char *arch, gufo_error *error)
     return c->is_generic ? GUFO_OK : config_edit(c, c->architecture, "config", c->edited, error);
 }
 
-/* Closes what could not be opened. */
-static gufo_status opened(model_config *config, gufo_status status)
+gufo_status config_open(model_config *config, const source_folder *folder, const char *arch,
+                        bool generic, import_bounds *bounds, const gufo_allocator *allocator,
+                        gufo_error *error)
 {
+    gufo_status status;
+
+    *config = (model_config){.allocator = mem_allocator(allocator),
+                             .folder = *folder,
+                             .bounds = bounds,
+                             .is_generic = generic};
+    status = read_files(config, error);
+    if (status == GUFO_OK)
+        status = config_failed(config, prepare(config, arch, error), error);
     if (status != GUFO_OK)
         config_close(config);
     return status;
 }
 
-static gufo_status open_files(model_config *config, const char *folder, const char *arch,
-                              gufo_error *error)
-{
-    gufo_status status;
-
-    config->folder = mem_text(config->allocator, gufo_str_of(folder));
-    status = config->folder != NULL ? read_files(config, error) : fail_memory(error);
-    if (status == GUFO_OK)
-        status = config_failed(config, prepare(config, arch, error), error);
-    return opened(config, status);
-}
-
-gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
-                        import_bounds *bounds, const gufo_allocator *allocator, gufo_error *error)
-{
-    *config = (model_config){
-        .allocator = mem_allocator(allocator), .bounds = bounds, .is_generic = generic};
-    return open_files(config, folder, arch, error);
-}
-
-gufo_status config_open_in_memory(model_config *config, const memory_folder *folder,
-                                  const char *arch, const gufo_allocator *allocator,
-                                  gufo_error *error)
-{
-    *config = (model_config){.allocator = mem_allocator(allocator), .memory = folder};
-    return open_files(config, MEMORY_NAME, arch, error);
-}
-
 gufo_status config_open_made(model_config *config, json_t *raw, const char *arch,
                              const gufo_allocator *allocator, gufo_error *error)
 {
-    static const memory_folder nothing = {NULL, 0};
-    gufo_status status = GUFO_OK;
+    static const memory_files nothing = {NULL, 0};
+    gufo_status status;
 
-    *config = (model_config){
-        .allocator = mem_allocator(allocator), .memory = &nothing, .raw = json_incref(raw)};
-    config->folder = mem_text(config->allocator, gufo_str_of(MEMORY_NAME));
-    status = config->folder != NULL ? prepare(config, arch, error) : fail_memory(error);
-    return opened(config, status);
+    *config = (model_config){.allocator = mem_allocator(allocator),
+                             .folder = source_folder_memory(&nothing),
+                             .is_made = true,
+                             .raw = json_incref(raw)};
+    status = prepare(config, arch, error);
+    if (status != GUFO_OK)
+        config_close(config);
+    return status;
 }
 
 void config_close(model_config *config)
@@ -198,7 +177,6 @@ void config_close(model_config *config)
     json_decref(config->tokenizer);
     json_decref(config->generation);
     if (config->allocator != NULL) {
-        mem_free(config->allocator, config->folder);
         mem_free(config->allocator, config->class_name);
         mem_free(config->allocator, config->architecture);
         mem_free(config->allocator, config->unread);

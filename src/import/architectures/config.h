@@ -7,25 +7,14 @@
 
 #include "import/json_file.h"
 
-/* Files that are not on a disk yet. */
-typedef struct memory_file {
-    const char *name;
-    gufo_str bytes;
-} memory_file;
-
-typedef struct memory_folder {
-    const memory_file *files;
-    size_t count;
-} memory_folder;
-
 typedef struct model_config {
     const gufo_allocator *allocator;
-    char *folder;                /* where the files are; in messages alone with `memory` */
-    const memory_folder *memory; /* the files themselves, lent; NULL: they are on the disk */
-    import_bounds *bounds;       /* of the files, lent; NULL: the default */
-    json_t *raw;                 /* config.json, or params.json, as it is */
-    json_t *fields;              /* with the text model's fields over it */
-    json_t *edited;     /* and with the changes that the keys (vocab_size: the tokenizer) want */
+    source_folder folder;  /* where the files are; what it needs is lent */
+    import_bounds *bounds; /* of the files, lent; NULL: the default */
+    bool is_made;          /* there are no files: it was made of a model's keys */
+    json_t *raw;           /* config.json, or params.json, as it is */
+    json_t *fields;        /* with the text model's fields over it */
+    json_t *edited;        /* and with the changes that the keys (vocab_size: the tokenizer) want */
     json_t *origins;    /* of fields that rules made: those that they were made of, in an object */
     json_t *ropes;      /* parameters of rotary positions, complete */
     json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
@@ -47,17 +36,14 @@ typedef struct model_config {
  *   GUFO_E_ARGUMENT   `generic` without `arch`, an `arch` that cannot be part of a key
  *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY
  * Nothing is left to close after a failure. */
-gufo_status config_open(model_config *config, const char *folder, const char *arch, bool generic,
-                        import_bounds *bounds, const gufo_allocator *allocator, gufo_error *error);
+gufo_status config_open(model_config *config, const source_folder *folder, const char *arch,
+                        bool generic, import_bounds *bounds, const gufo_allocator *allocator,
+                        gufo_error *error);
 /* The same for a configuration that was made, which is `raw` of it and is not changed: no other
  * file says anything. */
 gufo_status config_open_made(model_config *config, json_t *raw, const char *arch,
                              const gufo_allocator *allocator, gufo_error *error);
 void config_close(model_config *config);
-/* The same of files in memory, which the configuration needs as long as it lives.  */
-gufo_status config_open_in_memory(model_config *config, const memory_folder *folder,
-                                  const char *arch, const gufo_allocator *allocator,
-                                  gufo_error *error);
 
 /* The value of an expression of the tables, over the fields as the tensors see them ("fields"), not
  * as the keys do ("edited"): a whole number that fits.  GUFO_E_MALFORMED names what is missing. */

@@ -2,62 +2,24 @@
  * the model card. */
 #include "import/architectures/config_files.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/general/folder_name.h"
+#include "import/model_folder.h"
 #include "import/json_file.h"
-#include "import/open_regular.h"
 
 enum { MODULES_LIMIT = 1 << 20, CARD_LIMIT = 4 << 20, NAME_SIZE = 256 };
-
-/* FOLDER/NAME; false: longer than the system takes, so that no such file can be opened. */
-static bool path_of(const model_config *c, gufo_str name, char out[PATH_MAX])
-{
-    int len = snprintf(out, PATH_MAX, "%s/%.*s", c->folder, (int)name.len, name.data);
-
-    return len > 0 && len < PATH_MAX;
-}
-
-bool config_memory_file(const model_config *config, gufo_str name, gufo_str *bytes)
-{
-    const memory_folder *folder = config->memory;
-
-    for (size_t i = 0; folder != NULL && i < folder->count; i++)
-        if (gufo_str_equal(gufo_str_of(folder->files[i].name), name)) {
-            *bytes = folder->files[i].bytes;
-            return true;
-        }
-    return false;
-}
 
 gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
                              json_t **json, gufo_error *error)
 {
-    gufo_str bytes;
-
-    *json = NULL;
-    if (config->memory == NULL)
-        return json_file_read(config->folder, name, limit, config->bounds, json, error);
-    if (!config_memory_file(config, gufo_str_of(name), &bytes))
-        return GUFO_OK;
-    if (bytes.len > limit)
-        return refuse(error, GUFO_E_LIMIT, "%s: %s bytes, but at most %s are read", name,
-                      GROUPED(bytes.len), GROUPED(limit));
-    return json_read_text(bytes, name, 0, config->bounds, json, error);
-}
-
-static gufo_status append(gufo_str bytes, buffer *out, gufo_error *error)
-{
-    return buffer_append(out, bytes.data, bytes.len) ? GUFO_OK : fail_memory(error);
+    return json_file_read(&config->folder, name, limit, config->bounds, json, error);
 }
 
 static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_error *error)
@@ -73,54 +35,35 @@ static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_e
     return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
 }
 
-static gufo_status read_file(const model_config *c, const char *name, uint64_t limit, buffer *out,
-                             gufo_error *error)
-{
-    source s = {.fd = -1};
-    gufo_status status;
-    char *path;
-    int fd;
-
-    status = model_file_open(c->folder, name, c->bounds, &fd, error);
-    if (status == GUFO_OK)
-        status = source_open_fd(&s, fd, false, 0, c->allocator, error);
-    if (status == GUFO_OK)
-        status = read_all(&s, limit, out, error);
-    source_close(&s);
-    if (status == GUFO_OK)
-        return GUFO_OK;
-    path = path_in(c->folder, name, c->allocator);
-    fail_in(error, GUFO_FILE_INPUT, 0, path != NULL ? path : name);
-    mem_free(c->allocator, path);
-    return status;
-}
-
 gufo_status config_read_bytes(const model_config *config, const char *name, uint64_t limit,
                               buffer *out, bool *found, gufo_error *error)
 {
-    gufo_str bytes;
+    gufo_status status;
+    source s;
 
-    *found = config_memory_file(config, gufo_str_of(name), &bytes);
-    if (*found)
-        return append(bytes, out, error);
-    if (config->memory != NULL)
+    *found = source_folder_has(&config->folder, name);
+    if (!*found)
         return GUFO_OK;
-    *found = model_file_exists(config->folder, name);
-    return *found ? read_file(config, name, limit, out, error) : GUFO_OK;
+    status = source_folder_open(&config->folder, name, config->allocator, &s, error);
+    if (status == GUFO_OK)
+        status = read_all(&s, limit, out, error);
+    source_close(&s);
+    if (status != GUFO_OK)
+        source_folder_blame(&config->folder, name, error);
+    return status;
 }
 
+/* What it is, and where a symlink leads, is found when it is opened: nothing that has the name may pass for a
+ * file that is not there. */
 bool config_has_file(const model_config *config, gufo_str name)
 {
-    char path[PATH_MAX];
-    struct stat info;
-    gufo_str bytes;
+    char text[NAME_MAX + 1];
 
-    if (config->memory != NULL)
-        return config_memory_file(config, name, &bytes);
-    /* What it is, and where a symlink leads, is found when it is opened: nothing that has the name may
-     * pass for a file that is not there. */
-    return is_plain_name(name) && path_of(config, name, path) &&
-           (lstat(path, &info) == 0 || (errno != ENOENT && errno != ENOTDIR));
+    if (!is_plain_name(name))
+        return false;
+    memcpy(text, name.data, name.len);
+    text[name.len] = '\0';
+    return source_folder_has(&config->folder, text);
 }
 
 /* ---- pooling --------------------------------------------------------------------------------- */
@@ -219,24 +162,24 @@ static gufo_status card_is_called(const model_config *c, const char *name, bool 
                                   gufo_error *error)
 {
     static const char card[] = "README.md";
-    char heading[NAME_SIZE + 2], *text;
-    FILE *file;
-    int fd;
+    char heading[NAME_SIZE + 2], *text = NULL;
+    gufo_status status = GUFO_OK;
+    size_t len;
+    source s;
 
-    if (!config_has_file(c, gufo_str_of(card)) ||
-        model_file_open(c->folder, card, c->bounds, &fd, NULL) != GUFO_OK)
+    if (!source_folder_has(&c->folder, card))
         return GUFO_OK;
-    text = mem_alloc(c->allocator, CARD_LIMIT);
     (void)snprintf(heading, sizeof heading, "# %s", name);
-    file = text != NULL ? fdopen(fd, "rb") : NULL;
-    if (file != NULL) {
-        *out = has_folded((gufo_str){text, fread(text, 1, CARD_LIMIT, file)}, heading);
-        (void)fclose(file);
-    } else {
-        (void)close(fd);
+    if (source_folder_open(&c->folder, card, c->allocator, &s, NULL) == GUFO_OK) {
+        len = (size_t)smaller(s.size, CARD_LIMIT);
+        text = mem_alloc(c->allocator, len + 1);
+        status = text != NULL ? GUFO_OK : fail_memory(error);
+        if (text != NULL && source_read(&s, 0, text, len, NULL) == GUFO_OK)
+            *out = has_folded((gufo_str){text, len}, heading);
     }
+    source_close(&s);
     mem_free(c->allocator, text);
-    return text != NULL ? GUFO_OK : fail_memory(error);
+    return status;
 }
 
 gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,
@@ -252,11 +195,9 @@ gufo_status config_is_called(const model_config *config, gufo_str name, bool *ou
         return refuse(error, GUFO_E_ARGUMENT, "a name of %s bytes", GROUPED(name.len));
     memcpy(part, name.data, name.len);
     part[name.len] = '\0';
-    folder.id[0] = '\0';
-    if (config->memory == NULL)
-        folder_name_read(config->folder, &folder);
+    folder_name_read(&config->folder, &folder);
     *out = has_folded(gufo_str_of(folder.id), part);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *out |= has_folded(texts[i], part);
-    return *out || config->memory != NULL ? GUFO_OK : card_is_called(config, part, out, error);
+    return *out ? GUFO_OK : card_is_called(config, part, out, error);
 }

@@ -7,8 +7,6 @@
 
 /* Whether the folder has a file with this name. */
 bool config_has_file(const model_config *config, gufo_str name);
-/* A file of a folder in memory; false: it has none of this name, or is on the disk. */
-bool config_memory_file(const model_config *config, gufo_str name, gufo_str *bytes);
 /* As json_file_read, of a file of the folder. */
 gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
                              json_t **json, gufo_error *error);

@@ -2,8 +2,8 @@
 #include "import/containers/checkpoint.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -11,7 +11,6 @@
 #include "import/containers/safetensors.h"
 #include "import/containers/tensors.h"
 #include "import/containers/torch.h"
-#include "import/open_regular.h"
 
 enum { START_SIZE = 512 }; /* enough to recognise any container */
 
@@ -102,31 +101,27 @@ static gufo_status add_room(checkpoint *c, char *path, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Of a folder; or one that the user names, without `folder`. */
-static gufo_status open_file(checkpoint *c, const char *folder, const char *name,
-                             const import_bounds *bounds, gufo_error *error)
+static gufo_status open_file(checkpoint *c, const source_folder *folder, const char *name,
+                             gufo_error *error)
 {
-    char *path = path_in(folder, name, c->allocator);
+    char *path = source_folder_join(folder, name, c->allocator);
     gufo_status status = path != NULL ? add_room(c, path, error) : fail_memory(error);
-    int fd;
 
-    if (status == GUFO_OK)
-        status = model_file_open(folder, name, bounds, &fd, error);
-    return status == GUFO_OK ? source_open_fd(&c->files[c->file_count - 1].source, fd, false, 0,
-                                              c->allocator, error)
+    return status == GUFO_OK ? source_folder_open(folder, name, c->allocator,
+                                                  &c->files[c->file_count - 1].source, error)
                              : status;
 }
 
 gufo_status checkpoint_add_file(checkpoint *c, const char *path, gufo_error *error)
 {
-    return open_file(c, NULL, path, NULL, error);
+    return open_file(c, &source_folder_anywhere, path, error);
 }
 
-static gufo_status add_file(checkpoint *c, const char *folder, const char *name,
-                            const import_bounds *bounds, gufo_error *error)
+static gufo_status add_file(checkpoint *c, const source_folder *folder, const char *name,
+                            gufo_error *error)
 {
     const uint32_t number = c->file_count;
-    gufo_status status = open_file(c, folder, name, bounds, error);
+    gufo_status status = open_file(c, folder, name, error);
 
     if (status == GUFO_OK)
         status = read_file(c, number, error);
@@ -141,55 +136,38 @@ static gufo_status add_parts(checkpoint *c, const part_list *parts, gufo_error *
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < parts->count && status == GUFO_OK; i++)
-        status = add_file(c, parts->folder, parts->names[i], parts->bounds, error);
+        status = add_file(c, &parts->place->folder, parts->names[i], error);
     return status;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static bool is_folder(const char *path)
+static gufo_status open_place(checkpoint *c, part_list *parts, const model_place *place,
+                              gufo_error *error)
 {
-    struct stat info;
+    gufo_status status = parts_find(parts, place, error);
 
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/* One file, and the folder that it is in. */
-static gufo_status open_single(checkpoint *c, part_list *parts, const char *path, gufo_error *error)
-{
-    gufo_status status = parts_beside(parts, path, error);
-
-    return status == GUFO_OK ? add_file(c, NULL, path, NULL, error) : status;
-}
-
-static gufo_status open_path(checkpoint *c, part_list *parts, const char *path, gufo_error *error)
-{
-    gufo_status status;
-
-    if (!is_folder(path) && !str_ends(gufo_str_of(path), ".index.json"))
-        return open_single(c, parts, path, error);
-    status =
-        is_folder(path) ? parts_in_folder(parts, path, error) : parts_of_index(parts, path, error);
+    if (status == GUFO_OK && parts->is_single)
+        return add_file(c, &place->from, place->file, error);
     return status == GUFO_OK ? add_parts(c, parts, error) : status;
 }
 
-gufo_status checkpoint_open(checkpoint *c, const char *path, import_bounds *bounds,
+gufo_status checkpoint_open(checkpoint *c, const model_place *place, import_bounds *bounds,
                             const gufo_allocator *allocator, gufo_error *error)
 {
     part_list parts = {.allocator = mem_allocator(allocator), .bounds = bounds};
     gufo_status status;
 
     *c = (checkpoint){.allocator = parts.allocator};
-    status = open_path(c, &parts, path, error);
+    status = open_place(c, &parts, place, error);
     if (status == GUFO_OK)
         status = checkpoint_index_names(c, error);
     if (status == GUFO_OK && parts.index != NULL)
         status = parts_compare(&parts, c, error);
     if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_INPUT, 0, path);
+        model_place_blame(place, error);
     c->layout = parts.layout;
-    c->folder = parts.folder;
-    parts.folder = NULL;
+    c->folder = place->folder;
     parts_free(&parts);
     return status;
 }
@@ -202,42 +180,39 @@ void checkpoint_close(checkpoint *c)
     }
     checkpoint_free_tensors(c);
     mem_free(c->allocator, c->files);
-    mem_free(c->allocator, c->folder);
     *c = (checkpoint){.allocator = c->allocator};
 }
 
-/* Takes over the descriptor. */
-static const struct container_row *container_of_file(int fd)
+static const struct container_row *container_of_file(const model_place *place)
 {
     const struct container_row *container = NULL;
     uint8_t start[START_SIZE];
     size_t size;
     source s;
 
-    if (source_open_fd(&s, fd, false, 0, mem_allocator(NULL), NULL) == GUFO_OK &&
-        source_read_fd(fd, 0, start, sizeof start, &size, NULL) == GUFO_OK)
-        container = container_of(start, size);
+    if (source_folder_open(&place->from, place->file, mem_allocator(NULL), &s, NULL) == GUFO_OK) {
+        size = (size_t)smaller(s.size, sizeof start);
+        if (source_read(&s, 0, start, size, NULL) == GUFO_OK)
+            container = container_of(start, size);
+    }
     if (container != NULL && container->read == torch_zip_read && !torch_zip_may_read(&s))
         container = NULL;
     source_close(&s);
     return container;
 }
 
-const char *checkpoint_recognise(const char *path)
+const char *checkpoint_recognise(const model_place *place)
 {
     static const char *const layouts[] = {[CHECKPOINT_HUGGINGFACE] = "Hugging Face model",
                                           [CHECKPOINT_MISTRAL] = "Mistral model",
                                           [CHECKPOINT_ADAPTER] = "PEFT adapter"};
-    const struct container_row *container = NULL;
+    const struct container_row *container;
     checkpoint_layout layout;
-    int fd;
 
-    if (is_folder(path))
-        return parts_recognise(path, &layout) ? layouts[layout] : NULL;
-    if (str_ends(gufo_str_of(path), ".index.json"))
-        return "Hugging Face model";
-    fd = open_regular(path, NULL);
-    if (fd >= 0)
-        container = container_of_file(fd);
+    if (place->file == NULL)
+        return parts_recognise(&place->folder, &layout) ? layouts[layout] : NULL;
+    if (str_ends(gufo_str_of(place->file), ".index.json"))
+        return layouts[CHECKPOINT_HUGGINGFACE];
+    container = container_of_file(place);
     return container != NULL ? container->name : NULL;
 }

@@ -17,6 +17,7 @@
 #include "format/file/records.h"
 #include "import/containers/number_type.h"
 #include "import/json_file.h"
+#include "import/model_folder.h"
 
 enum { CHECKPOINT_MAX_DIMS = 8 };
 
@@ -58,7 +59,7 @@ typedef enum checkpoint_layout {
 
 typedef struct checkpoint {
     const gufo_allocator *allocator;
-    char *folder;          /* where the files are, without a slash at its end */
+    source_folder folder;  /* where the files are; what it needs is lent */
     const char *container; /* "safetensors", "PyTorch", "PyTorch (legacy)": of the first file */
     checkpoint_layout layout;
     checkpoint_file *files; /* in the order of their tensors */
@@ -74,7 +75,7 @@ typedef struct checkpoint {
     bool made_up; /* tensors have names and shapes, but no numbers */
 } checkpoint;
 
-/* Opens the checkpoint in a folder, or that of one file: of safetensors, of PyTorch, or an index
+/* Opens the checkpoint in a folder, or that of one file in it: of safetensors, of PyTorch, or an index
  * (model.safetensors.index.json), which means the files that it lists.  A file of tensors that is named
  * is that file alone, also where it is one of several.  `bounds`: of its files; NULL: the default.
  * Closed with checkpoint_close, also after a failure.  Errors name the file.
@@ -82,7 +83,7 @@ typedef struct checkpoint {
  *   GUFO_E_SHARDS     a file that the index lists is missing, or the index and the files disagree
  *   GUFO_E_TYPE       a file of a kind that is not read: TorchScript, the tar files of old
  *   GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY */
-gufo_status checkpoint_open(checkpoint *c, const char *path, import_bounds *bounds,
+gufo_status checkpoint_open(checkpoint *c, const model_place *place, import_bounds *bounds,
                             const gufo_allocator *allocator, gufo_error *error);
 void checkpoint_close(checkpoint *c);
 
@@ -96,6 +97,6 @@ const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name);
 /* What a file is by its first bytes, or a folder by the names of its files: "safetensors",
  * "PyTorch", "PyTorch (legacy)", "Hugging Face model", "Mistral model", "PEFT adapter"; NULL: none of
  * these.  Says nothing about whether it can be read. */
-const char *checkpoint_recognise(const char *path);
+const char *checkpoint_recognise(const model_place *place);
 
 #endif

@@ -8,19 +8,15 @@
  * Then the index rules: its files have to be there, with these tensors and no others. */
 #include "import/containers/parts.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/files/folder.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "import/open_regular.h"
 
 enum { MAX_PARTS = 1 << 16, MAX_INDEX = 256 << 20, NAMED_TENSORS = 3 };
 
@@ -62,46 +58,36 @@ static gufo_status add_name(part_list *parts, gufo_str name, gufo_error *error)
     return names[parts->count++] != NULL ? GUFO_OK : fail_memory(error);
 }
 
-/* Which rows have files in a folder, as bits; with `parts`, adds the names of those of one row. */
-static gufo_status list_folder(const char *folder, const struct part_row *row, part_list *parts,
-                               unsigned *found, gufo_error *error)
+/* What a listing of a folder finds. */
+typedef struct part_search {
+    unsigned found;             /* rows that have files, as bits */
+    const struct part_row *row; /* whose names are added to `parts`; NULL: none */
+    part_list *parts;
+} part_search;
+
+static gufo_status visit_name(void *context, gufo_str name, gufo_error *error)
 {
-    DIR *listing = opendir(folder);
-    gufo_status status = GUFO_OK;
-    const struct dirent *entry;
+    part_search *s = context;
 
-    if (listing == NULL)
-        return fail_io(error, errno, "cannot list the folder");
-    while (status == GUFO_OK && (errno = 0, (entry = readdir(listing)) != NULL)) {
-        gufo_str name = gufo_str_of(entry->d_name);
-
-        for (size_t i = 0; i < ROW_COUNT; i++)
-            *found |= is_part(&rows[i], name) ? 1U << i : 0;
-        if (parts != NULL && row != NULL && is_part(row, name))
-            status = add_name(parts, name, error);
-    }
-    if (status == GUFO_OK && errno != 0)
-        status = fail_io(error, errno, "cannot list the folder");
-    (void)closedir(listing);
-    return status;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        s->found |= is_part(&rows[i], name) ? 1U << i : 0;
+    return s->row != NULL && is_part(s->row, name) ? add_name(s->parts, name, error) : GUFO_OK;
 }
 
-enum { INDEX_NAME = 64 };
+/* Mistral's own layout rules where only it has a configuration. */
+static bool is_mistral(const source_folder *folder)
+{
+    return !source_folder_has(folder, "config.json") && source_folder_has(folder, "params.json");
+}
 
-static const char *index_name(const struct part_row *row, char out[INDEX_NAME])
+static const char *name_of_index(const struct part_row *row, char out[INDEX_NAME])
 {
     (void)snprintf(out, INDEX_NAME, "%s%s" INDEX_END, row->start, row->end);
     return out;
 }
 
-/* Mistral's own layout rules where only it has a configuration. */
-static bool is_mistral(const char *folder)
-{
-    return !model_file_exists(folder, "config.json") && model_file_exists(folder, "params.json");
-}
-
 /* Files come before an index whose files are missing; NULL: neither exists. */
-static const struct part_row *choose_row(const char *folder, unsigned found)
+static const struct part_row *choose_row(const source_folder *folder, unsigned found)
 {
     char name[INDEX_NAME];
 
@@ -111,19 +97,19 @@ static const struct part_row *choose_row(const char *folder, unsigned found)
         if ((found & 1U << i) != 0)
             return &rows[i];
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (model_file_exists(folder, index_name(&rows[i], name)))
+        if (source_folder_has(folder, name_of_index(&rows[i], name)))
             return &rows[i];
     return NULL;
 }
 
-bool parts_recognise(const char *folder, checkpoint_layout *layout)
+bool parts_recognise(const source_folder *folder, checkpoint_layout *layout)
 {
     const struct part_row *row;
-    unsigned found = 0;
+    part_search s = {.found = 0};
 
-    if (list_folder(folder, NULL, NULL, &found, NULL) != GUFO_OK)
+    if (source_folder_list(folder, ".", visit_name, &s, NULL) != GUFO_OK)
         return false;
-    row = choose_row(folder, found);
+    row = choose_row(folder, s.found);
     if (row != NULL)
         *layout = row->layout;
     return row != NULL;
@@ -217,7 +203,7 @@ static gufo_status check_present(const part_list *parts, gufo_error *error)
     uint64_t others = 0;
 
     for (uint64_t i = 0; i < parts->count; i++) {
-        if (model_file_exists(parts->folder, parts->names[i]))
+        if (source_folder_has(&parts->place->folder, parts->names[i]))
             continue;
         if (missing == NULL)
             missing = parts->names[i];
@@ -227,18 +213,11 @@ static gufo_status check_present(const part_list *parts, gufo_error *error)
     return missing == NULL ? GUFO_OK : fail_missing(parts, missing, others, error);
 }
 
-static const char *file_of(const char *path)
-{
-    return path + folder_len(path);
-}
-
-/* Reads the index at parts->index_path; GUFO_OK if no such file exists. */
+/* Reads the index; GUFO_OK if no such file exists. */
 static gufo_status read_index(part_list *parts, gufo_error *error)
 {
-    gufo_status status =
-        json_file_read(parts->index_named ? NULL : parts->folder,
-                       parts->index_named ? parts->index_path : file_of(parts->index_path),
-                       MAX_INDEX, parts->bounds, &parts->index, error);
+    gufo_status status = json_file_read(parts->index_folder, parts->index_name, MAX_INDEX,
+                                        parts->bounds, &parts->index, error);
 
     if (status == GUFO_OK && parts->index != NULL && !json_is_object(weight_map(parts)))
         status = refuse(error, GUFO_E_MALFORMED, "the index has no object \"weight_map\"");
@@ -249,73 +228,54 @@ static gufo_status read_index(part_list *parts, gufo_error *error)
     if (status == GUFO_OK && parts->index != NULL)
         status = check_present(parts, error);
     if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_INPUT, 0, parts->index_path);
+        source_folder_blame(parts->index_folder, parts->index_name, error);
     return status;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static gufo_status set_folder(part_list *parts, const char *folder, gufo_error *error)
+static gufo_status find_in_folder(part_list *parts, gufo_error *error)
 {
-    size_t len = strlen(folder);
-
-    while (len > 1 && folder[len - 1] == '/')
-        len--;
-    parts->folder = mem_text(parts->allocator, (gufo_str){folder, len});
-    return parts->folder != NULL ? GUFO_OK : fail_memory(error);
-}
-
-gufo_status parts_in_folder(part_list *parts, const char *folder, gufo_error *error)
-{
-    gufo_status status = set_folder(parts, folder, error);
+    const source_folder *folder = &parts->place->folder;
+    part_search s = {.parts = parts};
+    gufo_status status = source_folder_list(folder, ".", visit_name, &s, error);
     const struct part_row *row;
-    char name[INDEX_NAME];
-    unsigned found = 0;
 
-    if (status == GUFO_OK)
-        status = list_folder(folder, NULL, NULL, &found, error);
     if (status != GUFO_OK)
         return status;
-    row = choose_row(folder, found);
+    row = choose_row(folder, s.found);
     if (row == NULL)
         return refuse(error, GUFO_E_NOT_FOUND,
                       "the folder has no file model*.safetensors, pytorch_model*.bin, "
                       "consolidated*.safetensors or adapter_model.safetensors");
     parts->layout = row->layout;
-    parts->index_path = path_in(parts->folder, index_name(row, name), parts->allocator);
-    if (parts->index_path == NULL)
-        return fail_memory(error);
+    parts->index_folder = folder;
+    parts->index_name = name_of_index(row, parts->own_name);
     status = read_index(parts, error);
     if (status != GUFO_OK || parts->index != NULL)
         return status;
-    status = list_folder(folder, row, parts, &found, error);
+    s.row = row;
+    status = source_folder_list(folder, ".", visit_name, &s, error);
     if (parts->count > 0)
         sort_items(parts->names, (size_t)parts->count, sizeof *parts->names, is_name_before);
     return status;
 }
 
-gufo_status parts_beside(part_list *parts, const char *path, gufo_error *error)
+gufo_status parts_find(part_list *parts, const model_place *place, gufo_error *error)
 {
-    char folder[PATH_MAX];
+    gufo_status status;
 
-    if (!folder_of(path, folder))
-        return fail_io(error, errno, "cannot open");
+    parts->place = place;
+    if (place->file == NULL)
+        return find_in_folder(parts, error);
     for (size_t i = ROW_COUNT; i > 0; i--)
-        if (str_begins(gufo_str_of(path + folder_len(path)), rows[i - 1].start))
+        if (str_begins(gufo_str_of(place->file + folder_len(place->file)), rows[i - 1].start))
             parts->layout = rows[i - 1].layout;
-    return set_folder(parts, folder, error);
-}
-
-gufo_status parts_of_index(part_list *parts, const char *path, gufo_error *error)
-{
-    gufo_status status = parts_beside(parts, path, error);
-
-    if (status != GUFO_OK)
-        return status;
-    parts->index_named = true;
-    parts->index_path = mem_text(parts->allocator, gufo_str_of(path));
-    if (parts->index_path == NULL)
-        return fail_memory(error);
+    parts->is_single = !str_ends(gufo_str_of(place->file), INDEX_END);
+    if (parts->is_single)
+        return GUFO_OK;
+    parts->index_folder = &place->from;
+    parts->index_name = place->file;
     status = read_index(parts, error);
     return status == GUFO_OK && parts->index == NULL ? fail_io(error, ENOENT, "cannot open")
                                                      : status;
@@ -326,8 +286,6 @@ void parts_free(part_list *parts)
     for (uint64_t i = 0; i < parts->count; i++)
         mem_free(parts->allocator, parts->names[i]);
     mem_free(parts->allocator, parts->names);
-    mem_free(parts->allocator, parts->folder);
-    mem_free(parts->allocator, parts->index_path);
     json_decref(parts->index);
     *parts = (part_list){.allocator = parts->allocator};
 }
@@ -372,6 +330,6 @@ gufo_status parts_compare(const part_list *parts, const checkpoint *c, gufo_erro
                     GROUPED(missing.count), missing.count > 0 ? ": " : "", missing.text,
                     GROUPED(moved.count), moved.count > 0 ? ": " : "", moved.text,
                     GROUPED(unlisted.count), unlisted.count > 0 ? ": " : "", unlisted.text);
-    fail_in(error, GUFO_FILE_INPUT, 0, parts->index_path);
+    source_folder_blame(parts->index_folder, parts->index_name, error);
     return status;
 }

@@ -11,16 +11,8 @@
 #include "import/conversion/conversion.h"
 #include "import/export/export.h"
 #include "import/json_file.h"
-#include "import/open_regular.h"
 
 /* ---- the base ------------------------------------------------------------------------------- */
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
 
 /* The last name of a path, or of an id. */
 static gufo_str last_name(gufo_str path)
@@ -48,9 +40,10 @@ static gufo_status fail_base(const conversion *c, gufo_error *error)
 }
 
 /* FOLDER/../NAME, which the caller frees; NULL without memory. */
-static char *path_beside(const char *folder, gufo_str name, const gufo_allocator *allocator)
+static char *path_beside(const source_folder *folder, gufo_str name,
+                         const gufo_allocator *allocator)
 {
-    char *above = path_in(folder, "../", allocator);
+    char *above = source_folder_join(folder, "../", allocator);
     char *path = above != NULL ? mem_join(allocator, gufo_str_of(above), name) : NULL;
 
     mem_free(allocator, above);
@@ -62,31 +55,33 @@ static gufo_status check_base(const conversion *c, const char *folder, gufo_erro
 {
     struct stat info;
 
-    if (c->bounds.follow || lstat(folder, &info) != 0 || !S_ISLNK(info.st_mode))
+    if (c->place.folder.follow || lstat(folder, &info) != 0 || !S_ISLNK(info.st_mode))
         return GUFO_OK;
     (void)refuse(error, GUFO_E_MALFORMED, "the folder named like the adapter's base is a symlink");
     fail_in(error, GUFO_FILE_INPUT, 0, folder);
     return import_advise(GUFO_E_MALFORMED, GUFO_ADVICE_FOLLOW, error);
 }
 
-/* A folder beside that of the adapter, called as its base: *out is owned; NULL if none exists. */
+/* A folder on disk beside that of the adapter, called as its base: *out is owned; NULL if none exists. */
 static gufo_status find_base(const conversion *c, char **out, gufo_error *error)
 {
     gufo_str name = last_name(c->adapter.base);
     gufo_status status;
-    char *folder;
+    source_folder folder;
+    char *path;
 
     *out = NULL;
-    if (!is_plain_name(name))
+    if (!is_plain_name(name) || c->place.folder.path.len == 0)
         return GUFO_OK;
-    folder = path_beside(c->checkpoint.folder, name, &c->base.allocator);
-    if (folder == NULL)
+    path = path_beside(&c->place.folder, name, &c->base.allocator);
+    if (path == NULL)
         return fail_memory(error);
-    status = check_base(c, folder, error);
-    if (status == GUFO_OK && model_file_exists(folder, "config.json"))
-        *out = folder;
+    folder = source_folder_disk(gufo_str_of(path));
+    status = check_base(c, path, error);
+    if (status == GUFO_OK && source_folder_has(&folder, "config.json"))
+        *out = path;
     else
-        mem_free(&c->base.allocator, folder);
+        mem_free(&c->base.allocator, path);
     return status;
 }
 
@@ -94,6 +89,7 @@ static gufo_status find_base(const conversion *c, char **out, gufo_error *error)
 static gufo_status make_config(conversion *c, const gufo_model *model, gufo_error *error)
 {
     export_files files = {.count = 0};
+    source_folder folder;
     json_t *config = NULL;
     gufo_status status = export_config(model, &config, &files, error);
 
@@ -106,9 +102,10 @@ static gufo_status make_config(conversion *c, const gufo_model *model, gufo_erro
     if (status != GUFO_OK)
         return status;
     c->base_file = (memory_file){"config.json", gufo_str_of(c->base_config)};
-    c->base_folder = (memory_folder){&c->base_file, 1};
-    return config_open_in_memory(&c->config, &c->base_folder, c->options.arch, &c->base.allocator,
-                                 error);
+    c->base_files = (memory_files){&c->base_file, 1};
+    folder = source_folder_memory(&c->base_files);
+    return config_open(&c->config, &folder, c->options.arch, false, NULL, &c->base.allocator,
+                       error);
 }
 
 static gufo_status take_text(const gufo_model *model, const char *key, char **out,
@@ -151,17 +148,19 @@ static gufo_status open_model(conversion *c, const char *path, gufo_error *error
 
 static gufo_status open_folder(conversion *c, const char *path, gufo_error *error)
 {
-    c->base_path = mem_join(&c->base.allocator, gufo_str_of(path), gufo_str_of(""));
+    c->base_path = mem_text(&c->base.allocator, gufo_str_of(path));
     if (c->base_path == NULL)
         return fail_memory(error);
-    return config_open(&c->config, path, c->options.arch, false, &c->bounds, &c->base.allocator,
-                       error);
+    c->base_place = model_place_of(c->base_path, c->place.folder.follow);
+    return config_open(&c->config, &c->base_place.folder, c->options.arch, false, &c->bounds,
+                       &c->base.allocator, error);
 }
 
 /* The configuration of a base that the caller names. */
 static gufo_status open_given(conversion *c, const char *path, gufo_error *error)
 {
-    gufo_status status = is_folder(path) ? open_folder(c, path, error) : open_model(c, path, error);
+    gufo_status status = model_place_of(path, false).file == NULL ? open_folder(c, path, error)
+                                                                  : open_model(c, path, error);
 
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
@@ -186,7 +185,7 @@ static gufo_status open_found(conversion *c, gufo_error *error)
 gufo_status conversion_open_adapter(conversion *c, gufo_error *error)
 {
     gufo_status status =
-        adapter_open(&c->adapter, c->checkpoint.folder, &c->bounds, &c->base.allocator, error);
+        adapter_open(&c->adapter, &c->place.folder, &c->bounds, &c->base.allocator, error);
 
     if (status != GUFO_OK)
         return status;

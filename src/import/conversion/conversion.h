@@ -20,6 +20,8 @@
 typedef struct conversion {
     gufo_import base;
     gufo_checkpoint_options options; /* while it is opened */
+    model_place place;               /* where the files are */
+    char *path;                      /* of it, on disk; NULL: it is the caller's */
     import_bounds bounds;            /* of all files */
     checkpoint checkpoint;
     packed_set packed;
@@ -35,12 +37,13 @@ typedef struct conversion {
     bool is_base;    /* of an adapter, which is open, too */
     adapter adapter;
     char *base_path; /* the folder of the base; NULL: it is a GGUF file */
+    model_place base_place;
     /* What the base says of itself, and of a GGUF file the configuration, as a file. */
     char *base_name, *base_uuid; /* of malloc; NULL: nothing */
     char base_weights[IDENTITY_DIGITS + 1];
     char *base_config; /* of malloc */
     memory_file base_file;
-    memory_folder base_folder;
+    memory_files base_files;
 } conversion;
 
 /* The conversion that an import is; NULL: it is of another kind. */
@@ -49,6 +52,10 @@ const conversion *conversion_of(const gufo_import *import);
 /* ---- open.c --------------------------------------------------------------------------------- */
 
 extern const import_kind conversion_kind;
+
+/* gufo_import_checkpoint of a place; what it needs outlives the import. */
+gufo_import *conversion_open(const model_place *place, const gufo_checkpoint_options *options,
+                             gufo_error *error);
 
 /* The documents of the entries, with general.architecture. */
 gufo_status conversion_make_documents(conversion *c, gufo_error *error);
@@ -72,7 +79,7 @@ gufo_status conversion_judge(conversion *c, gufo_error *error);
 /* The entries that a conversion of these files gives, of a model without tensors: *out is the
  * caller's.  `failed`: an object that gets the keys whose rows fail, "@vocab" for the tokenizer, so that the
  * others are there all the same; NULL: a failure is one. */
-gufo_status conversion_try(const memory_folder *files, json_t *failed,
+gufo_status conversion_try(const memory_files *files, json_t *failed,
                            const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
 
 /* ---- adapter.c ------------------------------------------------------------------------------ */

@@ -164,7 +164,8 @@ static gufo_status read_metadata(conversion *c, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (name != NULL)
-        status = json_file_read(NULL, name, METADATA_LIMIT, &c->bounds, &c->metadata, error);
+        status = json_file_read(&source_folder_anywhere, name, METADATA_LIMIT, &c->bounds,
+                                &c->metadata, error);
     if (status != GUFO_OK || name == NULL || c->metadata != NULL)
         return status;
     status = refuse(error, GUFO_E_IO, "the metadata file does not exist");
@@ -174,7 +175,7 @@ static gufo_status read_metadata(conversion *c, gufo_error *error)
 
 static gufo_status set_general(conversion *c, gufo_error *error)
 {
-    const model_config own = {.folder = c->checkpoint.folder, .raw = c->adapter.settings};
+    const model_config own = {.folder = c->place.folder, .raw = c->adapter.settings};
     const general_request request = {.config = c->is_adapter ? &own : &c->config,
                                      .metadata = c->metadata,
                                      .decided = stored_keys(&c->stored),

@@ -49,6 +49,7 @@ static void close_conversion(gufo_import *base)
     free(c->base_name);
     free(c->base_uuid);
     mem_free(&allocator, c->base_path);
+    mem_free(&allocator, c->path);
     packed_free(&c->packed);
     checkpoint_close(&c->checkpoint);
     gufo_document_free(c->vocabulary);
@@ -68,15 +69,13 @@ static bool is_generic(const conversion *c)
 }
 
 /* The files: tensors, and the configuration beside them. */
-static gufo_status open_files(conversion *c, const char *path, gufo_error *error)
+static gufo_status open_files(conversion *c, gufo_error *error)
 {
     const gufo_checkpoint_options *o = &c->options;
-    const char *folder = path;
     gufo_status status = GUFO_OK;
 
     if (c->has_tensors) {
-        status = checkpoint_open(&c->checkpoint, path, &c->bounds, &c->base.allocator, error);
-        folder = c->checkpoint.folder;
+        status = checkpoint_open(&c->checkpoint, &c->place, &c->bounds, &c->base.allocator, error);
         c->is_adapter = c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
     }
     if (status == GUFO_OK && c->is_adapter && c->is_base)
@@ -86,7 +85,7 @@ static gufo_status open_files(conversion *c, const char *path, gufo_error *error
     if (status == GUFO_OK && o->base != NULL)
         return refuse(error, GUFO_E_ARGUMENT, "only an adapter has a base; this is not an adapter");
     if (status == GUFO_OK)
-        status = config_open(&c->config, folder, o->arch, is_generic(c), &c->bounds,
+        status = config_open(&c->config, &c->place.folder, o->arch, is_generic(c), &c->bounds,
                              &c->base.allocator, error);
     if (status == GUFO_OK && c->has_tensors)
         status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
@@ -196,8 +195,9 @@ gufo_status conversion_sort_keys(conversion *c, gufo_error *error)
     return c->has_tensors ? conversion_add_tensors(c, error) : GUFO_OK;
 }
 
-static gufo_import *open_as(const char *path, const gufo_checkpoint_options *options, bool is_base,
-                            gufo_error *error);
+static gufo_import *open_place(const model_place *place, char *path,
+                               const gufo_checkpoint_options *options, bool is_base,
+                               gufo_error *error);
 
 /* Takes the name and the weights of a base that is a folder; mostly its tensors are there. */
 static gufo_status look_at_base(conversion *c, gufo_error *error)
@@ -212,9 +212,9 @@ static gufo_status look_at_base(conversion *c, gufo_error *error)
     gufo_import *base;
     gufo_status status;
 
-    if (c->base_path == NULL || c->bounds.left == 0 || checkpoint_recognise(c->base_path) == NULL)
+    if (c->base_path == NULL || c->bounds.left == 0 || checkpoint_recognise(&c->base_place) == NULL)
         return GUFO_OK;
-    base = open_as(c->base_path, &options, true, &reason);
+    base = open_place(&c->base_place, NULL, &options, true, &reason);
     status = base != NULL ? conversion_take_base(c, gufo_import_model(base), &reason) : reason.code;
     gufo_import_close(base);
     if (status == GUFO_E_MEMORY)
@@ -226,10 +226,10 @@ static gufo_status look_at_base(conversion *c, gufo_error *error)
                              reason.message);
 }
 
-static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *error)
+static gufo_status open_checkpoint(conversion *c, gufo_error *error)
 {
     uint64_t tokens = 0;
-    gufo_status status = open_files(c, path, error);
+    gufo_status status = open_files(c, error);
 
     if (status == GUFO_OK && c->is_adapter)
         status = look_at_base(c, error);
@@ -255,16 +255,13 @@ static gufo_status open_checkpoint(conversion *c, const char *path, gufo_error *
     return status == GUFO_OK ? conversion_judge(c, error) : status;
 }
 
-static gufo_status check_options(const char *path, const gufo_checkpoint_options *o,
-                                 gufo_error *error)
+static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *error)
 {
     const uint32_t both = GUFO_CHECKPOINT_NO_VOCABULARY | GUFO_CHECKPOINT_VOCABULARY_ONLY,
                    known = both | GUFO_CHECKPOINT_GENERIC | GUFO_CHECKPOINT_KEEP_TOKENIZER |
                            GUFO_CHECKPOINT_KEEP_WORLD | GUFO_CHECKPOINT_FOLLOW |
                            GUFO_CHECKPOINT_FORCE_CONFIG | GUFO_CHECKPOINT_NO_CHECK;
 
-    if (path == NULL)
-        return refuse(error, GUFO_E_ARGUMENT, "the path is missing");
     if (flags_check(o->flags, known, "gufo_checkpoint_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     if ((o->flags & both) == both)
@@ -275,37 +272,65 @@ static gufo_status check_options(const char *path, const gufo_checkpoint_options
     return reserved_check(o->reserved, "gufo_checkpoint_options", error);
 }
 
-static gufo_import *open_as(const char *path, const gufo_checkpoint_options *options, bool is_base,
-                            gufo_error *error)
+/* Takes over `path`, which the place may be of. */
+static gufo_import *open_place(const model_place *place, char *path,
+                               const gufo_checkpoint_options *options, bool is_base,
+                               gufo_error *error)
 {
     conversion *c = mem_object(options->allocator, sizeof *c, error);
-    if (c == NULL)
+
+    if (c == NULL) {
+        mem_free(mem_allocator(options->allocator), path);
         return NULL;
+    }
     c->is_base = is_base;
     c->base.kind = &conversion_kind;
     c->options = *options;
+    c->place = *place;
+    c->path = path;
     c->bounds.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
-    c->bounds.follow = (options->flags & GUFO_CHECKPOINT_FOLLOW) != 0;
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
-    if (open_checkpoint(c, path, error) == GUFO_OK)
+    if (open_checkpoint(c, error) == GUFO_OK)
         return &c->base;
-    fail_in(error, GUFO_FILE_INPUT, 0, path);
+    model_place_blame(place, error);
     gufo_import_close(&c->base);
     return NULL;
+}
+
+gufo_import *conversion_open(const model_place *place, const gufo_checkpoint_options *options,
+                             gufo_error *error)
+{
+    return check_options(options, error) == GUFO_OK ? open_place(place, NULL, options, false, error)
+                                                    : NULL;
 }
 
 gufo_import *gufo_import_checkpoint(const char *path, const gufo_checkpoint_options *options,
                                     gufo_error *error)
 {
     static const gufo_checkpoint_options none = {0};
+    model_place place;
+    char *own;
 
     if (options == NULL)
         options = &none;
-    return check_options(path, options, error) == GUFO_OK ? open_as(path, options, false, error)
-                                                          : NULL;
+    if (path == NULL) {
+        (void)refuse(error, GUFO_E_ARGUMENT, "the path is missing");
+        return NULL;
+    }
+    if (check_options(options, error) != GUFO_OK)
+        return NULL;
+    own = mem_text(mem_allocator(options->allocator), gufo_str_of(path));
+    if (own == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    place = model_place_of(own, (options->flags & GUFO_CHECKPOINT_FOLLOW) != 0);
+    return open_place(&place, own, options, false, error);
 }
 
 const char *gufo_checkpoint_recognise(const char *path)
 {
-    return checkpoint_recognise(path);
+    const model_place place = model_place_of(path, false);
+
+    return checkpoint_recognise(&place);
 }

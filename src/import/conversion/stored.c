@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "gufo/codec.h"
 #include "import/architectures/config_files.h"
-#include "import/open_regular.h"
 #include "import/typed_value.h"
 
 enum { STORED_LIMIT = 256 << 20, MOST_FILES = 256 };
@@ -233,14 +232,6 @@ static gufo_status read_all(stored_metadata *stored, const model_config *config,
     return status == GUFO_OK ? check_type(stored, error) : status;
 }
 
-static void name_file(const model_config *config, gufo_error *error)
-{
-    char *path = path_in(config->folder, STORED_NAME, config->allocator);
-
-    fail_in(error, GUFO_FILE_INPUT, 0, path != NULL ? path : STORED_NAME);
-    mem_free(config->allocator, path);
-}
-
 gufo_status stored_open(stored_metadata *stored, const model_config *config,
                         const gufo_allocator *allocator, gufo_error *error)
 {
@@ -255,7 +246,7 @@ gufo_status stored_open(stored_metadata *stored, const model_config *config,
     status = stored->entries != NULL ? read_all(stored, config, error) : GUFO_E_MEMORY;
     if (status == GUFO_OK)
         return GUFO_OK;
-    name_file(config, error);
+    source_folder_blame(&config->folder, STORED_NAME, error);
     stored_close(stored);
     return status;
 }

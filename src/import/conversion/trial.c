@@ -3,10 +3,12 @@
 #include "base/memory.h"
 #include "import/conversion/conversion.h"
 
-static gufo_status try_all(conversion *c, const memory_folder *files, gufo_error *error)
+static gufo_status try_all(conversion *c, const memory_files *files, gufo_error *error)
 {
+    const source_folder folder = source_folder_memory(files);
     uint64_t tokens;
-    gufo_status status = config_open_in_memory(&c->config, files, NULL, &c->base.allocator, error);
+    gufo_status status =
+        config_open(&c->config, &folder, NULL, false, NULL, &c->base.allocator, error);
 
     if (status == GUFO_OK)
         status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
@@ -19,7 +21,7 @@ static gufo_status try_all(conversion *c, const memory_folder *files, gufo_error
     return status == GUFO_OK ? conversion_sort_keys(c, error) : status;
 }
 
-gufo_status conversion_try(const memory_folder *files, json_t *failed,
+gufo_status conversion_try(const memory_files *files, json_t *failed,
                            const gufo_allocator *allocator, gufo_document **out, gufo_error *error)
 {
     conversion *c = mem_object(allocator, sizeof *c, error);

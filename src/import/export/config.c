@@ -109,9 +109,10 @@ static gufo_status add_labels(const config_making *c, gufo_error *error)
 
 static gufo_status begin(config_making *c, gufo_error *error)
 {
-    static const memory_folder nothing = {NULL, 0};
+    static const memory_files nothing = {NULL, 0};
     gufo_str name = model_text(c->model, "general.architecture");
-    const model_config empty = {.allocator = &default_allocator, .memory = &nothing};
+    const model_config empty = {
+        .allocator = &default_allocator, .folder = source_folder_memory(&nothing), .is_made = true};
     json_t *ropes;
 
     c->architecture = mem_text(&default_allocator, name);

@@ -503,11 +503,12 @@ static void close_naming(naming *n)
 gufo_status names_make_up(made_up *m, const gufo_model *model, gufo_import *import,
                           const model_config *config, uint64_t tokens, gufo_error *error)
 {
+    static char nameless[] = "";
     naming n = {.made = m, .model = model, .allocator = &import->allocator, .config = config};
     checkpoint *c = &m->checkpoint;
     gufo_status status;
 
-    *m = (made_up){.file = {.path = config->folder}};
+    *m = (made_up){.file = {.path = nameless}};
     *c =
         (checkpoint){.allocator = n.allocator, .made_up = true, .files = &m->file, .file_count = 1};
     status = open_naming(&n, import, tokens, error);

@@ -48,7 +48,7 @@ gufo_status try_files(const export_files *files, const json_t *metadata, json_t 
                       gufo_document **out, gufo_error *error)
 {
     memory_file list[EXPORT_FILES + 1];
-    memory_folder folder = {list, files->count};
+    memory_files folder = {list, files->count};
     char *text = json_dumps(metadata, JSON_COMPACT | JSON_REAL_PRECISION(9));
     gufo_status status;
 

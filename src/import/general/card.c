@@ -1,11 +1,8 @@
 /* The model card of Hugging Face: a README.md that begins with YAML between two lines "---". */
 #include "import/general/card.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -13,7 +10,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/general/yaml.h"
-#include "import/open_regular.h"
 
 /* Cards with long tables of results have half a megabyte. */
 enum { CARD_LIMIT = 4 << 20 };
@@ -107,23 +103,18 @@ static gufo_status read_text(gufo_import *im, gufo_str text, json_t **card, gufo
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static gufo_status read_file(gufo_import *im, int fd, json_t **card, gufo_error *error)
+static gufo_status read_file(gufo_import *im, const source *s, json_t **card, gufo_error *error)
 {
     gufo_error reason = {.code = GUFO_OK};
+    size_t len = (size_t)smaller(s->size, CARD_LIMIT + 1);
+    char *bytes = mem_alloc(&im->allocator, len + 1);
     gufo_status status;
-    struct stat info;
-    size_t most, got;
-    char *bytes;
 
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return ignore(im, "is not a regular file", error);
-    most = (size_t)smaller((uint64_t)info.st_size, CARD_LIMIT + 1);
-    bytes = mem_alloc(&im->allocator, most + 1);
     if (bytes == NULL)
         return fail_memory(error);
-    status = source_read_fd(fd, 0, bytes, most, &got, &reason) != GUFO_OK
+    status = source_read(s, 0, bytes, len, &reason) != GUFO_OK
                  ? ignore(im, reason.message, error)
-                 : read_text(im, (gufo_str){bytes, got}, card, error);
+                 : read_text(im, (gufo_str){bytes, len}, card, error);
     mem_free(&im->allocator, bytes);
     return status;
 }
@@ -132,14 +123,14 @@ gufo_status card_read(gufo_import *im, const model_config *config, json_t **card
 {
     gufo_error reason = {.code = GUFO_OK};
     gufo_status status;
-    int fd;
+    source s;
 
     *card = NULL;
-    if (!model_file_exists(config->folder, CARD_NAME))
+    if (!source_folder_has(&config->folder, CARD_NAME))
         return GUFO_OK;
-    if (model_file_open(config->folder, CARD_NAME, config->bounds, &fd, &reason) != GUFO_OK)
-        return ignore(im, reason.message, error);
-    status = read_file(im, fd, card, error);
-    (void)close(fd);
+    status = source_folder_open(&config->folder, CARD_NAME, &im->allocator, &s, &reason) != GUFO_OK
+                 ? ignore(im, reason.message, error)
+                 : read_file(im, &s, card, error);
+    source_close(&s);
     return status;
 }

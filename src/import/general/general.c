@@ -193,23 +193,20 @@ static gufo_status find_sources(general_sources *s, const general_request *reque
                                 gufo_error *error)
 {
     const model_config *config = request->config;
-    bool on_disk = config->folder != NULL && config->memory == NULL;
     gufo_str path = json_str(json_object_get(config->raw, "_name_or_path"));
-    gufo_status status = GUFO_OK;
+    gufo_status status;
 
     if (!request->vocabulary_only && !request->adapter)
         s->count = count_parameters(s->import->document);
     s->scale.parameters = request->adapter ? request->weights : s->count.total;
     s->scale.adapter = request->adapter;
-    if (on_disk)
-        folder_name_read(config->folder, &s->folder);
+    folder_name_read(&config->folder, &s->folder);
     /* With two slashes it is a path on someone's disk. */
     if (!is_id(path))
         path.len = 0;
     model_id_read(path, &s->scale, &s->ids[0]);
     model_id_read(gufo_str_of(s->folder.id), &s->scale, &s->ids[1]);
-    if (on_disk)
-        status = card_read(s->import, config, &s->card, error);
+    status = card_read(s->import, config, &s->card, error);
     return status == GUFO_OK ? add_base(s, request, error) : status;
 }
 

@@ -2,11 +2,11 @@
 #ifndef IMPORT_GENERAL_SOURCES_H
 #define IMPORT_GENERAL_SOURCES_H
 
-#include "import/general/folder_name.h"
 #include "import/general/general.h"
 #include "import/general/model_id.h"
 #include "import/general/size_label.h"
 #include "import/json_file.h"
+#include "import/model_folder.h"
 
 typedef struct general_sources {
     gufo_import *import;

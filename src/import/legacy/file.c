@@ -11,10 +11,10 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/files/source_folder.h"
 #include "codec/half.h"
 #include "gufo/import.h"
 #include "import/legacy/file.h"
-#include "import/open_regular.h"
 
 /* ---- magics --------------------------------------------------------------------------------- */
 
@@ -76,17 +76,17 @@ static bool fits(const legacy_form *form, legacy_container container, uint32_t v
 static gufo_status open_part(legacy_file *file, legacy_part *part, const char *path,
                              gufo_error *error)
 {
-    int fd;
+    gufo_status status;
 
     part->path = mem_text(file->allocator, gufo_str_of(path));
     part->texts.allocator = part->names.allocator = file->allocator;
     source_open_memory(&part->source, "", 0);
     if (part->path == NULL)
         return fail_memory(error);
-    fd = open_regular(path, error);
-    if (fd < 0)
-        return GUFO_E_IO;
-    return source_open_fd(&part->source, fd, false, 1 << 20, file->allocator, error);
+    status =
+        source_folder_open(&source_folder_anywhere, path, file->allocator, &part->source, error);
+    part->source.buffer_limit = 1 << 20;
+    return status;
 }
 
 /* The farthest attempt explains best what is wrong. */

@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/json_file.h"
-#include "import/open_regular.h"
 
 #define CONFIG_LIMIT (UINT64_C(16) << 20)
 
@@ -244,7 +243,7 @@ static gufo_status find_how(packed_how *how, const model_config *config, const j
         *out = json_object_get(objects[i].of_whole ? config->raw : config->fields, objects[i].name);
     }
     for (size_t i = 0; !json_is_object(*out) && i < sizeof files / sizeof *files; i++) {
-        gufo_status status = json_file_read(config->folder, files[i].name, CONFIG_LIMIT,
+        gufo_status status = json_file_read(&config->folder, files[i].name, CONFIG_LIMIT,
                                             config->bounds, &how->file, error);
 
         if (status != GUFO_OK)
@@ -293,14 +292,9 @@ static const packed_method *find_row(const json_t *how, const char *name)
 static gufo_status fail_settings(const packed_how *how, const model_config *config,
                                  gufo_status status, gufo_error *error)
 {
-    char *path = NULL;
-
     if (how->file == NULL || status == GUFO_OK)
         return config_failed(config, status, error);
-    path = path_in(config->folder, how->file_name, config->allocator);
-    if (path != NULL)
-        fail_in(error, GUFO_FILE_INPUT, 0, path);
-    mem_free(config->allocator, path);
+    source_folder_blame(&config->folder, how->file_name, error);
     return status;
 }
 

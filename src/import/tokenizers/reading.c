@@ -12,17 +12,10 @@
 #include "base/text.h"
 #include "import/architectures/config_files.h"
 #include "import/json_file.h"
-#include "import/open_regular.h"
 
 enum { LARGEST_FILE = 256 << 20 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
-
-/* FOLDER/NAME, which the caller frees; NULL without memory. */
-static char *path_of(const tokenizer_reading *r, const char *name)
-{
-    return path_in(r->config->folder, name, r->allocator);
-}
 
 bool reading_has(const tokenizer_reading *r, const char *name)
 {
@@ -92,24 +85,20 @@ gufo_status reading_pass_to(tokenizer_reading *r, const char *reader)
 gufo_status reading_fail(tokenizer_reading *r, gufo_status code, const char *file,
                          const char *format, ...)
 {
-    char text[GUFO_MESSAGE_SIZE], *path = path_of(r, file);
+    char text[GUFO_MESSAGE_SIZE];
     va_list arguments;
 
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     code = refuse(r->error, code, "%s", text);
-    fail_in(r->error, GUFO_FILE_INPUT, 0, path != NULL ? path : file);
-    mem_free(r->allocator, path);
+    reading_name_file(r, file);
     return code;
 }
 
 void reading_name_file(tokenizer_reading *r, const char *file)
 {
-    char *path = path_of(r, file);
-
-    fail_in(r->error, GUFO_FILE_INPUT, 0, path != NULL ? path : file);
-    mem_free(r->allocator, path);
+    source_folder_blame(&r->config->folder, file, r->error);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

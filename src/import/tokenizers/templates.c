@@ -1,7 +1,6 @@
 /* Chat templates of a model folder: in tokenizer_config.json, or in files of their own. */
 #include "import/tokenizers/special.h"
 
-#include <dirent.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -165,44 +164,38 @@ static gufo_status take_named_file(tokenizer_reading *r, name_list *list, const 
     return status;
 }
 
-static gufo_status list_folder(tokenizer_reading *r, DIR *folder, name_list *files)
+typedef struct template_files {
+    tokenizer_reading *reading;
+    name_list names;
+} template_files;
+
+static gufo_status visit_file(void *context, gufo_str name, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-    const struct dirent *entry;
+    template_files *files = context;
 
-    while (status == GUFO_OK && (entry = readdir(folder)) != NULL) {
-        gufo_str name = gufo_str_of(entry->d_name);
-
-        if (name.len <= strlen(SUFFIX) || !str_ends(name, SUFFIX) || name.data[0] == '.')
-            continue;
-        status = files->count < MOST_TEMPLATES
-                     ? add_name(files, name, r->error)
-                     : reading_fail(r, GUFO_E_LIMIT, FOLDER, "more than %d templates",
-                                    (int)MOST_TEMPLATES);
-    }
-    return status;
+    if (name.len <= strlen(SUFFIX) || !str_ends(name, SUFFIX) || name.data[0] == '.')
+        return GUFO_OK;
+    return files->names.count < MOST_TEMPLATES
+               ? add_name(&files->names, name, error)
+               : reading_fail(files->reading, GUFO_E_LIMIT, FOLDER, "more than %d templates",
+                              (int)MOST_TEMPLATES);
 }
 
 /* In the order of their names: that of the folder differs between machines. */
 static gufo_status take_folder(tokenizer_reading *r, name_list *list)
 {
-    name_list files = {.allocator = r->allocator};
-    DIR *folder = NULL;
-    gufo_status status = GUFO_OK;
+    template_files files = {r, {.allocator = r->allocator}};
+    name_list *names = &files.names;
+    gufo_status status =
+        source_folder_list(&r->config->folder, FOLDER, visit_file, &files, r->error);
 
-    if (r->config->memory == NULL)
-        status = model_file_list(r->config->folder, FOLDER, r->config->bounds, &folder, r->error);
     if (status != GUFO_OK)
         reading_name_file(r, FOLDER);
-    if (folder != NULL) {
-        status = list_folder(r, folder, &files);
-        (void)closedir(folder);
-    }
-    if (status == GUFO_OK && files.count > 0)
-        sort_items(files.names, (size_t)files.count, sizeof *files.names, is_before);
-    for (uint64_t i = 0; i < files.count && status == GUFO_OK; i++)
-        status = take_named_file(r, list, files.names[i].data);
-    name_list_free(&files);
+    if (status == GUFO_OK && names->count > 0)
+        sort_items(names->names, (size_t)names->count, sizeof *names->names, is_before);
+    for (uint64_t i = 0; i < names->count && status == GUFO_OK; i++)
+        status = take_named_file(r, list, names->names[i].data);
+    name_list_free(names);
     return status;
 }
 

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "gufo/import.h"
-#include "import/model_file.h"
+#include "base/files/source.h"
+#include "base/memory.h"
+#include "import/model_folder.h"
 
 /* The folder of the model is "m" in a place of the test's own, beside which is "secret". */
 typedef struct scene {
@@ -50,16 +52,17 @@ static scene scene_new(const char *model)
 /* What is read there; "" after a failure. */
 static void read_at(const scene *s, const char *name, bool follow, char out[16], gufo_error *error)
 {
-    const import_bounds bounds = {.follow = follow};
-    int fd = -1;
-    ssize_t got = 0;
+    const source_folder model = model_folder(gufo_str_of(s->model), follow);
+    size_t got = 0;
+    source in;
 
     *error = no_error();
-    if (model_file_open(s->model, name, follow ? &bounds : NULL, &fd, error) == GUFO_OK) {
-        got = read(fd, out, 15);
-        assert_int_equal(close(fd), 0);
+    if (source_folder_open(&model, name, &default_allocator, &in, error) == GUFO_OK) {
+        got = in.size < 15 ? (size_t)in.size : 15;
+        check_ok(source_read(&in, 0, out, got, error), error, "%s", name);
     }
-    out[got > 0 ? got : 0] = '\0';
+    source_close(&in);
+    out[got] = '\0';
 }
 
 static void check_reads(const scene *s, const char *name, bool follow, const char *expected)
@@ -210,34 +213,73 @@ static void test_odd(void **state)
     folder_remove(&s.place);
 }
 
+static gufo_status count_name(void *context, gufo_str name, gufo_error *error)
+{
+    unsigned *count = context;
+
+    (void)error;
+    check(gufo_str_equal(name, gufo_str_of("entry")), "%.*s", (int)name.len, name.data);
+    return ++*count < 2 ? GUFO_OK : GUFO_E_MEMORY;
+}
+
+/* How many entries a folder in the model's has; all are called "entry". */
+static void check_list(const scene *s, const char *name, bool follow, gufo_status expected,
+                       unsigned count)
+{
+    const source_folder model = model_folder(gufo_str_of(s->model), follow);
+    gufo_error error = no_error();
+    unsigned got = 0;
+
+    check_status(source_folder_list(&model, name, count_name, &got, &error), expected, &error, "%s",
+                 name);
+    assert_int_equal(got, count);
+}
+
 static void test_list(void **state)
 {
-    const import_bounds follow = {.follow = true};
     scene s = scene_new("m");
-    gufo_error error = no_error();
-    DIR *listing;
 
     (void)state;
     make(&s, "m");
     make(&s, "m/sub");
+    make(&s, "m/sub/entry");
     make(&s, "other");
+    put(&s, "other/entry", "");
     put(&s, "m/file", "");
     link_to(&s, "../other", "m/out");
-    check_ok(model_file_list(s.model, "sub", NULL, &listing, &error), &error, "sub");
-    assert_non_null(listing);
-    assert_int_equal(closedir(listing), 0);
-    check_ok(model_file_list(s.model, "none", NULL, &listing, &error), &error, "none");
-    assert_null(listing);
-    check_status(model_file_list(s.model, "file", NULL, &listing, &error), GUFO_E_IO, &error,
-                 "file");
-    assert_null(listing);
-    check_status(model_file_list(s.model, "out", NULL, &listing, &error), GUFO_E_MALFORMED, &error,
-                 "out");
-    assert_null(listing);
-    check_ok(model_file_list(s.model, "out", &follow, &listing, &error), &error, "followed");
-    assert_non_null(listing);
-    assert_int_equal(closedir(listing), 0);
+    check_list(&s, "sub", false, GUFO_OK, 1);
+    check_list(&s, "sub/entry", false, GUFO_OK, 0);
+    check_list(&s, "none", false, GUFO_OK, 0);
+    check_list(&s, "file", false, GUFO_E_IO, 0);
+    check_list(&s, "out", false, GUFO_E_MALFORMED, 0);
+    check_list(&s, "out", true, GUFO_OK, 1);
     folder_remove(&s.place);
+}
+
+/* Files in memory are those of a folder on disk. */
+static void test_memory(void **state)
+{
+    static const memory_file list[] = {{"file", {"abc", 3}},
+                                       {"sub/entry", {"", 0}},
+                                       {"sub/entry/deep", {"", 0}},
+                                       {"subs/x", {"", 0}}};
+    static const memory_files files = {list, COUNT_OF(list)};
+    const source_folder made = source_folder_memory(&files);
+    gufo_error error = no_error();
+    unsigned count = 0;
+    source in;
+
+    (void)state;
+    check_ok(source_folder_list(&made, "sub", count_name, &count, &error), &error, "sub");
+    assert_int_equal(count, 1);
+    check_ok(source_folder_list(&made, "none", count_name, &count, &error), &error, "none");
+    assert_int_equal(count, 1);
+    assert_true(source_folder_has(&made, "file") && !source_folder_has(&made, "fil"));
+    check_status(source_folder_open(&made, "fil", NULL, &in, &error), GUFO_E_IO, &error, "fil");
+    source_close(&in);
+    check_ok(source_folder_open(&made, "file", NULL, &in, &error), &error, "file");
+    assert_int_equal(in.size, 3);
+    source_close(&in);
 }
 
 /* ---- the cache of Hugging Face's tools ------------------------------------------------------ */
@@ -381,13 +423,10 @@ static void test_exchanged_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inside),
-        cmocka_unit_test(test_out),
-        cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_not_the_cache),
-        cmocka_unit_test(test_exchanged_meanwhile),
+        cmocka_unit_test(test_inside),        cmocka_unit_test(test_out),
+        cmocka_unit_test(test_odd),           cmocka_unit_test(test_list),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_not_the_cache), cmocka_unit_test(test_exchanged_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);
