@@ -4,7 +4,7 @@
 
 #include "../support/folder.h"
 #include "../support/shared.h"
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "place.h"
 
 /* Writes a file of text. */

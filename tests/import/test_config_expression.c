@@ -2,7 +2,7 @@
 #include "../support/pace.h"
 #include "config_folder.h"
 
-#include "import/architectures/expression.h"
+#include "import/architectures/configuration/expression.h"
 
 static const char fields[] =
     "{\"architectures\": [\"LlamaForCausalLM\"], \"model_type\": \"llama\", \"vocab_size\": 100,"

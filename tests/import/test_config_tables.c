@@ -2,11 +2,11 @@
 #include "../support/check.h"
 
 #include "gufo/schema.h"
-#include "import/architectures/classes.h"
-#include "import/architectures/expression.h"
-#include "import/architectures/key_values.h"
-#include "import/architectures/rules.h"
-#include "import/export/classes.h"
+#include "import/architectures/configuration/classes.h"
+#include "import/architectures/configuration/expression.h"
+#include "import/architectures/configuration/key_values.h"
+#include "import/architectures/configuration/rules.h"
+#include "import/architectures/inverse/inverse.h"
 
 static void check_expression(const char *text, const char *where)
 {

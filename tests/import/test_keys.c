@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "import/architectures/key_values.h"
-#include "import/architectures/keys.h"
-#include "import/architectures/rules.h"
+#include "import/architectures/configuration/key_values.h"
+#include "import/architectures/configuration/keys.h"
+#include "import/architectures/configuration/rules.h"
 
 /* ---- what was written ------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #include "../support/shared.h"
 
 #include "gufo/schema.h"
-#include "import/architectures/names.h"
+#include "import/architectures/operations/names.h"
 
 /* ---- examples -------------------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "import/architectures/tensor_rules.h"
-#include "import/architectures/pattern.h"
+#include "import/architectures/operations/tensor_rules.h"
+#include "import/architectures/configuration/pattern.h"
 #include "tensor_case.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */

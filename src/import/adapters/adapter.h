@@ -13,8 +13,8 @@
 
 #include <jansson.h>
 
-#include "import/architectures/config.h"
-#include "import/architectures/products.h"
+#include "import/architectures/configuration/config.h"
+#include "import/architectures/plan/products.h"
 
 /* rank_pattern or alpha_pattern: its keys are names of modules, or their ends; the first that fits
  * counts. */

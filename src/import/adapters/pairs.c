@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/tensor_rules.h"
+#include "import/architectures/operations/tensor_rules.h"
 #include "import/containers/tensors.h"
 
 /* Half of a pair. */
@@ -132,7 +132,7 @@ static bool read_legacy_half(gufo_str name, half *out)
 static gufo_status fail_tensor(const pairing *p, const checkpoint_tensor *t, gufo_status code,
                                const char *what, gufo_error *error)
 {
-    return plan_refuse(p->checkpoint, t, code, error, "tensor %s %s", QUOTED(t->name), what);
+    return checkpoint_refuse(p->checkpoint, t, code, error, "tensor %s %s", QUOTED(t->name), what);
 }
 
 static gufo_status fail_stranger(const pairing *p, const checkpoint_tensor *t, gufo_error *error)
@@ -259,10 +259,10 @@ static gufo_status check_halves(const pairing *p, const module *m, gufo_error *e
             return fail_tensor(p, m->halves[i], GUFO_E_TYPE,
                                "is not a matrix: pairs for convolutions are not converted", error);
     if (rank_of(p, a) != b->shape[1])
-        return plan_refuse(p->checkpoint, b, GUFO_E_MALFORMED, error,
-                           "tensor %s has rank %" PRIu64
-                           ", but its other half %s has rank %" PRIu64,
-                           QUOTED(b->name), b->shape[1], QUOTED(a->name), rank_of(p, a));
+        return checkpoint_refuse(p->checkpoint, b, GUFO_E_MALFORMED, error,
+                                 "tensor %s has rank %" PRIu64
+                                 ", but its other half %s has rank %" PRIu64,
+                                 QUOTED(b->name), b->shape[1], QUOTED(a->name), rank_of(p, a));
     return GUFO_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct checkpoint_tensor {
     uint32_t file;         /* of checkpoint.files */
     bool swapped;          /* numbers are big-endian */
     uint8_t n_dims;        /* 0: a scalar */
+    bool is_product;       /* of two others, as adapters have them: no file has its numbers */
     const uint64_t *shape; /* CHECKPOINT_MAX_DIMS, slowest first; 1 beyond n_dims */
     const uint64_t
         *strides;    /* in elements; NULL: these follow each other in the order of the shape */

@@ -1,6 +1,8 @@
 /* What the readers of containers share: adding tensors to a checkpoint, and finding them. */
 #include "import/containers/tensors.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -157,4 +159,35 @@ const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name)
 
     by_name.owner = c; /* which may have been moved since it was opened */
     return name_index_find(&by_name, name, &number) ? &c->tensors[number] : NULL;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+gufo_status checkpoint_refuse(const checkpoint *c, const checkpoint_tensor *t, gufo_status code,
+                              gufo_error *error, const char *format, ...)
+{
+    char text[GUFO_MESSAGE_SIZE];
+    uint64_t at;
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    at = t != NULL && !t->is_product ? t->offset : GUFO_NO_OFFSET;
+    code = fail_with(error, code, at, "%s", text);
+    if (t != NULL)
+        fail_in(error, GUFO_FILE_INPUT, t->file, c->files[t->file].path);
+    return code;
+}
+
+gufo_status checkpoint_fail(const checkpoint *c, const checkpoint_tensor *t, gufo_status status,
+                            gufo_error *error)
+{
+    char reason[GUFO_MESSAGE_SIZE];
+
+    if (status != GUFO_E_ARGUMENT && status != GUFO_E_LIMIT && status != GUFO_E_TYPE)
+        return status;
+    (void)snprintf(reason, sizeof reason, "%s", error != NULL ? error->message : "");
+    return checkpoint_refuse(c, t, status == GUFO_E_ARGUMENT ? GUFO_E_MALFORMED : status, error,
+                             "tensor %s: %s", QUOTED(t->name), reason);
 }

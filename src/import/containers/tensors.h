@@ -29,4 +29,14 @@ gufo_status checkpoint_keep_shape(checkpoint *c, checkpoint_tensor *tensor, gufo
 gufo_status checkpoint_set_strides(checkpoint *c, checkpoint_tensor *tensor,
                                    const uint64_t *strides, gufo_error *error);
 
+/* Fails about a tensor of the checkpoint: its file and the offset of its data. */
+__attribute__((format(printf, 5, 6))) gufo_status checkpoint_refuse(const checkpoint *c,
+                                                                    const checkpoint_tensor *t,
+                                                                    gufo_status code,
+                                                                    gufo_error *error,
+                                                                    const char *format, ...);
+/* Says about which tensor a failure is: puts its name in front of the sentence. */
+gufo_status checkpoint_fail(const checkpoint *c, const checkpoint_tensor *t, gufo_status status,
+                            gufo_error *error);
+
 #endif

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/advise.h"
+#include "import/architectures/inverse/inverse.h"
 #include "import/conversion/conversion.h"
-#include "import/export/export.h"
 #include "import/json_file.h"
 
 /* ---- the base ------------------------------------------------------------------------------- */
@@ -88,17 +88,15 @@ static gufo_status find_base(const conversion *c, char **out, gufo_error *error)
 /* The configuration that a GGUF model would have in its framework. */
 static gufo_status make_config(conversion *c, const gufo_model *model, gufo_error *error)
 {
-    export_files files = {.count = 0};
     source_folder folder;
     json_t *config = NULL;
-    gufo_status status = export_config(model, &config, &files, error);
+    gufo_status status = inverse_config(model, NULL, &config, error);
 
     if (status == GUFO_OK)
         c->base_config = json_dumps(config, 0);
     if (status == GUFO_OK && c->base_config == NULL)
         status = fail_memory(error);
     json_decref(config);
-    export_files_free(&files);
     if (status != GUFO_OK)
         return status;
     c->base_file = (memory_file){"config.json", gufo_str_of(c->base_config)};

@@ -12,7 +12,7 @@
 #define IMPORT_CONVERSION_CONVERSION_H
 
 #include "import/adapters/adapter.h"
-#include "import/architectures/tensors.h"
+#include "import/architectures/plan/tensors.h"
 #include "import/conversion/stored.h"
 #include "import/packed/find.h"
 #include "schema/check/identity.h"

@@ -17,7 +17,7 @@
 #include "gufo/check.h"
 #include "gufo/vocab.h"
 #include "import/advise.h"
-#include "import/architectures/rules_apply.h"
+#include "import/architectures/configuration/rules_apply.h"
 #include "import/conversion/conversion.h"
 
 enum { MOST_KEYS = 64, FIELDS_SIZE = 320 };

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "import/architectures/keys.h"
+#include "import/architectures/configuration/keys.h"
 #include "import/conversion/conversion.h"
 #include "import/general/general.h"
 #include "import/json_file.h"

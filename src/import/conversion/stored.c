@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/codec.h"
-#include "import/architectures/config_files.h"
+#include "import/architectures/configuration/config_files.h"
 #include "import/typed_value.h"
 
 enum { STORED_LIMIT = 256 << 20, MOST_FILES = 256 };

@@ -14,7 +14,7 @@
 #ifndef IMPORT_CONVERSION_STORED_H
 #define IMPORT_CONVERSION_STORED_H
 
-#include "import/architectures/tensors.h"
+#include "import/architectures/plan/tensors.h"
 #include "import/import.h"
 
 #define STORED_NAME "gguf-metadata.json"

@@ -3,7 +3,8 @@
 
 #include "base/error.h"
 #include "gufo/schema.h"
-#include "import/export/model_keys.h"
+#include "import/architectures/inverse/inverse.h"
+#include "import/architectures/inverse/model_keys.h"
 #include "import/export/parts.h"
 
 /* The type of the largest tensor. */
@@ -33,6 +34,19 @@ static const char *dtype_of(uint32_t type)
         if (type == names[i].type)
             return names[i].name;
     return "bfloat16"; /* quantized tensors, too */
+}
+
+static gufo_status warn(void *context, const char *sentence, gufo_error *error)
+{
+    return export_warn(context, error, "%s", sentence);
+}
+
+gufo_status export_config(const gufo_model *model, json_t **out, export_files *files,
+                          gufo_error *error)
+{
+    const inverse_warner warner = {warn, files};
+
+    return inverse_config(model, &warner, out, error);
 }
 
 static gufo_status add_config(const gufo_model *model, json_t *config, export_files *files,

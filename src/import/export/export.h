@@ -1,6 +1,6 @@
 /* The way back: a GGUF model as the files of a framework.
  *
- *     config.c      config.json: keys become fields (model_keys.c, classes.c, fields.c, known_ropes.c)
+ *     ../architectures/inverse: config.json
  *     vocabulary.c  the files of the tokenizer (tokens.c, sentencepiece_write.c, world_write.c,
  *                   tokenizer_config.c)
  *     card.c        README.md
@@ -44,16 +44,11 @@ __attribute__((format(printf, 3, 4))) gufo_status export_warn(export_files *file
                                                               gufo_error *error, const char *format,
                                                               ...);
 
-/* ---- config.c: what tensors need to know ---------------------------------------------------- */
+/* ---- all_files.c ---------------------------------------------------------------------------- */
 
-/* The fields of config.json: class, model_type, a field for each key that one gives.  *out is the
- * caller's.
- *   GUFO_E_TYPE       an architecture without classes or rules
- *   GUFO_E_NOT_FOUND  a key that a field cannot do without */
+/* The fields of config.json, as inverse_config, whose warnings are those of `files`. */
 gufo_status export_config(const gufo_model *model, json_t **out, export_files *files,
                           gufo_error *error);
-
-/* ---- all files beside the tensors ----------------------------------------------------------- */
 
 /* Adds config.json (`config`, to which this may add torch_dtype and the like), generation_config.json,
  * gguf-metadata.json, README.md and the files of the tokenizer. */

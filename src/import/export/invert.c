@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "codec/half.h"
-#include "import/architectures/watch.h"
+#include "import/architectures/plan/watch.h"
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 

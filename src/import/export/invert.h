@@ -9,8 +9,8 @@
 #ifndef IMPORT_EXPORT_INVERT_H
 #define IMPORT_EXPORT_INVERT_H
 
-#include "import/architectures/tensors.h"
-#include "import/architectures/views.h"
+#include "import/architectures/plan/tensors.h"
+#include "import/architectures/plan/views.h"
 #include "import/export/names.h"
 
 typedef struct box {

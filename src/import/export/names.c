@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/schema.h"
-#include "import/architectures/names.h"
-#include "import/architectures/watch.h"
+#include "import/architectures/operations/names.h"
+#include "import/architectures/plan/watch.h"
 #include "import/containers/tensors.h"
 
 typedef struct export_row {

@@ -3,7 +3,7 @@
 #define IMPORT_EXPORT_NAMES_H
 
 #include "gufo/format.h"
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "import/containers/checkpoint.h"
 #include "import/import.h"
 

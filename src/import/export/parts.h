@@ -3,7 +3,7 @@
 #define IMPORT_EXPORT_PARTS_H
 
 #include "base/buffer.h"
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "import/export/export.h"
 
 /* Adds a file, whose bytes it takes over, also on failure.  They are of malloc. */

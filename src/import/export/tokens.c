@@ -73,14 +73,6 @@ bool token_is_added(const model_tokens *t, uint32_t id)
            (t->types[id] == TOKEN_IS_CONTROL || t->types[id] == TOKEN_IS_USER_DEFINED);
 }
 
-gufo_str model_text(const gufo_model *model, const char *key)
-{
-    gufo_str text = {"", 0};
-
-    (void)gufo_key_str(model, key, &text, NULL);
-    return text;
-}
-
 bool model_id(const gufo_model *model, const char *key, uint32_t *id)
 {
     uint64_t number;

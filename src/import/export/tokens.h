@@ -2,7 +2,7 @@
 #ifndef IMPORT_EXPORT_TOKENS_H
 #define IMPORT_EXPORT_TOKENS_H
 
-#include "gufo/format.h"
+#include "import/architectures/inverse/model_keys.h"
 
 typedef struct model_tokens {
     gufo_str *texts; /* views of the model */
@@ -28,8 +28,7 @@ void model_tokens_free(model_tokens *tokens);
 /* Whether a token was added to a vocabulary that has scores. */
 bool token_is_added(const model_tokens *tokens, uint32_t id);
 
-/* The text of a key; empty: it has none.  The number of one: false without. */
-gufo_str model_text(const gufo_model *model, const char *key);
+/* The number of a key: false without. */
 bool model_id(const gufo_model *model, const char *key, uint32_t *id);
 /* A flag; `otherwise` without it. */
 bool model_flag(const gufo_model *model, const char *key, bool otherwise);

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "import/import.h"
 
 /* The front matter of README.md in the folder as an object, the caller's (json_decref); NULL, with GUFO_OK,

@@ -2,7 +2,7 @@
 #ifndef IMPORT_GENERAL_GENERAL_H
 #define IMPORT_GENERAL_GENERAL_H
 
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "import/import.h"
 
 typedef struct general_request {

@@ -15,9 +15,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "import/architectures/names.h"
-#include "import/architectures/plan.h"
-#include "import/architectures/rules.h"
+#include "import/architectures/operations/names.h"
+#include "import/architectures/plan/plan.h"
+#include "import/architectures/configuration/rules.h"
 #include "import/containers/tensors.h"
 #include "import/conversion/conversion.h"
 #include "import/legacy/import.h"
@@ -160,14 +160,14 @@ static gufo_status add_pair(const conversion *c, growing_plan *g, const product 
     if (is_name_now(p->own.name) && p->own.name.len <= GUFO_MAX_NAME)
         (void)snprintf(name, sizeof name, "%.*s", (int)p->own.name.len, p->own.name.data);
     else if (!names_map(c->config.architecture, p->own.name, name))
-        return plan_refuse(&c->adapter.seen, &p->own, GUFO_E_TYPE, error,
-                           "no rule for tensor %s: the names of %s do not have it",
-                           QUOTED(p->own.name), c->config.architecture);
+        return checkpoint_refuse(&c->adapter.seen, &p->own, GUFO_E_TYPE, error,
+                                 "no rule for tensor %s: the names of %s do not have it",
+                                 QUOTED(p->own.name), c->config.architecture);
     status = view_open(&v, &c->adapter.seen, &p->own, g->plan->allocator, error);
     if (status == GUFO_OK)
         status = plan_add(g, gufo_str_of(name), &v, &p->own, PLAN_TYPE_BY_NAME, error);
     view_free(&v);
-    return plan_fail(&c->adapter.seen, &p->own, status, error);
+    return checkpoint_fail(&c->adapter.seen, &p->own, status, error);
 }
 
 static gufo_status plan_pairs(conversion *c, gufo_error *error)

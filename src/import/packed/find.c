@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/plan.h"
 #include "import/containers/tensors.h"
 #include "import/packed/cache.h"
 #include "import/packed/unpacked.h"
@@ -61,11 +60,11 @@ static gufo_status refuse_packed(const finding *f, gufo_error *error)
         const checkpoint_tensor *t = &f->checkpoint->tensors[i];
 
         if (looks_packed(t))
-            return plan_refuse(f->checkpoint, t, GUFO_E_TYPE, error,
-                               "quantized source (%s%s): tensor %s is part of a weight, and %s",
-                               QUOTED(gufo_str_of(how->name)), value, QUOTED(t->name),
-                               how->method != NULL ? how->method->refused
-                                                   : "gufo does not read this method");
+            return checkpoint_refuse(
+                f->checkpoint, t, GUFO_E_TYPE, error,
+                "quantized source (%s%s): tensor %s is part of a weight, and %s",
+                QUOTED(gufo_str_of(how->name)), value, QUOTED(t->name),
+                how->method != NULL ? how->method->refused : "gufo does not read this method");
     }
     return GUFO_OK;
 }
@@ -140,9 +139,9 @@ static gufo_status mark_weight(finding *f, uint64_t index, gufo_error *error)
     if (kind == NULL)
         return GUFO_OK;
     if (missing != NULL)
-        return plan_refuse(f->checkpoint, &c->tensors[index], GUFO_E_MALFORMED, error,
-                           "weight %s (%s): its part %s is missing", QUOTED(module), kind->name,
-                           missing);
+        return checkpoint_refuse(f->checkpoint, &c->tensors[index], GUFO_E_MALFORMED, error,
+                                 "weight %s (%s): its part %s is missing", QUOTED(module),
+                                 kind->name, missing);
     f->set->count++;
     f->roles[index] = ROLE_WEIGHT;
     for (uint32_t i = 1; i < PACKED_PARTS && kind->parts[i] != NULL; i++) {
@@ -202,9 +201,9 @@ static gufo_status mark_other(finding *f, uint64_t index, gufo_error *error)
     if (is_dropped(t->name))
         f->roles[index] = ROLE_DROPPED;
     else if (is_lone_part(f, t->name))
-        return plan_refuse(f->checkpoint, t, GUFO_E_MALFORMED, error,
-                           "tensor %s is part of a weight (%s) whose other parts are missing",
-                           QUOTED(t->name), f->set->how.method->name);
+        return checkpoint_refuse(f->checkpoint, t, GUFO_E_MALFORMED, error,
+                                 "tensor %s is part of a weight (%s) whose other parts are missing",
+                                 QUOTED(t->name), f->set->how.method->name);
     return GUFO_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef IMPORT_PACKED_METHODS_H
 #define IMPORT_PACKED_METHODS_H
 
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "import/packed/packed.h"
 
 enum { METHOD_KINDS = 4, METHOD_NAME = 64 };

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "import/architectures/unpack.h"
+#include "import/containers/unpack.h"
 
 enum {
     READ_BYTES = 16384, /* that are converted at once */

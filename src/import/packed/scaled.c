@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
-#include "import/architectures/unpack.h"
+#include "import/containers/unpack.h"
 
 enum {
     NUMBERS,

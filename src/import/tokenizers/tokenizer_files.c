@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/import.h"
-#include "import/architectures/config_files.h"
+#include "import/architectures/configuration/config_files.h"
 #include "import/model_folder.h"
 
 #define TOKENIZER "tokenizer.json"

@@ -2,7 +2,7 @@
 #ifndef IMPORT_TOKENIZERS_TOKENIZERS_H
 #define IMPORT_TOKENIZERS_TOKENIZERS_H
 
-#include "import/architectures/config.h"
+#include "import/architectures/configuration/config.h"
 #include "import/import.h"
 
 typedef struct tokenizer_request {

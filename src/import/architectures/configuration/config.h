@@ -1,0 +1,62 @@
+/* What the files of a model folder say about the model: config.json and those beside it.
+ *
+ * `fields` is the configuration that the tables of registry/ speak of: the fields of the text model
+ * are laid over those of the whole. */
+#ifndef IMPORT_ARCHITECTURES_CONFIGURATION_CONFIG_H
+#define IMPORT_ARCHITECTURES_CONFIGURATION_CONFIG_H
+
+#include "import/json_file.h"
+
+typedef struct model_config {
+    const gufo_allocator *allocator;
+    source_folder folder;  /* where the files are; what it needs is lent */
+    import_bounds *bounds; /* of the files, lent; NULL: the default */
+    bool is_made;          /* there are no files: it was made of a model's keys */
+    json_t *raw;           /* config.json, or params.json, as it is */
+    json_t *fields;        /* with the text model's fields over it */
+    json_t *edited;        /* and with the changes that the keys (vocab_size: the tokenizer) want */
+    json_t *origins;    /* of fields that rules made: those that they were made of, in an object */
+    json_t *ropes;      /* parameters of rotary positions, complete */
+    json_t *tokenizer;  /* tokenizer_config.json; NULL: none */
+    json_t *generation; /* generation_config.json; NULL: none, or unreadable */
+    char *unread;       /* why it is unreadable; NULL: it is not */
+    bool is_mistral;    /* Mistral's own layout: params.json */
+    /* "LlamaForCausalLM"; "params.json" in Mistral's own layout; "" if the configuration names none,
+     * and the caller an architecture */
+    char *class_name;
+    char *architecture; /* "llama": the name of the rules, and general.architecture */
+    bool is_generic;    /* no rules are used */
+} model_config;
+
+/* Reads the files of a folder and finds the class and the architecture.  `arch`: the one that the
+ * caller says; NULL: as the class says.  With `generic` no rules are used: an unknown class is no
+ * failure, and config.json may be missing.  `bounds`: of these files and others that are read later.
+ *   GUFO_E_TYPE       a class without rules: its name, and what can be done
+ *   GUFO_E_NOT_FOUND  neither config.json nor params.json
+ *   GUFO_E_ARGUMENT   `generic` without `arch`, an `arch` that cannot be part of a key
+ *   GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT, GUFO_E_IO, GUFO_E_MEMORY
+ * Nothing is left to close after a failure. */
+gufo_status config_open(model_config *config, const source_folder *folder, const char *arch,
+                        bool generic, import_bounds *bounds, const gufo_allocator *allocator,
+                        gufo_error *error);
+/* The same for a configuration that was made, which is `raw` of it and is not changed: no other
+ * file says anything. */
+gufo_status config_open_made(model_config *config, json_t *raw, const char *arch,
+                             const gufo_allocator *allocator, gufo_error *error);
+void config_close(model_config *config);
+
+/* The value of an expression of the tables, over the fields as the tensors see them ("fields"), not
+ * as the keys do ("edited"): a whole number that fits.  GUFO_E_MALFORMED names what is missing. */
+gufo_status config_number(const model_config *config, const char *expression, uint64_t *out,
+                          gufo_error *error);
+/* The same for a real number. */
+gufo_status config_real(const model_config *config, const char *expression, double *out,
+                        gufo_error *error);
+/* Whether a condition of the tables holds; an empty one does. */
+gufo_status config_holds(const model_config *config, const char *condition, bool *out,
+                         gufo_error *error);
+
+/* Names config.json, or params.json, as the file of a failure, unless it names one already. */
+gufo_status config_failed(const model_config *config, gufo_status status, gufo_error *error);
+
+#endif

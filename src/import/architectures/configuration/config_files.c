@@ -1,0 +1,203 @@
+/* Files of a model folder that few architectures ask for: modules.json of sentence-transformers, and
+ * the model card. */
+#include "import/architectures/configuration/config_files.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/files/source.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/model_folder.h"
+#include "import/json_file.h"
+
+enum { MODULES_LIMIT = 1 << 20, CARD_LIMIT = 4 << 20, NAME_SIZE = 256 };
+
+gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
+                             json_t **json, gufo_error *error)
+{
+    return json_file_read(&config->folder, name, limit, config->bounds, json, error);
+}
+
+static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_error *error)
+{
+    void *room;
+
+    if (s->size > limit)
+        return refuse(error, GUFO_E_LIMIT, "%s bytes, but at most %s are read", GROUPED(s->size),
+                      GROUPED(limit));
+    room = buffer_extend(out, s->size);
+    if (room == NULL)
+        return fail_memory(error);
+    return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
+}
+
+gufo_status config_read_bytes(const model_config *config, const char *name, uint64_t limit,
+                              buffer *out, bool *found, gufo_error *error)
+{
+    gufo_status status;
+    source s;
+
+    *found = source_folder_has(&config->folder, name);
+    if (!*found)
+        return GUFO_OK;
+    status = source_folder_open(&config->folder, name, config->allocator, &s, error);
+    if (status == GUFO_OK)
+        status = read_all(&s, limit, out, error);
+    source_close(&s);
+    if (status != GUFO_OK)
+        source_folder_blame(&config->folder, name, error);
+    return status;
+}
+
+/* What it is, and where a symlink leads, is found when it is opened: nothing that has the name may pass for a
+ * file that is not there. */
+bool config_has_file(const model_config *config, gufo_str name)
+{
+    char text[NAME_MAX + 1];
+
+    if (!is_plain_name(name))
+        return false;
+    memcpy(text, name.data, name.len);
+    text[name.len] = '\0';
+    return source_folder_has(&config->folder, text);
+}
+
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+/* A flag of the module, or its mode. */
+static const struct pooling_row {
+    const char *flag, *mode;
+    uint32_t number;
+} poolings[] = {
+    {"pooling_mode_mean_tokens", "mean", 1},
+    {"pooling_mode_cls_token", "cls", 2},
+    {"pooling_mode_lasttoken", "lasttoken", 3},
+};
+
+static gufo_status pooling_of(const json_t *module, uint32_t *out, gufo_error *error)
+{
+    const char *mode = json_string_value(json_object_get(module, "pooling_mode"));
+    const size_t count = sizeof poolings / sizeof *poolings;
+
+    for (size_t i = 0; i < count; i++)
+        if (json_is_true(json_object_get(module, poolings[i].flag))) {
+            *out = poolings[i].number;
+            return GUFO_OK;
+        }
+    for (size_t i = 0; i < count && mode != NULL; i++)
+        if (strcmp(mode, poolings[i].mode) == 0) {
+            *out = poolings[i].number;
+            return GUFO_OK;
+        }
+    return refuse(error, GUFO_E_MALFORMED,
+                  "the pooling is not mean, cls or last token, which GGUF has");
+}
+
+/* The folder of the first module that pools; an empty one if none does. */
+static gufo_str pooling_folder(const json_t *modules)
+{
+    for (size_t i = 0; i < json_array_size(modules); i++) {
+        const json_t *module = json_array_get(modules, i);
+        gufo_str folder = json_str(json_object_get(module, "path"));
+
+        if (str_ends(json_str(json_object_get(module, "type")), "Pooling") && folder.len > 0)
+            return folder;
+    }
+    return (gufo_str){"", 0};
+}
+
+static gufo_status read_pooling(const model_config *c, gufo_str folder, uint32_t *out,
+                                gufo_error *error)
+{
+    char name[NAME_SIZE + sizeof "/config.json"];
+    json_t *module = NULL;
+    gufo_status status;
+
+    if (!is_plain_name(folder))
+        return refuse(error, GUFO_E_MALFORMED,
+                      "modules.json names the folder %s outside the model's", QUOTED(folder));
+    (void)snprintf(name, sizeof name, "%.*s/config.json", (int)folder.len, folder.data);
+    status = config_read_json(c, name, MODULES_LIMIT, &module, error);
+    if (status == GUFO_OK && module == NULL)
+        status = refuse(error, GUFO_E_NOT_FOUND, "modules.json names %s, which is missing",
+                        QUOTED(gufo_str_of(name)));
+    if (status == GUFO_OK)
+        status = pooling_of(module, out, error);
+    json_decref(module);
+    return status;
+}
+
+gufo_status config_pooling(const model_config *config, bool *found, uint32_t *pooling,
+                           gufo_error *error)
+{
+    json_t *modules = NULL;
+    gufo_status status = config_read_json(config, "modules.json", MODULES_LIMIT, &modules, error);
+    gufo_str folder = pooling_folder(modules);
+
+    *found = folder.len > 0;
+    if (status == GUFO_OK && *found)
+        status = read_pooling(config, folder, pooling, error);
+    json_decref(modules);
+    return status;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* Whether a text has a part, in any case. */
+static bool has_folded(gufo_str text, const char *part)
+{
+    for (size_t at = 0; at < text.len; at++)
+        if (str_begins_folded(str_from(text, at), part))
+            return true;
+    return false;
+}
+
+/* Whether a heading of the card has the name at its start.  A card that is missing says nothing; of a
+ * long one the start counts. */
+static gufo_status card_is_called(const model_config *c, const char *name, bool *out,
+                                  gufo_error *error)
+{
+    static const char card[] = "README.md";
+    char heading[NAME_SIZE + 2], *text = NULL;
+    gufo_status status = GUFO_OK;
+    size_t len;
+    source s;
+
+    if (!source_folder_has(&c->folder, card))
+        return GUFO_OK;
+    (void)snprintf(heading, sizeof heading, "# %s", name);
+    if (source_folder_open(&c->folder, card, c->allocator, &s, NULL) == GUFO_OK) {
+        len = (size_t)smaller(s.size, CARD_LIMIT);
+        text = mem_alloc(c->allocator, len + 1);
+        status = text != NULL ? GUFO_OK : fail_memory(error);
+        if (text != NULL && source_read(&s, 0, text, len, NULL) == GUFO_OK)
+            *out = has_folded((gufo_str){text, len}, heading);
+    }
+    source_close(&s);
+    mem_free(c->allocator, text);
+    return status;
+}
+
+gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,
+                             gufo_error *error)
+{
+    folder_name folder;
+    char part[NAME_SIZE];
+    const gufo_str texts[] = {gufo_str_of(config->class_name),
+                              json_str(json_object_get(config->fields, "_name_or_path")),
+                              json_str(json_object_get(config->fields, "model_type"))};
+
+    if (name.len == 0 || name.len >= sizeof part)
+        return refuse(error, GUFO_E_ARGUMENT, "a name of %s bytes", GROUPED(name.len));
+    memcpy(part, name.data, name.len);
+    part[name.len] = '\0';
+    folder_name_read(&config->folder, &folder);
+    *out = has_folded(gufo_str_of(folder.id), part);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *out |= has_folded(texts[i], part);
+    return *out ? GUFO_OK : card_is_called(config, part, out, error);
+}

@@ -1,0 +1,352 @@
+/* Values of the expressions in the tables: their kinds, arithmetic, and the sentences about those that
+ * are not what is needed. */
+#include "import/architectures/configuration/expression_term.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "import/json_file.h"
+
+/* ---- kinds ---------------------------------------------------------------------------------- */
+
+term term_of_json(json_t *json)
+{
+    if (json == NULL)
+        return (term){.kind = TERM_ABSENT};
+    switch (json_typeof(json)) {
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return term_of_bool(json_is_true(json));
+    case JSON_INTEGER:
+        return term_of_integer(json_integer_value(json));
+    case JSON_REAL:
+        return term_of_real(json_real_value(json));
+    case JSON_STRING:
+        return (term){.kind = TERM_TEXT, .text = json_str(json), .json = json};
+    case JSON_ARRAY:
+        return (term){.kind = TERM_LIST, .json = json};
+    case JSON_OBJECT:
+        return (term){.kind = TERM_OBJECT, .json = json};
+    case JSON_NULL:
+        break;
+    }
+    return (term){.kind = TERM_NULL};
+}
+
+json_t *term_to_json(const term *t)
+{
+    switch (t->kind) {
+    case TERM_NULL:
+        return json_null();
+    case TERM_BOOL:
+        return json_boolean(t->truth);
+    case TERM_INTEGER:
+        return json_integer(t->integer);
+    case TERM_REAL:
+        return json_real(t->real);
+    case TERM_TEXT:
+        return json_stringn(t->text.data, t->text.len);
+    case TERM_LIST:
+    case TERM_OBJECT:
+        return json_incref(t->json);
+    case TERM_ABSENT:
+        break;
+    }
+    return NULL;
+}
+
+double term_as_real(const term *t)
+{
+    return t->kind == TERM_INTEGER ? (double)t->integer : t->real;
+}
+
+bool term_is_true(const term *t)
+{
+    switch (t->kind) {
+    case TERM_BOOL:
+        return t->truth;
+    case TERM_INTEGER:
+        return t->integer != 0;
+    case TERM_REAL:
+        return t->real != 0;
+    case TERM_TEXT:
+        return t->text.len > 0;
+    case TERM_LIST:
+        return json_array_size(t->json) > 0;
+    case TERM_OBJECT:
+        return json_object_size(t->json) > 0;
+    case TERM_ABSENT:
+    case TERM_NULL:
+        break;
+    }
+    return false;
+}
+
+bool term_compare(const term *a, const term *b, int *order)
+{
+    if (a->kind == TERM_INTEGER && b->kind == TERM_INTEGER) {
+        *order = (a->integer > b->integer) - (a->integer < b->integer);
+        return true;
+    }
+    if (!term_is_number(a) || !term_is_number(b))
+        return false;
+    *order = (term_as_real(a) > term_as_real(b)) - (term_as_real(a) < term_as_real(b));
+    return true;
+}
+
+bool term_equal(const term *a, const term *b)
+{
+    int order;
+
+    if (term_compare(a, b, &order))
+        return order == 0;
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case TERM_NULL:
+        return true;
+    case TERM_BOOL:
+        return a->truth == b->truth;
+    case TERM_TEXT:
+        return gufo_str_equal(a->text, b->text);
+    case TERM_LIST:
+    case TERM_OBJECT:
+        return json_equal(a->json, b->json) == 1;
+    case TERM_INTEGER:
+    case TERM_REAL:
+    case TERM_ABSENT:
+        break;
+    }
+    return false;
+}
+
+/* ---- sentences ------------------------------------------------------------------------------ */
+
+/* "an integer" ... in the order of term_kind */
+static const char *const kind_names[] = {
+    "absent", "null",   "true or false", "a whole number", "not a whole number",
+    "a text", "a list", "an object"};
+
+/* Of words, numbers included. */
+static bool is_of_name(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_' || c == '.';
+}
+
+/* Where the next word from *at on begins, and its end; texts and signs are skipped.  False: none. */
+static bool next_word(gufo_str source, size_t *at, size_t *end)
+{
+    while (*at < source.len) {
+        *end = *at + str_span(source, *at, is_of_name);
+        if (*end > *at)
+            return true;
+        if (source.data[*at] == '"')
+            for ((*at)++; *at < source.len && source.data[*at] != '"'; (*at)++)
+                *at += source.data[*at] == '\\';
+        (*at)++;
+    }
+    return false;
+}
+
+/* Whether a word is a field, and comes for the first time. */
+static bool is_new_field(gufo_str source, size_t start, size_t end)
+{
+    gufo_str word = {source.data + start, end - start};
+    size_t at = 0, other_end;
+
+    if (is_digit(word.data[0]) || (end < source.len && source.data[end] == '('))
+        return false;
+    while (next_word(source, &at, &other_end) && at < start) {
+        if (gufo_str_equal((gufo_str){source.data + at, other_end - at}, word))
+            return false;
+        at = other_end;
+    }
+    return true;
+}
+
+/* Writes the fields that an expression names into `out`, with commas between; their number. */
+static size_t list_fields(gufo_str source, char *out, size_t size)
+{
+    size_t count = 0, len = 0, end;
+
+    out[0] = '\0';
+    for (size_t at = 0; next_word(source, &at, &end); at = end)
+        if (len < size && is_new_field(source, at, end)) {
+            len += (size_t)snprintf(out + len, size - len, "%s%.*s", count > 0 ? ", " : "",
+                                    (int)(end - at), source.data + at);
+            count++;
+        }
+    return count;
+}
+
+/* Whether an expression computes with its fields, so that some of them alone give nothing. */
+static bool is_computed(gufo_str source)
+{
+    for (size_t i = 0; i < source.len; i++)
+        if (strchr("+*/%", source.data[i]) != NULL)
+            return true;
+    return false;
+}
+
+gufo_status term_missing(const term *t, gufo_error *error)
+{
+    char fields[256];
+    size_t count = list_fields(t->source, fields, sizeof fields);
+
+    if (t->kind == TERM_NULL)
+        return refuse(error, GUFO_E_MALFORMED, "%s is null", fields);
+    if (count > 1)
+        return refuse(error, GUFO_E_MALFORMED, "%s of %s",
+                      is_computed(t->source) ? "not enough" : "none", fields);
+    return refuse(error, GUFO_E_MALFORMED, "no %s", fields);
+}
+
+gufo_status term_wrong(const term *t, const char *wanted, gufo_error *error)
+{
+    char fields[256];
+
+    if (!term_has_value(t))
+        return term_missing(t, error);
+    if (list_fields(t->source, fields, sizeof fields) == 0)
+        return refuse(error, GUFO_E_MALFORMED, "%s where %s is needed", kind_names[t->kind],
+                      wanted);
+    return refuse(error, GUFO_E_MALFORMED, "%s is %s, and %s is needed", fields,
+                  kind_names[t->kind], wanted);
+}
+
+gufo_status term_too_large(const term *t, gufo_error *error)
+{
+    char fields[256];
+
+    if (list_fields(t->source, fields, sizeof fields) == 0)
+        return refuse(error, GUFO_E_RANGE, "a number is too large");
+    return refuse(error, GUFO_E_RANGE, "the number that %s gives is too large", fields);
+}
+
+gufo_status term_outside(const term *t, int64_t number, int64_t least, int64_t most,
+                         gufo_error *error)
+{
+    char fields[256];
+
+    if (list_fields(t->source, fields, sizeof fields) == 0)
+        (void)snprintf(fields, sizeof fields, "a number of the tables");
+    return refuse(error, GUFO_E_RANGE,
+                  "%s gives %" PRId64 "; %" PRId64 " to %" PRId64 " is possible", fields, number,
+                  least, most);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+bool term_fits_integer(double value, int64_t *out)
+{
+    const double limit = 9223372036854775808.0; /* 2^63 */
+    bool fits = value >= -limit && value < limit;
+
+    *out = fits ? (int64_t)value : 0;
+    return fits;
+}
+
+gufo_status term_integer(const term *t, int64_t *out, gufo_error *error)
+{
+    if (t->kind == TERM_INTEGER) {
+        *out = t->integer;
+        return GUFO_OK;
+    }
+    if (t->kind != TERM_REAL || t->real != floor(t->real))
+        return term_wrong(t, "a whole number", error);
+    return term_fits_integer(t->real, out) ? GUFO_OK : term_too_large(t, error);
+}
+
+gufo_status term_count(const term *t, uint64_t largest, uint64_t *out, gufo_error *error)
+{
+    int64_t integer = 0;
+    gufo_status status = term_integer(t, &integer, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (integer < 0 || (uint64_t)integer > largest)
+        return term_outside(t, integer, 0, largest < INT64_MAX ? (int64_t)largest : INT64_MAX,
+                            error);
+    *out = (uint64_t)integer;
+    return GUFO_OK;
+}
+
+/* The quotient and the rest of a division that rounds down; b is not 0. */
+static int64_t divide_down(int64_t a, int64_t b, int64_t *rest)
+{
+    int64_t quotient = a / b;
+
+    *rest = a % b;
+    if (*rest != 0 && (*rest < 0) != (b < 0)) {
+        *rest += b;
+        quotient--;
+    }
+    return quotient;
+}
+
+static bool compute_integer(char operation, int64_t a, int64_t b, int64_t *out)
+{
+    int64_t rest;
+
+    switch (operation) {
+    case '+':
+        return !__builtin_add_overflow(a, b, out);
+    case '-':
+        return !__builtin_sub_overflow(a, b, out);
+    case '*':
+        return !__builtin_mul_overflow(a, b, out);
+    default:
+        if (a == INT64_MIN && b == -1)
+            return false;
+        *out = divide_down(a, b, &rest);
+        if (operation == '%')
+            *out = rest;
+        return true;
+    }
+}
+
+static double compute_real(char operation, double a, double b)
+{
+    switch (operation) {
+    case '+':
+        return a + b;
+    case '-':
+        return a - b;
+    case '*':
+        return a * b;
+    case '/':
+        return a / b;
+    case '%':
+        return a - b * floor(a / b);
+    default:
+        return floor(a / b);
+    }
+}
+
+gufo_status term_compute(char operation, const term *a, const term *b, gufo_str source, term *out,
+                         gufo_error *error)
+{
+    const term *missing = !term_has_value(a) ? a : !term_has_value(b) ? b : NULL;
+
+    if (missing != NULL) {
+        *out = *missing;
+        return GUFO_OK;
+    }
+    if (!term_is_number(a) || !term_is_number(b))
+        return term_wrong(term_is_number(a) ? b : a, "a number", error);
+    if (strchr("/F%", operation) != NULL && term_as_real(b) == 0)
+        return refuse(error, GUFO_E_RANGE, "division by 0: %.*s", (int)source.len, source.data);
+    *out = (term){.kind = TERM_REAL, .source = source};
+    if (operation != '/' && a->kind == TERM_INTEGER && b->kind == TERM_INTEGER) {
+        out->kind = TERM_INTEGER;
+        if (!compute_integer(operation, a->integer, b->integer, &out->integer))
+            return term_too_large(out, error);
+        return GUFO_OK;
+    }
+    out->real = compute_real(operation, term_as_real(a), term_as_real(b));
+    return isfinite(out->real) ? GUFO_OK : term_too_large(out, error);
+}

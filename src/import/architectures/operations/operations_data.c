@@ -1,0 +1,208 @@
+/* Operations that look at the numbers of tensors, a part at a time, or at the vocabulary. */
+#include "import/architectures/operations/operations_data.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "gufo/document.h"
+#include "import/architectures/plan/numbers.h"
+
+/* ---- zeros ---------------------------------------------------------------------------------- */
+
+static gufo_status check_zeros(const number_reader *r, float *values, gufo_error *error)
+{
+    for (uint64_t first = 0, count; first < r->numbers; first += count) {
+        gufo_status status;
+
+        count = smaller(r->numbers - first, NUMBERS_AT_ONCE);
+        status = numbers_floats(r, first, count, values, error);
+        if (status != GUFO_OK)
+            return status;
+        for (uint64_t i = 0; i < count; i++)
+            if (!(values[i] == 0.0f))
+                return refuse(error, GUFO_E_ARGUMENT,
+                              "all its numbers must be 0, but number %" PRIu64
+                              " is not: readers have no place for it",
+                              first + i);
+    }
+    return GUFO_OK;
+}
+
+gufo_status data_zero(const operation_call *c, gufo_error *error)
+{
+    const planner *p = c->planner;
+    const gufo_allocator *a = p->grown.plan->allocator;
+    float *values = mem_array(a, NUMBERS_AT_ONCE, sizeof *values);
+    number_reader r = {0};
+    gufo_status status = values == NULL
+                             ? fail_memory(error)
+                             : numbers_open(&r, &c->item->views[0], p->checkpoint, error);
+
+    if (status == GUFO_OK)
+        status = check_zeros(&r, values, error);
+    numbers_close(&r);
+    mem_free(a, values);
+    c->item->fate = ITEM_DROPPED;
+    return status;
+}
+
+/* ---- equal tensors -------------------------------------------------------------------------- */
+
+static gufo_status compare(const number_reader *a, const number_reader *b, bool *equal,
+                           gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *equal = true;
+    for (uint64_t first = 0, count; first < a->numbers && *equal && status == GUFO_OK;
+         first += count) {
+        count = smaller(a->numbers - first, NUMBERS_AT_ONCE);
+        status = numbers_bytes(a, first, count, error);
+        if (status == GUFO_OK)
+            status = numbers_bytes(b, first, count, error);
+        *equal = status == GUFO_OK &&
+                 memcmp(a->bytes, b->bytes, (size_t)(count * a->rows.row_bytes)) == 0;
+    }
+    return status;
+}
+
+static bool same_shape(const checkpoint_tensor *a, const checkpoint_tensor *b)
+{
+    return a->number == b->number && a->swapped == b->swapped && a->n_dims == b->n_dims &&
+           a->shape == b->shape; /* of one checkpoint */
+}
+
+/* Argument: the name in GGUF of a tensor that was planned before. */
+gufo_status data_drop_if_equal(const operation_call *c, gufo_error *error)
+{
+    planner *p = c->planner;
+    const planned_tensor *other = plan_find(&p->grown, c->texts[0]);
+    const checkpoint_tensor *from =
+        other != NULL ? checkpoint_find(p->checkpoint, planned_source(other)) : NULL;
+    view v = {0};
+    number_reader a = {0}, b = {0};
+    bool equal = false;
+    gufo_status status;
+
+    if (from == NULL || p->checkpoint->made_up || !same_shape(from, c->item->from))
+        return GUFO_OK;
+    status = view_open(&v, p->checkpoint, from, p->grown.plan->allocator, error);
+    if (status == GUFO_OK)
+        status = numbers_open(&a, &v, p->checkpoint, error);
+    if (status == GUFO_OK)
+        status = numbers_open(&b, &c->item->views[0], p->checkpoint, error);
+    if (status == GUFO_OK)
+        status = compare(&a, &b, &equal, error);
+    numbers_close(&a);
+    numbers_close(&b);
+    view_free(&v);
+    if (equal)
+        c->item->fate = ITEM_DROPPED;
+    return status;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+/* The number of a token in the vocabulary of the document. */
+static gufo_status find_token(const planner *p, gufo_str token, uint64_t *out, gufo_error *error)
+{
+    gufo_document_entry entry;
+    gufo_array tokens;
+    gufo_array_iter walk = {0};
+    gufo_value text;
+
+    if (gufo_document_find(p->import->document, "tokenizer.ggml.tokens", &entry) &&
+        gufo_value_array(&entry.value, GUFO_VALUE_STRING, &tokens, NULL) == GUFO_OK)
+        walk = gufo_array_start(&tokens);
+    for (*out = 0; gufo_array_next(&walk, &text); ++*out)
+        if (gufo_str_equal(text.as.str, token))
+            return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT, "the vocabulary has no token %s, which a reranker needs",
+                  QUOTED(token));
+}
+
+/* The rows of some tokens, in the order of the arguments. */
+gufo_status data_token_rows(const operation_call *c, gufo_error *error)
+{
+    item *it = c->item;
+    view all = it->views[0], joined = {0};
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < c->n_arguments && status == GUFO_OK; i++) {
+        view row = {0};
+        uint64_t token;
+
+        status = find_token(c->planner, c->texts[i], &token, error);
+        if (status == GUFO_OK)
+            status = view_copy(&row, &all, error);
+        if (status == GUFO_OK)
+            status = view_slice(&row, 0, token, 1, 1, error);
+        if (status == GUFO_OK && i > 0)
+            status = view_append(&joined, &row, 0, error);
+        if (status == GUFO_OK && i == 0)
+            joined = row;
+        else
+            view_free(&row);
+    }
+    view_free(&all);
+    it->views[0] = joined;
+    return status;
+}
+
+/* ---- numbers that are keys ------------------------------------------------------------------- */
+
+enum { MOST_BLOCKS = 4096 };
+
+/* The numbers that a key has so far; those of blocks that did not come yet are 0. */
+static void copy_numbers(const gufo_document *document, gufo_str key, float *out, uint64_t *count)
+{
+    gufo_document_entry entry;
+    gufo_array array;
+    gufo_array_iter iter;
+    gufo_value number;
+
+    if (!gufo_document_find_str(document, key, &entry) ||
+        gufo_value_array(&entry.value, GUFO_VALUE_FLOAT32, &array, NULL) != GUFO_OK)
+        return;
+    iter = gufo_array_start(&array);
+    for (uint64_t i = 0; i < MOST_BLOCKS && gufo_array_next(&iter, &number); i++)
+        out[i] = (float)number.as.f;
+    if (array.count > *count)
+        *count = array.count;
+}
+
+/* The only number of a tensor becomes that of its block in a key. */
+gufo_status data_key(const operation_call *c, gufo_error *error)
+{
+    const planner *p = c->planner;
+    const item *it = c->item;
+    float numbers[MOST_BLOCKS] = {0}, own;
+    gufo_items items = {.type = GUFO_VALUE_FLOAT32, .items = numbers};
+    number_reader r = {0};
+    char key[128];
+    gufo_status status;
+
+    if (p->checkpoint->made_up) {
+        c->item->fate = ITEM_DROPPED;
+        return GUFO_OK;
+    }
+    if (it->views[0].numbers != 1 || it->block >= MOST_BLOCKS)
+        return refuse(error, GUFO_E_ARGUMENT, "it is not one number of one of %s blocks",
+                      GROUPED(MOST_BLOCKS));
+    status = numbers_open(&r, &it->views[0], p->checkpoint, error);
+    if (status == GUFO_OK)
+        status = numbers_floats(&r, 0, 1, &own, error);
+    numbers_close(&r);
+    if (status != GUFO_OK)
+        return status;
+    items.count = it->block + 1;
+    copy_numbers(p->import->document, c->texts[0], numbers, &items.count);
+    numbers[it->block] = own;
+    c->item->fate = ITEM_DROPPED;
+    (void)snprintf(key, sizeof key, "%.*s", (int)c->texts[0].len, c->texts[0].data);
+    return gufo_document_set_array(p->import->document, key, &items, error);
+}
