@@ -56,6 +56,15 @@ static inline void store_number(const char *dtype, float number, uint8_t byte, u
     }
 }
 
+/* Whether element i of a matrix that joins two per head, [a, b] rows of each, is 0: they have halves of the columns each. */
+static inline bool outside_blocks(const json_t *rows, uint64_t columns, uint64_t i)
+{
+    uint64_t a = (uint64_t)json_integer_value(json_array_get(rows, 0));
+    uint64_t b = (uint64_t)json_integer_value(json_array_get(rows, 1));
+
+    return (i / columns % (a + b) < a) != (i % columns < columns / 2);
+}
+
 /* The data of a tensor; to be freed. */
 static inline uint8_t *make_data(const json_t *row, const safetensor *t)
 {
@@ -75,6 +84,8 @@ static inline uint8_t *make_data(const json_t *row, const safetensor *t)
         if (constant != NULL &&
             strcmp(t->dtype, "U8") == 0) /* "finite": scales, of which 255 is NaN */
             byte %= 255;
+        else if (json_is_array(constant))
+            number = outside_blocks(constant, t->shape[t->n_dims - 1], i) ? 0 : number;
         else if (constant != NULL)
             number = json_is_number(constant) ? (float)json_number_value(constant) : 0;
         store_number(t->dtype, number, byte, data + i * (size / count));

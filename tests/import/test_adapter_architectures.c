@@ -204,7 +204,8 @@ static bool is_expected(const pairs *s, const char *message)
     for (size_t i = 0; i < COUNT_OF(dropping); i++)
         if (strcmp(s->name, dropping[i]) == 0)
             return strstr(message, " drop it, so that ") != NULL;
-    return strcmp(s->name, "bitnet") == 0 && strstr(message, " look at its numbers") != NULL;
+    return (strcmp(s->name, "axk2") == 0 || strcmp(s->name, "bitnet") == 0) &&
+           strstr(message, " look at its numbers") != NULL;
 }
 
 /* The adapter, with pairs for everything that is not refused. */

@@ -337,6 +337,10 @@ static void test_llama3(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
+#define AXK2                                                                  \
+    "{\"architectures\": [\"AXK2ForCausalLM\"], \"num_attention_heads\": 1, " \
+    "\"qk_nope_head_dim\": 1,"                                                \
+    " \"qk_rope_head_dim\": 1, \"v_head_dim\": 1}"
 #define MIXTRAL "{\"architectures\": [\"MixtralForCausalLM\"], \"num_local_experts\": 2}"
 #define LLAMA "{\"architectures\": [\"LlamaForCausalLM\"], \"num_attention_heads\": 2}"
 #define EXPERT "model.layers.0.block_sparse_moe.experts."
@@ -421,6 +425,16 @@ static const struct {
      {{"model.norm.bias", "F32", 1, {2}, "\0\0\0\0\0\0\200\77"}},
      GUFO_E_MALFORMED,
      "number 1"},
+    {"numbers beside the blocks of a matrix", /* one head: a query of two rows, a gate of one */
+     AXK2,
+     {{"model.layers.0.self_attn.q_b_proj.weight", "BF16", 2, {3, 2}, "\0\0\200\77\0\0\0\0\0\0\0"}},
+     GUFO_E_MALFORMED,
+     "number 0"},
+    {"blocks of three columns",
+     AXK2,
+     {{"model.layers.0.self_attn.q_b_proj.weight", "BF16", 2, {3, 3}, NULL}},
+     GUFO_E_MALFORMED,
+     "do not divide into 2"},
     {"no numbers",
      "{\"architectures\": [\"LlamaForCausalLM\"]}",
      {{"model.embed_tokens.weight", "F32", 2, {4, 0}, ""}},

@@ -56,6 +56,7 @@ static const operation operations[] = {
     {"multiplyrows", "tnn|*", OPERATION_ON_VIEWS, values_multiply_rows, 0},
     /* what looks at numbers */
     {"zero", "", OPERATION_ON_ITEMS, data_zero, OPERATION_DROPS},
+    {"diagonal", "nnn|*", OPERATION_ON_ITEMS, data_diagonal, 0},
     {"dropifequal", "t", OPERATION_ON_ITEMS, data_drop_if_equal, 0},
     {"tokenrows", "tt|*", OPERATION_ON_ITEMS, data_token_rows, 0},
     {"key", "t", OPERATION_ON_ITEMS, data_key, 0},

@@ -32,21 +32,82 @@ static gufo_status check_zeros(const number_reader *r, float *values, gufo_error
     return GUFO_OK;
 }
 
-gufo_status data_zero(const operation_call *c, gufo_error *error)
+static gufo_status all_zeros(const operation_call *c, const view *v, gufo_error *error)
 {
     const planner *p = c->planner;
     const gufo_allocator *a = p->grown.plan->allocator;
     float *values = mem_array(a, NUMBERS_AT_ONCE, sizeof *values);
     number_reader r = {0};
-    gufo_status status = values == NULL
-                             ? fail_memory(error)
-                             : numbers_open(&r, &c->item->views[0], p->checkpoint, error);
+    gufo_status status =
+        values == NULL ? fail_memory(error) : numbers_open(&r, v, p->checkpoint, error);
 
     if (status == GUFO_OK)
         status = check_zeros(&r, values, error);
     numbers_close(&r);
     mem_free(a, values);
+    return status;
+}
+
+gufo_status data_zero(const operation_call *c, gufo_error *error)
+{
     c->item->fate = ITEM_DROPPED;
+    return all_zeros(c, &c->item->views[0], error);
+}
+
+/* The rows of part `row` of each head, in the columns of part `column`; to be freed. */
+static gufo_status cut_block(view *out, const view *whole, const operation_call *c, uint64_t row,
+                             uint64_t column, gufo_error *error)
+{
+    const uint32_t parts = c->n_arguments - 1;
+    const uint64_t *part_rows = c->numbers + 1, columns = whole->shape[2] / parts;
+    const uint64_t shape[] = {c->numbers[0] * part_rows[row], columns};
+    uint64_t first = 0;
+    gufo_status status = view_copy(out, whole, error);
+
+    for (uint64_t i = 0; i < row; i++)
+        first += part_rows[i];
+    if (status == GUFO_OK)
+        status = view_slice(out, 1, first, part_rows[row], 1, error);
+    if (status == GUFO_OK)
+        status = view_slice(out, 2, column * columns, columns, 1, error);
+    return status == GUFO_OK ? view_reshape(out, 2, shape, error) : status;
+}
+
+/* Two heads of a + b rows, and what is left of them:
+ *
+ *     a a 0 0        a a    b b
+ *     0 0 b b        a a    b b
+ *     a a 0 0
+ *     0 0 b b */
+gufo_status data_diagonal(const operation_call *c, gufo_error *error)
+{
+    item *it = c->item;
+    const uint32_t parts = c->n_arguments - 1;
+    view whole = it->views[0];
+    uint64_t shape[] = {c->numbers[0], 0, 0};
+    gufo_status status;
+
+    for (uint32_t i = 0; i < parts; i++)
+        if (!checked_add(shape[1], c->numbers[i + 1], &shape[1]))
+            return refuse(error, GUFO_E_ARGUMENT, "its parts are larger than any tensor");
+    if (it->n_views != 1 || parts > ITEM_VIEWS || whole.n_dims != 2 || whole.shape[1] % parts != 0)
+        return refuse(error, GUFO_E_ARGUMENT, "its columns do not divide into %s", GROUPED(parts));
+    shape[2] = whole.shape[1];
+    status = view_reshape(&whole, 3, shape, error);
+    it->n_views = 0;
+    for (uint32_t i = 0; i < parts * parts && status == GUFO_OK; i++) {
+        view block = {0};
+
+        status = cut_block(&block, &whole, c, i / parts, i % parts, error);
+        if (i / parts == i % parts) {
+            it->views[it->n_views++] = block;
+            continue;
+        }
+        if (status == GUFO_OK && !c->planner->checkpoint->made_up)
+            status = all_zeros(c, &block, error);
+        view_free(&block);
+    }
+    view_free(&whole);
     return status;
 }
 
