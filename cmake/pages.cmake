@@ -321,8 +321,39 @@ function(line_names)
     endforeach()
 endfunction()
 
+# group  NAME  ARCHITECTURE,...: `only` may have @NAME for them.
+function(line_group)
+    set_property(GLOBAL PROPERTY "group ${names}" "${more}")
+endfunction()
+
+# braces(OUT NAME): "a.{b,c}" is "a.b" and "a.c"; {bid} stays.
+function(braces out name)
+    if(name MATCHES "^(.*){([^{}]*,[^{}]*)}(.*)$")
+        set(before "${CMAKE_MATCH_1}")
+        set(behind "${CMAKE_MATCH_3}")
+        string(REPLACE "," ";" ends "${CMAKE_MATCH_2}")
+        list(TRANSFORM ends PREPEND "${before}")
+        list(TRANSFORM ends APPEND "${behind}")
+        set(${out} "${ends}" PARENT_SCOPE)
+    else()
+        set(${out} "${name}" PARENT_SCOPE)
+    endif()
+endfunction()
+
 function(line_called)
-    string(REPLACE " " ";" sources "${more}")
+    if(only MATCHES "^(!?)(@[a-z_]+)(.*)$")
+        get_property(group GLOBAL PROPERTY "group ${CMAKE_MATCH_2}")
+        if(NOT group)
+            message(FATAL_ERROR "${place}: there is no group ${CMAKE_MATCH_2}")
+        endif()
+        set(only "${CMAKE_MATCH_1}${group}${CMAKE_MATCH_3}")
+    endif()
+    string(REPLACE " " ";" words "${more}")
+    set(sources "")
+    foreach(word IN LISTS words)
+        braces(expanded "${word}")
+        list(APPEND sources ${expanded})
+    endforeach()
     foreach(source IN LISTS sources)
         set_property(GLOBAL APPEND PROPERTY sources ${source})
         set_property(GLOBAL APPEND_STRING PROPERTY "source ${source}" "${source}\t${names}\t${only}\n")
@@ -331,7 +362,7 @@ endfunction()
 
 # ---- pages ------------------------------------------------------------------------------------
 
-set(kinds arch as back called class config error fields key like memory name names no op pre reads refuse tensor
+set(kinds arch as back called class config error fields group key like memory name names no op pre reads refuse tensor
     tensors tokens use vocab warning writes)
 
 # Reads a page, unless that was done.

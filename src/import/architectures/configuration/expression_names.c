@@ -26,6 +26,11 @@ static json_t *tokenizer_of(const expression_scope *s)
     return s->config->tokenizer;
 }
 
+static json_t *generation_of(const expression_scope *s)
+{
+    return s->config->generation;
+}
+
 static json_t *ropes_of(const expression_scope *s)
 {
     return s->config->ropes;
@@ -48,8 +53,8 @@ static const struct object_row {
     const char *name;
     json_t *(*get)(const expression_scope *scope);
 } objects[] = {
-    {"raw", raw_of},   {"tokcfg", tokenizer_of}, {"ropes", ropes_of},
-    {"rope", rope_of}, {"swa", rope_of_windows},
+    {"raw", raw_of},     {"tokcfg", tokenizer_of}, {"generation", generation_of},
+    {"ropes", ropes_of}, {"rope", rope_of},        {"swa", rope_of_windows},
 };
 
 static gufo_str next_part(gufo_str *path)
@@ -102,7 +107,7 @@ static gufo_status note_rope(const expression_scope *s, gufo_str path, json_t *v
     return note_field(s, text, value, error);
 }
 
-/* Those of tokenizer_config.json, and of elements of a list, are not the configuration's. */
+/* Those of other files, and of elements of a list, are not the configuration's. */
 static gufo_status note_path(const expression_scope *s, gufo_str path, json_t *value,
                              gufo_error *error)
 {
@@ -111,7 +116,7 @@ static gufo_status note_path(const expression_scope *s, gufo_str path, json_t *v
 
     if (s->read == NULL || value == NULL || path.len >= sizeof text)
         return GUFO_OK;
-    if (rest.len > 0 && str_is_word(first, "x tokcfg"))
+    if (rest.len > 0 && str_is_word(first, "x tokcfg generation"))
         return GUFO_OK;
     if (rest.len > 0 && str_is_word(first, "rope ropes swa"))
         return note_rope(s, rest, value, error);
