@@ -23,6 +23,7 @@ endforeach()
 if(GUFO_IMPORT) # reads tokenizers with it
     set(GUFO_TEXT ON)
 endif()
+option(GUFO_LEGACY "Read the formats before GGUF, and GGUF 1 and 2 (the room legacy, gufo migrate)" ON)
 option(GUFO_LIBRARIES "Build libraries for other programs; without, for the command and the tests alone" ON)
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_WERROR "Treat warnings as errors" OFF)

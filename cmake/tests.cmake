@@ -28,8 +28,11 @@ foreach(room digest compat text import)
         list(FILTER unit_tests EXCLUDE REGEX "/tests/${room}/")
     endif()
 endforeach()
+if(NOT GUFO_LEGACY OR NOT TARGET gufo_import_internal)
+    list(FILTER unit_tests EXCLUDE REGEX "/tests/legacy/")
+endif()
 if(NOT TARGET gufo_digest_internal)
-    list(FILTER unit_tests EXCLUDE REGEX "/test_(architectures|convert|legacy|tokenizers)_expected.c$")
+    list(FILTER unit_tests EXCLUDE REGEX "/test_((architectures|convert|tokenizers)_)?expected.c$")
 endif()
 
 # The program that a test is in.  To link one for each file would take longer than to run most of them.
@@ -102,15 +105,17 @@ foreach(program IN LISTS test_programs)
     target_link_libraries(${program} PRIVATE ${disk_of_${program}} gufo_test_support)
     # Optimizing a test takes longer than what it computes itself.
     target_compile_options(${program} PRIVATE -O0)
-    set(room ${room_of_${program}})
+    string(REPLACE legacy import room ${room_of_${program}}) # the library that both are
     if(TARGET gufo_${room}_internal)
         target_link_libraries(${program} PRIVATE gufo_${room}_internal)
     endif()
 endforeach()
 # Some expected results are hashes.
-if(TARGET test_import AND TARGET gufo_digest_internal)
-    target_link_libraries(test_import PRIVATE gufo_digest_internal)
-endif()
+foreach(program test_import test_legacy)
+    if(TARGET ${program} AND TARGET gufo_digest_internal)
+        target_link_libraries(${program} PRIVATE gufo_digest_internal)
+    endif()
+endforeach()
 # The judge of the names of files; the library does without.
 if(TARGET test_schema AND PCRE2_FOUND)
     target_compile_definitions(test_schema PRIVATE TEST_PCRE2)
@@ -150,9 +155,29 @@ if(CMAKE_SYSTEM_NAME STREQUAL Linux AND NOT GUFO_SANITIZE AND NOT CMAKE_CROSSCOM
     target_link_libraries(slow_files PRIVATE gufo_flags ${CMAKE_DL_LIBS})
 endif()
 
+set(left_out "") # tags of tests: tests/cli/common.bash
+if(GUFO_SANITIZE)
+    list(APPEND left_out !plain)
+endif()
+if(NOT GUFO_LEGACY)
+    list(APPEND left_out !legacy)
+endif()
+list(JOIN left_out "," left_out)
 set(bats_filter "")
-if(GUFO_SANITIZE) # tests/cli/common.bash
-    set(bats_filter --filter-tags !plain)
+if(left_out)
+    set(bats_filter --filter-tags ${left_out})
+endif()
+
+# The command as -DGUFO_LEGACY=OFF makes it, of the same objects but for three.
+if(TARGET gufo_command AND GUFO_FULL AND GUFO_LEGACY)
+    add_executable(gufo_without_legacy $<FILTER:$<TARGET_OBJECTS:gufo_command>,EXCLUDE,/built_in\\.c>
+        src/cli/core/built_in.c src/import/containers/checkpoint.c src/import/legacy_missing.c)
+    set_target_properties(gufo_without_legacy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${test_bin} GUFO_NOT_COUNTED ON)
+    target_include_directories(gufo_without_legacy PRIVATE src)
+    target_compile_definitions(gufo_without_legacy PRIVATE GUFO_HAS_IMPORT GUFO_PCRE2 ${digest_definitions}
+        ${text_definitions})
+    target_link_libraries(gufo_without_legacy PRIVATE ${digest_libraries} ${text_libraries} ${import_libraries}
+        gufo_internal gufo_flags gufo_library::pcre2 gufo_library::jansson gufo_library::utf8proc gufo_library::yaml)
 endif()
 if(CMAKE_CROSSCOMPILING)
     message(STATUS "cross build: no command tests")

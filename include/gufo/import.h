@@ -70,7 +70,8 @@ typedef struct gufo_legacy_options {
  *   GUFO_E_NOT_GGUF, GUFO_E_VERSION, GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_LIMIT
  *                     what is wrong with it, and where
  *   GUFO_E_ARGUMENT   no such `arch`; GGUF version 3, which needs no migration
- *   GUFO_E_TYPE       a format that cannot become GGUF: sessions, unknown families
+ *   GUFO_E_TYPE       a format that cannot become GGUF: sessions, unknown families; any, where the library is
+ *                     built without these formats
  *   GUFO_E_IO, GUFO_E_MEMORY, GUFO_E_STOPPED */
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
                                                        const gufo_legacy_options *options,

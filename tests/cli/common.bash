@@ -6,6 +6,7 @@
 # The tag "plain" says: not with sanitizers, which see the same code elsewhere.  It belongs to tests whose time goes
 # into work of the library on files that are as they should be (tests/ROOM has that with sanitizers), into waiting,
 # killing or other programs, or into words of the command line alone.  What reads damaged or hostile files has no tag.
+# The tag "legacy" says: reads a file of a format before GGUF, which -DGUFO_LEGACY=OFF leaves out.
 #   # bats test_tags=plain   before a test
 #   # bats file_tags=plain   before all of them
 # shellcheck shell=bash

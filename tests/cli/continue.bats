@@ -47,6 +47,7 @@ continues() {
     continues out.gguf convert m out.gguf Q4_K_M
 }
 
+# bats test_tags=legacy
 @test "continue: migrate" {
     "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0 embd 1024 layers 8
     gufo migrate -q --dequantize F32 old.bin ../expected

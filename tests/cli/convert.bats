@@ -84,6 +84,7 @@ type_of() {
     same_list "$(type_of bf16.gguf output_norm.weight)" F32
 }
 
+# bats test_tags=legacy
 @test "convert: options as other converters have them, and files for other commands" {
     make_folder m
     gufo convert -q m a.gguf F32

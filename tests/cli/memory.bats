@@ -111,6 +111,7 @@ sparse() {
     done
 }
 
+# bats test_tags=legacy
 @test "memory: an old file whose vocabulary is a hole" {
     needs_limit
     # GGJT 1: 2^24 tokens.

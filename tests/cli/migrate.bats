@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # gufo migrate, and what other commands do with files of formats before GGUF.
+# bats file_tags=legacy
 
 # bats sets stderr.
 # shellcheck disable=SC2154
@@ -557,4 +558,22 @@ old.bin: invalid: 1 error"
     # What only a person has: the merges that cannot be found.
     run -2 --separate-stderr gufo migrate "$folder/for-tests-ggml-base.en.bin" other.gguf </dev/null
     [[ "$stderr" == *"'tokenizer.ggml.merges' is missing ("*"): --vocab-from OTHER.gguf sets it, --yes continues without it" ]]
+}
+
+# bats test_tags=plain
+@test "migrate: a gufo that is built without the formats before GGUF" {
+    GUFO=$GUFO_TEST_BIN/gufo_without_legacy
+    run -0 gufo --version
+    [ "${lines[2]}" = 'without: formats before GGUF' ]
+    make_legacy old.bin
+    make_gguf old.gguf version 2
+    for file in old.bin old.gguf; do
+        run -3 --separate-stderr gufo migrate "$file"
+        same_error "gufo: $file: this gufo is built without the formats before GGUF and GGUF 1 and 2"
+    done
+    run -3 --separate-stderr gufo convert old.bin
+    same_error 'gufo: old.bin: byte 2: this is a format before GGUF, which this gufo is built without'
+    run -3 --separate-stderr gufo show old.bin
+    same_error 'gufo: old.bin: byte 0: not a GGUF file: it is a legacy GGJT model'
+    files old.bin old.gguf
 }

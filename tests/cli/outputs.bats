@@ -33,6 +33,7 @@ state() {
     find . -printf '%p %y %s %T@\n' | sort
 }
 
+# bats test_tags=legacy
 @test "outputs: every name that a command finds is by the naming convention, and reported" {
     local -a command
     local row name names
@@ -69,6 +70,7 @@ state() {
 }
 
 # What a dry run gets for OUT, and what its command gets.
+# bats test_tags=legacy
 @test "outputs: a dry run writes nothing, and ends as its command would" {
     local -a command
     local row place before dry dry_stderr
@@ -109,6 +111,7 @@ state() {
     done
 }
 
+# bats test_tags=legacy
 @test "outputs: what is not a file, and what is the input, is refused before any work" {
     local -a command
     local row dry

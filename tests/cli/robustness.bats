@@ -229,6 +229,7 @@ prepare_writers() {
     each_writer into 'File too large'
 }
 
+# bats test_tags=legacy
 @test "robustness: a disk that is full" {
     mkdir disk
     mount -t tmpfs -o size=64k none disk 2>/dev/null || skip "only root can mount a small disk"
@@ -296,6 +297,7 @@ completion bash
 EOF
 }
 
+# bats test_tags=legacy
 @test "robustness: every report on a terminal, with sanitizers" {
     local command
     [ -n "${GUFO_SANITIZE:-}" ] || skip "this build would not see what is wrong"

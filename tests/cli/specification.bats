@@ -68,6 +68,7 @@ make_adapter() {
     keep_to_letter merged/*.gguf
 }
 
+# bats test_tags=legacy
 @test "specification: files of before GGUF" {
     for model in "$BATS_TEST_DIRNAME"/../../fuzz/seeds_legacy/*.bin; do
         case $model in *gguf-v* | *ggla* | *bad* | *damaged*) continue ;; esac

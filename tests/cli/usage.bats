@@ -79,6 +79,7 @@ load common
     same ''
 }
 
+# bats test_tags=legacy
 @test "usage: an unknown command suggests the nearest" {
     run -2 --separate-stderr gufo my.gguf
     same_error "gufo: 'my.gguf' is not a command; did you mean 'gufo show my.gguf'? (see gufo --help)"
@@ -117,6 +118,7 @@ make_near() {
 }
 
 # Each line: exit status, command, and words of what it says, of which '*' is any part.
+# bats test_tags=legacy
 @test "usage: near misses name what was meant, or do it" {
     local status command words said code
     make_near

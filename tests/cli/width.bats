@@ -40,6 +40,7 @@ make_wide() {
         tensor blk.2.$long 1 32x10x4 2560
 }
 
+# bats test_tags=legacy
 @test "width: models, metadata, tensors" {
     need_terminal
     mkdir models
@@ -163,6 +164,7 @@ names() {
     has 'eos_token_id '
 }
 
+# bats test_tags=legacy
 @test "width: a wide terminal gets the reports of a pipe" {
     need_terminal
     "$GUFO_EXAMPLES/make_sample" a.gguf

@@ -201,6 +201,12 @@ static void test_a_bound_that_is_none(void **state)
 
 /* ---- files of before GGUF ------------------------------------------------------------------- */
 
+static void need_legacy(void)
+{
+    if (gufo_legacy_recognise("tjgg\3\0\0", 8) == NULL)
+        skip(); /* -DGUFO_LEGACY=OFF */
+}
+
 static void migrate(subject *s, const char *path)
 {
     const gufo_legacy_options options = {.flags = GUFO_LEGACY_MEASURE};
@@ -233,6 +239,7 @@ static void test_old_samples(void **state)
     unsigned differences = 0;
 
     (void)state;
+    need_legacy();
     for (size_t i = 0; (sample = legacy_sample_at(i)) != NULL; i++) {
         builder b = builder_new((encoding){3, false});
         subject s = {.root = &root};
@@ -252,7 +259,8 @@ static bool is_old_file(const char *name)
 {
     size_t len = strlen(name);
 
-    return len > 4 && strcmp(name + len - 4, ".bin") == 0 && strncmp(name, "expected", 8) != 0;
+    return len > 4 && strcmp(name + len - 4, ".bin") == 0 && strncmp(name, "expected", 8) != 0 &&
+           strstr(name, "silero") == NULL; /* which is no language model */
 }
 
 static unsigned migrate_folder(folder *root, const char *place)
@@ -285,6 +293,7 @@ static void test_old_files(void **state)
     unsigned differences = 0;
 
     (void)state;
+    need_legacy();
     for (size_t i = 0; i < COUNT_OF(places); i++)
         differences += migrate_folder(&root, places[i]);
     folder_remove(&root);

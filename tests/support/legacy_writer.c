@@ -166,15 +166,6 @@
         }                                                                                    \
     }
 
-#define SILERO_TENSORS                                      \
-    {                                                       \
-        {"_model.stft.forward_basis_buffer", "312", "F16"}, \
-            {"_model.decoder.rnn.bias_hh", "2", "F32"},     \
-        {                                                   \
-            "_model.decoder.scalar", "", "F32"              \
-        }                                                   \
-    }
-
 #define SMALL                                             \
     {                                                     \
         {'E', 4}, {'V', 6}, {'C', 3}, {'F', 8}, {'K', 2}, \
@@ -243,7 +234,6 @@ static const legacy_sample samples[] = {
     SAMPLE("whisper", "whisper", "GGML", 0, 1, SAMPLE_TOKENS | SAMPLE_COUNTED | SAMPLE_MELS, NULL,
            {6, 3, 32, 2, 1, 3, 32, 2, 1, 2, 1002}, 11, 4, {{'E', 32}, {'K', 2}, {'C', 3}, {'V', 6}},
            WHISPER_TENSORS),
-    SAMPLE("silero", "silero", "GGML", 0, 2, SAMPLE_SILERO, NULL, {0}, 0, 0, {{0}}, SILERO_TENSORS),
     SAMPLE("rwkv-100", "rwkv", "GGMF", 100, 0, 0, NULL, {2, 32, 1, 4}, 4, 0,
            {{'E', 32}, {'V', 2}, {'F', 2}}, RWKV_TENSORS("Q4_1_O", "Q4_2", "Q4_3")),
     SAMPLE("rwkv-101", "rwkv", "GGMF", 101, 2, 0, NULL, {2, 32, 1, 2}, 4, 0,
@@ -313,19 +303,6 @@ static void put_text(builder *b, legacy_marks *marks, const char *text)
 {
     put_count(b, marks, "the length of a token", (uint32_t)strlen(text));
     builder_raw(b, text, strlen(text));
-}
-
-static void put_silero(builder *b, legacy_marks *marks)
-{
-    static const char type[] = "silero-16k";
-
-    put_count(b, marks, "the length of silero's type", sizeof type - 1);
-    builder_raw(b, type, sizeof type - 1);
-    for (uint32_t i = 0; i < 5; i++) /* version, window, context */
-        builder_u32(b, 3 + i);
-    put_count(b, marks, "the number of layers", 1);
-    for (uint32_t i = 0; i < 3 + 4; i++)
-        builder_u32(b, 2 + i);
 }
 
 static void put_mels(builder *b, legacy_marks *marks)
@@ -405,8 +382,6 @@ void legacy_write(builder *b, const legacy_sample *s, legacy_marks *marks)
         builder_u8(b, (uint8_t)(s->container[i] | 0x20));
     if (s->version != 0)
         put_count(b, marks, "the version", s->version);
-    if (s->flags & SAMPLE_SILERO)
-        put_silero(b, marks);
     for (uint32_t i = 0; i < s->field_count; i++)
         put_count(b, marks, "a number of the header", s->fields[i]);
     if (s->flags & SAMPLE_MELS)

@@ -19,7 +19,6 @@ typedef enum sample_flags {
     SAMPLE_SCORES = 4,      /* a score behind each token */
     SAMPLE_MERGES = 8,      /* their count and texts behind the tokens */
     SAMPLE_MELS = 16,       /* mel filters before the tokens */
-    SAMPLE_SILERO = 32,     /* the header of silero VAD in front of the fields */
     SAMPLE_ALIGNED = 64,    /* data begins at multiples of 32 */
     SAMPLE_SAME_ROWS = 128, /* each tensor has equal rows: those of starcoder's keys are */
     SAMPLE_MATRICES = 256,  /* matrices are of the sample's type; all else is F32 */

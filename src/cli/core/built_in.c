@@ -27,13 +27,19 @@ static digest_library digest_library_at(size_t index)
 #define yaml_get_version_string() NULL
 #endif
 
+#ifdef GUFO_HAS_LEGACY
+#define LEGACY "" /* of no version */
+#else
+#define LEGACY NULL
+#endif
+
 #ifdef GUFO_HAS_TEXT
 #include <utf8proc.h>
 #else
 #define utf8proc_version() NULL
 #endif
 
-/* Writes a line with the libraries that this build has, or with those that it lacks. */
+/* Writes a line with the parts that this build has, or with those that it lacks. */
 static void put_line(FILE *out, const char *before, const digest_library *libraries, size_t count,
                      bool there)
 {
@@ -42,7 +48,8 @@ static void put_line(FILE *out, const char *before, const digest_library *librar
     for (size_t i = 0; i < count; i++) {
         if ((libraries[i].version != NULL) != there)
             continue;
-        fprintf(out, "%s%s%s%s", separator, libraries[i].name, there ? " " : "",
+        fprintf(out, "%s%s%s%s", separator, libraries[i].name,
+                there && *libraries[i].version != '\0' ? " " : "",
                 there ? libraries[i].version : "");
         separator = ", ";
     }
@@ -52,7 +59,7 @@ static void put_line(FILE *out, const char *before, const digest_library *librar
 
 void built_in_print(FILE *out)
 {
-    enum { LIBRARIES = DIGEST_LIBRARIES + 4 };
+    enum { LIBRARIES = DIGEST_LIBRARIES + 5 };
     digest_library libraries[LIBRARIES];
 
     for (size_t i = 0; i < DIGEST_LIBRARIES; i++)
@@ -61,6 +68,7 @@ void built_in_print(FILE *out)
     libraries[DIGEST_LIBRARIES + 1] = (digest_library){"Jansson", JANSSON_VERSION};
     libraries[DIGEST_LIBRARIES + 2] = (digest_library){"utf8proc", utf8proc_version()};
     libraries[DIGEST_LIBRARIES + 3] = (digest_library){"libyaml", yaml_get_version_string()};
+    libraries[DIGEST_LIBRARIES + 4] = (digest_library){"formats before GGUF", LEGACY};
     put_line(out, "with: ", libraries, LIBRARIES, true);
     put_line(out, "without: ", libraries, LIBRARIES, false);
 }

@@ -47,6 +47,9 @@ static const struct stranger_row {
     {0, "\x80\4", "a pickle, but not one of PyTorch"},
     {257, "ustar", "a tar file, which PyTorch wrote before version 0.1.10"},
     {0, "<!DOCTYPE html", "a page of HTML"},
+#ifndef GUFO_HAS_LEGACY /* GGML, GGMF, GGJT, GGCC, GGLA: little-endian numbers */
+    {2, "gg", "a format before GGUF, which this gufo is built without"},
+#endif
 };
 
 static gufo_status fail_unknown(const uint8_t *bytes, size_t size, gufo_error *error)

@@ -1,0 +1,696 @@
+/* The tables of families (docs/legacy.md). */
+#include "legacy/families.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "import/architectures/operations/names.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* NAME(old, new, shape), and with an order; a pair has .weight and .bias.  The new name is NULL where the old
+ * one is a framework's, which the table of these knows. */
+#define NAME(old, new, shape)                                          \
+    {                                                                  \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+#define AT_WILL(old, new, shape, need)                               \
+    {                                                                \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, need, NULL, NULL \
+    }
+#define ORDERED(old, new, shape, order)                          \
+    {                                                            \
+        old, new, shape, order, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+#define COLUMNS(old, shape)                                                \
+    {                                                                      \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_COLUMNS, NEEDED, NULL, NULL \
+    }
+#define DROPPED(old)                                                   \
+    {                                                                  \
+        old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
+    }
+#define PAIR(old, new, weight_shape, bias_shape, order)         \
+    ORDERED(old ".weight", new ".weight", weight_shape, order), \
+        ORDERED(old ".bias", new ".bias", bias_shape, order)
+#define KNOWN_PAIR(old, weight_shape, bias_shape, order) \
+    ORDERED(old ".weight", NULL, weight_shape, order), ORDERED(old ".bias", NULL, bias_shape, order)
+#define NORM(old, new) PAIR(old, new, "E", "E", ORDER_AS_IS)
+#define END_OF_NAMES                                                    \
+    {                                                                   \
+        NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+
+static const legacy_name llama_names[] = {
+    COLUMNS("tok_embeddings.weight", "EV"),
+    NAME("norm.weight", NULL, "E"),
+    NAME("output.weight", NULL, "EV"),
+    NAME("layers.%.attention.wq.weight", NULL, "EE"),
+    NAME("layers.%.attention.wk.weight", NULL, "EK"),
+    NAME("layers.%.attention.wv.weight", NULL, "EK"),
+    COLUMNS("layers.%.attention.wo.weight", "EE"),
+    NAME("layers.%.attention_norm.weight", NULL, "E"),
+    NAME("layers.%.feed_forward.w1.weight", NULL, "EF"),
+    COLUMNS("layers.%.feed_forward.w2.weight", "FE"),
+    NAME("layers.%.feed_forward.w3.weight", NULL, "EF"),
+    NAME("layers.%.ffn_norm.weight", NULL, "E"),
+    DROPPED("rope.freqs"),
+    DROPPED("layers.%.attention.inner_attention.rope.freqs"),
+    END_OF_NAMES,
+};
+
+/* gpt-2 calls weight and bias g and b, or w and b. */
+#define GPT2_NORM(old, new) NAME(old "/g", new ".weight", "E"), NAME(old "/b", new ".bias", "E")
+#define GPT2_PAIR(old, new, weight_shape, bias_shape, order) \
+    ORDERED(old "/w", new ".weight", weight_shape, order), NAME(old "/b", new ".bias", bias_shape)
+
+static const legacy_name gpt2_names[] = {
+    NAME("model/wte", "token_embd.weight", "EV"),
+    NAME("model/wpe", "position_embd.weight", "EC"),
+    GPT2_NORM("model/ln_f", "output_norm"),
+    AT_WILL("model/lm_head", "output.weight", "EV", OPTIONAL),
+    GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
+    GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
+    GPT2_PAIR("model/h%/attn/c_attn", "blk.%.attn_qkv", "EQ", "Q", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/attn/c_proj", "blk.%.attn_output", "EE", "E", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/mlp/c_fc", "blk.%.ffn_up", "EF", "F", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/mlp/c_proj", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    END_OF_NAMES,
+};
+
+static const legacy_name starcoder_names[] = {
+    NAME("model/wte", "token_embd.weight", "EV"),
+    NAME("model/wpe", "position_embd.weight", "EC"),
+    GPT2_NORM("model/ln_f", "output_norm"),
+    AT_WILL("model/lm_head", "output.weight", "EV", OPTIONAL),
+    GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
+    GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
+    ORDERED("model/h%/attn/c_attn/w", "blk.%.attn_qkv.weight", "EQ", ORDER_ONE_KV),
+    ORDERED("model/h%/attn/c_attn/b", "blk.%.attn_qkv.bias", "Q", ORDER_ONE_KV),
+    GPT2_PAIR("model/h%/attn/c_proj", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
+    GPT2_PAIR("model/h%/mlp/c_fc", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
+    GPT2_PAIR("model/h%/mlp/c_proj", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    END_OF_NAMES,
+};
+
+static const legacy_name gptj_names[] = {
+    NAME("transformer.wte.weight", NULL, "EV"),
+    KNOWN_PAIR("transformer.ln_f", "E", "E", ORDER_AS_IS),
+    NAME("lm_head.weight", NULL, "EV"),
+    NAME("lm_head.bias", NULL, "V"),
+    KNOWN_PAIR("transformer.h.%.ln_1", "E", "E", ORDER_AS_IS),
+    ORDERED("transformer.h.%.attn.q_proj.weight", NULL, "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.k_proj.weight", NULL, "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.v_proj.weight", NULL, "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.out_proj.weight", NULL, "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.mlp.fc_in.weight", NULL, "EF", ORDER_FLIPPED),
+    NAME("transformer.h.%.mlp.fc_in.bias", NULL, "F"),
+    KNOWN_PAIR("transformer.h.%.mlp.fc_out", "FE", "E", ORDER_AS_IS),
+    DROPPED("transformer.h.%.attn.bias"),
+    DROPPED("transformer.h.%.attn.masked_bias"),
+    END_OF_NAMES,
+};
+
+static const legacy_name gptneox_names[] = {
+    NAME("gpt_neox.embed_in.weight", NULL, "EV"),
+    KNOWN_PAIR("gpt_neox.final_layer_norm", "E", "E", ORDER_AS_IS),
+    NAME("embed_out.weight", NULL, "EV"),
+    KNOWN_PAIR("gpt_neox.layers.%.input_layernorm", "E", "E", ORDER_AS_IS),
+    KNOWN_PAIR("gpt_neox.layers.%.post_attention_layernorm", "E", "E", ORDER_AS_IS),
+    KNOWN_PAIR("gpt_neox.layers.%.attention.query_key_value", "EQ", "Q", ORDER_HEADS),
+    KNOWN_PAIR("gpt_neox.layers.%.attention.dense", "EE", "E", ORDER_AS_IS),
+    KNOWN_PAIR("gpt_neox.layers.%.mlp.dense_h_to_4h", "EF", "F", ORDER_AS_IS),
+    KNOWN_PAIR("gpt_neox.layers.%.mlp.dense_4h_to_h", "FE", "E", ORDER_AS_IS),
+    DROPPED("gpt_neox.layers.%.attention.bias"),
+    DROPPED("gpt_neox.layers.%.attention.masked_bias"),
+    DROPPED("gpt_neox.layers.%.attention.rotary_emb.inv_freq"),
+    END_OF_NAMES,
+};
+
+static const legacy_name mpt_names[] = {
+    NAME("transformer.wte.weight", NULL, "EV"),
+    NAME("transformer.norm_f.weight", NULL, "E"),
+    NAME("transformer.blocks.%.norm_1.weight", NULL, "E"),
+    NAME("transformer.blocks.%.norm_2.weight", NULL, "E"),
+    NAME("transformer.blocks.%.attn.Wqkv.weight", NULL, "EQ"),
+    NAME("transformer.blocks.%.attn.out_proj.weight", NULL, "EE"),
+    NAME("transformer.blocks.%.ffn.up_proj.weight", NULL, "EF"),
+    NAME("transformer.blocks.%.ffn.down_proj.weight", NULL, "FE"),
+    END_OF_NAMES,
+};
+
+static const legacy_name bloom_names[] = {
+    NAME("tok_embeddings.weight", "token_embd.weight", "EV"),
+    NORM("norm", "token_embd_norm"),
+    NORM("output_norm", "output_norm"),
+    AT_WILL("output.weight", "output.weight", "EV", OPTIONAL),
+    NORM("layers.%.attention_norm", "blk.%.attn_norm"),
+    NORM("layers.%.ffn_norm", "blk.%.ffn_norm"),
+    PAIR("layers.%.attention.query_key_value", "blk.%.attn_qkv", "EQ", "Q", ORDER_AS_IS),
+    PAIR("layers.%.attention.wo", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
+    PAIR("layers.%.feed_forward.w1", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
+    PAIR("layers.%.feed_forward.w2", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    END_OF_NAMES,
+};
+
+/* A layer has input_layernorm (7B), or ln_attn and ln_mlp (40B). */
+static const legacy_name falcon_names[] = {
+    NAME("transformer.word_embeddings.weight", NULL, "EV"),
+    KNOWN_PAIR("transformer.ln_f", "E", "E", ORDER_AS_IS),
+    NAME("lm_head.weight", NULL, "EV"),
+    AT_WILL("transformer.h.%.input_layernorm.weight", NULL, "E", ONE_WAY),
+    AT_WILL("transformer.h.%.input_layernorm.bias", NULL, "E", ONE_WAY),
+    AT_WILL("transformer.h.%.ln_attn.weight", NULL, "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_attn.bias", NULL, "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_mlp.weight", NULL, "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_mlp.bias", NULL, "E", OTHER_WAY),
+    ORDERED("transformer.h.%.self_attention.query_key_value.weight", NULL, "Eq", ORDER_GROUPS),
+    NAME("transformer.h.%.self_attention.dense.weight", NULL, "EE"),
+    NAME("transformer.h.%.mlp.dense_h_to_4h.weight", NULL, "EF"),
+    NAME("transformer.h.%.mlp.dense_4h_to_h.weight", NULL, "FE"),
+    END_OF_NAMES,
+};
+
+/* Names that stay: tensors that every model has, among many others. */
+static const legacy_name whisper_fixed[] = {
+    NAME("encoder.positional_embedding", NULL, "SO"),
+    NAME("encoder.conv1.weight", NULL, "3BS"),
+    NAME("encoder.ln_post.weight", NULL, "S"),
+    NAME("encoder.ln_post.bias", NULL, "S"),
+    NAME("decoder.positional_embedding", NULL, "TP"),
+    NAME("decoder.token_embedding.weight", NULL, "TV"),
+    NAME("decoder.ln.weight", NULL, "T"),
+    NAME("decoder.ln.bias", NULL, "T"),
+    END_OF_NAMES,
+};
+
+static const legacy_name rwkv_fixed[] = {
+    NAME("emb.weight", NULL, "EV"),
+    NAME("blocks.0.ln0.weight", NULL, "E"),
+    NAME("ln_out.weight", NULL, "E"),
+    NAME("head.weight", NULL, "EV"),
+    END_OF_NAMES,
+};
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+#define U32 GUFO_VALUE_UINT32
+#define U64 GUFO_VALUE_UINT64
+#define F32 GUFO_VALUE_FLOAT32
+#define FIELD(key, type, field)                                  \
+    {                                                            \
+        "{arch}." key, type, FROM_FIELD, field, 0, 0, NULL, NULL \
+    }
+#define SHAPE(key, letter)                                               \
+    {                                                                    \
+        "{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, 0, NULL, NULL \
+    }
+#define TABLE(key, type, number)                                          \
+    {                                                                     \
+        "{arch}." key, type, FROM_TABLE, FIELD_END, 0, number, NULL, NULL \
+    }
+#define GUESS(key, type, number, why)                                 \
+    {                                                                 \
+        "{arch}." key, type, ASSUMED, FIELD_END, 0, number, NULL, why \
+    }
+#define END_OF_KEYS                                        \
+    {                                                      \
+        NULL, U32, FROM_TABLE, FIELD_END, 0, 0, NULL, NULL \
+    }
+
+#define LAYER_NORM                                   \
+    GUESS("attention.layer_norm_epsilon", F32, 1e-5, \
+          "the programs that ran these files had it built in")
+#define ROPE_BASE \
+    GUESS("rope.freq_base", F32, 10000, "the programs that ran these files had it built in")
+#define CONTEXT_2048                   \
+    GUESS("context_length", U32, 2048, \
+          "the file does not say it; most models of the family have it")
+
+static const legacy_key llama_keys[] = {
+    GUESS("context_length", U32, 2048, "LLaMA has 2048, Llama 2 has 4096"),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    {"{arch}.rope.dimension_count", U32, FROM_HEAD_SIZE, FIELD_END, 0, 0, NULL, NULL},
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    {"{arch}.attention.head_count_kv", U32, FROM_KV_SHAPE, FIELD_END, 'K', 0, NULL, NULL},
+    GUESS("attention.layer_norm_rms_epsilon", F32, 5e-6,
+          "between LLaMA, which has 1e-6, and Llama 2, which has 1e-5"),
+    GUESS("rope.freq_base", F32, 10000, "LLaMA and Llama 2 have it, Code Llama has 1000000"),
+    END_OF_KEYS,
+};
+
+#define CONTEXT(embedding, layers, vocabulary, groups, number, why)                 \
+    {                                                                               \
+        embedding, layers, vocabulary, groups, "{arch}.context_length", number, why \
+    }
+#define EPSILON(embedding, layers, vocabulary, groups, number, why)                               \
+    {                                                                                             \
+        embedding, layers, vocabulary, groups, "{arch}.attention.layer_norm_rms_epsilon", number, \
+            why                                                                                   \
+    }
+#define CODE_LLAMA(embedding, layers, vocabulary, groups)                                        \
+    CONTEXT(embedding, layers, vocabulary, groups, 16384, "Code Llama has it"),                  \
+        EPSILON(embedding, layers, vocabulary, groups, 1e-5, "Code Llama has it"),               \
+    {                                                                                            \
+        embedding, layers, vocabulary, groups, "{arch}.rope.freq_base", 1e6, "Code Llama has it" \
+    }
+
+/* Sizes that only one of LLaMA, Llama 2 and Code Llama has. */
+static const legacy_size llama_sizes[] = {
+    CONTEXT(3200, 26, 0, false, 2048, "OpenLLaMA 3B has it"),
+    EPSILON(3200, 26, 0, false, 1e-6, "OpenLLaMA 3B has it"),
+    CODE_LLAMA(4096, 32, 32016, false),
+    CODE_LLAMA(5120, 40, 32016, false),
+    CODE_LLAMA(8192, 48, 0, true),
+    CONTEXT(6656, 60, 0, false, 2048, "LLaMA 30B has it"),
+    EPSILON(6656, 60, 0, false, 1e-6, "LLaMA 30B has it"),
+    CONTEXT(8192, 80, 0, false, 2048, "LLaMA 65B has it"),
+    CONTEXT(8192, 80, 0, true, 4096, "Llama 2 70B has it"),
+    EPSILON(8192, 80, 0, true, 1e-5, "Llama 2 70B has it"),
+    {0, 0, 0, false, NULL, 0, NULL},
+};
+
+static const legacy_key gpt2_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key starcoder_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    TABLE("attention.head_count_kv", U32, 1),
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key gptj_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("rope.dimension_count", U32, FIELD_ROT),
+    LAYER_NORM,
+    ROPE_BASE,
+    END_OF_KEYS,
+};
+
+static const legacy_key gptneox_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("rope.dimension_count", U32, FIELD_ROT),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("use_parallel_residual", GUFO_VALUE_BOOL, FIELD_PARALLEL),
+    LAYER_NORM,
+    ROPE_BASE,
+    END_OF_KEYS,
+};
+
+static const legacy_key mpt_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    LAYER_NORM,
+    FIELD("attention.clamp_kqv", F32, FIELD_CLIP),
+    FIELD("attention.max_alibi_bias", F32, FIELD_ALIBI),
+    END_OF_KEYS,
+};
+
+static const legacy_key replit_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    LAYER_NORM,
+    TABLE("attention.clamp_kqv", F32, 0),
+    GUESS("attention.max_alibi_bias", F32, 8, "the programs that ran these files had it built in"),
+    END_OF_KEYS,
+};
+
+static const legacy_key bloom_keys[] = {
+    CONTEXT_2048,
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("attention.head_count_kv", U32, FIELD_HEAD),
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key falcon_keys[] = {
+    CONTEXT_2048,
+    {"{arch}.tensor_data_layout", GUFO_VALUE_STRING, FROM_TABLE, FIELD_END, 0, 0, "jploski", NULL},
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("attention.head_count_kv", U32, FIELD_HEAD_KV),
+    {"{arch}.attention.use_norm", GUFO_VALUE_BOOL, FROM_TENSOR, FIELD_END, 0, 0,
+     "transformer.h.0.ln_attn.weight", NULL},
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key whisper_keys[] = {
+    FIELD("encoder.context_length", U64, FIELD_AUDIO_CTX),
+    FIELD("encoder.embedding_length", U64, FIELD_AUDIO_STATE),
+    FIELD("encoder.block_count", U64, FIELD_AUDIO_LAYER),
+    FIELD("encoder.mels_count", U64, FIELD_MELS),
+    FIELD("encoder.attention.head_count", U64, FIELD_AUDIO_HEAD),
+    FIELD("decoder.context_length", U64, FIELD_TEXT_CTX),
+    FIELD("decoder.embedding_length", U64, FIELD_TEXT_STATE),
+    FIELD("decoder.block_count", U64, FIELD_TEXT_LAYER),
+    FIELD("decoder.attention.head_count", U64, FIELD_TEXT_HEAD),
+    END_OF_KEYS,
+};
+
+static const legacy_key rwkv_keys[] = {
+    GUESS("context_length", U32, 1024,
+          "the file does not say it; the first models were trained with it"),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    END_OF_KEYS,
+};
+
+/* ---- families ------------------------------------------------------------------------------- */
+
+static const legacy_family llama = {
+    .name = "llama",
+    .arch = "llama",
+    .text = {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1},
+    .names = llama_names,
+    .keys = llama_keys,
+    .sizes = llama_sizes,
+};
+static const legacy_family gpt2 = {
+    .name = "gpt2",
+    .arch = "gpt2",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+    .names = gpt2_names,
+    .keys = gpt2_keys,
+};
+const legacy_family legacy_starcoder = {
+    .name = "starcoder",
+    .arch = "starcoder",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
+    .names = starcoder_names,
+    .keys = starcoder_keys,
+    .like = "gpt2",
+};
+static const legacy_family gptj = {
+    .name = "gptj",
+    .arch = "gptj",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
+    .names = gptj_names,
+    .keys = gptj_keys,
+};
+static const legacy_family gptneox = {
+    .name = "gptneox",
+    .arch = "gptneox",
+    .text = {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, 1},
+    .names = gptneox_names,
+    .keys = gptneox_keys,
+};
+static const legacy_family mpt = {
+    .name = "mpt",
+    .arch = "mpt",
+    .text = {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, 1},
+    .names = mpt_names,
+    .keys = mpt_keys,
+};
+static const legacy_family replit = {
+    .name = "replit",
+    .arch = "mpt",
+    .text = {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1},
+    .names = mpt_names,
+    .keys = replit_keys,
+};
+static const legacy_family bloom = {
+    .name = "bloom",
+    .arch = "bloom",
+    .text = {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
+    .names = bloom_names,
+    .keys = bloom_keys,
+};
+static const legacy_family falcon = {
+    .name = "falcon",
+    .arch = "falcon",
+    .text = {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1},
+    .names = falcon_names,
+    .keys = falcon_keys,
+};
+static const legacy_family whisper = {
+    .name = "whisper",
+    .arch = "whisper",
+    .text = {LEGACY_TEXTS_WHISPER, "gpt2", "gpt-2", -1, -1, -1, -1},
+    .keys = whisper_keys,
+    .blocks = {{"encoder.blocks.", FIELD_AUDIO_LAYER}, {"decoder.blocks.", FIELD_TEXT_LAYER}},
+    .fixed = whisper_fixed,
+};
+static const legacy_family rwkv = {
+    .name = "rwkv",
+    .arch = "rwkv",
+    .keys = rwkv_keys,
+    .blocks = {{"blocks.", FIELD_LAYER}},
+    .fixed = rwkv_fixed,
+};
+
+/* ---- headers -------------------------------------------------------------------------------- */
+
+#define GPT2_FIELDS                                                              \
+    {                                                                            \
+        FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE \
+    }
+#define LLAMA_FIELDS                                                                         \
+    {                                                                                        \
+        FIELD_VOCAB, FIELD_EMBD, FIELD_MULT, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE \
+    }
+#define FALCON_FIELDS                                                                   \
+    {                                                                                   \
+        FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_RELEASE, \
+            FIELD_FTYPE                                                                 \
+    }
+
+const legacy_form legacy_forms[] = {
+    {&whisper,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_COUNTED | FORM_FEWER | FORM_MELS | FORM_EMPTY,
+     {FIELD_VOCAB, FIELD_AUDIO_CTX, FIELD_AUDIO_STATE, FIELD_AUDIO_HEAD, FIELD_AUDIO_LAYER,
+      FIELD_TEXT_CTX, FIELD_TEXT_STATE, FIELD_TEXT_HEAD, FIELD_TEXT_LAYER, FIELD_MELS, FIELD_FTYPE},
+     "encoder. decoder.",
+     NULL},
+    {&gpt2, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_COUNTED, GPT2_FIELDS, "model/", NULL},
+    {&gptj,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_COUNTED,
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE},
+     "transformer. lm_head.",
+     NULL},
+    {&gptneox,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB,
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_PARALLEL,
+      FIELD_FTYPE},
+     "gpt_neox. embed_out.",
+     NULL},
+    {&gptneox,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB,
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE},
+     "gpt_neox. embed_out.",
+     NULL},
+    {&mpt,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB,
+     {FIELD_EMBD, FIELD_CTX, FIELD_HEAD, FIELD_LAYER, FIELD_VOCAB, FIELD_ALIBI, FIELD_CLIP,
+      FIELD_FTYPE},
+     "transformer.",
+     NULL},
+    {&replit,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_SCORES,
+     {FIELD_EMBD, FIELD_CTX, FIELD_HEAD, FIELD_LAYER, FIELD_VOCAB, FIELD_FTYPE},
+     "transformer.",
+     NULL},
+    {&llama, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_PARTS, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    /* Some builds of July 2023 took a score for granted here, too. */
+    {&llama, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_SCORES | FORM_PARTS, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    {&bloom,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_MULT, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE},
+     "tok_embeddings. layers. norm. output",
+     NULL},
+    {&falcon, CONTAINER_GGML, 0, 0, FORM_VOCAB, FALCON_FIELDS, "transformer. lm_head.",
+     "Falcon files of 13 and 14 June 2023 have the same header and q, k and v in another order"},
+    {&falcon,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_GROUPED,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_FTYPE},
+     "transformer. lm_head.",
+     NULL},
+    {&falcon,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE},
+     "transformer. lm_head.",
+     NULL},
+    {&llama, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES | FORM_PARTS, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    {&falcon, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES, FALCON_FIELDS,
+     "transformer. lm_head.", NULL},
+    {&llama, CONTAINER_GGJT, 1, 3, FORM_VOCAB | FORM_SCORES | FORM_ALIGNED, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    {&falcon, CONTAINER_GGJT, 3, 3, FORM_VOCAB | FORM_SCORES | FORM_ALIGNED, FALCON_FIELDS,
+     "transformer. lm_head.", NULL},
+    {&falcon,
+     CONTAINER_GGCC,
+     10,
+     10,
+     FORM_VOCAB | FORM_SCORES | FORM_ALIGNED,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_RELEASE, FIELD_FTYPE,
+      FIELD_MERGES},
+     "transformer. lm_head.",
+     NULL},
+    {&rwkv,
+     CONTAINER_RWKV,
+     100,
+     101,
+     0,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_LAYER, FIELD_FTYPE},
+     "emb. blocks. ln_out. head.",
+     NULL},
+    {NULL, CONTAINER_GGML, 0, 0, 0, {FIELD_END}, NULL, NULL},
+};
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+enum { WITHOUT_HEADER = 3 };
+
+static const legacy_family *const without_header[WITHOUT_HEADER] = {&legacy_starcoder,
+                                                                    &legacy_rwkv6, &legacy_rwkv7};
+
+/* All families, some of them more than once; NULL past the last. */
+static const legacy_family *family_at(size_t index)
+{
+    return index < WITHOUT_HEADER ? without_header[index]
+                                  : legacy_forms[index - WITHOUT_HEADER].family;
+}
+
+const legacy_family *legacy_family_find(const char *name)
+{
+    const legacy_family *family;
+
+    for (size_t i = 0; (family = family_at(i)) != NULL; i++)
+        if (strcmp(family->name, name) == 0)
+            return family;
+    return NULL;
+}
+
+bool legacy_is_arch(gufo_str name)
+{
+    const legacy_family *family;
+
+    for (size_t i = 0; (family = family_at(i)) != NULL; i++)
+        if (gufo_str_equal(name, gufo_str_of(family->arch)))
+            return true;
+    return false;
+}
+
+/* Whether a name is `pattern`; the number in the place of % into *layer. */
+static bool matches(const char *pattern, gufo_str name, uint64_t *layer)
+{
+    size_t at = 0;
+
+    *layer = UINT64_MAX;
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern != '%') {
+            if (at == name.len || name.data[at] != *pattern)
+                return false;
+            at++;
+            continue;
+        }
+        size_t digits = str_digits(name, at);
+
+        if (digits == 0 || digits > 9 || !str_number((gufo_str){name.data + at, digits}, layer))
+            return false;
+        at += digits;
+    }
+    return at == name.len;
+}
+
+const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer)
+{
+    for (const legacy_name *row = family->names; row->old_name != NULL; row++)
+        if (matches(row->old_name, name, layer))
+            return row;
+    return NULL;
+}
+
+static void write_pattern(const char *pattern, uint64_t layer, char *out, size_t size)
+{
+    const char *number = strchr(pattern, '%');
+
+    if (number == NULL)
+        (void)snprintf(out, size, "%s", pattern);
+    else
+        (void)snprintf(out, size, "%.*s%" PRIu64 "%s", (int)(number - pattern), pattern, layer,
+                       number + 1);
+}
+
+void legacy_name_write(const legacy_family *family, const legacy_name *row, uint64_t layer,
+                       char out[GUFO_MAX_NAME + 1])
+{
+    char old[GUFO_MAX_NAME + 1];
+
+    if (row->name != NULL) {
+        write_pattern(row->name, layer, out, GUFO_MAX_NAME + 1);
+        return;
+    }
+    write_pattern(row->old_name, layer, old, sizeof old);
+    if (!names_map(family->arch, gufo_str_of(old), out))
+        *out = '\0'; /* no row is without one */
+}
+
+void legacy_name_write_old(const legacy_name *row, uint64_t layer, char *out, size_t size)
+{
+    write_pattern(row->old_name, layer, out, size);
+}
