@@ -177,6 +177,19 @@ typedef struct gufo_import_class {
 /* False past the end.  Static; any thread. */
 GUFO_API bool gufo_import_class_at(size_t index, gufo_import_class *out);
 
+/* A line of what is known of an architecture; registry/README.md describes the columns and expressions. */
+typedef struct gufo_import_line {
+    /* When it applies: "fields", "config", "params", "vocab", "tensors", "check" and "export" as in convert_keys.tsv,
+     * where `name` is a key or field and `value` an expression; "names", "generated", "source", "mapped" and "type" as in
+     * convert_ops.tsv, where `name` is patterns of tensors, `value` steps and `targets` what they become. */
+    const char *kind;
+    const char *name, *value, *condition, *targets, *note; /* "": none */
+} gufo_import_line;
+
+/* Line `index` of the way from a checkpoint of an architecture to a model and back; groups that it includes stand where they
+ * are included.  False past the end, and for an architecture that is not converted.  Static; any thread. */
+GUFO_API bool gufo_import_line_at(const char *architecture, size_t index, gufo_import_line *out);
+
 /* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
  * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */
 GUFO_API const char *gufo_checkpoint_recognise(const char *path);

@@ -179,6 +179,20 @@ Q4_0  file type, general.file_type
     run -0 gufo explain gemma2
     has '  converted from  Gemma2ForCausalLM'
     has '  expected key    attention.head_count, attention.layer_norm_rms_epsilon'
+    # How a checkpoint becomes the model, with the rows that a page takes from others, and back.
+    run -0 gufo explain axk2
+    has '  config          num_key_value_heads = 1  # one key-value head is stored'
+    has '                  attention.kv_lora_rank = kv_lora_rank|512'
+    has '  tokenizer       bpe'
+    has '  checked         hidden_act: "readers of the architecture compute silu" if '
+    has '  tensor          *self_attn.q_b_proj.weight: diagonal: num_attention_heads, '
+    has '*kv_b_proj.weight: reshape: num_key_value_heads, '
+    has '  back to config  num_hidden_layers = block_count - else(nextn_predict_layers, 0)'
+    run -0 gufo explain --json axk2
+    has '{"kind":"params","name":"gated_norm_rank","value":"gated_norm_rank"}'
+    has '"value":"drop","condition":"tie_word_embeddings == true"}'
+    run -0 gufo explain --json whisper
+    has '"lines":['
     run -0 gufo explain llama-bpe
     same 'llama-bpe  pre-tokenizer, tokenizer.ggml.pre
   pretokenizer    llama-bpe

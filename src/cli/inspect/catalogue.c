@@ -94,6 +94,24 @@ static bool arch_row(size_t index, catalogue_row *out)
     return true;
 }
 
+bool catalogue_line(const char *arch, size_t index, catalogue_page_line *out)
+{
+#ifdef GUFO_HAS_IMPORT
+    gufo_import_line line;
+
+    if (!gufo_import_line_at(arch, index, &line))
+        return false;
+    *out = (catalogue_page_line){
+        {line.kind, line.name, line.value, line.condition, line.targets, line.note}};
+    return true;
+#else
+    (void)arch;
+    (void)index;
+    (void)out;
+    return false;
+#endif
+}
+
 const char *catalogue_class(const char *arch, size_t *next)
 {
 #ifdef GUFO_HAS_IMPORT

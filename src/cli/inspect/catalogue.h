@@ -78,6 +78,14 @@ extern const char *const catalogue_needs[];
  * end, and where nothing is converted. */
 const char *catalogue_class(const char *arch, size_t *next);
 
+/* Line `index` of how checkpoints become models of an architecture, and back: gufo_import_line's members in order.  False
+ * past the end, and where nothing is converted. */
+enum { PAGE_KIND, PAGE_NAME, PAGE_VALUE, PAGE_CONDITION, PAGE_TARGETS, PAGE_NOTE, PAGE_CELLS };
+typedef struct catalogue_page_line {
+    const char *cells[PAGE_CELLS];
+} catalogue_page_line;
+bool catalogue_line(const char *arch, size_t index, catalogue_page_line *out);
+
 /* The next architecture that uses a row, by its name; *next is 0 at first.  NULL at the end. */
 const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 

@@ -8,6 +8,9 @@
  *       example         gufo get FILE llama.context_length
  *
  * A word may have several meanings: it shows each. */
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/stdout.h"
 #include "cli/core/line.h"
@@ -95,6 +98,82 @@ static void print_own(const catalogue *c, const char *arch, const char *need)
     list_end(&list);
 }
 
+static const char *line_title(const catalogue_page_line *of)
+{
+    static const struct {
+        const char *kind, *title;
+    } titles[] = {
+        {"fields", "config"},
+        {"config", "config"},
+        {"params", "key"},
+        {"vocab", "key"},
+        {"tensors", "key"},
+        {"check", "checked"},
+        {"generated", "made tensor"},
+        {"type", "tensor type"},
+        {"export", "back to config"},
+    };
+
+    if (strcmp(of->cells[PAGE_NAME], "@vocab") == 0)
+        return "tokenizer";
+    if (strcmp(of->cells[PAGE_NAME], "@refuse") == 0)
+        return "refused";
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (strcmp(titles[i].kind, of->cells[PAGE_KIND]) == 0)
+            return titles[i].title;
+    return "tensor";
+}
+
+/* What is between a name and its value: an expression, or for tensors and checks words. */
+static const char *line_sign(const catalogue_page_line *of)
+{
+    const char *kind = of->cells[PAGE_KIND];
+
+    return str_is_word(gufo_str_of(kind), "fields config params vocab tensors export") ? " = "
+                                                                                       : ": ";
+}
+
+/* "NAME = VALUE -> TARGETS if CONDITION  # NOTE", or what it has of these. */
+static bool line_text(const catalogue_page_line *of, buffer *out)
+{
+    const char *const *cells = of->cells;
+    const bool named = *cells[PAGE_NAME] != '@' && *cells[PAGE_NAME] != '\0';
+    const struct {
+        const char *before, *text;
+    } parts[] = {
+        {"", named ? cells[PAGE_NAME] : ""}, {named ? line_sign(of) : "", cells[PAGE_VALUE]},
+        {" -> ", cells[PAGE_TARGETS]},       {" if ", cells[PAGE_CONDITION]},
+        {"  # ", cells[PAGE_NOTE]},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (*parts[i].text != '\0' &&
+            (!buffer_append(out, parts[i].before, strlen(parts[i].before)) ||
+             !buffer_append(out, parts[i].text, strlen(parts[i].text))))
+            return false;
+    return buffer_append(out, "", 1);
+}
+
+/* How a checkpoint becomes a model of the architecture, and back. */
+static void print_lines(const char *arch)
+{
+    buffer text = {.allocator = &default_allocator};
+    const char *before = "";
+    catalogue_page_line row;
+
+    for (size_t i = 0; catalogue_line(arch, i, &row); i++) {
+        const char *title = line_title(&row);
+
+        text.len = 0;
+        if (!line_text(&row, &text))
+            break;
+        put_name(strcmp(title, before) != 0 ? title : "");
+        put_text((const char *)text.data, NAME_COLUMNS + 2);
+        before = title;
+    }
+    buffer_free(&text);
+}
+
 /* What becomes the architecture, and what it consists of. */
 static void print_architecture(const char *arch)
 {
@@ -108,6 +187,7 @@ static void print_architecture(const char *arch)
         for (size_t need = 0; catalogues[i].arch_row != NULL && catalogue_needs[need] != NULL;
              need++)
             print_own(&catalogues[i], arch, catalogue_needs[need]);
+    print_lines(arch);
 }
 
 /* The next value of an enumerated key: each one (`value` is NULL), or the one that was asked
@@ -182,6 +262,23 @@ static void write_classes(json_writer *j, const char *arch)
     json_end_array(j);
 }
 
+static void write_lines(json_writer *j, const char *arch)
+{
+    static const char *const names[PAGE_CELLS] = {"kind",      "name",    "value",
+                                                  "condition", "targets", "note"};
+    catalogue_page_line row;
+
+    json_begin_array(j, "lines");
+    for (size_t i = 0; catalogue_line(arch, i, &row); i++) {
+        json_begin_object(j, NULL);
+        for (size_t c = 0; c < PAGE_CELLS; c++)
+            if (*row.cells[c] != '\0')
+                json_write_text(j, names[c], row.cells[c]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void write_match(json_writer *j, const catalogue *c, const catalogue_row *row,
                         const char *word, const char *value)
 {
@@ -197,8 +294,10 @@ static void write_match(json_writer *j, const catalogue *c, const catalogue_row 
             json_write_text(j, NULL, arch);
         json_end_array(j);
     }
-    if (c->is_architecture)
+    if (c->is_architecture) {
         write_classes(j, row->cells[0]);
+        write_lines(j, row->cells[0]);
+    }
     write_values(j, row->cells[0], value);
     catalogue_example(c, row, word, example);
     json_write_text(j, "example", example);

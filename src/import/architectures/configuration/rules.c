@@ -5,7 +5,7 @@
 
 static const rule rules[] = {
 #define ROW(group, phase, key, type, value, condition, note) \
-    {group, phase, key, type, value, condition},
+    {group, phase, key, type, value, condition, note},
 #include "registry/convert_keys.inc"
 #undef ROW
 };

@@ -10,7 +10,7 @@ typedef struct rule {
     const char *key;   /* of the file, or of the configuration; "@name": see keys.c */
     const char *type;  /* "u32", "arr[bool]" ... */
     const char *value; /* an expression */
-    const char *condition;
+    const char *condition, *note;
 } rule;
 
 /* The rows of a group, in order: the first of *count; NULL for a group that does not exist. */

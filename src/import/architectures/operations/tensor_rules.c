@@ -13,7 +13,7 @@ enum { MOST_NESTED = 8 }; /* rows of architectures that are inside one another *
 
 static const rule_row rows_of_table[] = {
 #define ROW(architectures, phase, names, condition, steps, targets, note) \
-    {architectures, phase, names, condition, steps, targets},
+    {architectures, phase, names, condition, steps, targets, note},
 #include "registry/convert_ops.inc"
 #undef ROW
 };
@@ -82,6 +82,11 @@ static bool is_in_list(const char *list, const char *word)
         if (gufo_str_equal(next_piece(&rest, ','), gufo_str_of(word)))
             return true;
     return false;
+}
+
+bool rules_row_is_of(const rule_row *row, const char *architecture)
+{
+    return is_in_list(row->architectures, architecture);
 }
 
 /* ---- columns -------------------------------------------------------------------------------- */
@@ -172,7 +177,7 @@ static gufo_status add_rules(tensor_rules *rules, const char *architecture, unsi
         return refuse(error, GUFO_E_ARGUMENT,
                       "convert_ops.tsv: the rows of %s are inside themselves", architecture);
     for (size_t i = 0; i < ROW_COUNT && status == GUFO_OK; i++)
-        if (is_in_list(rows_of_table[i].architectures, architecture))
+        if (rules_row_is_of(&rows_of_table[i], architecture))
             status = add_row(rules, &rows_of_table[i], depth, error);
     return status;
 }

@@ -15,7 +15,7 @@ typedef enum rule_phase {
 } rule_phase;
 
 typedef struct rule_row {
-    const char *architectures, *phase, *names, *condition, *steps, *targets;
+    const char *architectures, *phase, *names, *condition, *steps, *targets, *note;
 } rule_row;
 
 enum { RULE_NAMES_MOST = 32, RULE_STEPS = 6, RULE_TARGETS = ITEM_VIEWS };
@@ -48,6 +48,7 @@ typedef struct tensor_rules {
 
 /* Row `index` of the table; NULL past the end. */
 const rule_row *rules_row_at(size_t index);
+bool rules_row_is_of(const rule_row *row, const char *architecture);
 
 /* The rules of an architecture, then those of "@all".  GUFO_E_ARGUMENT for a row
  * that makes no sense: a mistake of the table. */
