@@ -1,5 +1,4 @@
-# The room text: libgufo_text, static and shared, with PCRE2, utf8proc and Jansson: vocabularies and chat
-# templates.
+# The room text: libgufo_text, static and shared, with PCRE2, utf8proc and Jansson: vocabularies.
 #
 # Sets command_sources to what the command needs, text_libraries for it to link, and text_definitions.
 
@@ -39,6 +38,6 @@ target_link_libraries(gufo_text_objects PRIVATE ${text_needs} gufo_flags Threads
 gufo_forms(gufo_text OBJECTS gufo_text_objects HEADER include/gufo/text.h NEEDS ${text_needs} PUBLIC gufo SHOWN)
 
 if(GUFO_FULL)
-    set(text_libraries gufo_text_internal)
+    set(text_libraries gufo_text_internal gufo_template_internal)
     set(text_definitions GUFO_HAS_TEXT)
 endif()

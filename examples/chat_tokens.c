@@ -3,6 +3,7 @@
  *
  *     chat_tokens FILE.gguf MESSAGE */
 #include <gufo.h>
+#include <gufo/template.h>
 #include <gufo/text.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
  *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
  *  - Structs that the library fills have reserved room, which later versions may use.  These have
  *    none, and are final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator,
- *    gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_override,
+ *    gufo_text, gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_override,
  *    gufo_quantize_loss, gufo_stats_find, gufo_stats_place, gufo_allocate_option and
  *    gufo_allocate_group.  The library passes rows of all other tables only by pointer, and they may
  *    grow at their end.
@@ -150,6 +150,18 @@ typedef struct gufo_allocator {
     void *context;
 } gufo_allocator;
 
+/* Text that grows: any bytes, not terminated.  {0} is an empty one; the caller may set `allocator`
+ * before its first use.  Setting `len` to 0 empties it and keeps its memory.  Freed with
+ * gufo_text_free. */
+typedef struct gufo_text {
+    char *data;
+    size_t len, room;
+    const gufo_allocator *allocator; /* NULL: malloc */
+} gufo_text;
+
+/* Frees the memory of a text, which is empty then. */
+GUFO_API void gufo_text_free(gufo_text *text);
+
 /* ---- progress -------------------------------------------------------------------------------- */
 
 /* The progress of work, usually in bytes.  Called often, from any thread but one at a time.
@@ -171,6 +183,28 @@ typedef struct gufo_source {
     void (*close)(void *context); /* called once, when the file is closed; may be NULL */
     uint64_t reserved[4];         /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_source;
+
+/* ---- chat templates -------------------------------------------------------------------------- */
+
+/* What a judge finds in a chat template. */
+typedef struct gufo_template_finding {
+    bool dangerous;        /* it can harm a program that renders it without a sandbox; else readers
+                              cannot render it */
+    uint64_t offset;       /* byte of the template */
+    uint64_t line, column; /* from 1; columns count characters */
+    const char *message;   /* one sentence; lives as long as the call */
+    uint64_t reserved[4];
+} gufo_template_finding;
+
+/* Returns whether to continue. */
+typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
+
+/* Judges a template, which may be any bytes: calls `found` for each finding, in the order of the
+ * template.  GUFO_E_MEMORY; `allocator` may be NULL: malloc.  gufo_template_lint of template.h is
+ * one. */
+typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *allocator,
+                                        gufo_template_found *found, void *context,
+                                        gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
-/* Floor 6: chat templates, rendered as Hugging Face's transformers renders them.
+/* Floor 6: the room template, a separate library (libgufo_template): chat templates, rendered as Hugging
+ * Face's transformers renders them.  It knows nothing of model files.
  *
- *     find     gufo_chat_template                  the text of a model's template
+ *     find     gufo_get_str, or gufo_chat_template of text.h
  *     parse    gufo_template_parse
  *     give     gufo_template_values_set            messages, tools ... as JSON
  *     render   gufo_template_render
@@ -11,18 +12,11 @@
 #ifndef GUFO_TEMPLATE_H
 #define GUFO_TEMPLATE_H
 
-#include "check.h"
-#include "vocab.h"
+#include "base.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Finds the template `name` of a model (tokenizer.chat_template.NAME), or the one without a name for
- * NULL.  *out is a view into the model, and lives as long.  GUFO_E_NOT_FOUND; GUFO_E_TYPE for a key
- * that is not a string.  Any thread. */
-GUFO_API gufo_status gufo_chat_template(const gufo_model *model, const char *name, gufo_str *out,
-                                        gufo_error *error);
 
 /* A place in a template, from 1; columns count characters. */
 typedef struct gufo_template_place {
@@ -43,7 +37,7 @@ GUFO_MUST_USE GUFO_API gufo_template *gufo_template_parse(gufo_str source,
 GUFO_API void gufo_template_free(gufo_template *parsed);
 
 /* Reports what is wrong with a template, and what in it is dangerous where it is rendered without a
- * sandbox: a gufo_template_judge (check.h), which does not run it.  Time is linear in the template.
+ * sandbox: a gufo_template_judge (base.h), which does not run it.  Time is linear in the template.
  * Any thread. */
 GUFO_API gufo_status gufo_template_lint(gufo_str source, const gufo_allocator *allocator,
                                         gufo_template_found *found, void *context,

@@ -258,18 +258,6 @@ GUFO_API gufo_status gufo_tokenizer_end(gufo_tokenizer *tokenizer, gufo_ids *out
 
 /* ==== Part 4: decoding ======================================================================= */
 
-/* Text that grows: any bytes, not terminated.  {0} is an empty one; the caller may set `allocator`
- * before its first use.  Setting `len` to 0 empties it and keeps its memory.  Freed with
- * gufo_text_free. */
-typedef struct gufo_text {
-    char *data;
-    size_t len, room;
-    const gufo_allocator *allocator; /* NULL: malloc */
-} gufo_text;
-
-/* Frees the memory of a text, which is empty then. */
-GUFO_API void gufo_text_free(gufo_text *text);
-
 /* Appends what one token gives on its own, control tokens included.  GUFO_E_RANGE for an id that
  * does not exist, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_token_piece(const gufo_vocab *vocab, uint32_t id, gufo_text *out,

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/detokenizing/clean_up.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 #include "text/detokenizing/piece.h"
 #include "text/pipeline/pipeline.h"
 #include "text/vocabulary/vocabulary.h"

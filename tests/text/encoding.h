@@ -4,7 +4,7 @@
 
 #include "support/vocab_maker.h"
 
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 #include "text/vocabulary/vocabulary.h"
 
 static inline gufo_vocab *open_made(vocab_maker *m, uint32_t flags)

@@ -6,6 +6,8 @@
 #include "cli/core/small_file.h"
 #include "cli/core/text.h"
 
+#include "gufo/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include "text/formats/source.h"
 #include "text/formats/tokenizer_config.h"
 #include "text/vocabulary/escapes.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 /* Texts that pre-tokenizers cut differently, and some that normalizers change. */
 static const char *const texts[] = {

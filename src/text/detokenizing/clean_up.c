@@ -11,7 +11,7 @@
  * most three bytes, and so the passes can follow each other byte by byte. */
 #include "text/detokenizing/clean_up.h"
 
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TEXT_ESCAPED_H
 #define TEXT_ESCAPED_H
 
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 #define ESCAPED_SPACE "\xe2\x96\x81"
 

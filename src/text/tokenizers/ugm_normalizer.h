@@ -3,7 +3,7 @@
 #define TEXT_UGM_NORMALIZER_H
 
 #include "text/tokenizers/charsmap.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 #include "text/vocabulary/trie.h"
 
 typedef struct ugm_normalizer {

@@ -2,7 +2,7 @@
 #ifndef TEXT_WPM_WORDS_H
 #define TEXT_WPM_WORDS_H
 
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 /* A word, behind U+2581.  False: enough. */
 typedef bool wpm_take_word(void *context, gufo_str word);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "text/pipeline/pipeline.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 #include "text/vocabulary/vocabulary.h"
 
 enum { CHUNK = 2048 }; /* tokens that a thread takes at a time */

@@ -2,7 +2,7 @@
 #ifndef TEXT_ESCAPES_H
 #define TEXT_ESCAPES_H
 
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 /* Appends a token text of RWKV with its escapes resolved: \t \n \r \xHH; another character behind a
  * backslash is itself.  False without memory. */

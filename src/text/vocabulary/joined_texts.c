@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 /* Of several numbers with one text the expected one may be the wrong one. */
 static bool is_at(const joined_texts *j, uint32_t number, gufo_str left, gufo_str right)

@@ -4,7 +4,7 @@
 
 #include "gufo/vocab.h"
 #include "text/pipeline/step_reading.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 
 /* Texts, one behind the other. */
 typedef struct token_texts {

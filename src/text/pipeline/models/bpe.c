@@ -17,7 +17,7 @@
 #include "text/pipeline/models/model.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/merging.h"
-#include "text/vocabulary/grown_text.h"
+#include "base/buffer.h"
 #include "text/vocabulary/joined_texts.h"
 
 /* Characters of one or two bytes, and most others. */

@@ -17,28 +17,6 @@
 extern "C" {
 #endif
 
-/* ==== Chat templates ========================================================================== */
-
-/* What a judge finds in a chat template. */
-typedef struct gufo_template_finding {
-    bool dangerous;        /* it can harm a program that renders it without a sandbox; else readers
-                              cannot render it */
-    uint64_t offset;       /* byte of the template */
-    uint64_t line, column; /* from 1; columns count characters */
-    const char *message;   /* one sentence; lives as long as the call */
-    uint64_t reserved[4];
-} gufo_template_finding;
-
-/* Returns whether to continue. */
-typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
-
-/* Judges a template, which may be any bytes: calls `found` for each finding, in the order of the
- * template.  GUFO_E_MEMORY; `allocator` may be NULL: malloc.  gufo_template_lint of template.h is
- * one. */
-typedef gufo_status gufo_template_judge(gufo_str source, const gufo_allocator *allocator,
-                                        gufo_template_found *found, void *context,
-                                        gufo_error *error);
-
 /* ==== Tokenizers ============================================================================== */
 
 /* A token of a tokenizer.json; its text lives as long as the call.  Returns whether to continue. */

@@ -1,0 +1,169 @@
+/* Nodes, constants and tokens for the parser. */
+#include "template/syntax/parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+uint32_t table_find(const table *rows, gufo_str name)
+{
+    uint32_t low = 0, high = rows->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const char *other = rows->rows[middle].name;
+        size_t len = strlen(other);
+        int order = memcmp(name.data, other, name.len < len ? name.len : len);
+
+        if (order == 0 && name.len == len)
+            return middle + 1;
+        if (order < 0 || (order == 0 && name.len < len))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return 0;
+}
+
+uint32_t parse_fault(parser *p, uint32_t at, const char *format, ...)
+{
+    heap *memory = &p->tree->memory;
+    char sentence[GUFO_MESSAGE_SIZE];
+    va_list rest;
+
+    if (memory->status != GUFO_OK)
+        return 0;
+    va_start(rest, format);
+    (void)vsnprintf(sentence, sizeof(sentence), format, rest);
+    va_end(rest);
+    p->failed_at = at;
+    memory->status = fail_with(memory->error, GUFO_E_MALFORMED, at, "%s", sentence);
+    return 0;
+}
+
+bool parse_enter(parser *p)
+{
+    if (p->depth++ < PARSE_DEPTH)
+        return true;
+    (void)parse_fault(p, p->next->at, "more than %d nested levels", PARSE_DEPTH);
+    p->tree->memory.status = GUFO_E_LIMIT;
+    return false;
+}
+
+uint32_t node_add(parser *p, node_kind kind, uint32_t at)
+{
+    gufo_template *tree = p->tree;
+
+    if (tree->node_count == tree->node_room) {
+        uint32_t room = tree->node_room == 0 ? 256 : tree->node_room * 2;
+        node *grown = heap_array(&tree->memory, room, sizeof(node));
+
+        if (grown == NULL)
+            return 0;
+        if (tree->node_count != 0)
+            memcpy(grown, tree->nodes, tree->node_count * sizeof(node));
+        else
+            grown[tree->node_count++] = (node){.kind = NODE_NONE};
+        tree->nodes = grown;
+        tree->node_room = room;
+    }
+    tree->nodes[tree->node_count] = (node){.kind = (uint8_t)kind, .at = at};
+    return tree->node_count++;
+}
+
+void node_append(parser *p, node_list *list, uint32_t item)
+{
+    if (list->first == 0)
+        list->first = item;
+    else
+        node_of(p, list->last)->next = item;
+    list->last = item;
+}
+
+uint32_t constant_add(parser *p, value v)
+{
+    item_list *constants = &p->tree->constants;
+
+    if (constants->count >= UINT32_MAX - 1 || !items_push(&p->tree->memory, constants, v))
+        return UINT32_MAX;
+    return (uint32_t)constants->count - 1;
+}
+
+uint32_t constant_text(parser *p, gufo_str text)
+{
+    gufo_template *tree = p->tree;
+    const dict_entry *known = dict_find_text(tree->interned, tree->key, text);
+    value made;
+    uint32_t index;
+
+    if (known != NULL)
+        return (uint32_t)known->value.as.integer;
+    made = string_view(&tree->memory, text);
+    index = constant_add(p, made);
+    if (index == UINT32_MAX ||
+        !dict_set(&tree->memory, tree->interned, tree->key, made, value_int(index)))
+        return UINT32_MAX;
+    return index;
+}
+
+gufo_str token_text(const parser *p, const token *read)
+{
+    return (gufo_str){p->tree->source.data + read->at, read->len};
+}
+
+bool token_is(const parser *p, uint32_t kind)
+{
+    return p->next->kind == kind;
+}
+
+bool token_is_word(const parser *p, const char *word)
+{
+    return token_is(p, TOKEN_NAME) && gufo_str_equal(token_text(p, p->next), gufo_str_of(word));
+}
+
+bool token_is_any(const parser *p, const char *words)
+{
+    return token_is(p, TOKEN_NAME) && str_is_word(token_text(p, p->next), words);
+}
+
+bool token_skip(parser *p, uint32_t kind)
+{
+    if (!token_is(p, kind))
+        return false;
+    p->next++;
+    return true;
+}
+
+bool token_skip_word(parser *p, const char *word)
+{
+    if (!token_is_word(p, word))
+        return false;
+    p->next++;
+    return true;
+}
+
+uint32_t parse_expected(parser *p, const char *what)
+{
+    const token *found = p->next;
+
+    if (found->kind == TOKEN_NAME)
+        return parse_fault(p, found->at, "expected %s, found %s", what,
+                           QUOTED(token_text(p, found)));
+    if (found->kind >= TOKEN_FLOOR_DIVIDE)
+        return parse_fault(p, found->at, "expected %s, found '%s'", what, token_name(found->kind));
+    return parse_fault(p, found->at, "expected %s, found %s", what, token_name(found->kind));
+}
+
+bool token_expect(parser *p, uint32_t kind)
+{
+    char what[32];
+
+    if (token_skip(p, kind))
+        return true;
+    (void)snprintf(what, sizeof(what), kind >= TOKEN_FLOOR_DIVIDE ? "'%s'" : "%s",
+                   token_name(kind));
+    (void)parse_expected(p, what);
+    return false;
+}
