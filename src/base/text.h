@@ -1,6 +1,5 @@
 /* Texts of a file: classes of characters (ASCII in every locale), pieces of texts, look-ups that
  * ignore case. */
-
 #ifndef GUFO_BASE_TEXT_H
 #define GUFO_BASE_TEXT_H
 

@@ -12,28 +12,22 @@
  *     target    | header | piece | piece | ...
  *
  *     piece/   rows.c       from a row of a piece to bytes of a file
- *              row_op.c     operations on the numbers of a row; row_op_undo.c: the way back
- *              cells.c      the shape of a transposed piece
- *              cut.c        units: their size
- *     plan/    tensor.c     tensors of models as pieces
- *              job.c        making and filling; ask.c: queries; kept.c: pieces in little memory
+ *              row_op.c     operations on the numbers of a row, and the way back
+ *              cut.c        units: their size; the shape of a transposed piece
+ *     plan/    pieces.c     checking, copying and cutting pieces; tensors of models as pieces
+ *              job.c        making, filling and asking a job; pieces in little memory
  *              inputs.c     the files that are read
- *     units/   find.c       numbers of units
- *              side.c       small tables that are kept in memory: scales, factors, orders
- *              make.c       a unit that is made: read, decoded, changed, encoded, measured
+ *     units/   make.c       a unit that is made: read, decoded, changed, encoded, measured; columns that
+ *                           become rows, a band at a time
  *              move.c       a unit whose bytes do not change
- *              transpose.c  columns that become rows, a band at a time
- *              peek.c       rows of a piece, without a run
  *              sample.c     chosen rows of pieces, made and measured without a run
- *              work.c       threads with their memory
+ *              work.c       threads with their memory; small tables beside pieces: scales, factors, orders
  *              units.c      all units in a row
- *     run/     targets.c    temporary files and their names; parts.c: what an interrupted run left
- *              journal.c    the progress, on disk: keeper.c writes it, identity.c says of what
- *              leftovers.c  checks before a run; removes what an interrupted run has left
+ *     run/     targets.c    temporary files and their names; what an interrupted run left of them
+ *              journal.c    the progress, on disk, and of what it is; keeper.c writes it
  *              release.c    inputs that are removed when their bytes are safe
- *              spans.c      targets are opened and closed while units are made
- *              run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
- *              life.c       the end of a plan, and of a job
+ *              run.c        a whole run, from the checks before it to the end of the job
+ *              stream.c     to a pipe; given.c: data that the caller gives
  *     document.c   the planner for documents whose tensors were copied
  *
  * Units are numbered through the whole job and depend on shapes alone.  So the progress is one

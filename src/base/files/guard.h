@@ -2,7 +2,7 @@
  *
  * A path does not identify a file: symlinks and hard links lead to the same one.  A guard holds the
  * device and inode of every file, and the place (folder and name) of one that does not exist yet;
- * the code that finds a target (output.h) asks it.  Files are compared nowhere else. */
+ * the code that finds a target (output.c) asks it.  Files are compared nowhere else. */
 #ifndef GUFO_BASE_GUARD_H
 #define GUFO_BASE_GUARD_H
 
@@ -35,13 +35,9 @@ typedef struct output_guard {
  * without a file, and for what is not a regular file. */
 gufo_status guard_add_fd(output_guard *guard, int fd, gufo_error *error);
 gufo_status guard_add_path(output_guard *guard, const char *path, gufo_error *error);
-/* Adds a file that is written, at its place; `info` are the facts of what is there, or NULL. */
-gufo_status guard_add_place(output_guard *guard, uint64_t place, const struct stat *info,
-                            gufo_error *error);
-/* As what the file with these facts was added, or what has this place.  Sorts nothing: guard_ready
- * comes before.  `guard` may be NULL. */
+/* As what the file with these facts was added.  Sorts nothing: guard_ready comes before.  `guard` may be
+ * NULL. */
 guard_role guard_find_file(const output_guard *guard, const struct stat *info);
-guard_role guard_find_place(const output_guard *guard, uint64_t place);
 /* Puts the files in order, so that finding one among many is quick. */
 void guard_ready(output_guard *guard);
 void guard_free(output_guard *guard);

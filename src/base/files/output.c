@@ -1,5 +1,4 @@
-/* Atomic output files; output.h has the idea. */
-
+/* Atomic output files. */
 #include "base/files/output.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +18,99 @@
 #include "base/files/trust.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sort.h"
+
+/* ---- files that must not be outputs ------------------------------------------------------------- */
+
+static gufo_status add(output_guard *g, guard_entry entry, gufo_error *error)
+{
+    guard_entry *list = mem_grow(g->allocator, g->files, g->count, &g->room, sizeof *list);
+
+    if (list == NULL)
+        return fail_memory(error);
+    g->files = list;
+    g->files[g->count++] = entry;
+    return GUFO_OK;
+}
+
+static gufo_status add_file(output_guard *g, const struct stat *info, guard_role role,
+                            gufo_error *error)
+{
+    return S_ISREG(info->st_mode)
+               ? add(g, (guard_entry){info->st_dev, info->st_ino, 0, role}, error)
+               : GUFO_OK;
+}
+
+gufo_status guard_add_fd(output_guard *g, int fd, gufo_error *error)
+{
+    struct stat info;
+
+    return fd >= 0 && fstat(fd, &info) == 0 ? add_file(g, &info, GUARD_INPUT, error) : GUFO_OK;
+}
+
+gufo_status guard_add_path(output_guard *g, const char *path, gufo_error *error)
+{
+    struct stat info;
+
+    return path != NULL && stat(path, &info) == 0 ? add_file(g, &info, GUARD_INPUT, error)
+                                                  : GUFO_OK;
+}
+
+/* Adds a file that is written, at its place; `info` are the facts of what is there, or NULL. */
+static gufo_status guard_add_place(output_guard *g, uint64_t place, const struct stat *info,
+                                   gufo_error *error)
+{
+    gufo_status status = add(g, (guard_entry){.place = place, .role = GUARD_OUTPUT}, error);
+
+    return status == GUFO_OK && info != NULL ? add_file(g, info, GUARD_OUTPUT, error) : status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const guard_entry *first = a, *second = b;
+
+    if (first->device != second->device)
+        return first->device < second->device ? -1 : 1;
+    if (first->inode != second->inode)
+        return first->inode < second->inode ? -1 : 1;
+    return (first->place > second->place) - (first->place < second->place);
+}
+
+static bool before(const void *a, const void *b)
+{
+    return compare(a, b) < 0;
+}
+
+void guard_ready(output_guard *g)
+{
+    sort_items(g->files, g->count, sizeof *g->files, before);
+}
+
+static guard_role find(const output_guard *g, guard_entry wanted)
+{
+    const guard_entry *found = g != NULL && g->count > 0
+                                   ? bsearch(&wanted, g->files, g->count, sizeof wanted, compare)
+                                   : NULL;
+
+    return found != NULL ? found->role : GUARD_NOTHING;
+}
+
+guard_role guard_find_file(const output_guard *g, const struct stat *info)
+{
+    return find(g, (guard_entry){.device = info->st_dev, .inode = info->st_ino});
+}
+
+static guard_role guard_find_place(const output_guard *g, uint64_t place)
+{
+    return find(g, (guard_entry){.place = place});
+}
+
+void guard_free(output_guard *g)
+{
+    if (g->allocator != NULL)
+        mem_free(g->allocator, g->files);
+    *g = (output_guard){.allocator = g->allocator};
+}
 
 enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
 
@@ -368,7 +461,9 @@ static bool links_unsupported(int failure)
     return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
 }
 
-gufo_status output_sync_folder(const output *o, gufo_error *error)
+/* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders
+ * are not failures, and neither is a folder that we may write to but not read. */
+static gufo_status output_sync_folder(const output *o, gufo_error *error)
 {
     bool opened;
     gufo_status status = folder_sync(o->target, &opened, error);

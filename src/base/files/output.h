@@ -69,11 +69,9 @@ gufo_status output_commit(output *output, gufo_error *error);
 /* The steps of a commit, for commit.h: names a file that was closed; syncs; frees what an output
  * holds. */
 gufo_status output_take_name(const output *output, gufo_error *error);
-/* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders
- * are not failures, and neither is a folder that we may write to but not read. */
-gufo_status output_sync_folder(const output *output, gufo_error *error);
-/* The same for many: usually there is one folder, and only symlinks lead to others.  *failed is set
- * where it fails. */
+/* Waits until the names in the targets' folders are on disk: usually there is one folder, and only symlinks
+ * lead to others.  File systems that cannot sync folders are not failures, and neither is a folder that we
+ * may write to but not read.  *failed is set where it fails. */
 gufo_status output_sync_folders(const output *files, size_t count, size_t *failed,
                                 gufo_error *error);
 void output_forget(output *output);

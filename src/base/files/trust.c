@@ -1,9 +1,12 @@
-/* Files of other users; trust.h has the idea. */
-#define _XOPEN_SOURCE 700 /* S_ISVTX */
+/* Files of other users. */
+#define _XOPEN_SOURCE 700 /* S_ISVTX, lstat, readlink */
 
 #include "base/files/trust.h"
 
+#include <limits.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files/folder.h"
@@ -71,4 +74,100 @@ bool trust_is_planted(const char *path, uid_t owner)
     if (!folder_of(path, folder) || stat(folder, &around) != 0)
         return true;
     return (around.st_mode & shared) == shared && owner != around.st_uid;
+}
+
+/* ---- the walk along a path ---------------------------------------------------------------------- */
+
+enum { MOST_LINKS = 40 };
+
+typedef struct way {
+    char done[PATH_MAX]; /* walked, without links, and with a slash at its end; "": here */
+    char rest[PATH_MAX]; /* left to walk */
+    unsigned links;      /* that were followed */
+} way;
+
+/* Appends a name; false: no path is so long. */
+static bool append(way *w, const char *name, size_t len)
+{
+    size_t before = strlen(w->done);
+
+    if (before + len + 2 > sizeof w->done)
+        return false;
+    memcpy(w->done + before, name, len);
+    memcpy(w->done + before + len, "/", 2);
+    return true;
+}
+
+/* Drops the last name of what was walked. */
+static bool go_up(way *w)
+{
+    size_t len = strlen(w->done);
+    bool is_up = len == 0 || (len >= 3 && strcmp(w->done + len - 3, "../") == 0);
+
+    if (is_up)
+        return append(w, "..", 2);
+    if (len > 1)
+        w->done[len - 1] = '\0';
+    w->done[folder_len(w->done)] = '\0';
+    return true;
+}
+
+/* The text of the link at `path` takes its place in what is left. */
+static bool follow(way *w, const char *path)
+{
+    size_t rest = strlen(w->rest);
+    char text[PATH_MAX];
+    ssize_t len = readlink(path, text, sizeof text);
+
+    if (len <= 0 || (size_t)len + 1 + rest >= sizeof w->rest || ++w->links > MOST_LINKS)
+        return false;
+    memmove(w->rest + len + 1, w->rest, rest + 1);
+    memcpy(w->rest, text, (size_t)len);
+    w->rest[len] = '/';
+    if (*text == '/')
+        w->done[0] = '\0';
+    return true;
+}
+
+/* Into the folder of that name, or along the link; *planted if it is one that may have been. */
+static bool step(way *w, const char *name, size_t len, bool *planted)
+{
+    size_t before = strlen(w->done);
+    char path[PATH_MAX];
+    struct stat info;
+
+    if (before + len >= sizeof path)
+        return false;
+    memcpy(path, w->done, before);
+    memcpy(path + before, name, len);
+    path[before + len] = '\0';
+    if (lstat(path, &info) != 0)
+        return false;
+    if (!S_ISLNK(info.st_mode))
+        return append(w, name, len);
+    *planted = trust_is_planted(path, info.st_uid);
+    return !*planted && follow(w, path);
+}
+
+bool way_is_planted(const char *path)
+{
+    size_t len = folder_len(path);
+    bool planted = false, goes_on = len < PATH_MAX;
+    way w = {.links = 0};
+
+    memcpy(w.rest, path, goes_on ? len : 0);
+    while (goes_on && w.rest[0] != '\0') {
+        char name[PATH_MAX];
+        size_t name_len = strcspn(w.rest, "/"), skip = name_len + (w.rest[name_len] == '/');
+
+        memcpy(name, w.rest, name_len);
+        memmove(w.rest, w.rest + skip, strlen(w.rest + skip) + 1);
+        if (name_len == 0 && w.done[0] == '\0')
+            goes_on = append(&w, "", 0); /* the root */
+        else if (name_len == 2 && memcmp(name, "..", 2) == 0)
+            goes_on = go_up(&w);
+        else if (name_len > 1 || (name_len == 1 && name[0] != '.'))
+            goes_on = step(&w, name, name_len, &planted);
+    }
+    return planted;
 }

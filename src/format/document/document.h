@@ -1,11 +1,10 @@
 /* A document: the interface between its files.
  *
- *     document.c       life and encoding
+ *     document.c       life and encoding; how it differs from the model that it was made from; keys of
+ *                      shards; fixes of findings
  *     entries.c        the list of entries
  *     tensors.c        the list of tensors
  *     value.c          values: made, measured, encoded, compared
- *     shard.c          keys of shards, and fixes of findings
- *     changes.c        how it differs from the model that it was made from
  *     layout.c         where everything goes, and the header
  *     named_list.c     records that have names, found by name and by position */
 #ifndef GUFO_FORMAT_DOCUMENT_H
@@ -173,7 +172,7 @@ void document_drop_entry(void *document, void *entry);
 /* All entries of the model that the document is made from. */
 gufo_status document_load_entries(gufo_document *document, gufo_error *error);
 
-/* ---- shard.c -------------------------------------------------------------------------------- */
+/* ---- keys of shards -------------------------------------------------------------------------- */
 
 /* Whether a key describes the model, not the shard that it is in: a gufo_select_fn. */
 bool document_is_model_key(void *unused, gufo_str key);

@@ -4,9 +4,9 @@
  *
  *     walk.c       header, metadata and tensor infos, front to back: fills `entries` and `tensors`
  *     index.c      names to numbers; keys and names that occur twice: while walking, and at its end
- *     alignment.c  the alignment, which an entry sets
  *     extents.c    places of data: sizes, order, overlaps, the end of the file
- *     open.c       all of them in a row, for each kind of source
+ *     open.c       all of them in a row, for each kind of source; the alignment, which an entry sets
+ *     access.c     what others ask of an open file; sizes of tensors
  *
  * All of them report faults to `file_fault`, which knows whether the file is being opened strictly
  * (the first fault ends it) or leniently (faults are collected and reading continues). */
@@ -114,7 +114,7 @@ void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_nu
 bool file_walk(gguf_file *file);
 bool index_keys(gguf_file *file);
 bool index_names(gguf_file *file);
-bool file_find_alignment(gguf_file *file);
+
 bool extents_find(gguf_file *file);
 
 static inline entry_record *file_entry(const gguf_file *file, uint64_t index)

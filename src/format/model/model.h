@@ -6,11 +6,10 @@
  *
  *     model.c      the object: life, facts, shards, bytes
  *     metadata.c   entries by number and key, typed access
- *     tensors.c    tensors by number and name, bytes of their data
- *     rows.c       rows as blocks and as numbers
+ *     tensors.c    tensors by number and name, bytes of their data; rows as blocks and as numbers
  *     shards.c     names of shards, and whether they belong together
- *     open.c       from an input to a model
- *     made.c       what a provider makes; made_open.c checks it
+ *     open.c       from an input, or a provider, to a model
+ *     made.c       what a provider makes
  *     check.c      the rules that need all of a model */
 
 #ifndef GUFO_FORMAT_MODEL_H
@@ -42,8 +41,7 @@ gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *op
                             uint32_t number, gufo_error *error);
 /* Closes a source that is not going to be opened. */
 void model_close_input(const gufo_input *input);
-/* GUFO_E_ARGUMENT for what this version does not know. */
-gufo_status model_check_options(const gufo_open_options *options, gufo_error *error);
+
 /* What an input is called; NULL: it has no name. */
 const char *model_input_name(const gufo_input *input, const gufo_open_options *options);
 

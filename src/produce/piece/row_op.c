@@ -1,13 +1,46 @@
 /* Operations on the numbers of a row.  Numbers are doubles here; they are rounded to float once,
  * after the last operation. */
+#include "base/checked.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "codec/doubles.h"
-#include "produce/piece/nearest_half.h"
-#include "produce/piece/row_op_fits.h"
+#include "produce/produce.h"
 #include "produce/units/work.h"
+
+/* Without tables. */
+static inline bool fits_any(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    (void)op, (void)piece_rows, (void)columns;
+    return true;
+}
+
+/* A number for each row. */
+static inline bool fits_rows(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    (void)columns;
+    return op->side[0]->columns == 1 && op->side[0]->count == piece_rows;
+}
+
+/* The distance of numbers of F16 that have the exponent of this one, which is not 0. */
+static inline double half_unit(double value)
+{
+    int exponent;
+
+    (void)frexp(value, &exponent);
+    return ldexp(1, exponent - 11 < -24 ? -24 : exponent - 11);
+}
+
+/* The nearest number of F16, ties to even.  Numbers of one exponent are multiples of 2^(exponent - 11),
+ * the smallest ones of 2^-24. */
+static inline double nearest_half(double value)
+{
+    if (!isfinite(value) || value == 0)
+        return value;
+    value = rint(value / half_unit(value)) * half_unit(value);
+    return fabs(value) > 65504 ? copysign(HUGE_VAL, value) : value;
+}
 
 /* A table of one row applies to every row, any other has one row for each. */
 static bool fits_each(const row_op *op, uint64_t piece_rows, uint64_t columns)
@@ -182,3 +215,130 @@ void row_op_merge(const piece *p, const float *const *sides, uint64_t row, uint6
         cpu_doubles(cpu)->merge_product(&one, values + done * p->columns, rounds_to_odd(p));
     }
 }
+
+/* Operations on the numbers of a row that undo others: the number that is wanted is the one from which the
+ * operation makes what is there, rounded to F32 or to F16.  It is the nearest one to the exact result, or
+ * a neighbour of that. */
+
+/* An operation that is undone: in F32, or in F16. */
+typedef struct undone {
+    double (*forward)(double value, double factor);
+    double factor;
+    bool half;
+} undone;
+
+static double rounded(const undone *u, double value)
+{
+    return u->half ? nearest_half(value) : (double)(float)value;
+}
+
+/* The next number up or down. */
+static double neighbour(const undone *u, double value, double direction)
+{
+    if (!u->half)
+        return (double)nextafterf((float)value, (float)direction);
+    return value + copysign(half_unit(value), direction);
+}
+
+/* The number from which `wanted` is made: `near`, or a neighbour. */
+static double undo(const undone *u, double near, double wanted)
+{
+    double first = rounded(u, near);
+
+    for (int i = 0; i < 3; i++) {
+        double one = i == 0 ? first : neighbour(u, first, i == 1 ? HUGE_VAL : -HUGE_VAL);
+
+        if (rounded(u, u->forward(one, u->factor)) == wanted)
+            return one;
+    }
+    return first;
+}
+
+static double sum(double value, double factor)
+{
+    return value + factor;
+}
+
+static double multiple(double value, double factor)
+{
+    return value * factor;
+}
+
+static double negative_exponential(double value, double factor)
+{
+    (void)factor;
+    return -exp(value);
+}
+
+static void subtract_from(op_row *row, double factor, bool half)
+{
+    const undone u = {sum, factor, half};
+
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = undo(&u, row->values[i] - factor, row->values[i]);
+}
+
+static void divide_by(op_row *row, double factor, bool half)
+{
+    const undone u = {multiple, factor, half};
+
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = undo(&u, row->values[i] / factor, row->values[i]);
+}
+
+static void take_logarithm(op_row *row, bool half)
+{
+    const undone u = {negative_exponential, 0, half};
+
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = undo(&u, log(-row->values[i]), row->values[i]);
+}
+
+static void subtract(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)sides;
+    subtract_from(row, op->number, false);
+}
+
+static void subtract_f16(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)sides;
+    subtract_from(row, op->number, true);
+}
+
+static void divide(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)sides;
+    divide_by(row, op->number, false);
+}
+
+static void divide_f16(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)sides;
+    divide_by(row, op->number, true);
+}
+
+static void divide_rows(const row_op *op, const float *const *sides, op_row *row)
+{
+    divide_by(row, op->number * (double)sides[0][row->row], false);
+}
+
+static void log_neg(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)op, (void)sides;
+    take_logarithm(row, false);
+}
+
+static void log_neg_f16(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)op, (void)sides;
+    take_logarithm(row, true);
+}
+
+const row_op_kind row_op_subtract = {"subtract", 0, fits_any, NULL, subtract, NULL};
+const row_op_kind row_op_subtract_f16 = {"subtract in F16", 0, fits_any, NULL, subtract_f16, NULL};
+const row_op_kind row_op_divide = {"divide", 0, fits_any, NULL, divide, NULL};
+const row_op_kind row_op_divide_f16 = {"divide in F16", 0, fits_any, NULL, divide_f16, NULL};
+const row_op_kind row_op_divide_rows = {"divide rows", 1, fits_rows, NULL, divide_rows, NULL};
+const row_op_kind row_op_log_neg = {"logarithm", 0, fits_any, NULL, log_neg, NULL};
+const row_op_kind row_op_log_neg_f16 = {"logarithm in F16", 0, fits_any, NULL, log_neg_f16, NULL};

@@ -5,14 +5,82 @@
  *
  * Only some files are open at a time, because a set may have tens of thousands: a file to which no
  * thread writes is closed when another one is needed. */
-#include <pthread.h>
-
 #include "base/checked.h"
+
+#include <pthread.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/ranges.h"
+#include "gufo/base.h"
 #include "produce/run/run.h"
 #include "produce/units/work.h"
+
+/* Ascending, and neither overlapping nor touching. */
+typedef struct ranges {
+    struct range {
+        uint64_t begin, end;
+    } * list;
+    size_t count;
+    uint64_t capacity;
+    const gufo_allocator *allocator;
+} ranges;
+
+/* ---- sets of bytes ------------------------------------------------------------------------------ */
+
+/* The first range that ends at or behind `position`. */
+static size_t first_ending_at(const ranges *set, uint64_t position)
+{
+    size_t low = 0, high = set->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (set->list[middle].end < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds [begin, end); false without memory.  Writing in order, in either direction, keeps one range,
+ * and takes constant time; in general it takes time in proportion to the ranges there are. */
+static bool ranges_add(ranges *set, uint64_t begin, uint64_t end)
+{
+    size_t first = first_ending_at(set, begin), last = first;
+    struct range joined = {begin, end}, *list;
+
+    /* Ranges first .. last - 1 overlap or touch the new one, which takes them in. */
+    for (; last < set->count && set->list[last].begin <= end; last++) {
+        if (set->list[last].begin < joined.begin)
+            joined.begin = set->list[last].begin;
+        if (set->list[last].end > joined.end)
+            joined.end = set->list[last].end;
+    }
+    list = mem_grow(set->allocator, set->list, set->count - (last - first), &set->capacity,
+                    sizeof *list);
+    if (list == NULL)
+        return false;
+    set->list = list;
+    memmove(&set->list[first + 1], &set->list[last], (set->count - last) * sizeof *set->list);
+    set->list[first] = joined;
+    set->count = set->count + 1 - (last - first);
+    return true;
+}
+
+static bool ranges_cover(const ranges *set, uint64_t begin, uint64_t end)
+{
+    size_t at = first_ending_at(set, end);
+
+    return begin == end || (at < set->count && set->list[at].begin <= begin);
+}
+
+static void ranges_free(ranges *set)
+{
+    mem_free(set->allocator, set->list);
+    *set = (ranges){.allocator = set->allocator};
+}
 
 enum { MOST_OPEN = 64 };
 
@@ -27,7 +95,7 @@ typedef struct given {
     sink stream; /* its descriptor is -1 for files */
 } given;
 
-void given_free(struct given *g)
+static void given_free(struct given *g)
 {
     gufo_job *job;
 
@@ -328,4 +396,45 @@ gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run, gufo_error *erro
                                    : finish_files(g, run_of(run), error);
     given_free(g);
     return status;
+}
+
+/* ---- the end of a plan: what can only be known then --------------------------------------------- */
+
+void gufo_job_free(gufo_job *job)
+{
+    gufo_allocator a;
+
+    if (job == NULL)
+        return;
+    a = job->allocator;
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        if (job->pieces[i].whole != NULL)
+            piece_free(&a, job->pieces[i].whole);
+    given_free(job->given);
+    if (job->planner_free != NULL)
+        job->planner_free(job->planner);
+    mem_free(&a, (void *)job->temporaries);
+    mem_free(&a, job->results);
+    mem_free(&a, job->pieces);
+    mem_free(&a, job->targets);
+    mem_free(&a, job->inputs);
+    mem_free(&a, job);
+}
+
+gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error)
+{
+    if (status == GUFO_OK && job->add_pieces == NULL)
+        status = job_complete_pieces(job, error);
+    if (status == GUFO_OK)
+        status = inputs_complete(job, error);
+    if (status == GUFO_OK) {
+        job->temporaries =
+            mem_zero(&job->allocator, ((size_t)job->target_count + 1) * sizeof *job->temporaries);
+        if (job->temporaries == NULL)
+            status = fail_memory(error);
+    }
+    if (status == GUFO_OK)
+        return job;
+    gufo_job_free(job);
+    return NULL;
 }

@@ -58,7 +58,7 @@ gufo_status targets_reserve(targets *t, gufo_error *error);
 /* Waits until the names of the files that were reserved are on disk. */
 gufo_status targets_sync_folders(const targets *t, gufo_error *error);
 gufo_status targets_open(targets *t, uint32_t index, gufo_error *error);
-gufo_status targets_close(targets *t, uint32_t index, gufo_error *error);
+
 /* Waits until everything that was written so far is on disk. */
 gufo_status targets_sync(targets *t, gufo_error *error);
 gufo_status targets_commit(targets *t, bool keep, gufo_error *error);
@@ -70,7 +70,7 @@ void targets_end(targets *t, bool keep);
 gufo_status targets_reopen(targets *t, uint32_t index, gufo_error *error);
 void targets_rest(targets *t, uint32_t index);
 
-/* ---- spans.c -------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------- */
 
 struct work;
 
@@ -80,7 +80,7 @@ gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *err
 /* All of them, and then names for the targets, unless an input has changed. */
 gufo_status spans_finish(targets *t, struct work *w, gufo_error *error);
 
-/* ---- parts.c: what an interrupted run has left ----------------------------------------------- */
+/* ---- what an interrupted run has left -------------------------------------------- */
 
 /* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of
  * them. */
@@ -91,22 +91,14 @@ gufo_status parts_continue(targets *t, gufo_error *error);
 /* The same for a job whose data is complete: some files may have their names already. */
 gufo_status parts_open_complete(targets *t, gufo_error *error);
 
-/* ---- leftovers.c ---------------------------------------------------------------------------- */
-
-struct journal_identity;
-
-/* Whether the run may continue what an interrupted one has left: it was asked to, or the journal is of
- * the same plan, ours, and locked by nobody.  GUFO_E_IO if a process works on it. */
-gufo_status leftovers_look(const targets *t, const struct journal_identity *identity, bool *may,
-                           gufo_error *error);
+/* ---- one target or all ------------------------------------------------------------------------- */
 
 /* Names the target in an error about it; returns `status`. */
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error);
 
 typedef gufo_status target_step(targets *t, uint32_t index, gufo_error *error);
 
-/* Does that with one target after the other; errors name theirs. */
-gufo_status targets_each(targets *t, target_step *step, gufo_error *error);
+/* ---- streams --------------------------------------------------------------------------------- */
 
 /* Where bytes go in order: a pipe, a socket, a terminal. */
 typedef struct sink {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files/commit.h"
 #include "base/files/disk.h"
+#include "base/files/trust.h"
 #include "base/memory.h"
 #include "produce/units/work.h"
 
@@ -20,7 +21,7 @@ gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, g
     return status;
 }
 
-gufo_status targets_each(targets *t, target_step *step, gufo_error *error)
+static gufo_status targets_each(targets *t, target_step *step, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -278,7 +279,7 @@ void targets_rest(targets *t, uint32_t index)
     (void)pthread_mutex_unlock(&t->lock);
 }
 
-gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
+static gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -338,4 +339,238 @@ void targets_end(targets *t, bool keep)
     mem_free(a, t->fds);
     mem_free(a, t->journal);
     (void)pthread_mutex_destroy(&t->lock);
+}
+
+/* The files that an interrupted run left: OUT.part, some of which may already have their final
+ * names. */
+
+/* ---- nothing is to be kept ------------------------------------------------------------------ */
+
+static gufo_status remove_part(targets *t, uint32_t index, gufo_error *error)
+{
+    const char *obstacle;
+    struct stat info;
+
+    if (lstat(t->parts[index], &info) != 0)
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its .part file");
+    obstacle = trust_replaceable(&info);
+    if (obstacle != NULL)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "its .part file is in the way and cannot be replaced: %s", obstacle);
+    if ((t->flags & GUFO_JOB_REPLACE) == 0)
+        return refuse(error, GUFO_E_EXISTS, "its .part file exists already");
+    if (disk_unlink(t->parts[index]) != 0 && errno != ENOENT)
+        return fail_io(error, errno, "cannot remove the old .part file");
+    return GUFO_OK;
+}
+
+gufo_status parts_clear(targets *t, gufo_error *error)
+{
+    return targets_each(t, remove_part, error);
+}
+
+/* ---- going on ------------------------------------------------------------------------------- */
+
+static gufo_status check_part(targets *t, uint32_t index, gufo_error *error)
+{
+    struct stat info;
+
+    if (lstat(t->parts[index], &info) == 0 && S_ISREG(info.st_mode) &&
+        (uint64_t)info.st_size == t->job->targets[index].size)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "cannot resume: its .part file is missing or has another size");
+}
+
+static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
+{
+    gufo_status status = output_open_part(&t->files[index], true, t->job->targets[index].size,
+                                          targets_reserves(t), error);
+
+    targets_rest(t, index);
+    return status;
+}
+
+/* Takes everything out of the .part file first: it may be what another run left, and no other
+ * process writes to the padding. */
+static gufo_status reserve_emptied(targets *t, uint32_t index, gufo_error *error)
+{
+    output *file = &t->files[index];
+    gufo_status status = output_open_part(file, true, 0, false, error);
+
+    targets_rest(t, index);
+    mem_free(file->allocator, file->temporary);
+    file->temporary = NULL;
+    return status == GUFO_OK ? reserve_again(t, index, error) : status;
+}
+
+/* A target that was not begun may not have its size yet. */
+static gufo_status continue_part(targets *t, uint32_t index, gufo_error *error)
+{
+    const job_target *target = &t->job->targets[index];
+    bool begun =
+        target->has_pieces && t->job->pieces[target->first_piece].first_unit < t->units_done;
+    gufo_status status = begun ? check_part(t, index, error) : GUFO_OK;
+
+    if (status != GUFO_OK)
+        return status;
+    return begun ? reserve_again(t, index, error) : reserve_emptied(t, index, error);
+}
+
+gufo_status parts_continue(targets *t, gufo_error *error)
+{
+    return targets_each(t, continue_part, error);
+}
+
+/* ---- nothing but names is missing ----------------------------------------------------------- */
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Whether the target is the output that was made: it has its size and its header, and got its name
+ * after the journal was complete.  Naming changes the time of the last change of a file's facts; an
+ * old target, which may be of the same size and header, has an earlier one. */
+static bool has_its_name(const targets *t, uint32_t index)
+{
+    enum { PIECE = 4096 };
+    const void *header;
+    uint8_t bytes[PIECE];
+    struct stat info;
+    size_t size, step, got;
+    int fd = open(t->files[index].target, O_RDONLY | O_CLOEXEC);
+    bool same = fd >= 0 && fstat(fd, &info) == 0 &&
+                (uint64_t)info.st_size == t->job->targets[index].size &&
+                !is_before(&info.st_ctim, &t->complete) &&
+                job_header(&t->job->targets[index], &header, &size, NULL) == GUFO_OK;
+
+    for (size_t at = 0; same && at < size; at += step) {
+        step = size - at < PIECE ? size - at : PIECE;
+        same = source_read_fd(fd, at, bytes, step, &got, NULL) == GUFO_OK && got == step &&
+               memcmp(bytes, (const uint8_t *)header + at, step) == 0;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return same;
+}
+
+/* Stopped between the two steps of naming, a file has both names: it loses that of a .part file. */
+static void drop_second_name(const targets *t, uint32_t index)
+{
+    struct stat part, target;
+
+    if (lstat(t->parts[index], &part) == 0 && stat(t->files[index].target, &target) == 0 &&
+        target.st_dev == part.st_dev && target.st_ino == part.st_ino)
+        (void)disk_unlink(t->parts[index]);
+}
+
+static bool has_part(const targets *t, uint32_t index)
+{
+    struct stat part;
+
+    return lstat(t->parts[index], &part) == 0;
+}
+
+static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
+{
+    output *file = &t->files[index];
+    gufo_status status;
+
+    drop_second_name(t, index);
+    if (has_part(t, index) || !has_its_name(t, index)) {
+        status = check_part(t, index, error);
+        return status == GUFO_OK ? reserve_again(t, index, error) : status;
+    }
+    file->named = true;
+    file->temporary = mem_text(file->allocator, gufo_str_of(t->parts[index]));
+    return file->temporary != NULL ? GUFO_OK : fail_memory(error);
+}
+
+gufo_status parts_open_complete(targets *t, gufo_error *error)
+{
+    gufo_status status = targets_each(t, open_complete, error);
+
+    return status == GUFO_OK ? targets_check_replaceable(t, error) : status;
+}
+
+/* All units of a job, in spans between which targets begin and end: a target is opened when
+ * something is written to it, and closed when it is complete. */
+
+/* Opens the targets that piece `number` begins, or that it is in the middle of; or closes those that
+ * it ends. */
+static gufo_status change_targets(targets *t, uint64_t number, bool open, gufo_error *error)
+{
+    plain_piece room;
+    const piece *p = job_piece_at(t->job, number, &room);
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++) {
+        uint32_t index = p->made[i].target;
+
+        if (index == NO_TARGET)
+            continue;
+        if (open)
+            status = targets_open(t, index, error);
+        else if (t->job->targets[index].last_piece == number)
+            status = targets_close(t, index, error);
+    }
+    return status;
+}
+
+/* Whether the piece is the first one of a target, or, without `first`, the last one. */
+static bool bounds_target(const gufo_job *job, uint64_t number, bool first)
+{
+    plain_piece room;
+    const piece *p = job_piece_at(job, number, &room);
+
+    for (uint32_t i = 0; i < p->n_made; i++) {
+        const job_target *target =
+            p->made[i].target != NO_TARGET ? &job->targets[p->made[i].target] : NULL;
+
+        if (target != NULL && (first ? target->first_piece : target->last_piece) == number)
+            return true;
+    }
+    return false;
+}
+
+gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *error)
+{
+    const gufo_job *job = t->job;
+    gufo_status status = GUFO_OK;
+
+    w->files = t->fds;
+    w->paths = t->paths;
+    for (uint64_t i = 0, next; i < job->piece_count && status == GUFO_OK; i = next) {
+        uint64_t begin = job->pieces[i].first_unit, end;
+
+        next = i + 1;
+        while (next < job->piece_count && !bounds_target(job, next - 1, false) &&
+               !bounds_target(job, next, true))
+            next++;
+        end = next < job->piece_count ? job->pieces[next].first_unit : job->unit_count;
+        status = change_targets(t, i, true, error);
+        if (status == GUFO_OK && end > from)
+            status = units_run(w, begin > from ? begin : from, end, error);
+        if (status == GUFO_OK)
+            status = change_targets(t, next - 1, false, error);
+    }
+    /* Files that consist of a header. */
+    for (uint32_t i = 0; i < job->target_count && status == GUFO_OK; i++)
+        if (!job->targets[i].has_pieces) {
+            status = targets_open(t, i, error);
+            if (status == GUFO_OK)
+                status = targets_close(t, i, error);
+        }
+    return status;
+}
+
+/* Nothing gets its name before the inputs are known to be as they were. */
+gufo_status spans_finish(targets *t, struct work *w, gufo_error *error)
+{
+    gufo_status status = spans_run(t, w, 0, error);
+
+    if (status == GUFO_OK)
+        status = job_check_inputs(t->job, error);
+    return status == GUFO_OK ? targets_commit(t, false, error) : status;
 }

@@ -39,7 +39,7 @@ gufo_status rows_fail(const gufo_job *job, const rows *r, gufo_status status, gu
 gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *const *sides,
                         uint8_t *bytes, float *out, gufo_cpu cpu, gufo_error *error);
 
-/* ---- side.c --------------------------------------------------------------------------------- */
+/* ---- tables beside pieces ------------------------------------------------------------------------------ */
 
 struct work;
 
@@ -97,7 +97,7 @@ bool row_op_merges(const piece *p);
 void row_op_merge(const piece *p, const float *const *sides, uint64_t row, uint64_t count,
                   float *values, gufo_cpu cpu);
 
-/* ---- cells.c -------------------------------------------------------------------------------- */
+/* ---- transposed pieces ----------------------------------------------------------------------------- */
 
 /* The type of plain numbers that all sources have; NULL if they differ or have blocks. */
 const gufo_element_type *cell_type(const piece *p);
@@ -107,8 +107,6 @@ size_t cell_size(const piece *p);
  * source of the piece they come. */
 uint64_t cell_part_bytes(const rows *r, uint64_t numbers);
 uint64_t cell_part_room(const piece *p, uint64_t numbers);
-/* Bytes of a worker's buffer that filling the smallest band takes. */
-uint64_t cell_least_room(const piece *p);
 
 /* ---- cut.c ---------------------------------------------------------------------------------- */
 
@@ -140,7 +138,7 @@ typedef struct unit_buffers {
 
 unit_buffers cut_buffers(const piece *p, bool to_stream);
 
-/* ---- find.c --------------------------------------------------------------------------------- */
+/* ---- numbers of units ------------------------------------------------------------------------------- */
 
 /* Unit `number` of a job, whose piece may be in *room; the number of its piece alone. */
 unit cut_find(const gufo_job *job, uint64_t number, plain_piece *room);
@@ -201,7 +199,7 @@ gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status,
 /* Counts what a unit has read; GUFO_E_STOPPED if the caller wants no more. */
 gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error);
 
-/* ---- make.c, move.c, transpose.c ------------------------------------------------------------ */
+/* ---- make.c, move.c --------------------------------------------------------- */
 
 /* Makes a unit; the bytes of result `number` are at make_bytes(...) of the worker then. */
 gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_error *error);
@@ -213,10 +211,6 @@ gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error);
 /* Fills the band with rows from `first` of the slice on, as many as it holds. */
 gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
                            gufo_error *error);
-/* Rows of the band as numbers. */
-gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
-                             float *out, gufo_error *error);
-const uint8_t *transpose_row(const work *w, uint64_t row);
 
 /* ---- units.c -------------------------------------------------------------------------------- */
 
@@ -234,7 +228,7 @@ gufo_status units_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 /* All units [begin, end), in parallel. */
 gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 
-/* ---- ask.c ---------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 /* Whether options make sense; GUFO_E_ARGUMENT also for NULL, for they hold the path. */
 gufo_status job_check_options(const gufo_job_options *options, gufo_error *error);
 /* Whether this version, on this processor, can do what a gufo_run wants. */
@@ -245,6 +239,5 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error);
  * GUFO_E_ARGUMENT. */
 gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
                       gufo_error *error);
-void given_free(struct given *given);
 
 #endif

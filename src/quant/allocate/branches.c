@@ -11,8 +11,6 @@
  *     search                   1st    2nd              the others cannot be better */
 #include "quant/allocate/problem.h"
 
-#include "base/wide.h"
-
 /* A group with more choices makes no branches. */
 enum { BRANCHES = 64 };
 

@@ -22,7 +22,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/wide.h"
 
 enum { GAP_BITS = 62, RATE_BITS = 62 };
 

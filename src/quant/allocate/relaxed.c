@@ -21,7 +21,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/wide.h"
 
 /* Whether a step saves more for each byte. */
 static bool is_steeper(const hull_step *a, const hull_step *b)

@@ -21,7 +21,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/wide.h"
 #include "codec/run.h"
 
 typedef struct plan_state {

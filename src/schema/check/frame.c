@@ -1,6 +1,7 @@
 /* Findings, and what the checks ask of a file. */
 #include "schema/check/check.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,4 +105,82 @@ void schema_each_text(const gufo_entry *entry,
     while (gufo_array_next(&iter, &text))
         take(context, text.as.str,
              entry->value_offset + (uint64_t)(text.as.str.data - (const char *)array->data));
+}
+
+/* ---- pairs of tensors --------------------------------------------------------------------------- */
+
+bool name_ends(gufo_str name, const char *suffix)
+{
+    size_t len = strlen(suffix);
+
+    return name.len > len && memcmp(name.data + name.len - len, suffix, len) == 0;
+}
+
+/* The other one of a pair, whose suffix is number `side`; reports it as missing. */
+static bool find_other(check_context *c, const pair_rules *rules, const gufo_tensor *tensor,
+                       size_t side, gufo_str base, gufo_tensor *other)
+{
+    char name[GUFO_MAX_NAME + 16];
+
+    if (base.len > GUFO_MAX_NAME)
+        return false;
+    (void)snprintf(name, sizeof name, "%.*s%s", (int)base.len, base.data, rules->suffixes[side]);
+    if (gufo_tensor_find(c->model, name, other))
+        return true;
+    if (!c->options->single)
+        schema_report(c, rules->pair, at_tensor(tensor), "tensor %s is present, but not %s",
+                      QUOTED(tensor->name), QUOTED(gufo_str_of(name)));
+    return false;
+}
+
+void schema_check_pairs(check_context *c, const pair_rules *rules)
+{
+    gufo_tensor tensor, other;
+
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+        bool first = name_ends(tensor.name, rules->suffixes[0]);
+        bool second = name_ends(tensor.name, rules->suffixes[1]);
+        gufo_str base = tensor.name;
+
+        rules->look_at(c, &tensor, first || second);
+        if (!first && !second)
+            continue;
+        base.len -= strlen(rules->suffixes[second]);
+        if (find_other(c, rules, &tensor, first, base, &other) && first)
+            rules->compare(c, &tensor, &other, base);
+    }
+}
+
+/* ---- comparing values --------------------------------------------------------------------------- */
+
+static bool same_array(const gufo_array *a, const gufo_array *b)
+{
+    return a->type == b->type && a->count == b->count && a->size == b->size &&
+           memcmp(a->data, b->data, (size_t)a->size) == 0;
+}
+
+/* Integers are compared as such: a double cannot represent all of them. */
+static bool same_number(const gufo_value *a, const gufo_value *b)
+{
+    uint64_t u[2];
+    int64_t i[2];
+    double f[2];
+
+    if (gufo_value_u64(a, &u[0], NULL) == GUFO_OK && gufo_value_u64(b, &u[1], NULL) == GUFO_OK)
+        return u[0] == u[1];
+    if (gufo_value_i64(a, &i[0], NULL) == GUFO_OK && gufo_value_i64(b, &i[1], NULL) == GUFO_OK)
+        return i[0] == i[1];
+    return gufo_value_f64(a, &f[0], NULL) == GUFO_OK && gufo_value_f64(b, &f[1], NULL) == GUFO_OK &&
+           (f[0] == f[1] || (isnan(f[0]) && isnan(f[1])));
+}
+
+bool schema_same_value(const gufo_value *a, const gufo_value *b)
+{
+    if (a->type != b->type)
+        return same_number(a, b);
+    if (a->type == GUFO_VALUE_STRING)
+        return gufo_str_equal(a->as.str, b->as.str);
+    if (a->type == GUFO_VALUE_ARRAY)
+        return same_array(&a->as.array, &b->as.array);
+    return a->type == GUFO_VALUE_BOOL ? a->as.b == b->as.b : same_number(a, b);
 }

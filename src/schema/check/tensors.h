@@ -85,7 +85,7 @@ void schema_tensor_shape(tensor_context *t, const named_tensor *v);
 /* All blocks, once every tensor is in `seen`. */
 void schema_check_blocks(tensor_context *t);
 
-/* Whether blocks are what keys say (block_kinds.c). */
+/* Whether blocks are what keys say. */
 void schema_check_block_kinds(tensor_context *t);
 
 #endif

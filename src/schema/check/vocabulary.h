@@ -27,18 +27,11 @@ typedef struct token_list {
     uint64_t again, before; /* ids of the first of them, and of that earlier one */
 } token_list;
 
-/* Reads an array of strings.  GUFO_E_MEMORY; GUFO_E_RANGE for more tokens than an id can number.
- * Freed with tokens_free, which a list of zeros may be given to as well. */
-gufo_status tokens_load(token_list *list, const gufo_array *array, const gufo_allocator *allocator,
-                        gufo_error *error);
-void tokens_free(token_list *list);
-
 #define TOKEN_NONE UINT32_MAX
 
 /* The ids of several texts, TOKEN_NONE for one that is not a token.  Many at once take much less
  * time than one after the other; at most TOKENS_AT_ONCE. */
 enum { TOKENS_AT_ONCE = 16 };
-void tokens_find(const token_list *list, const gufo_str texts[], size_t count, uint32_t ids[]);
 
 /* tokenizer.ggml.* lists. */
 typedef enum vocabulary_list {

@@ -100,6 +100,7 @@ typedef struct name_title {
 } name_title;
 
 void name_read_title(gufo_str text, name_title *out);
+
 /* The bytes of the letter or digit at byte `at`, of any script; 0 if there is another character. */
 size_t name_letter(gufo_str text, size_t at);
 /* Adds `text` with '-' in place of what is neither letter nor digit.  `as_base`: so that it can be

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gufo/codec.h"
+#include "gufo/schema.h"
+#include "schema/registry/pattern.h"
+
 static const struct {
     const char *key, *value, *status;
 } rows[] = {
@@ -28,3 +32,92 @@ value_status values_find_number(const char *key, uint64_t value)
 
     return values_find(key, (gufo_str){text, (size_t)len});
 }
+
+/* The table of file types: general.file_type (spec, General metadata; numbers above 18 as the field
+ * uses them). */
+
+static const gufo_file_type file_types[] = {
+#define GUFO_FILE_TYPE(id, name, base, flags) [id] = {id, #name, GUFO_TYPE_##base, flags},
+#include "gufo/file_types.def"
+#undef GUFO_FILE_TYPE
+};
+
+enum { FILE_TYPE_COUNT = sizeof file_types / sizeof *file_types };
+
+enum {
+    FILE_TYPE_ROWS = 0
+#define GUFO_FILE_TYPE(id, name, base, flags) +1
+#include "gufo/file_types.def"
+#undef GUFO_FILE_TYPE
+};
+
+_Static_assert((int)FILE_TYPE_COUNT == (int)FILE_TYPE_ROWS,
+               "ids run from 0 without a gap: the index is the id");
+
+TABLE(file_types, gufo_file_type, schema_file_type_count, gufo_file_type_at)
+
+const gufo_file_type *gufo_file_type_by_id(uint64_t id)
+{
+    return id < FILE_TYPE_COUNT ? &file_types[id] : NULL;
+}
+
+const gufo_file_type *gufo_file_type_by_name(const char *name)
+{
+    for (size_t i = 0; i < FILE_TYPE_COUNT; i++)
+        if (strcmp(file_types[i].name, name) == 0)
+            return &file_types[i];
+    return NULL;
+}
+
+/* ---- the table of layouts of tensor data -------------------------------------------------------- */
+
+static const tensor_data_layout layouts[] = {
+#define ROW(name, arch, others, summary) {name, arch, others, summary},
+#include "registry/tensor_data_layouts.inc"
+#undef ROW
+};
+
+TABLE(layouts, tensor_data_layout, schema_layout_count, schema_layout_at)
+
+const tensor_data_layout *schema_layout_find(gufo_str name)
+{
+    return row_find(ROWS(layouts), name);
+}
+
+/* The tables of tokenizers: registry/tokenizer_models.tsv, registry/pretokenizers.tsv,
+ * registry/special_tokens.tsv. */
+
+static const gufo_tokenizer_model models[] = {
+#define ROW(id, algorithm, bos, eos, unknown, separator, padding, mask, arrays) \
+    {id, algorithm, bos, eos, unknown, separator, padding, mask, arrays},
+#include "registry/tokenizer_models.inc"
+#undef ROW
+};
+
+static const gufo_pretokenizer pretokenizers[] = {
+#define ROW(id, family) {id, family},
+#include "registry/pretokenizers.inc"
+#undef ROW
+};
+
+static const gufo_special_token special_tokens[] = {
+#define ROW(key, role) {key, role},
+#include "registry/special_tokens.inc"
+#undef ROW
+};
+
+TABLE(models, gufo_tokenizer_model, schema_tokenizer_model_count, gufo_tokenizer_model_at)
+
+const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id)
+{
+    return row_find(ROWS(models), id);
+}
+
+TABLE(pretokenizers, gufo_pretokenizer, schema_pretokenizer_count, gufo_pretokenizer_at)
+
+const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id)
+{
+    return row_find(ROWS(pretokenizers), id);
+}
+
+TABLE(special_tokens, gufo_special_token, schema_special_token_count, gufo_special_token_at)
