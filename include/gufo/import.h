@@ -180,7 +180,7 @@ GUFO_API bool gufo_import_class_at(size_t index, gufo_import_class *out);
 /* A line of what is known of an architecture; registry/README.md describes the columns and expressions. */
 typedef struct gufo_import_line {
     /* When it applies: "fields", "config", "params", "vocab", "tensors", "check" and "export" as in convert_keys.tsv,
-     * where `name` is a key or field and `value` an expression; "names", "generated", "source", "mapped" and "type" as in
+     * where `name` is a key or field and `value` an expression; "pre": the usual pre-tokenizers; "writes": a class of export_classes.tsv and its model_type; "names", "generated", "source", "mapped" and "type" as in
      * convert_ops.tsv, where `name` is patterns of tensors, `value` steps and `targets` what they become. */
     const char *kind;
     const char *name, *value, *condition, *targets, *note; /* "": none */

@@ -175,7 +175,7 @@ Q4_0  file type, general.file_type
     has '"converted_from":['
     has '"bos":1,"eos":2,"unknown":0,"separator":null,'
     # Rows of one class for several architectures, and for one.
-    [ "$(gufo explain --json llama | grep -o '"LlamaForCausalLM"' | wc -l)" = 1 ]
+    [ "$(gufo explain --json llama | grep -o '"converted_from":[^]]*' | grep -o '"LlamaForCausalLM"' | wc -l)" = 1 ]
     run -0 gufo explain gemma2
     has '  converted from  Gemma2ForCausalLM'
     has '  expected key    attention.head_count, attention.layer_norm_rms_epsilon'
@@ -188,6 +188,9 @@ Q4_0  file type, general.file_type
     has '  tensor          *self_attn.q_b_proj.weight: diagonal: num_attention_heads, '
     has '*kv_b_proj.weight: reshape: num_key_value_heads, '
     has '  back to config  num_hidden_layers = block_count - else(nextn_predict_layers, 0)'
+    run -0 gufo explain qwen3moe
+    has '  pre-tokenizer   qwen2'
+    has '  exported as     Qwen3MoeForCausalLM: qwen3_moe'
     run -0 gufo explain --json axk2
     has '{"kind":"params","name":"gated_norm_rank","value":"gated_norm_rank"}'
     has '"value":"drop","condition":"tie_word_embeddings == true"}'

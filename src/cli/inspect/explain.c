@@ -110,6 +110,8 @@ static const char *line_title(const catalogue_page_line *of)
         {"tensors", "key"},
         {"check", "checked"},
         {"generated", "made tensor"},
+        {"pre", "pre-tokenizer"},
+        {"writes", "exported as"},
         {"type", "tensor type"},
         {"export", "back to config"},
     };
@@ -137,7 +139,8 @@ static const char *line_sign(const catalogue_page_line *of)
 static bool line_text(const catalogue_page_line *of, buffer *out)
 {
     const char *const *cells = of->cells;
-    const bool named = *cells[PAGE_NAME] != '@' && *cells[PAGE_NAME] != '\0';
+    const bool named = strcmp(cells[PAGE_KIND], "pre") != 0 && *cells[PAGE_NAME] != '@' &&
+                       *cells[PAGE_NAME] != '\0';
     const struct {
         const char *before, *text;
     } parts[] = {
@@ -168,7 +171,9 @@ static void print_lines(const char *arch)
         if (!line_text(&row, &text))
             break;
         put_name(strcmp(title, before) != 0 ? title : "");
-        put_text((const char *)text.data, NAME_COLUMNS + 2);
+        text_put_wrapped(stdout, gufo_str_of((const char *)text.data), NAME_COLUMNS + 2,
+                         NAME_COLUMNS + 4, stdout_columns());
+        putchar('\n');
         before = title;
     }
     buffer_free(&text);

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "gufo/import.h"
+#include "import/architectures/configuration/classes.h"
 #include "import/architectures/configuration/rules.h"
+#include "import/architectures/inverse/inverse.h"
 #include "import/architectures/operations/tensor_rules.h"
 
 /* Lines are counted down to the one that is wanted. */
@@ -62,16 +64,33 @@ static bool find_in_operations(line_search *s, const char *architecture, unsigne
     return false;
 }
 
+static bool find_in_classes(line_search *s, const char *architecture)
+{
+    size_t count;
+    const export_class *list = export_classes(architecture, &count);
+
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        const gufo_import_line line = {"writes",          list[i].name, list[i].model_type,
+                                       list[i].condition, "",           ""};
+
+        if (take_line(s, &line))
+            return true;
+    }
+    return false;
+}
+
 bool gufo_import_line_at(const char *architecture, size_t index, gufo_import_line *out)
 {
     static const char *const to_gguf[] = {"fields", "config",  "params",
                                           "vocab",  "tensors", "check"};
     line_search s = {index, out};
+    const gufo_import_line pre = {"pre", "tokenizer.ggml.pre", usual_pre(architecture), "", "", ""};
 
     if (architecture == NULL || *architecture == '@')
         return false;
     for (size_t i = 0; i < sizeof to_gguf / sizeof *to_gguf; i++)
         if (find_in_keys(&s, architecture, to_gguf[i], 0))
             return true;
-    return find_in_operations(&s, architecture, 0) || find_in_keys(&s, architecture, "export", 0);
+    return (*pre.value != '\0' && take_line(&s, &pre)) || find_in_operations(&s, architecture, 0) ||
+           find_in_classes(&s, architecture) || find_in_keys(&s, architecture, "export", 0);
 }

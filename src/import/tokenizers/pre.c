@@ -13,26 +13,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/advise.h"
+#include "import/architectures/configuration/classes.h"
 #include "import/tokenizers/pre_known.h"
 #include "import/tokenizers/pre_reasons.h"
 #include "import/tokenizers/special.h"
 #include "text/formats/pre_steps.h"
-
-static const struct {
-    const char *architecture, *names;
-} usual[] = {
-#define ROW(architecture, names) {architecture, names},
-#include "registry/usual_pre.inc"
-#undef ROW
-};
-
-static const char *usual_names(const char *architecture)
-{
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (architecture != NULL && strcmp(usual[i].architecture, architecture) == 0)
-            return usual[i].names;
-    return "";
-}
 
 /* ---- which names cut alike ------------------------------------------------------------------ */
 
@@ -144,7 +129,7 @@ static const char *name_of_shape(const known_names *names)
 static const char *choose_name(const tokenizer_reading *r, const known_names *names,
                                const char *of_steps)
 {
-    const char *list = usual_names(r->config->architecture), *found = NULL;
+    const char *list = usual_pre(r->config->architecture), *found = NULL;
 
     for (gufo_str name = str_piece(&list, ' '); name.len > 0 && found == NULL;
          name = str_piece(&list, ' '))
@@ -236,7 +221,7 @@ static gufo_status follow(tokenizer_reading *r, pre_cutter *cutter, const token_
 /* Without tokenizer.json nothing says how to cut texts. */
 static gufo_status guess(tokenizer_reading *r, gufo_str *pre)
 {
-    const char *names = usual_names(r->config->architecture);
+    const char *names = usual_pre(r->config->architecture);
 
     *pre = str_piece(&names, ' ');
     if (pre->len == 0)

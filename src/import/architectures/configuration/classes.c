@@ -1,5 +1,7 @@
-/* The table of classes, sorted by name. */
+/* Tables of few columns: classes, sorted by name, and the pre-tokenizers that are usual for architectures. */
 #include "import/architectures/configuration/classes.h"
+
+#include <string.h>
 
 #include "gufo/import.h"
 #include "schema/registry/pattern.h"
@@ -33,6 +35,22 @@ const class_row *class_rows(const char *name, size_t *count)
 static gufo_str name_at(const void *table, size_t index)
 {
     return gufo_str_of(((const class_row *)table)[index].name);
+}
+
+const char *usual_pre(const char *architecture)
+{
+    static const struct {
+        const char *architecture, *names;
+    } rows[] = {
+#define ROW(architecture, names) {architecture, names},
+#include "registry/usual_pre.inc"
+#undef ROW
+    };
+
+    for (size_t i = 0; i < ROW_COUNT(rows); i++)
+        if (architecture != NULL && strcmp(rows[i].architecture, architecture) == 0)
+            return rows[i].names;
+    return "";
 }
 
 const char *class_nearest(gufo_str name)

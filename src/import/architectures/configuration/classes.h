@@ -20,4 +20,7 @@ const class_row *class_rows(const char *name, size_t *count);
 /* The class whose name is nearest to an unknown one; NULL: none is near. */
 const char *class_nearest(gufo_str name);
 
+/* Names of tokenizer.ggml.pre that are usual for an architecture, with blanks between; "" for others, and for NULL. */
+const char *usual_pre(const char *architecture);
+
 #endif
