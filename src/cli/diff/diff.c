@@ -4,7 +4,7 @@
 #include "cli/diff/diff.h"
 
 #include "cli/commands.h"
-#include "cli/core/csv.h"
+#include "cli/core/records/csv.h"
 #include "cli/core/input.h"
 #include "cli/core/signals.h"
 #include "cli/inspect/pager.h"

@@ -3,7 +3,7 @@
  * The library compares; this file passes the rows on to the forms. */
 #include "cli/diff/diff_candidates.h"
 
-#include "cli/core/csv.h"
+#include "cli/core/records/csv.h"
 #include "cli/core/input.h"
 #include "cli/core/save.h"
 

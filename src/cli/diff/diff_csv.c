@@ -1,7 +1,7 @@
 /* gufo diff --report: a row for every tensor, and five columns for every candidate. */
 #include "cli/diff/diff_candidates.h"
 
-#include "cli/core/csv.h"
+#include "cli/core/records/csv.h"
 #include "cli/core/number.h"
 #include "cli/core/tensor_text.h"
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/glob.h"
+#include "cli/core/human.h"
 #include "cli/core/report.h"
 
 #include <inttypes.h>
@@ -148,6 +149,7 @@ void fold_free(fold *f)
 {
     free(f->items);
     free(f->groups);
+    free(f->name);
     *f = (fold){0};
 }
 
@@ -171,25 +173,57 @@ static void put_numbers(FILE *out, const fold_item *items, uint32_t count)
     }
 }
 
-bool fold_tensor(const fold *f, const fold_group *group, gufo_tensor *out, char **name)
+static bool make_name(fold *f, const fold_group *group, gufo_str *name)
 {
     size_t len = 0;
-    name_parts parts;
+    name_parts parts = split_name(*name);
     FILE *stream;
 
-    *name = NULL;
-    *out = tensor_at(f, group->first);
-    stream = open_memstream(name, &len);
+    free(f->name);
+    f->name = NULL;
+    stream = open_memstream(&f->name, &len);
     if (stream == NULL)
         return false;
-    parts = split_name(out->name);
     put_part(stream, parts.before);
     if (parts.has_number)
         put_numbers(stream, f->items + group->begin, group->count);
     put_part(stream, parts.after);
     if (fclose(stream) != 0)
         return false;
-    out->name = (gufo_str){*name, len};
-    out->size = group->size;
+    *name = (gufo_str){f->name, len};
     return true;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+enum { FOR_PEOPLE = 1, FOR_MARKDOWN = 2 };
+
+/* A long list of numbers must not be shortened: the number of tensors goes first. */
+static const record_field fields[] = {
+    {NULL, "name", RECORD_STR, RECORD_AT(fold_row, tensor.name), .width = -1},
+    {NULL, "type", RECORD_TYPE, RECORD_AT(fold_row, tensor.type), .width = -1},
+    {NULL, "shape", RECORD_SHAPE, RECORD_AT(fold_row, tensor), .width = -1, .drop = 1},
+    {NULL, "tensors", RECORD_CHARS, RECORD_AT(fold_row, counted), .part = FOR_PEOPLE, .instead = "",
+     .drop = 2},
+    {NULL, "tensors", RECORD_COUNT, RECORD_AT(fold_row, count), .part = FOR_MARKDOWN},
+    {NULL, "size", RECORD_BYTES, RECORD_AT(fold_row, tensor.size), .width = 1},
+};
+const record_type fold_text = RECORD_OF(fold_row, fields, FOR_PEOPLE);
+const record_type fold_markdown = RECORD_OF(fold_row, fields, FOR_MARKDOWN);
+
+bool fold_make(const void *context, uint64_t index, void *record)
+{
+    fold *f = *(fold *const *)context;
+    fold_row *row = record;
+    const fold_group *group = &f->groups[index];
+
+    if (index >= f->group_count)
+        return false;
+    row->tensor = tensor_at(f, group->first);
+    row->tensor.size = group->size;
+    row->count = group->count;
+    if (group->count > 1)
+        snprintf(row->counted, sizeof row->counted, "%.24s tensors",
+                 human_grouped(group->count).text);
+    return make_name(f, group, &row->tensor.name);
 }

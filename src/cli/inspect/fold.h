@@ -6,6 +6,8 @@
 #ifndef CLI_INSPECT_FOLD_H
 #define CLI_INSPECT_FOLD_H
 
+#include "cli/core/records/record.h"
+
 #include "gufo/format.h"
 
 /* A tensor. */
@@ -26,6 +28,7 @@ typedef struct fold {
     fold_item *items;   /* group after group, by number */
     fold_group *groups; /* in the order of their first tensors */
     size_t item_count, group_count;
+    char *name; /* of the latest row */
 } fold;
 
 /* Folds all tensors that match (NULL: all); the caller frees the result with fold_free.  False
@@ -33,8 +36,18 @@ typedef struct fold {
 bool fold_tensors(fold *f, const gufo_model *model, const char *glob);
 void fold_free(fold *f);
 
-/* Any tensor of the group, with the size of all.  Its name, "blk.0-2,5.attn_q.weight", may hold any
- * bytes; the caller frees it.  False without memory. */
-bool fold_tensor(const fold *f, const fold_group *group, gufo_tensor *out, char **name);
+typedef struct fold_row {
+    gufo_tensor
+        tensor; /* any of the group, with the size of all; the name, "blk.0-2,5.attn_q.weight", may
+                         * hold any bytes, and lives until the next row */
+    uint32_t count;
+    char counted[40]; /* "32 tensors"; empty: one */
+} fold_row;
+
+/* For people, and for Markdown. */
+extern const record_type fold_text, fold_markdown;
+
+/* A record_maker; context is a fold **.  False past the last, and without memory. */
+record_maker fold_make;
 
 #endif

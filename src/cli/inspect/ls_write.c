@@ -2,16 +2,12 @@
 #include "cli/inspect/ls.h"
 
 #include "base/sort.h"
-#include "cli/core/human.h"
-#include "cli/core/json.h"
+#include "cli/core/records/record.h"
 #include "cli/core/stdout.h"
-#include "cli/core/table.h"
-
-#include "gufo/format.h"
 
 #include <string.h>
 
-#define SCHEMA_VERSION 1 /* as in show_json.c */
+enum { SCHEMA_VERSION = 1 }; /* as in show_json.c */
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
@@ -56,122 +52,82 @@ void ls_sort(ls_files *files, ls_order order)
     sort_items(files->items, files->shown, sizeof *files->items, file_before);
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
+/* ---- what is reported ----------------------------------------------------------------------- */
 
-static void add_date(table_row *row, time_t date)
+static const record_field fault_fields[] = {
+    {"file", NULL, RECORD_TEXT, RECORD_AT(ls_fault, file), .none = RECORD_OR_OUT},
+    {"offset", NULL, RECORD_OFFSET, RECORD_AT(ls_fault, offset)},
+    {"message", NULL, RECORD_TEXT, RECORD_AT(ls_fault, message)},
+};
+static const record_type fault_type = RECORD_OF(ls_fault, fault_fields, 0);
+
+enum { FAULTS = 1 }; /* a part: one file is broken, and a column marks it */
+
+typedef struct model_row {
+    ls_file file;
+    const char *name, *mark;
+    bool is_there, is_broken; /* the size is known; the fault */
+    uint64_t shards;
+} model_row;
+
+static const record_field model_fields[] = {
+    {"schema_version", NULL, RECORD_FIXED, .at = SCHEMA_VERSION},
+    {"cache", NULL, RECORD_TEXT, RECORD_AT(model_row, file.cache), .none = RECORD_OR_OUT},
+    {"tag", NULL, RECORD_TEXT, RECORD_AT(model_row, file.tag), .none = RECORD_OR_OUT},
+    {"shard_count", NULL, RECORD_COUNT, RECORD_AT(model_row, shards)},
+    {NULL, "name", RECORD_TEXT, RECORD_AT(model_row, name), .width = -4},
+    {"name", NULL, RECORD_TEXT, RECORD_AT(model_row, file.name)},
+    {"architecture", "arch", RECORD_WORD, RECORD_AT(model_row, file.architecture), .width = -4,
+     .drop = 2},
+    {"parameters", "params", RECORD_QUANTITY, RECORD_AT(model_row, file.parameters),
+     .none = RECORD_OR_NULL, .width = 6, .drop = 1},
+    {"quantization", "quant", RECORD_TEXT, RECORD_AT(model_row, file.quantization), .width = -5},
+    {"size", NULL, RECORD_BYTES, RECORD_AT(model_row, file.size)},
+    {NULL, "size", RECORD_BYTES, RECORD_AT(model_row, file.size), RECORD_KNOWN(model_row, is_there),
+     .width = 4},
+    {"context_length", "context", RECORD_COUNT, RECORD_AT(model_row, file.context),
+     .none = RECORD_OR_NULL, .width = 7, .drop = 3},
+    {NULL, "", RECORD_TEXT, RECORD_AT(model_row, mark), .part = FAULTS, .instead = "", .width = -1},
+    {"date", "date", RECORD_DATE, RECORD_AT(model_row, file.date), .width = 10, .drop = 4},
+    {"broken", NULL, RECORD_RECORD, RECORD_AT(model_row, file.fault),
+     RECORD_GIVEN(model_row, is_broken), .of = &fault_type},
+};
+static const record_type model_type = RECORD_OF(model_row, model_fields, 0);
+
+static bool make_model(const void *context, uint64_t index, void *record)
 {
-    struct tm parts;
-    char text[32] = "-";
+    const ls_files *files = context;
+    model_row *row = record;
 
-    if (date != 0 && localtime_r(&date, &parts) != NULL)
-        strftime(text, sizeof text, "%Y-%m-%d", &parts);
-    row_text(row, "%s", text);
-}
-
-/* Cells of a table are ASCII: "?" replaces other characters of a file. */
-static void add_word(table_row *row, const char *text)
-{
-    char word[32];
-    size_t len = 0;
-
-    for (; text != NULL && text[len] != '\0' && len + 1 < sizeof word; len++)
-        word[len] = (char)(text[len] > ' ' && text[len] <= '~' ? text[len] : '?');
-    word[len] = '\0';
-    row_text(row, "%s", len > 0 ? word : "-");
-}
-
-typedef struct model_rows {
-    const ls_files *files;
-    bool marks; /* one file is broken: a column marks it */
-} model_rows;
-
-static bool make_row(const void *context, uint64_t index, table_row *row)
-{
-    const model_rows *rows = context;
-    const ls_file *file = &rows->files->items[index];
-
-    if (index >= rows->files->shown)
+    if (index >= files->shown)
         return false;
-    row_str(row, gufo_str_of(shown_name(file)));
-    add_word(row, file->architecture);
-    row_text(row, "%s", file->parameters > 0 ? human_count(file->parameters).text : "-");
-    row_text(row, "%s", file->quantization != NULL ? file->quantization : "-");
-    row_text(row, "%s", file->date != 0 ? human_file_size(file->size).text : "-");
-    row_text(row, "%s", file->context > 0 ? human_grouped(file->context).text : "-");
-    if (rows->marks)
-        row_text(row, "%s", file->fault.message != NULL ? "broken" : "");
-    add_date(row, file->date);
+    row->file = files->items[index];
+    row->name = shown_name(&row->file);
+    row->is_there = row->file.date != 0;
+    row->is_broken = row->file.fault.message != NULL;
+    row->mark = row->is_broken ? "broken" : NULL;
+    row->shards = row->file.count > 0 ? row->file.count : 1;
     return true;
 }
 
 void ls_write_table(const ls_files *files)
 {
-    static const table_column columns[] = {{"name", -4, 0},  {"arch", -4, 2}, {"params", 6, 1},
-                                           {"quant", -5, 0}, {"size", 4, 0},  {"context", 7, 3},
-                                           {"", -1, 0},      {"date", 10, 4}};
-    size_t count = sizeof columns / sizeof *columns;
-    model_rows rows = {files, false};
+    record_type type = model_type;
     table t;
 
     for (size_t i = 0; i < files->shown; i++)
-        rows.marks = rows.marks || files->items[i].fault.message != NULL;
-    t = table_of(columns, count);
-    if (!rows.marks) {
-        t.columns[count - 2] = t.columns[count - 1];
-        t.count--;
-    }
-    t.indent = 0;
+        if (files->items[i].fault.message != NULL)
+            type.parts = FAULTS;
+    t = record_table(&type, 0);
     if (!stdout_is_terminal())
         t.most_name = SIZE_MAX;
-    table_print(&t, make_row, &rows);
-}
-
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void write_fault(json_writer *j, const ls_fault *fault)
-{
-    json_begin_object(j, "broken");
-    if (fault->file != NULL)
-        json_write_text(j, "file", fault->file);
-    json_write_offset(j, fault->offset);
-    json_write_text(j, "message", fault->message);
-    json_end_object(j);
-}
-
-static void write_date(json_writer *j, time_t date)
-{
-    struct tm parts;
-    char text[40];
-    bool known = date != 0 && gmtime_r(&date, &parts) != NULL &&
-                 strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
-
-    json_write_text(j, "date", known ? text : NULL);
-}
-
-static void write_model(const ls_file *file)
-{
-    json_writer j = json_begin_document(file->path);
-
-    json_write_u64(&j, "schema_version", SCHEMA_VERSION);
-    if (file->cache != NULL)
-        json_write_text(&j, "cache", file->cache);
-    if (file->tag != NULL)
-        json_write_text(&j, "tag", file->tag);
-    json_write_u64(&j, "shard_count", file->count > 0 ? file->count : 1);
-    json_write_text(&j, "name", file->name);
-    json_write_text(&j, "architecture", file->architecture);
-    json_write_known(&j, "parameters", file->parameters > 0, file->parameters);
-    json_write_text(&j, "quantization", file->quantization);
-    json_write_u64(&j, "size", file->size);
-    json_write_known(&j, "context_length", file->context > 0, file->context);
-    write_date(&j, file->date);
-    if (file->fault.message != NULL)
-        write_fault(&j, &file->fault);
-    json_end_document(&j);
+    record_print(&t, &type, &(record_list){.make = make_model, .context = files});
 }
 
 void ls_write_json(const ls_files *files)
 {
-    for (size_t i = 0; i < files->shown && !stdout_broken(); i++)
-        write_model(&files->items[i]);
+    model_row row;
+
+    for (size_t i = 0; !stdout_broken() && make_model(files, i, &row); i++)
+        record_write_document(row.file.path, &model_type, &row);
 }

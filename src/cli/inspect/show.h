@@ -3,6 +3,7 @@
 #define CLI_INSPECT_SHOW_H
 
 #include "cli/core/input.h"
+#include "cli/core/records/record.h"
 #include "cli/inspect/facts.h"
 
 typedef struct show_options {
@@ -29,6 +30,19 @@ static inline bool show_wants(const show_options *o, bool only)
 bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
 bool show_write_markdown(const input *in, const show_options *options);
+
+/* The tensors that are shown, as records. */
+typedef struct show_tensors {
+    const gufo_model *model;
+    const char *glob;
+    uint64_t next; /* where the search for the next one begins */
+    int digits;    /* of the number of shards */
+    record_type type;
+} show_tensors;
+
+show_tensors show_tensors_of(const gufo_model *model, const char *glob);
+/* A record_maker; context is a show_tensors **. */
+record_maker show_make_tensor;
 
 /* The types of layers and roles, as a picture. */
 bool show_write_map(const input *in, const show_options *options);

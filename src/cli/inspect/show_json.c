@@ -101,28 +101,9 @@ static void write_metadata(json_writer *j, const input *in, const show_options *
     json_end_array(j);
 }
 
-static void write_tensors(json_writer *j, const input *in, const show_options *options)
-{
-    gufo_tensor tensor;
-
-    json_begin_array(j, "tensors");
-    for (uint64_t i = 0;
-         !stdout_broken() && glob_next_tensor(options->tensor_glob, in->model, &i, &tensor);) {
-        json_begin_object(j, NULL);
-        json_write_str(j, "name", tensor.name);
-        model_json_type(j, &tensor);
-        json_write_u64(j, "elements", tensor.elements);
-        json_write_offset(j, tensor.offset);
-        json_write_u64(j, "size", tensor.size);
-        if (gufo_model_shard_count(in->model) > 1)
-            json_write_u64(j, "shard", tensor.shard + 1);
-        json_end_object(j);
-    }
-    json_end_array(j);
-}
-
 bool show_write_json(const input *in, const show_options *options)
 {
+    show_tensors tensors = show_tensors_of(in->model, options->tensor_glob), *next = &tensors;
     overview o = overview_of(in->model);
     json_writer j = json_begin_document(in->path);
 
@@ -135,7 +116,8 @@ bool show_write_json(const input *in, const show_options *options)
     if (show_wants(options, options->only_metadata))
         write_metadata(&j, in, options);
     if (show_wants(options, options->only_tensors))
-        write_tensors(&j, in, options);
+        record_write_list(&j, "tensors", &tensors.type,
+                          &(record_list){.make = show_make_tensor, .context = &next});
     json_end_document(&j);
     return !j.changed;
 }

@@ -3,7 +3,7 @@
 
 #include "cli/core/glob.h"
 #include "cli/core/layer_map.h"
-#include "cli/core/table.h"
+#include "cli/core/records/table.h"
 #include "cli/core/tensor_text.h"
 
 #include <stdio.h>

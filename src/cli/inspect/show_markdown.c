@@ -16,9 +16,8 @@
 
 #include "base/text.h"
 #include "cli/core/glob.h"
-#include "cli/core/human.h"
+#include "cli/core/records/markdown.h"
 #include "cli/core/stdout.h"
-#include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "cli/inspect/fold.h"
@@ -134,72 +133,11 @@ static void put_front_matter(const overview *o)
     puts("---");
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
-
-/* Writes text without control characters, and escapes what Markdown or HTML would act on. */
-static void put_escaped(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (strchr("\\`*_[]<>|&~$#", text[i]) != NULL && text[i] != '\0')
-            putchar('\\');
-        putchar(text[i]);
-    }
-}
-
-/* Lines below each other in a cell. */
-static void put_cell(const char *text, size_t len)
-{
-    const char *end;
-
-    for (; (end = memchr(text, '\n', len)) != NULL; text = end + 1) {
-        size_t taken = (size_t)(end - text);
-
-        put_escaped(text, taken);
-        fputs("<br>", stdout);
-        len -= taken + 1;
-    }
-    put_escaped(text, len);
-}
-
 static void put_fact(const char *label, char *text)
 {
     printf("| %s | ", label);
-    put_cell(text, strlen(text));
+    markdown_put_lines(gufo_str_of(text));
     puts(" |");
-}
-
-/* Puts the content of the stream into a cell. */
-static void end_cell(text_stream *cell)
-{
-    char *text = text_stream_close(cell);
-
-    if (text != NULL)
-        put_cell(text, cell->len);
-    free(text);
-}
-
-static void put_str(gufo_str text)
-{
-    text_stream cell;
-
-    if (!text_stream_open(&cell))
-        return;
-    text_put(cell.out, text, TEXT_PLAIN);
-    end_cell(&cell);
-}
-
-/* Writes a paragraph that does not begin like a list, a rule or a block of code. */
-static void put_paragraph(gufo_str text)
-{
-    size_t at = 0, number;
-
-    while (at < text.len && text.data[at] == ' ')
-        at++;
-    for (number = at; at < text.len && text.data[at] >= '0' && text.data[at] <= '9'; at++)
-        putchar(text.data[at]);
-    if (at < text.len && text.data[at] != '\0' && strchr(at > number ? ".)" : "-+=", text.data[at]))
-        putchar('\\');
-    put_str((gufo_str){text.data + at, text.len - at});
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */
@@ -211,11 +149,11 @@ static void write_summary(const overview *o, const char *path)
     put_front_matter(o);
     (void)gufo_get_str(o->model, "general.name", &name, NULL);
     fputs("\n# ", stdout);
-    put_str(name);
+    markdown_put(name);
     putchar('\n');
     if (gufo_get_str(o->model, "general.description", &description, NULL) == GUFO_OK) {
         putchar('\n');
-        put_paragraph(description);
+        markdown_put_paragraph(description);
         putchar('\n');
     }
     puts("\n| | |\n|---|---|");
@@ -228,6 +166,7 @@ static bool write_metadata(const input *in, const show_options *options)
                          VALUE_COLUMNS, VALUE_COLUMNS};
     gufo_entry entry;
     text_stream cell;
+    char *text;
     bool sound = true;
 
     if (options->full)
@@ -237,40 +176,30 @@ static bool write_metadata(const input *in, const show_options *options)
         if (!glob_matches(options->metadata_glob, entry.key) || !text_stream_open(&cell))
             continue;
         fputs("| ", stdout);
-        put_str(entry.key);
+        markdown_put(entry.key);
         printf(" | %s | ", value_type_name(&entry.value).text);
         sound = value_put_line(cell.out, &entry.value, &style) && sound;
-        end_cell(&cell);
+        text = text_stream_close(&cell);
+        if (text != NULL)
+            markdown_put_lines((gufo_str){text, cell.len});
+        free(text);
         puts(" |");
     }
     return sound;
 }
 
-static void write_group(const fold *f, const fold_group *group)
-{
-    gufo_tensor tensor;
-    char *name;
-
-    if (fold_tensor(f, group, &tensor, &name)) {
-        fputs("| ", stdout);
-        put_str(tensor.name);
-        printf(" | %s | %s | %s | %s |\n", tensor_type_text(tensor.type).text,
-               tensor_shape_text(&tensor, " x ").text, human_grouped(group->count).text,
-               human_file_size(tensor.size).text);
-    }
-    free(name);
-}
-
 static void write_tensors(const input *in, const show_options *options)
 {
-    fold f;
+    fold folded, *f = &folded;
+    fold_row row;
 
-    if (!fold_tensors(&f, in->model, options->tensor_glob))
+    if (!fold_tensors(f, in->model, options->tensor_glob))
         return;
-    puts("\n## Tensors\n\n| name | type | shape | tensors | size |\n|---|---|---|--:|--:|");
-    for (size_t i = 0; i < f.group_count && !stdout_broken(); i++)
-        write_group(&f, &f.groups[i]);
-    fold_free(&f);
+    puts("\n## Tensors\n");
+    record_markdown_heads(&fold_markdown);
+    for (size_t i = 0; !stdout_broken() && fold_make(&f, i, &row); i++)
+        record_markdown_row(&fold_markdown, &row);
+    fold_free(f);
 }
 
 bool show_write_markdown(const input *in, const show_options *options)

@@ -18,7 +18,7 @@
 #include "cli/core/glob.h"
 #include "cli/core/human.h"
 #include "cli/core/stdout.h"
-#include "cli/core/table.h"
+#include "cli/core/records/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
@@ -141,98 +141,30 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-typedef struct tensor_rows {
-    const gufo_model *model;
-    const char *glob;
-    uint64_t *next; /* where the search for the next row begins */
-} tensor_rows;
-
-/* The offset is "?" where a damaged file does not record it, and for a model that is not written
- * yet; the size names missing bytes. */
-static bool make_tensor_row(const void *context, uint64_t index, table_row *row)
-{
-    const tensor_rows *rows = context;
-    gufo_tensor tensor;
-
-    *rows->next = index > 0 ? *rows->next : 0;
-    if (!glob_next_tensor(rows->glob, rows->model, rows->next, &tensor))
-        return false;
-    tensor_add_cells(row, &tensor);
-    if (gufo_model_shard_count(rows->model) > 1)
-        row_text(row, "#%" PRIu32, tensor.shard + 1);
-    if (tensor.offset != GUFO_NO_OFFSET)
-        row_text(row, "%" PRIu64, tensor.offset);
-    else
-        row_text(row, "?");
-    if (tensor.available < tensor.size)
-        row_text(row, "%s, %s missing", human_file_size(tensor.size).text,
-                 human_file_size(tensor.size - tensor.available).text);
-    else
-        row_text(row, "%s", human_file_size(tensor.size).text);
-    return true;
-}
-
 static void write_tensors(const input *in, const show_options *options, bool color)
 {
-    size_t shards = gufo_model_shard_count(in->model);
-    int digits = snprintf(NULL, 0, "#%zu", shards);
-    const table_column whole[] = {{"", -1, 0}, {"", -1, 0}, {"", -1, 1}, {"", 1, 3}, {"", 1, 0}},
-                       parts[] = {{"", -1, 0},      {"", -1, 0}, {"", -1, 1},
-                                  {"", -digits, 2}, {"", 1, 3},  {"", 1, 0}};
-    table t = shards > 1 ? table_of(parts, 6) : table_of(whole, 5);
-    uint64_t next;
-    const tensor_rows rows = {in->model, options->tensor_glob, &next};
-    uint64_t shown = table_fit_all(&t, make_tensor_row, &rows);
+    show_tensors rows = show_tensors_of(in->model, options->tensor_glob), *context = &rows;
+    table t = record_table(&rows.type, 2);
+    const record_list list = {.make = show_make_tensor, .context = &context};
+    uint64_t shown = record_fit(&t, &rows.type, &list);
 
     table_title(color, "Tensors", shown, gufo_model_facts(in->model).claimed_tensors);
-    table_put_all(&t, make_tensor_row, &rows);
+    record_put_all(&t, &rows.type, &list);
 }
 
-/* ---- folded tensors ------------------------------------------------------------------------- */
-
-typedef struct folded_rows {
-    const fold *f;
-    char **name; /* of the latest row, which frees the one before it */
-} folded_rows;
-
-static bool make_folded_row(const void *context, uint64_t index, table_row *row)
-{
-    const folded_rows *rows = context;
-    const fold_group *group;
-    gufo_tensor tensor;
-
-    free(*rows->name);
-    *rows->name = NULL;
-    if (index >= rows->f->group_count)
-        return false;
-    group = &rows->f->groups[index];
-    if (!fold_tensor(rows->f, group, &tensor, rows->name))
-        return false;
-    tensor_add_cells(row, &tensor);
-    row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",
-             group->count > 1 ? " tensors" : "");
-    row_text(row, "%s", human_file_size(tensor.size).text);
-    return true;
-}
-
-/* A long list of numbers must not be shortened. */
 static void write_folded(const input *in, bool color)
 {
-    static const table_column columns[] = {
-        {"", -1, 0}, {"", -1, 0}, {"", -1, 1}, {"", 0, 2}, {"", 1, 0}};
-    table t = table_of(columns, 5);
-    char *name = NULL;
-    fold f;
-    const folded_rows rows = {&f, &name};
+    table t = record_table(&fold_text, 2);
+    fold folded, *f = &folded;
+    const record_list list = {.make = fold_make, .context = &f};
 
-    if (!fold_tensors(&f, in->model, NULL))
+    if (!fold_tensors(f, in->model, NULL))
         return;
     t.whole_names = true;
-    (void)table_fit_all(&t, make_folded_row, &rows);
-    table_title(color, "Tensors", f.item_count, gufo_model_facts(in->model).claimed_tensors);
-    table_put_all(&t, make_folded_row, &rows);
-    free(name);
-    fold_free(&f);
+    (void)record_fit(&t, &fold_text, &list);
+    table_title(color, "Tensors", f->item_count, gufo_model_facts(in->model).claimed_tensors);
+    record_put_all(&t, &fold_text, &list);
+    fold_free(f);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

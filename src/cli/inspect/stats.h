@@ -7,9 +7,9 @@
 #define CLI_INSPECT_STATS_H
 
 #include "cli/core/input.h"
-#include "cli/core/json.h"
+#include "cli/core/records/json.h"
 #include "cli/core/progress.h"
-#include "cli/core/table.h"
+#include "cli/core/records/table.h"
 
 #include "gufo/quant.h"
 

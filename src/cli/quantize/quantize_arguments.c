@@ -8,7 +8,7 @@
  *     IN [OUT] [THREADS]             with a size */
 #include "base/text.h"
 #include "cli/core/command_line.h"
-#include "cli/core/csv.h"
+#include "cli/core/records/csv.h"
 #include "cli/core/path.h"
 #include "cli/core/save.h"
 #include "cli/quantize/quantize.h"

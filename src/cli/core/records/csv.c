@@ -1,5 +1,5 @@
 /* Files of comma-separated values. */
-#include "cli/core/csv.h"
+#include "cli/core/records/csv.h"
 
 #include "cli/core/path.h"
 #include "cli/core/report.h"
