@@ -8,7 +8,6 @@
 #include "cli/commands.h"
 #include "cli/core/glob.h"
 #include "cli/core/stdout.h"
-#include "cli/core/tensor_text.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -39,34 +38,18 @@ static bool is_scanned(const stats_report *r, const gufo_tensor *tensor)
     return !tensor->overlaps || r->selected == 1;
 }
 
-static bool make_name(const void *context, uint64_t index, table_row *row)
-{
-    const stats_report *r = context;
-    gufo_tensor tensor;
-
-    if (!gufo_tensor_at(r->in->model, index, &tensor))
-        return false;
-    row_str(row, tensor.name);
-    return true;
-}
-
 static void select_tensors(stats_report *r)
 {
     uint64_t all = 0;
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
-        table_row row = {0};
-
         if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         r->selected++;
         all += tensor.available;
         r->bytes += tensor.overlaps ? 0 : tensor.available;
-        tensor_add_cells(&row, &tensor);
-        table_fit(&r->table, &row);
     }
-    table_fit_names(&r->table, make_name, r);
     r->bytes = r->selected == 1 ? all : r->bytes;
 }
 
@@ -102,7 +85,6 @@ static gufo_status scan(stats_report *r, stats_row *row)
 /* A tensor that cannot be decoded is reported, and is not a failure. */
 static int look_at(stats_report *r, stats_row *row)
 {
-    const stats_options *options = r->options;
     gufo_status status = scan(r, row);
 
     row->decoded = status == GUFO_OK;
@@ -114,7 +96,7 @@ static int look_at(stats_report *r, stats_row *row)
     } else {
         return report_error(r->in->path, &row->failure);
     }
-    (options->base.shared->json ? stats_json_row : stats_text_row)(r, row);
+    stats_put(r, row);
     return CODE_OK;
 }
 
@@ -135,7 +117,7 @@ static int look_at_all(stats_report *r)
 static int report_all(const input *in, const stats_options *options)
 {
     const shared_options *shared = options->base.shared;
-    stats_report r = {.options = options, .in = in, .table = stats_text_table()};
+    stats_report r = {.options = options, .in = in};
     int code;
 
     select_tensors(&r);
@@ -143,9 +125,9 @@ static int report_all(const input *in, const stats_options *options)
         return report_as(CODE_NO, in->path, "no tensor matches '%s'%s", options->globs.items[0],
                          options->globs.count > 1 ? " or the other patterns" : "");
     progress_start_beside(&r.bar, shared);
-    (shared->json ? stats_json_begin : stats_text_begin)(&r);
+    stats_begin(&r);
     code = look_at_all(&r);
-    (shared->json ? stats_json_end : stats_text_end)(&r);
+    stats_end(&r);
     return code;
 }
 

@@ -1,15 +1,13 @@
 /* gufo stats, as its files see it.
  *
  *     stats.c         the command line, and the work
- *     stats_text.c    tables and histograms
- *     stats_json.c    one object per FILE */
+ *     stats_report.c  records, as a table and as one object per FILE; histograms */
 #ifndef CLI_INSPECT_STATS_H
 #define CLI_INSPECT_STATS_H
 
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
 #include "cli/core/progress.h"
-#include "cli/core/records/table.h"
+#include "cli/core/records/record.h"
 
 #include "gufo/quant.h"
 
@@ -34,6 +32,7 @@ typedef struct stats_report {
     uint64_t selected; /* tensors */
     uint64_t bytes;    /* of the selected tensors, as far as they are there */
     stats_totals totals;
+    record_type type; /* of a tensor */
     table table;
     bool apart; /* the line before is empty */
     json_writer j;
@@ -49,16 +48,9 @@ typedef struct stats_row {
     gufo_error failure; /* if it is not decoded: why */
 } stats_row;
 
-/* The columns of the text. */
-table stats_text_table(void);
-
-/* Each writes its part; rows come in between. */
-void stats_text_begin(stats_report *r);
-void stats_text_row(stats_report *r, const stats_row *row);
-void stats_text_end(stats_report *r);
-
-void stats_json_begin(stats_report *r);
-void stats_json_row(stats_report *r, const stats_row *row);
-void stats_json_end(stats_report *r);
+/* Write what comes before the first tensor, a tensor, and what comes after the last. */
+void stats_begin(stats_report *r);
+void stats_put(stats_report *r, const stats_row *row);
+void stats_end(stats_report *r);
 
 #endif

@@ -22,7 +22,8 @@ const record_type record_texts = RECORD_BARE(const char *, text_fields);
 
 /* What a field holds: of its kind one member. */
 typedef struct value {
-    bool is_none, is_zero, is_single;
+    bool is_none, is_out; /* JSON has null, or no member */
+    bool is_zero, is_single;
     uint64_t number;
     double real;
     gufo_str text;
@@ -110,10 +111,11 @@ static value read_field(const record_field *f, const void *record)
     const char *base = record;
     value v = read_kind(f, f->kind == RECORD_FIXED ? NULL : base + f->at);
 
-    if (f->flag > 0)
-        v.is_none = !*(const bool *)(base + f->flag - 1);
-    else if (f->none != RECORD_ALWAYS)
-        v.is_none = v.is_none || v.is_zero;
+    if (f->flag > 0 ? !*(const bool *)(base + f->flag - 1)
+                    : f->none != RECORD_ALWAYS && (v.is_none || v.is_zero)) {
+        v.is_none = true;
+        v.is_out = f->none == RECORD_OR_OUT;
+    }
     return v;
 }
 
@@ -211,7 +213,7 @@ void record_write_members(json_writer *j, const record_type *type, const void *r
 
         if (!v.is_none)
             write_value(j, f, &v);
-        else if (f->none != RECORD_OR_OUT)
+        else if (!v.is_out)
             json_write_null(j, f->name);
     }
 }
