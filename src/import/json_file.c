@@ -12,7 +12,6 @@
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/advise.h"
 #include "text/formats/json_tree.h"
 
 enum { MAX_DEPTH = 64, TEXT_LIMIT = 256 << 20 };

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "base/files/source_folder.h"
+#include "gufo/import.h"
 #include "text/formats/json_members.h"
 
 /* Bytes of memory that reading the files of one model may take, all of them together.  Nothing is given back: a
@@ -12,6 +13,15 @@
 typedef struct import_bounds {
     uint64_t left;
 } import_bounds;
+
+/* Adds to a failure what would let the import go on. */
+static inline gufo_status import_advise(gufo_status status, gufo_import_advice advice,
+                                        gufo_error *error)
+{
+    if (error != NULL)
+        error->advice = advice;
+    return status;
+}
 
 /* Takes some of the memory.  GUFO_E_LIMIT, with GUFO_ADVICE_MEMORY, if not so much is left.  `bounds` may be
  * NULL in all of these: then only the default limit of each text applies. */

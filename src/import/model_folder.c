@@ -19,7 +19,7 @@
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/advise.h"
+#include "import/json_file.h"
 
 #define CACHED "models--"
 #define BLOBS "blobs"

@@ -1,19 +1,30 @@
 /* Typed values to and from JSON; typed_value.h has the forms. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "import/json_file.h"
 #include "import/typed_value.h"
+#include "text/formats/base64.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "import/json_file.h"
-#include "import/shortest_real.h"
-#include "text/formats/base64.h"
+/* A float32 is one of many decimal numbers that are read as it. */
+double shortest_real(float number)
+{
+    char text[32];
+
+    for (int digits = 1; digits < 9; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, (double)number);
+        if (strtof(text, NULL) == number)
+            return strtod(text, NULL);
+    }
+    (void)snprintf(text, sizeof text, "%.9g", (double)number);
+    return strtod(text, NULL);
+}
 
 enum { MAX_DEPTH = 16, NUMBER_SIZE = 40 };
 

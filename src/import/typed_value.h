@@ -11,9 +11,9 @@
 #ifndef IMPORT_TYPED_VALUE_H
 #define IMPORT_TYPED_VALUE_H
 
-#include <jansson.h>
-
 #include "gufo/document.h"
+
+#include <jansson.h>
 
 /* A value as such an object; NULL without memory, or where arrays are nested too deep. */
 json_t *typed_value_json(const gufo_value *value);
@@ -26,5 +26,9 @@ typedef gufo_status typed_value_file(void *context, const char *name, gufo_str *
  * that its type does not hold, GUFO_E_LIMIT, GUFO_E_MEMORY, failures of gufo_document_set and of `read`. */
 gufo_status typed_value_set(gufo_document *document, const char *key, const json_t *json,
                             typed_value_file *read, void *context, gufo_error *error);
+
+/* The number with the fewest digits, nine at most, that is the same float32: 0.1, not
+ * 0.10000000149011612. */
+double shortest_real(float number);
 
 #endif

@@ -8,7 +8,6 @@
  * (layers.0.attention.wq.weight.loraA), later those of GGUF.  A is stored as [in, rank], B as
  * [out, rank].  The scale of all pairs is alpha / r, whatever their ranks are. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@
 #include "import/architectures/configuration/rules.h"
 #include "import/containers/tensors.h"
 #include "import/conversion/conversion.h"
-#include "legacy/import.h"
+#include "legacy/plan.h"
 #include "quant/quantizer.h"
 
 #define ARCHITECTURE_KEY "general.architecture"

@@ -1,20 +1,17 @@
 /* An old file, read: its header, its vocabulary, and where its tensors are.
  *
  *     families.c   what is known of headers, names and keys
- *     blocks.c     layouts of blocks; vocabulary.c: tokens
- *     reader.c     bytes in order
- *     walk.c       a whole file, by one header
+ *     blocks.c     layouts of blocks; vocabulary.c: tokens, whose texts readings.c reads
+ *     walk.c       a whole file, by one header, byte after byte
  *     file.c       which header fits; all parts of a model
  *     shapes.c     whether the tensors are those of a model
- *     layers.c     whether all layers are there, where names stay
- *     tensors.c    what becomes of each tensor; rows.c makes its rows
+ *     tensors.c    what becomes of each; rows.c makes its rows
  *     keys.c       what becomes of the header
  *     open.c       all of it in order: gufo_import_legacy */
 #ifndef LEGACY_FILE_H
 #define LEGACY_FILE_H
 
 #include "base/buffer.h"
-#include "base/memory.h"
 #include "base/files/source.h"
 #include "format/file/records.h"
 #include "legacy/blocks.h"
@@ -45,7 +42,7 @@ typedef struct reader {
 gufo_status reader_bytes(reader *r, void *out, size_t size, gufo_error *error);
 gufo_status reader_u32(reader *r, uint32_t *out, gufo_error *error);
 gufo_status reader_i32(reader *r, int32_t *out, gufo_error *error);
-gufo_status reader_f32(reader *r, float *out, gufo_error *error);
+
 gufo_status reader_skip(reader *r, uint64_t size, gufo_error *error);
 
 static inline uint64_t reader_left(const reader *r)

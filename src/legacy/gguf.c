@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "codec/interleaved.h"
 #include "gufo/schema.h"
-#include "legacy/import.h"
+#include "legacy/plan.h"
 
 typedef struct gguf_import {
     gufo_import base; /* whose model is the file itself */

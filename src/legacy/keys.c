@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "gufo/schema.h"
-#include "legacy/import.h"
+#include "legacy/plan.h"
 
 enum { KEY_ROOM = 128 };
 

@@ -16,9 +16,7 @@
  * Their bytes are what a vocabulary could be built to make many (a text of one letter and tokens of
  * that letter in every length): they count against an allowance that is linear in the bytes of the
  * vocabulary, and of which those of GPT-2, Falcon or StarCoder use an eighth. */
-#include "legacy/merges.h"
-
-#include <string.h>
+#include "legacy/vocabulary.h"
 
 #include "base/error.h"
 #include "format/file/records.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "legacy/import.h"
+#include "legacy/plan.h"
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #define LEGACY_PLAN_H
 
 #include "gufo/import.h"
+#include "import/import.h"
 #include "legacy/file.h"
 
 enum { LEGACY_SOURCES = 8 };
@@ -42,11 +43,6 @@ gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *shapes, gufo_e
 /* Checks that what is left out of a starcoder model are copies: reads all keys and values. */
 gufo_status legacy_check_copies(const legacy_file *file, gufo_error *error);
 
-/* ---- layers.c ------------------------------------------------------------------------------- */
-
-/* Checks that every layer is there, where the family's names stay. */
-gufo_status legacy_check_layers(const legacy_file *file, gufo_error *error);
-
 /* ---- rows.c --------------------------------------------------------------------------------- */
 
 /* The record that a tensor begins with, in the first part. */
@@ -55,23 +51,36 @@ static inline const legacy_record *first_record(const legacy_tensor *t)
     return &t->file->parts[0].records[t->records[0]];
 }
 
-/* Whether the bytes of the old file are those of the tensor, but for the order of its rows. */
-bool legacy_is_copied(const legacy_tensor *t);
-/* Rows [first, first + count) of the tensor as it lies in the old file, in its new type. */
-gufo_status legacy_read_rows(const legacy_tensor *t, uint64_t first, uint64_t count, void *out,
-                             gufo_error *error);
-
-/* ---- measure.c ------------------------------------------------------------------------------ */
-
 /* Reads the blocks that may lose something, and notes in the tensors what they lose. */
 gufo_status legacy_measure_all(legacy_tensor *tensors, uint64_t count, gufo_legacy_keep keep,
                                const gufo_run *run, const gufo_allocator *allocator,
                                gufo_error *error);
 
-/* ---- pieces.c ------------------------------------------------------------------------------- */
-
 /* Adds the tensor's piece to a job whose inputs are the parts. */
 gufo_status legacy_add_piece(gufo_job *job, const legacy_tensor *t, uint64_t place,
                              gufo_error *error);
+
+/* ---- an import of an old file ----------------------------------------------------------------- */
+
+typedef struct legacy_import {
+    gufo_import base;
+    legacy_file file;
+    legacy_shapes shapes;
+    legacy_tensor *tensors;
+    uint64_t tensor_count, tensor_room;
+} legacy_import;
+
+/* tensors.c: the list of tensors, with their types. */
+gufo_status legacy_plan_tensors(legacy_import *im, const gufo_legacy_options *options,
+                                gufo_error *error);
+/* keys.c: the document's entries. */
+gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *options,
+                            gufo_error *error);
+/* adapter.c: GGLA, LoRA adapters. */
+gufo_import *legacy_open_adapter(const char *path, const gufo_legacy_options *options,
+                                 gufo_error *error);
+/* gguf.c: GGUF of version 1 or 2. */
+gufo_import *legacy_open_gguf(const char *path, const gufo_legacy_options *options,
+                              gufo_error *error);
 
 #endif

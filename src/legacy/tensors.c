@@ -1,11 +1,10 @@
 /* The tensors of the GGUF model: names, dimensions, types. */
-#include "legacy/import.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "legacy/plan.h"
+#include <stdio.h>
+#include <string.h>
 
 /* ---- types ---------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #ifndef LEGACY_VOCABULARY_H
 #define LEGACY_VOCABULARY_H
 
+#include "gufo/base.h"
 #include "gufo/document.h"
 
 /* A token as the old file has it. */
@@ -19,7 +20,7 @@ typedef struct legacy_vocabulary {
     uint64_t merge_count;
 } legacy_vocabulary;
 
-/* More tokens than any vocabulary has: section 11 of what is known of the formats. */
+/* More tokens than any vocabulary has. */
 #define LEGACY_MAX_TOKENS (UINT64_C(1) << 24)
 
 /* How the texts of a family have to be read (docs/legacy.md). */
@@ -60,5 +61,21 @@ gufo_status legacy_set_vocabulary(gufo_document *document, const legacy_vocabula
                                   const legacy_text_rule *rule, uint64_t rows,
                                   const gufo_allocator *allocator, legacy_text_report *report,
                                   gufo_error *error);
+
+/* ---- the merges of a byte-level vocabulary, found again from its tokens ----------------------- */
+
+/* The ids of the tokens whose texts are joined to a token. */
+typedef struct legacy_merge {
+    uint32_t left, right;
+} legacy_merge;
+
+#define MERGE_NONE UINT32_MAX
+
+/* For each of `count` tokens (empty bytes: no token of merges) the two that make it, MERGE_NONE for
+ * one that no merge makes.  *complete is false if the vocabulary is built to make that take long,
+ * and was given up.  GUFO_E_MEMORY. */
+gufo_status legacy_merges_find(const gufo_str *bytes, uint64_t count,
+                               const gufo_allocator *allocator, legacy_merge *merges,
+                               bool *complete, gufo_error *error);
 
 #endif

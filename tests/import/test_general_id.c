@@ -5,9 +5,7 @@
 #include <locale.h>
 #include <unistd.h>
 
-#include "import/general/file_name.h"
 #include "import/general/model_id.h"
-#include "import/general/size_label.h"
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 

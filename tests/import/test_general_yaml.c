@@ -2,7 +2,7 @@
 #include "../support/pace.h"
 #include "general_case.h"
 
-#include "import/general/yaml.h"
+#include "import/general/card.h"
 
 /* ---- what is read --------------------------------------------------------------------------- */
 

@@ -2,8 +2,7 @@
 #include "tokenizers_folder.h"
 
 #include "../support/allocator.h"
-#include "import/tokenizers/merges.h"
-#include "import/tokenizers/space_rules.h"
+#include "import/tokenizers/reading.h"
 #include "text/pipeline_file.h"
 
 #define START "\xe2\x96\x81"

@@ -3,7 +3,7 @@
 
 #include "../support/shared.h"
 #include "base/memory.h"
-#include "legacy/merges.h"
+#include "legacy/vocabulary.h"
 
 /* ---- made vocabularies ----------------------------------------------------------------------- */
 

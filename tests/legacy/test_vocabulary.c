@@ -2,7 +2,7 @@
 #include "vocabulary_text.h"
 
 #include "../support/allocator.h"
-#include "legacy/whisper_tokens.h"
+#include "legacy/readings.h"
 
 #include <math.h>
 

@@ -13,7 +13,7 @@
 
 #include "gufo/import.h"
 #include "gufo/schema.h"
-#include "import/general/file_name.h"
+#include "import/general/model_id.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* A checkpoint: the tensors of a model as a framework saved them, in one file or several.
  *
- *     checkpoint.c       which container a file is; opening, closing, looking up
- *     parts.c            which files of a folder are a model's, and what an index says of them
+ *     checkpoint.c       which files of a folder are a model's, and what an index says of them; which container
+ *                        a file is; opening, closing, looking up
  *     safetensors.c      a file of safetensors, whose header pull.c reads
- *     torch_zip.c        a file of PyTorch, whose members zip_members.c finds
- *     torch_legacy.c     an old file of PyTorch
+ *     torch.c            a file of PyTorch: a zip archive, or of before these
  *     torch_objects.c    what the objects in a pickle are; pickle.c reads it
- *     tensors.c          adding and finding tensors; number_type.c: their types
+ *     tensors.c          adding and finding tensors, and their types
  *
  * Nothing but names, shapes and places is read.  Data stay in the files: `offset` is where the first
  * element of a tensor is, and the engine moves or makes them from there. */
@@ -15,9 +14,45 @@
 
 #include "base/files/source.h"
 #include "format/file/records.h"
-#include "import/containers/number_type.h"
+#include "gufo/codec.h"
 #include "import/json_file.h"
 #include "import/model_folder.h"
+
+/* ---- the element types of the frameworks ---------------------------------------------------- */
+
+typedef enum number_kind {
+    NUMBER_FLOAT,
+    NUMBER_SIGNED,
+    NUMBER_UNSIGNED,
+    NUMBER_BOOL,
+    NUMBER_OTHER, /* complex, or several in a byte */
+} number_kind;
+
+typedef struct number_type {
+    const char *name;    /* of safetensors: "BF16" */
+    const char *dtype;   /* of torch: "bfloat16" of torch.bfloat16; NULL: it has none */
+    const char *storage; /* of torch: "BFloat16" of torch.BFloat16Storage; NULL: it has none */
+    uint32_t bits;       /* of one element */
+    number_kind kind;
+    int32_t type; /* id of the GGUF element type with the same bytes; -1: it has none */
+} number_type;
+
+/* The number type that safetensors calls `name`; that torch calls torch.`dtype`, or whose class is
+ * torch.`storage`Storage.  NULL: none is called so. */
+const number_type *number_by_name(gufo_str name);
+const number_type *number_by_dtype(gufo_str dtype);
+const number_type *number_by_storage(gufo_str storage);
+
+/* Row `index` of the table; NULL past the end. */
+const number_type *number_at(size_t index);
+
+/* The GGUF element type with the same bytes; NULL: it has none (BOOL, U8, F8_E4M3 ...). */
+static inline const gufo_element_type *number_element_type(const number_type *number)
+{
+    return number->type < 0 ? NULL : gufo_element_type_by_id((uint32_t)number->type);
+}
+
+/* ---- a checkpoint ---------------------------------------------------------------------------- */
 
 enum { CHECKPOINT_MAX_DIMS = 8 };
 

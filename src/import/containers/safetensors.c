@@ -9,7 +9,7 @@
  * reading.  Of the header only the names are kept.
  *
  * Source: the description of the format and the checks of its library. */
-#include "import/containers/safetensors.h"
+#include "import/containers/readers.h"
 
 #include <inttypes.h>
 #include <string.h>

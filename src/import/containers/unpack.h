@@ -2,7 +2,7 @@
 #ifndef IMPORT_CONTAINERS_UNPACK_H
 #define IMPORT_CONTAINERS_UNPACK_H
 
-#include "import/containers/number_type.h"
+#include "import/containers/checkpoint.h"
 #include "produce/produce.h"
 
 /* NULL: such numbers are not converted. */

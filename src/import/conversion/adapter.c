@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/advise.h"
 #include "import/architectures/inverse/inverse.h"
 #include "import/conversion/conversion.h"
 #include "import/json_file.h"

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "gufo/check.h"
 #include "gufo/vocab.h"
-#include "import/advise.h"
+#include "import/json_file.h"
 #include "import/architectures/configuration/rules_apply.h"
 #include "import/conversion/conversion.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "import/conversion/conversion.h"
-#include "import/general/file_name.h"
+#include "import/general/model_id.h"
 #include "schema/name/name.h"
 
 /* The targets, and the parts of names of tensors that they leave to F16. */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/general/card.h"
-#include "import/general/field_kinds.h"
+#include "import/general/sources.h"
 
 /* ---- what is known -------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef IMPORT_GENERAL_MODEL_ID_H
 #define IMPORT_GENERAL_MODEL_ID_H
 
-#include "gufo/base.h"
+#include "gufo/document.h"
 
 typedef enum id_part {
     ID_NO_PART,      /* always "" */
@@ -35,5 +35,28 @@ void model_id_read(gufo_str text, const id_scale *scale, model_id *out);
 /* "tiny-model v2 GQA" becomes "Tiny Model v2 GQA": words without capitals get one, unless they are a
  * version or begin with a digit.  At most ID_LONGEST bytes are taken. */
 void model_id_title(gufo_str text, char out[ID_ROOM]);
+
+/* ---- the size of a model, counted from its tensors -------------------------------------------- */
+
+typedef struct parameter_count {
+    uint64_t shared;  /* in no expert's tensors */
+    uint64_t expert;  /* of one expert */
+    uint64_t experts; /* 0: a model without */
+    uint64_t total;   /* UINT64_MAX: that, or more */
+} parameter_count;
+
+parameter_count count_parameters(const gufo_document *document);
+
+enum { SIZE_LABEL_ROOM = 64 };
+
+/* "6.7B", "8x7.2B": as the converters of the field write it. */
+void size_label_write(const parameter_count *count, char out[SIZE_LABEL_ROOM]);
+
+/* ---- placeholders in the name of the file that a conversion writes ---------------------------- */
+
+/* Replaces {ftype} and {outtype} in an output's name by the type in lower case, {FTYPE} and {OUTTYPE} by
+ * the same in upper case.  Writes at most `size` bytes with the terminator and returns the bytes that
+ * are needed without it, like snprintf. */
+size_t file_name_fill(char *out, size_t size, gufo_str pattern, const char *type);
 
 #endif

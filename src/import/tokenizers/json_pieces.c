@@ -1,17 +1,14 @@
 /* Vocabularies of pieces as tokenizer.json has them: BPE that falls back to bytes, which is how models
  * of SentencePiece look there.  Tokens are those of the model, over which added ones are laid. */
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/tokenizers/merges.h"
-#include "import/tokenizers/readers.h"
-#include "import/tokenizers/space_rules.h"
+#include "import/tokenizers/reading.h"
+#include "text/pipeline/step_reading.h"
 #include "text/pipeline/token_model.h"
 
-#define ADDED_SCORE (-1000.0f)
+#include <string.h>
 
 enum { LONGEST_JOINED = 256 }; /* bytes; those of real vocabularies are half of that */
 

@@ -1,18 +1,17 @@
 /* Vocabularies of tokenizer.json that have ids in a table: byte-level BPE and WordPiece.  Tokens are
  * those of the model, and added ones, which may repeat them. Without tokenizer.json there are
  * vocab.json and merges.txt, or vocab.txt. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/tokenizers/merges.h"
+#include "import/tokenizers/reading.h"
 #include "import/tokenizers/pre.h"
-#include "import/tokenizers/readers.h"
 #include "text/formats/tokenizer_lists.h"
 #include "text/pipeline/token_model.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 

@@ -2,14 +2,13 @@
 #ifndef IMPORT_TOKENIZERS_READING_H
 #define IMPORT_TOKENIZERS_READING_H
 
-#include <jansson.h>
-
 #include "base/buffer.h"
-#include "import/json_file.h"
-#include "text/formats/token_list.h"
 #include "import/tokenizers/tokenizers.h"
+#include "text/formats/token_list.h"
 #include "text/formats/tokenizer_file.h"
 #include "text/pipeline/step_reading.h"
+
+#include <jansson.h>
 
 typedef struct tokenizer_reading {
     gufo_import *import;
@@ -114,5 +113,66 @@ gufo_status reading_place(tokenizer_reading *r, const char *file, token_list *li
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 gufo_status reading_set_names(tokenizer_reading *r, const char *model, const char *pre);
+
+/* ---- the readers, which tokenizers.c has in a table ------------------------------------------- */
+
+/* Each sets tokenizer.ggml.* up to the list of merges. GUFO_E_NOT_FOUND: the files that it needs are
+ * missing or not for it (reading_pass). */
+
+#define WORLD_FILE "rwkv_vocab_v20230424.txt"
+
+typedef gufo_status read_vocabulary(tokenizer_reading *r);
+
+read_vocabulary read_spm, read_phi3, read_internlm2, read_arctic, read_chatglm3; /* pieces.c */
+read_vocabulary read_bpe, read_atomic, read_wpm; /* json_vocabulary.c */
+read_vocabulary read_hf, read_gemma4;            /* json_pieces.c */
+read_vocabulary read_ugm, read_xlmr, read_nomic; /* pieces.c */
+read_vocabulary read_rwkv;                       /* ranks.c */
+read_vocabulary read_qwen, read_tiktoken;        /* ranks.c */
+read_vocabulary read_mistral;                    /* ranks.c */
+
+/* Whether tokenizer.json has a vocabulary of pieces, BPE that falls back to bytes: read_hf is for it.
+ * json_pieces.c */
+bool json_has_pieces(tokenizer_reading *r);
+
+/* ---- special ids, flags, chat templates: special.c -------------------------------------------- */
+
+/* Sets ids of special tokens, add_*_token and normalizer.*; ids that the document has stay. */
+gufo_status special_write(tokenizer_reading *r);
+/* Whether the files say that a bos token is put before texts. */
+bool special_adds_bos(tokenizer_reading *r);
+/* Sets tokenizer.chat_template, and those with a name. */
+gufo_status templates_write(tokenizer_reading *r);
+
+/* ---- what keys cannot say of a tokenizer.json: compare_ids.c ---------------------------------- */
+
+/* Encodes texts by the rules of tokenizer.json and as readers of the document do, and warns of texts whose
+ * ids differ.  Nothing of it goes into the document. */
+gufo_status compare_ids(tokenizer_reading *r);
+
+/* ---- merges, kept or as scores: rules.c --------------------------------------------- */
+
+/* Sets tokenizer.ggml.merges: those of the vocabulary, or of merges.txt where that has none.  Both parts
+ * and what they make must be tokens.  Without any, tokens are atomic: a warning. */
+gufo_status merges_write(tokenizer_reading *r, const tokenizer_file *vocab);
+
+/* The score of tokens that are found before anything merges. */
+#define ADDED_SCORE (-1000.0f)
+
+/* Scores the tokens of a vocabulary of pieces as its merges say: the earlier, the higher.
+ * GUFO_E_MALFORMED: no list, or a merge that makes no token. */
+gufo_status merges_score(tokenizer_reading *r, const tokenizer_file *vocab, token_list *list);
+
+/* ---- what is done to spaces, as keys: rules.c ------------------------------------------- */
+
+/* The models of pieces, as bits. */
+typedef enum model_kind {
+    PIECES = 1,  /* llama: BPE with bytes for unknown characters */
+    UNIGRAM = 2, /* t5 */
+} model_kind;
+
+/* Sets the flags and the map of the normalizer.  What GGUF cannot express is a warning for PIECES, and
+ * GUFO_E_TYPE for UNIGRAM. */
+gufo_status space_rules_write(tokenizer_reading *r, model_kind kind);
 
 #endif

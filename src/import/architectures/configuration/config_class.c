@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/advise.h"
 #include "import/architectures/configuration/classes.h"
 #include "import/architectures/configuration/expression.h"
 #include "import/architectures/configuration/rules.h"

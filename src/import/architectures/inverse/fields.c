@@ -19,7 +19,7 @@
 #include "import/architectures/configuration/expression.h"
 #include "import/architectures/inverse/model_keys.h"
 #include "import/architectures/configuration/rules.h"
-#include "import/shortest_real.h"
+#include "import/typed_value.h"
 
 typedef struct walk walk;
 typedef gufo_status row_action(const walk *w, const rule *row, gufo_error *error);

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "import/architectures/operations/generated.h"
 #include "import/architectures/operations/tensor_rules.h"
-#include "import/shortest_real.h"
+#include "import/typed_value.h"
 
 enum { MOST_FACTORS = 1 << 16 };
 

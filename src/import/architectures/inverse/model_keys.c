@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "gufo/schema.h"
-#include "import/shortest_real.h"
+#include "import/typed_value.h"
 #include "quant/quantizer.h"
 
 /* Of names of tensors in blocks, and of blocks. */

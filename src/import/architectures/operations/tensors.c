@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/advise.h"
+#include "import/json_file.h"
 #include "import/architectures/operations/names.h"
 #include "import/architectures/operations/operations_names.h"
 #include "import/architectures/operations/stacks.h"
