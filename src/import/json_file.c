@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/formats/json_tree.h"
@@ -213,39 +212,21 @@ gufo_status json_read_text(gufo_str text, const char *name, uint64_t base_offset
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static gufo_status read_source(const source *s, uint64_t limit, import_bounds *bounds,
-                               json_t **json, gufo_error *error)
-{
-    gufo_status status;
-    char *text;
-
-    if (s->size > limit)
-        return refuse(error, GUFO_E_LIMIT, "%s bytes, but at most %s are read", GROUPED(s->size),
-                      GROUPED(limit));
-    text = s->size < SIZE_MAX ? mem_alloc(&default_allocator, (size_t)s->size + 1) : NULL;
-    if (text == NULL)
-        return fail_memory(error);
-    status = source_read(s, 0, text, (size_t)s->size, error);
-    if (status == GUFO_OK)
-        status = json_read_text((gufo_str){text, (size_t)s->size}, NULL, 0, bounds, json, error);
-    mem_free(&default_allocator, text);
-    return status;
-}
-
 gufo_status json_file_read(const source_folder *folder, const char *name, uint64_t limit,
                            import_bounds *bounds, json_t **json, gufo_error *error)
 {
-    gufo_status status;
-    source s;
+    buffer bytes = {.allocator = &default_allocator};
+    bool found;
+    gufo_status status = source_folder_read(folder, name, limit, &bytes, &found, error);
 
     *json = NULL;
-    if (!source_folder_has(folder, name))
-        return GUFO_OK;
-    status = source_folder_open(folder, name, &default_allocator, &s, error);
-    if (status == GUFO_OK)
-        status = read_source(&s, limit, bounds, json, error);
-    source_close(&s);
-    if (status != GUFO_OK)
-        source_folder_blame(folder, name, error);
+    if (status == GUFO_OK && found) {
+        gufo_str text = {bytes.len > 0 ? (const char *)bytes.data : "", bytes.len};
+
+        status = json_read_text(text, NULL, 0, bounds, json, error);
+        if (status != GUFO_OK)
+            source_folder_blame(folder, name, error);
+    }
+    buffer_free(&bytes);
     return status;
 }

@@ -1,10 +1,9 @@
 /* gufo_import_legacy: an old file, from its first bytes to the model that it becomes. */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/source_folder.h"
+#include "base/memory.h"
 #include "legacy/plan.h"
 
 /* ---- the plan ------------------------------------------------------------------------------- */
@@ -145,16 +144,14 @@ static gufo_status open_file(legacy_import *im, const char *path,
 /* Whether a file begins with these four bytes. */
 static bool begins_with(const char *path, const char *magic)
 {
-    char bytes[4] = {0};
-    struct stat info;
-    /* Bytes of a pipe would be missing afterwards. */
-    bool is_file = stat(path, &info) == 0 && S_ISREG(info.st_mode);
-    int fd = is_file ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    bool yes = fd >= 0 && read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+    char bytes[4];
+    source s;
+    bool yes = source_folder_open(&source_folder_anywhere, path, &default_allocator, &s, NULL) ==
+                   GUFO_OK &&
+               source_read(&s, 0, bytes, sizeof bytes, NULL) == GUFO_OK &&
                memcmp(bytes, magic, sizeof bytes) == 0;
 
-    if (fd >= 0)
-        (void)close(fd);
+    source_close(&s);
     return yes;
 }
 

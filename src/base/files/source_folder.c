@@ -244,6 +244,37 @@ gufo_status source_folder_open(const source_folder *folder, const char *name,
     return folder->kind->open(folder, name, allocator, out, error);
 }
 
+static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_error *error)
+{
+    void *room;
+
+    if (s->size > limit)
+        return refuse(error, GUFO_E_LIMIT, "%s bytes, but at most %s are read", GROUPED(s->size),
+                      GROUPED(limit));
+    room = buffer_extend(out, s->size);
+    if (room == NULL)
+        return fail_memory(error);
+    return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
+}
+
+gufo_status source_folder_read(const source_folder *folder, const char *name, uint64_t limit,
+                               buffer *out, bool *found, gufo_error *error)
+{
+    gufo_status status;
+    source s;
+
+    *found = source_folder_has(folder, name);
+    if (!*found)
+        return GUFO_OK;
+    status = source_folder_open(folder, name, out->allocator, &s, error);
+    if (status == GUFO_OK)
+        status = read_all(&s, limit, out, error);
+    source_close(&s);
+    if (status != GUFO_OK)
+        source_folder_blame(folder, name, error);
+    return status;
+}
+
 gufo_status source_folder_list(const source_folder *folder, const char *name,
                                source_folder_visit *visit, void *context, gufo_error *error)
 {

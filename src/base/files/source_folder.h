@@ -11,6 +11,7 @@
 #ifndef GUFO_BASE_SOURCE_FOLDER_H
 #define GUFO_BASE_SOURCE_FOLDER_H
 
+#include "base/buffer.h"
 #include "gufo/base.h"
 
 struct source; /* base/files/source.h */
@@ -64,6 +65,10 @@ source_folder source_folder_memory(const memory_files *files);
 gufo_status source_folder_open(const source_folder *folder, const char *name,
                                const gufo_allocator *allocator, struct source *out,
                                gufo_error *error);
+/* Appends the bytes of a file, at most `limit`; *found is false, with GUFO_OK, if it does not exist.  Errors
+ * name the file.  GUFO_E_LIMIT: it has more. */
+gufo_status source_folder_read(const source_folder *folder, const char *name, uint64_t limit,
+                               buffer *out, bool *found, gufo_error *error);
 gufo_status source_folder_list(const source_folder *folder, const char *name,
                                source_folder_visit *visit, void *context, gufo_error *error);
 bool source_folder_has(const source_folder *folder, const char *name);

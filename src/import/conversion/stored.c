@@ -64,8 +64,8 @@ static gufo_status read_file(named_files *n, const char *name, gufo_error *error
     n->files[n->count].name = name;
     n->files[n->count].bytes = (buffer){.allocator = n->config->allocator};
     if (is_plain_name(gufo_str_of(name)))
-        status =
-            config_read_bytes(n->config, name, limit, &n->files[n->count++].bytes, &found, error);
+        status = source_folder_read(&n->config->folder, name, limit, &n->files[n->count++].bytes,
+                                    &found, error);
     return status != GUFO_OK || found
                ? status
                : refuse(error, GUFO_E_MALFORMED, "the file %s is not in the folder",

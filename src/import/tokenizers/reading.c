@@ -24,7 +24,7 @@ bool reading_has(const tokenizer_reading *r, const char *name)
 
 gufo_status reading_file(tokenizer_reading *r, const char *name, buffer *out, bool *found)
 {
-    return config_read_bytes(r->config, name, LARGEST_FILE, out, found, r->error);
+    return source_folder_read(&r->config->folder, name, LARGEST_FILE, out, found, r->error);
 }
 
 gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)

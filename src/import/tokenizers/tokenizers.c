@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "gufo/import.h"
-#include "import/architectures/configuration/config_files.h"
 #include "import/model_folder.h"
 #include "import/tokenizers/reading.h"
 #include "import/tokenizers/tokenizers.h"
@@ -24,9 +23,8 @@ enum { LARGEST_FILE = 256 << 20 };
 static gufo_status read_text(const source_folder *folder, const char *name, gufo_text *out,
                              bool *found, gufo_error *error)
 {
-    const model_config config = {.folder = *folder, .allocator = mem_allocator(NULL)};
     buffer bytes = {.allocator = mem_allocator(out->allocator)};
-    gufo_status status = config_read_bytes(&config, name, LARGEST_FILE, &bytes, found, error);
+    gufo_status status = source_folder_read(folder, name, LARGEST_FILE, &bytes, found, error);
 
     if (status != GUFO_OK) {
         buffer_free(&bytes);

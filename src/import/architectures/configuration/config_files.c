@@ -22,37 +22,6 @@ gufo_status config_read_json(const model_config *config, const char *name, uint6
     return json_file_read(&config->folder, name, limit, config->bounds, json, error);
 }
 
-static gufo_status read_all(const source *s, uint64_t limit, buffer *out, gufo_error *error)
-{
-    void *room;
-
-    if (s->size > limit)
-        return refuse(error, GUFO_E_LIMIT, "%s bytes, but at most %s are read", GROUPED(s->size),
-                      GROUPED(limit));
-    room = buffer_extend(out, s->size);
-    if (room == NULL)
-        return fail_memory(error);
-    return s->size > 0 ? source_read(s, 0, room, (size_t)s->size, error) : GUFO_OK;
-}
-
-gufo_status config_read_bytes(const model_config *config, const char *name, uint64_t limit,
-                              buffer *out, bool *found, gufo_error *error)
-{
-    gufo_status status;
-    source s;
-
-    *found = source_folder_has(&config->folder, name);
-    if (!*found)
-        return GUFO_OK;
-    status = source_folder_open(&config->folder, name, config->allocator, &s, error);
-    if (status == GUFO_OK)
-        status = read_all(&s, limit, out, error);
-    source_close(&s);
-    if (status != GUFO_OK)
-        source_folder_blame(&config->folder, name, error);
-    return status;
-}
-
 /* What it is, and where a symlink leads, is found when it is opened: nothing that has the name may pass for a
  * file that is not there. */
 bool config_has_file(const model_config *config, gufo_str name)

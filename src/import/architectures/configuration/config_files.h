@@ -2,7 +2,6 @@
 #ifndef IMPORT_ARCHITECTURES_CONFIGURATION_CONFIG_FILES_H
 #define IMPORT_ARCHITECTURES_CONFIGURATION_CONFIG_FILES_H
 
-#include "base/buffer.h"
 #include "import/architectures/configuration/config.h"
 
 /* Whether the folder has a file with this name. */
@@ -10,10 +9,6 @@ bool config_has_file(const model_config *config, gufo_str name);
 /* As json_file_read, of a file of the folder. */
 gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
                              json_t **json, gufo_error *error);
-/* Appends the bytes of a file of the folder, at most `limit`; *found is false, with GUFO_OK, if it does
- * not exist. */
-gufo_status config_read_bytes(const model_config *config, const char *name, uint64_t limit,
-                              buffer *out, bool *found, gufo_error *error);
 
 /* Pooling of an embedding model, as modules.json says (sentence-transformers): the number that
  * {arch}.pooling_type stores.  *found: false without that file, or without pooling in it. */
