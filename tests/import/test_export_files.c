@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/export/export.h"
-#include "import/export/same_keys.h"
+#include "import/export/parts.h"
 #include "text/formats/source.h"
 
 /* ---- there and back -------------------------------------------------------------------------- */

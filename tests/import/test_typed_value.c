@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "gufo/import.h"
-#include "import/export/same_keys.h"
+#include "import/export/parts.h"
 #include "import/typed_value.h"
 
 /* ---- there and back -------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  *
  * Two tensors that alternate (gate and up of some experts) are one box, if the file has them at a
  * distance of whole rows. */
-#include "import/export/arrange.h"
+#include "import/export/tensors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,16 +1,14 @@
 /* The way back: a GGUF model as the files of a framework.
  *
  *     ../architectures/inverse: config.json
- *     vocabulary.c  the files of the tokenizer (tokens.c, sentencepiece_write.c, world_write.c,
- *                   tokenizer_config.c)
- *     card.c        README.md
- *     metadata.c    gguf-metadata.json: what no file of a framework can say (same_keys.c)
- *     all_files.c   all of these
+ *     vocabulary.c  the files of the tokenizer (tokenizer_config.c)
+ *     metadata.c    gguf-metadata.json: what no file of a framework can say
+ *     all_files.c   all of these, and README.md
  *     names.c       what tensors are called in a framework
- *     invert.c      operations on tensors, the other way round: where numbers go (arrange.c), arithmetic
- *                   (undo.c), numbers that are stored twice (copies.c)
- *     tensors.c     the tensors of the files (too_large.c: whether F16 holds their numbers)
- *     writers.c     files of tensors: safetensors.c, npz.c (crc32.c)
+ *     invert.c      operations on tensors, the other way round: arithmetic, numbers that are stored twice
+ *     arrange.c     where numbers go
+ *     tensors.c     the tensors of the files
+ *     writers.h     files of tensors: safetensors.c, npz.c
  *     job.c         all files, as targets of one job
  *
  * Operations are not written twice.  The exporter makes the tensors of a checkpoint up (names and

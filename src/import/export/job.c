@@ -1,15 +1,77 @@
 /* The files of a model as targets of one job: those of tensors first, then all others, which are bytes
  * that are known already.  So all of them get their names together, or none does. */
-#include <inttypes.h>
-#include <string.h>
-
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/model/model.h"
+#include "gufo/codec.h"
 #include "gufo/schema.h"
-#include "import/export/job.h"
-#include "import/export/too_large.h"
 #include "import/export/writers.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- numbers that are too large for F16 ----------------------------------------------------- */
+
+/* job_hooks.measure; the context is a pointer to the job, or begins with one.  GUFO_E_RANGE: a
+ * finite number became infinite.  Those that are not finite stay what they are. */
+static gufo_status too_large_measure(void *context, const measured_rows *seen, void *result,
+                                     gufo_error *error)
+{
+    gufo_job *const *job = context;
+    plain_piece room;
+    const piece *p = job_piece_at(*job, seen->piece, &room);
+    const uint64_t all = seen->count * p->columns;
+
+    (void)result;
+    for (uint64_t i = gufo_first_nonfinite(seen->decoded, all); i < all; i++)
+        if (isfinite(seen->values[i]) && !isfinite(seen->decoded[i]))
+            return refuse(error, GUFO_E_RANGE, "tensor %s: the value %.9g is too large for %s",
+                          QUOTED(p->name), (double)seen->values[i], p->made[seen->made].type->name);
+    return GUFO_OK;
+}
+
+/* ---- what all writers of tensors share: memory, and targets --------------------------------- */
+
+gufo_status written_keep(written_files *w, const gufo_allocator *a, void *block, gufo_error *error)
+{
+    void **list = mem_grow(a, (void *)w->blocks, w->block_count, &w->block_room, sizeof *list);
+
+    if (list != NULL)
+        w->blocks = list;
+    if (block == NULL || list == NULL) {
+        mem_free(a, block);
+        return fail_memory(error);
+    }
+    list[w->block_count++] = block;
+    return GUFO_OK;
+}
+
+void written_free(written_files *w, const gufo_allocator *a)
+{
+    for (uint64_t i = 0; i < w->block_count; i++)
+        mem_free(a, w->blocks[i]);
+    mem_free(a, (void *)w->blocks);
+    *w = (written_files){.blocks = NULL};
+}
+
+gufo_status written_target(written_files *w, gufo_job *job, const char *name, const void *header,
+                           size_t header_size, uint64_t data, uint64_t tensors, uint32_t *number,
+                           gufo_error *error)
+{
+    char *own = mem_text(&job->allocator, gufo_str_of(name));
+    job_target target = {.name = own,
+                         .header = header,
+                         .header_size = header_size,
+                         .tensor_count = tensors,
+                         .data_size = data};
+    gufo_status status = written_keep(w, &job->allocator, own, error);
+
+    if (status == GUFO_OK && !checked_add(header_size, data, &target.size))
+        status = refuse(error, GUFO_E_LIMIT, "file %s would be too large", name);
+    return status == GUFO_OK ? job_add_target(job, &target, number, error) : status;
+}
 
 #define SHARD_SIZE UINT64_C(5000000000)
 
@@ -117,8 +179,9 @@ static gufo_status plan_export(exporting *e, const gufo_model *model, gufo_error
     return status == GUFO_OK ? add_files(e, error) : status;
 }
 
-gufo_job *export_job_of(const gufo_model *model, json_t *config, const gufo_export_options *options,
-                        gufo_error *error)
+/* gufo_export_job; `config`: config.json, in place of what export_config says; NULL: that. */
+static gufo_job *export_job_of(const gufo_model *model, json_t *config,
+                               const gufo_export_options *options, gufo_error *error)
 {
     static const gufo_export_options none = {.format = GUFO_EXPORT_SAFETENSORS};
     exporting *e;

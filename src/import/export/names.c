@@ -3,7 +3,7 @@
  * The rows of the table export_names are tried in their order.  The rules of gufo convert say what
  * a tensor with such a name becomes; it is part of the checkpoint if the model has all of that, and
  * no row before gives it.  Tensors that are left are looked for in the table hf_tensor_names. */
-#include "import/export/names.h"
+#include "import/export/tensors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,20 +5,65 @@
  *
  * Members are stored, not packed, so numbers are made where they are.  An archive has a CRC-32 of each
  * member, which readers check: all numbers are made once before the job writes them, for their sums. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/buffer.h"
-#include "base/memory.h"
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/threads.h"
 #include "codec/run.h"
-#include "import/export/arrange.h"
-#include "import/export/crc32.h"
+#include "import/export/tensors.h"
 #include "import/export/writers.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Row i says what a byte does that i more bytes follow. */
+typedef struct crc32_tables {
+    uint32_t rows[8][256];
+} crc32_tables;
+
+/* CRC-32, eight bytes at a time. */
+
+static void crc32_init(crc32_tables *t)
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320 : 0);
+        t->rows[0][i] = crc;
+    }
+    for (uint32_t i = 0; i < 256; i++)
+        for (uint32_t row = 1; row < 8; row++)
+            t->rows[row][i] = t->rows[row - 1][i] >> 8 ^ t->rows[0][t->rows[row - 1][i] & 255];
+}
+
+static uint32_t add_eight(const crc32_tables *t, uint32_t crc, const uint8_t *data)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t byte = data[i] ^ (i < 4 ? crc >> 8 * i & 255 : 0);
+
+        sum ^= t->rows[7 - i][byte];
+    }
+    return sum;
+}
+
+/* The sum of what had the sum `crc` (0: nothing), and these bytes. */
+static uint32_t crc32_add(const crc32_tables *t, uint32_t crc, const uint8_t *data, size_t size)
+{
+    crc = ~crc;
+    for (; size >= 8; size -= 8, data += 8)
+        crc = add_eight(t, crc, data);
+    for (; size > 0; size--, data++)
+        crc = crc >> 8 ^ t->rows[0][(crc ^ *data) & 255];
+    return ~crc;
+}
 
 enum {
     LOCAL_SIZE = 30,  /* of a local header, without name and extra field */

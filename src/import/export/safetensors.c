@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/export/arrange.h"
+#include "import/export/tensors.h"
 #include "import/export/writers.h"
 
 enum { PREFIX_SIZE = 8, ALIGNMENT = 8, MOST_FILES = 99999, MOST_BITS = 64 /* of a number */ };

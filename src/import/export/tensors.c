@@ -12,8 +12,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "gufo/schema.h"
-#include "import/export/copies.h"
-#include "import/export/undo.h"
 
 /* ---- what is lost --------------------------------------------------------------------------- */
 

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "gufo/schema.h"
 #include "import/export/parts.h"
-#include "import/export/tokens.h"
 #include "text/formats/token_list.h"
 
 typedef struct making {

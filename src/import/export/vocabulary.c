@@ -3,15 +3,330 @@
  * A vocabulary may have several forms.  Each is tried until one gives the same tokens when it is
  * converted; where none does, the first one stays for other programs, and gguf-metadata.json has the
  * tokens. */
-#include <string.h>
-
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "codec/half.h"
+#include "gufo/schema.h"
 #include "import/export/parts.h"
-#include "import/export/same_keys.h"
-#include "import/export/sentencepiece_write.h"
-#include "import/export/world_write.h"
 #include "text/formats/vocab_export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the tokens of a model, whose arrays may be of any length that their bytes allow -------- */
+
+/* What conversions give to tokens that were added. */
+#define ADDED_SCORE (-1000.0f)
+
+static bool find_array(const gufo_model *model, const char *key, gufo_value_type type,
+                       uint64_t count, gufo_array *out)
+{
+    gufo_entry entry;
+
+    return gufo_key_entry(model, key, &entry) &&
+           gufo_value_array(&entry.value, type, out, NULL) == GUFO_OK &&
+           (count == 0 || out->count == count);
+}
+
+static gufo_status read_texts(const gufo_array *array, model_tokens *out, gufo_error *error)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value value;
+
+    out->texts = mem_array(&default_allocator, array->count, sizeof *out->texts);
+    out->types = mem_array(&default_allocator, array->count, sizeof *out->types);
+    if (out->texts == NULL || out->types == NULL)
+        return fail_memory(error);
+    for (; out->count < array->count && gufo_array_next(&iter, &value); out->count++) {
+        out->texts[out->count] = value.as.str;
+        out->types[out->count] = TOKEN_IS_NORMAL;
+    }
+    return out->count == array->count
+               ? GUFO_OK
+               : refuse(error, GUFO_E_CHANGED, "the vocabulary changes while it is read");
+}
+
+gufo_status model_tokens_read(const gufo_model *model, model_tokens *out, gufo_error *error)
+{
+    gufo_array array;
+    gufo_status status;
+
+    *out = (model_tokens){.count = 0};
+    if (!find_array(model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, 0, &array) ||
+        array.count == 0 || array.count > INT32_MAX)
+        return GUFO_OK;
+    status = read_texts(&array, out, error);
+    if (status == GUFO_OK &&
+        find_array(model, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, out->count, &array))
+        status = gufo_array_read(&array, 0, out->count, out->types, error);
+    if (status != GUFO_OK ||
+        !find_array(model, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, out->count, &array))
+        return status;
+    out->scores = mem_array(&default_allocator, out->count, sizeof *out->scores);
+    return out->scores != NULL ? gufo_array_read(&array, 0, out->count, out->scores, error)
+                               : fail_memory(error);
+}
+
+void model_tokens_free(model_tokens *tokens)
+{
+    mem_free(&default_allocator, tokens->texts);
+    mem_free(&default_allocator, tokens->types);
+    mem_free(&default_allocator, tokens->scores);
+    *tokens = (model_tokens){.count = 0};
+}
+
+bool token_is_added(const model_tokens *t, uint32_t id)
+{
+    return t->scores != NULL && t->scores[id] == ADDED_SCORE &&
+           (t->types[id] == TOKEN_IS_CONTROL || t->types[id] == TOKEN_IS_USER_DEFINED);
+}
+
+bool model_id(const gufo_model *model, const char *key, uint32_t *id)
+{
+    uint64_t number;
+
+    if (gufo_key_u64(model, key, &number, NULL) != GUFO_OK || number > UINT32_MAX)
+        return false;
+    *id = (uint32_t)number;
+    return true;
+}
+
+/* A flag; `otherwise` without it. */
+static bool model_flag(const gufo_model *model, const char *key, bool otherwise)
+{
+    bool flag = otherwise;
+
+    return gufo_key_bool(model, key, &flag, NULL) == GUFO_OK ? flag : otherwise;
+}
+
+/* A SentencePiece model as a protocol buffer: each field is a key (number << 3 | wire type) and a value;
+ * a message within another one has its length in front.
+ *
+ *     1  pieces      1 text   2 score   3 type, which is 1 without
+ *     2  trainer     3 type of the model   4 size   35 bytes for unknown characters   40 ... 43 ids
+ *     3  normalizer  1 name   2 map of characters   3 4 5 what becomes of spaces */
+
+enum { WIRE_VARINT, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+enum { MODEL_UNIGRAM = 1, MODEL_BPE = 2 };
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static bool put_varint(buffer *out, uint64_t number)
+{
+    uint8_t bytes[10];
+    size_t count = 0;
+
+    do {
+        bytes[count] = (uint8_t)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        count++;
+        number >>= 7;
+    } while (number > 0);
+    return buffer_append(out, bytes, count);
+}
+
+static bool put_key(buffer *out, unsigned number, unsigned wire)
+{
+    return put_varint(out, (uint64_t)number << 3 | wire);
+}
+
+static bool put_number(buffer *out, unsigned field, uint64_t number)
+{
+    return put_key(out, field, WIRE_VARINT) && put_varint(out, number);
+}
+
+static bool put_bytes(buffer *out, unsigned field, const void *bytes, size_t size)
+{
+    return put_key(out, field, WIRE_BYTES) && put_varint(out, size) &&
+           buffer_append(out, bytes, size);
+}
+
+static bool put_real(buffer *out, unsigned field, float number)
+{
+    uint8_t bytes[4];
+
+    store_u32(bytes, float_to_bits(number), bytes_swapped(false));
+    return put_key(out, field, WIRE_FIXED32) && buffer_append(out, bytes, sizeof bytes);
+}
+
+/* Puts a message, which is emptied for the next one. */
+static bool put_message(buffer *out, unsigned field, buffer *message)
+{
+    bool done = put_bytes(out, field, message->data, message->len);
+
+    message->len = 0;
+    return done;
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static uint32_t sentencepiece_count(const model_tokens *tokens)
+{
+    uint32_t count = tokens->count;
+
+    while (count > 1 &&
+           (tokens->types[count - 1] == TOKEN_IS_UNUSED || token_is_added(tokens, count - 1)))
+        count--;
+    return count;
+}
+
+static bool put_piece(buffer *out, buffer *message, const model_tokens *t, uint32_t id)
+{
+    bool known = t->types[id] >= TOKEN_IS_NORMAL && t->types[id] <= TOKEN_IS_BYTE;
+    int32_t type = known ? t->types[id] : TOKEN_IS_NORMAL;
+
+    return put_bytes(message, 1, t->texts[id].data, t->texts[id].len) &&
+           put_real(message, 2, t->scores != NULL ? t->scores[id] : 0) &&
+           (type == TOKEN_IS_NORMAL || put_number(message, 3, (uint64_t)type)) &&
+           put_message(out, 1, message);
+}
+
+static bool has_bytes(const model_tokens *t)
+{
+    for (uint32_t id = 0; id < t->count; id++)
+        if (t->types[id] == TOKEN_IS_BYTE)
+            return true;
+    return false;
+}
+
+static bool put_trainer(buffer *out, buffer *message, const gufo_model *model,
+                        const model_tokens *t, bool unigram)
+{
+    static const struct {
+        unsigned field;
+        const char *key;
+    } ids[] = {{40, "tokenizer.ggml.unknown_token_id"},
+               {41, "tokenizer.ggml.bos_token_id"},
+               {42, "tokenizer.ggml.eos_token_id"},
+               {43, "tokenizer.ggml.padding_token_id"}};
+    bool done = put_number(message, 3, unigram ? MODEL_UNIGRAM : MODEL_BPE) &&
+                put_number(message, 4, sentencepiece_count(t)) &&
+                put_number(message, 35, has_bytes(t));
+
+    for (size_t i = 0; done && i < sizeof ids / sizeof *ids; i++) {
+        uint32_t id;
+
+        /* -1 is none, of 64 bits as all negative numbers. */
+        done =
+            put_number(message, ids[i].field, model_id(model, ids[i].key, &id) ? id : UINT64_MAX);
+    }
+    return done && put_message(out, 2, message);
+}
+
+static gufo_status read_charsmap(const gufo_model *model, buffer *out, gufo_error *error)
+{
+    gufo_entry entry;
+    gufo_array map;
+    void *room;
+
+    if (!gufo_key_entry(model, "tokenizer.ggml.precompiled_charsmap", &entry) ||
+        entry.value.type != GUFO_VALUE_ARRAY ||
+        gufo_value_type_size(entry.value.as.array.type) != 1)
+        return GUFO_OK;
+    map = entry.value.as.array;
+    room = buffer_extend(out, map.count);
+    return room != NULL ? gufo_array_read(&map, 0, map.count, room, error) : fail_memory(error);
+}
+
+/* Readers of llama models know neither maps of characters nor spaces that are removed. */
+static gufo_status put_normalizer(buffer *out, buffer *message, const gufo_model *model,
+                                  gufo_error *error)
+{
+    static const char plain[] = "identity";
+    buffer map = {.allocator = &default_allocator};
+    gufo_status status = read_charsmap(model, &map, error);
+    bool prefix = model_flag(model, "tokenizer.ggml.add_space_prefix", true);
+    bool removed = model_flag(model, "tokenizer.ggml.remove_extra_whitespaces", false);
+
+    if (status == GUFO_OK && !(put_bytes(message, 1, plain, map.len > 0 ? 0 : sizeof plain - 1) &&
+                               (map.len == 0 || put_bytes(message, 2, map.data, map.len)) &&
+                               put_number(message, 3, prefix) && put_number(message, 4, removed) &&
+                               put_number(message, 5, true) && put_message(out, 3, message)))
+        status = fail_memory(error);
+    buffer_free(&map);
+    return status;
+}
+
+/* Appends the file.  `unigram`: the model of T5; else BPE.  GUFO_E_MEMORY, failures of reading keys. */
+static gufo_status sentencepiece_write(const gufo_model *model, const model_tokens *tokens,
+                                       bool unigram, buffer *out, gufo_error *error)
+{
+    buffer message = {.allocator = &default_allocator};
+    uint32_t count = sentencepiece_count(tokens);
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t id = 0; status == GUFO_OK && id < count; id++)
+        if (!put_piece(out, &message, tokens, id))
+            status = fail_memory(error);
+    if (status == GUFO_OK && !put_trainer(out, &message, model, tokens, unigram))
+        status = fail_memory(error);
+    if (status == GUFO_OK)
+        status = put_normalizer(out, &message, model, error);
+    buffer_free(&message);
+    return status;
+}
+
+/* The tokens of RWKV World are bytes, which a GGUF file has as Python writes them inside quotes: a line
+ * is that with the quotes around it.  Python takes the double ones for bytes with a single quote. */
+
+/* The bytes that the inside of a literal means; false: it is not one. */
+static bool count_bytes(gufo_str inside, size_t *count, char *quote)
+{
+    *count = 0;
+    *quote = '\'';
+    for (size_t at = 0; at < inside.len; (*count)++) {
+        char c = inside.data[at++];
+
+        if ((unsigned char)c < ' ' || (unsigned char)c > '~')
+            return false;
+        if (c == '\'')
+            *quote = '"';
+        if (c != '\\')
+            continue;
+        if (at == inside.len)
+            return false;
+        c = inside.data[at++];
+        if (c == 'x')
+            at += 2;
+        else if (strchr("\\'\"tnr", c) == NULL)
+            return false;
+        if (at > inside.len)
+            return false;
+    }
+    return true;
+}
+
+static gufo_status write_line(uint32_t id, gufo_str inside, buffer *out, gufo_error *error)
+{
+    char front[32], behind[32], quote;
+    size_t bytes;
+    int before, after;
+
+    if (!count_bytes(inside, &bytes, &quote) || bytes == 0)
+        return refuse(error, GUFO_E_TYPE, "token %" PRIu32 ", %s, is not the inside of a literal",
+                      id, QUOTED(inside));
+    before = snprintf(front, sizeof front, "%" PRIu32 " b%c", id, quote);
+    after = snprintf(behind, sizeof behind, "%c %zu\n", quote, bytes);
+    return buffer_append(out, front, (size_t)before) &&
+                   buffer_append(out, inside.data, inside.len) &&
+                   buffer_append(out, behind, (size_t)after)
+               ? GUFO_OK
+               : fail_memory(error);
+}
+
+/* Appends a line "ID LITERAL LENGTH" for each normal token.  GUFO_E_TYPE: a text that is not the inside of
+ * a literal; GUFO_E_MEMORY. */
+static gufo_status world_write(const model_tokens *tokens, buffer *out, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t id = 0; id < tokens->count && status == GUFO_OK; id++)
+        if (tokens->types[id] == TOKEN_IS_NORMAL)
+            status = write_line(id, tokens->texts[id], out, error);
+    return status;
+}
 
 /* ---- forms ----------------------------------------------------------------------------------- */
 

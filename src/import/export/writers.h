@@ -2,6 +2,7 @@
 #ifndef IMPORT_EXPORT_WRITERS_H
 #define IMPORT_EXPORT_WRITERS_H
 
+#include "import/export/export.h"
 #include "import/export/tensors.h"
 #include "produce/produce.h"
 
