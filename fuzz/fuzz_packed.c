@@ -12,7 +12,7 @@
 #include "codec/half.h"
 #include "import/json_file.h"
 #include "import/packed/find.h"
-#include "import/packed/unpacked.h"
+#include "import/packed/packed.h"
 #include "walk.h"
 
 enum { MOST_NUMBERS = 1 << 16 };

@@ -3,12 +3,12 @@
  *     ../architectures/inverse: config.json
  *     vocabulary.c  the files of the tokenizer (tokenizer_config.c)
  *     metadata.c    gguf-metadata.json: what no file of a framework can say
- *     all_files.c   all of these, and README.md
+ *     all_files.c   all of these, and README.md (files.c: the list)
  *     names.c       what tensors are called in a framework
  *     invert.c      operations on tensors, the other way round: arithmetic, numbers that are stored twice
  *     arrange.c     where numbers go
  *     tensors.c     the tensors of the files
- *     writers.h     files of tensors: safetensors.c, npz.c
+ *     writers.c     files of tensors: safetensors, npz
  *     job.c         all files, as targets of one job
  *
  * Operations are not written twice.  The exporter makes the tensors of a checkpoint up (names and

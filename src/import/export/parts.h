@@ -15,10 +15,7 @@ gufo_status export_add_json(export_files *files, const char *name, const json_t 
 /* Removes the files from number `count` on. */
 void export_drop(export_files *files, uint32_t count);
 
-/* ---- vocabulary.c --------------------------------------------------------------------------- */
-
-/* Adds the files of the tokenizer. */
-gufo_status export_vocabulary(const gufo_model *model, export_files *files, gufo_error *error);
+/* ---- tokenizer_config.c --------------------------------------------------------------------- */
 
 /* The tokens of a model as arrays. */
 typedef struct model_tokens {
@@ -48,12 +45,18 @@ bool token_is_added(const model_tokens *tokens, uint32_t id);
 /* The number of a key: false without. */
 bool model_id(const gufo_model *model, const char *key, uint32_t *id);
 
-/* ---- tokenizer_config.c --------------------------------------------------------------------- */
+/* A flag; `otherwise` without it. */
+bool model_flag(const gufo_model *model, const char *key, bool otherwise);
 
 /* Adds tokenizer_config.json, special_tokens_map.json and added_tokens.json.  `with_added`: the file of the
  * vocabulary does not say which tokens were added, but scores do. */
 gufo_status export_tokenizer_config(const gufo_model *model, bool with_added, export_files *files,
                                     gufo_error *error);
+
+/* ---- vocabulary.c --------------------------------------------------------------------------- */
+
+/* Adds the files of the tokenizer. */
+gufo_status export_vocabulary(const gufo_model *model, export_files *files, gufo_error *error);
 
 /* ---- metadata.c ----------------------------------------------------------------------------- */
 

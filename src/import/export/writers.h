@@ -17,8 +17,6 @@ typedef struct written_files {
     uint64_t block_count, block_room;
 } written_files;
 
-/* Keeps a block, or frees it after a failure. */
-gufo_status written_keep(written_files *w, const gufo_allocator *a, void *block, gufo_error *error);
 void written_free(written_files *w, const gufo_allocator *a);
 /* Adds a target with these bytes in front of `data` bytes of pieces; `name` is copied. */
 gufo_status written_target(written_files *w, gufo_job *job, const char *name, const void *header,

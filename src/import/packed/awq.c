@@ -7,7 +7,7 @@
  *     word      from the lowest bits on: outputs 0 2 4 6 1 3 5 7
  *
  * Source: the public code of AutoAWQ. */
-#include "import/packed/columns.h"
+#include "import/packed/cache.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,12 +1,77 @@
+/* Weights of whole numbers in memory: bands of rows, which several threads read at once, and units of work share. */
+#ifndef IMPORT_PACKED_CACHE_H
+#define IMPORT_PACKED_CACHE_H
+
+#include "import/packed/integers.h"
+
+/* ---- outputs that are columns -------------------------------------------------------------- */
+
+/* Weights whose rows, the outputs, are columns of their parts: GPTQ and AWQ.
+ *
+ *     .qweight  words
+ *     .qzeros   [groups, outputs / per]    word [g, k]: zeros of outputs per k ... of group g
+ *     .scales   [groups, outputs]
+ *     .g_idx    [inputs]                   the group of each input; may be missing */
+
+enum { COLUMNS_WEIGHT, COLUMNS_ZEROS, COLUMNS_SCALES, COLUMNS_ORDER };
+
+/* Words are read in tiles, whose rows do not follow each other at a power of two: those would share the
+ * lines of a processor's cache. */
+enum { COLUMNS_TILE = 1 << 16, COLUMNS_PAD = 16 };
+
+/* How zeros are in words. */
+typedef struct columns_zeros {
+    const uint8_t
+        *places;  /* of the zeros of a word: multiples of settings.bits; NULL: 0, 1, 2 ... */
+    uint32_t add; /* to what is stored */
+} columns_zeros;
+
+/* Checks the parts behind the words, once rows and columns are known. */
+gufo_status columns_open(const packed_weight *w, gufo_error *error);
+
+/* integer_layout.scales. */
+gufo_status columns_scales(const packed_weight *w, const columns_zeros *z, uint64_t first,
+                           uint64_t count, float *scales, uint16_t *zeros, gufo_error *error);
+
+/* ---- some rows ----------------------------------------------------------------------------- */
+
+/* Some rows of a weight of whole numbers, in memory: a byte for each number. */
+typedef struct band {
+    const packed_weight *w;
+    uint64_t first, count;
+    uint64_t groups, group; /* of a row; columns of one */
+    uint8_t *codes;         /* w->columns for each row; NULL where scales are enough */
+    float *scales;          /* `groups` for each row */
+    uint16_t *zeros;
+    uint32_t *order; /* the group of each column; NULL: column / group */
+    void *block;     /* what the band has allocated for them */
+} band;
+
+/* Makes room for at most `most` rows, and reads the order of columns.  `room` has band_size bytes, or
+ * is NULL: the band allocates them.  Closed also after a failure. */
+gufo_status band_open(band *b, const packed_weight *w, uint64_t most, bool has_codes, void *room,
+                      gufo_error *error);
+void band_close(band *b);
+
+/* Scales and zeros of rows b->first and more, b->count of them, which are finite; some columns of their
+ * codes. */
+gufo_status band_scales(band *b, gufo_error *error);
+gufo_status band_codes(band *b, uint64_t column, uint64_t columns, gufo_error *error);
+
+/* Refuses a row some of whose numbers have a scale of zero, but are not zero themselves. */
+gufo_status band_check_row(const band *b, uint64_t row, gufo_error *error);
+
+static inline uint64_t band_group(const band *b, uint64_t column)
+{
+    return b->order != NULL ? b->order[column] : column / b->group;
+}
+
+/* ---- rows that are read together ----------------------------------------------------------- */
+
 /* Bands of rows that several threads read at once, and units of work share.
  *
  * A unit of work wants some rows, which are columns of the file: short runs of bytes, and a reading for
  * each of them.  So many rows are read together, once, by all threads that want some of them. */
-#ifndef IMPORT_PACKED_CACHE_H
-#define IMPORT_PACKED_CACHE_H
-
-#include "import/packed/band.h"
-
 enum { PACKED_CACHE_SLOTS = 2, PACKED_CACHE_BAND = 8 << 20 };
 
 /* What it takes at most, in bytes. */

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "import/containers/tensors.h"
 #include "import/packed/cache.h"
-#include "import/packed/unpacked.h"
+#include "import/packed/packed.h"
 
 enum { NAME_SIZE = 1024 }; /* of a part */
 

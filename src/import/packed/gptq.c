@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/packed/columns.h"
+#include "import/packed/cache.h"
 
 #include <inttypes.h>
 

@@ -10,7 +10,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/half.h"
-#include "import/packed/band.h"
 #include "import/packed/cache.h"
 
 enum {

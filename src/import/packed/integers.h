@@ -7,8 +7,9 @@
 #define IMPORT_PACKED_INTEGERS_H
 
 #include "base/bytes.h"
-#include "import/packed/nibbles.h"
 #include "import/packed/packed.h"
+
+#include <stdint.h>
 
 #define NO_PART UINT32_MAX
 
@@ -36,6 +37,19 @@ typedef struct integer_layout {
 
 /* The groups of w->columns columns.  GUFO_E_MALFORMED if they do not divide them. */
 gufo_status integers_groups(const packed_weight *w, uint64_t *groups, gufo_error *error);
+
+/* Numbers of four bits, eight of them at once.
+ *
+ *     word      h g f e d c b a     four bits each, a the lowest
+ *     spread    0h 0g 0f 0e 0d 0c 0b 0a     a byte each, a the lowest */
+static inline uint64_t nibbles_spread(uint32_t word)
+{
+    uint64_t x = word;
+
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    return (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+}
 
 /* Eight numbers of two bits, a byte each, the lowest bits first. */
 static inline uint64_t pairs_spread(uint32_t half)

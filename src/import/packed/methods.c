@@ -5,7 +5,7 @@
  *     params.json          quantization (Mistral)
  *     hf_quant_config.json, quantize_config.json, quant_config.json: files of tools, where the
  *                          configuration says nothing */
-#include "import/packed/methods.h"
+#include "import/packed/find.h"
 
 #include <inttypes.h>
 #include <stdio.h>

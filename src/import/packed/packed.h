@@ -6,12 +6,10 @@
  *
  *     methods.c   what a configuration says: the methods, as a table
  *     find.c      which tensors of a checkpoint are parts of packed weights
- *     unpacked.c  rows of weights, for the engine
- *     parts.c     reading and checking parts
+ *     unpacked.c  parts, read and checked; rows of weights, for the engine
  *     gptq.c ...  a way to pack each: its shapes, its numbers, and the blocks that hold them exactly
- *     integers.c  what whole numbers with scales and zeros have in common; columns.c: those of GPTQ
- *                 and AWQ, whose outputs are columns; band.c: some rows of them; cache.c: rows that
- *                 are read together
+ *     integers.c  what whole numbers with scales and zeros have in common
+ *     cache.c     those of GPTQ and AWQ, whose outputs are columns: rows that are read together
  *
  * The operations on tensors see one tensor of F32 instead of the parts.  Rows are unpacked when they
  * are read.  Where blocks of GGUF hold the same numbers, rows may be read as those blocks, too. */
@@ -23,6 +21,7 @@
 struct packed_weight;
 struct integer_layout;
 struct packed_cache;
+struct rows;
 
 enum { PACKED_PARTS = 5 };
 
@@ -80,7 +79,7 @@ typedef struct packed_weight {
         stacked; /* three axes, even of one matrix: as the first part has, if `open` says nothing */
 } packed_weight;
 
-/* ---- parts.c -------------------------------------------------------------------------------- */
+/* ---- unpacked.c: parts --------------------------------------------------------------------- */
 
 /* What a part may hold. */
 typedef enum packed_numbers {
@@ -127,5 +126,27 @@ extern const packed_kind packed_nvfp4, packed_nvfp4_global;
 extern const packed_kind packed_scaled, packed_scaled_stacked;
 extern const packed_kind packed_fp8, packed_fp8_stacked, packed_fp8_mistral;
 extern const packed_kind packed_ternary;
+
+/* ---- unpacked.c: rows, for the engine and for the operations on tensors -------------------- */
+
+/* Says about which weight a failure is, and where it is. */
+gufo_status unpacked_fail(const packed_weight *w, gufo_status status, gufo_error *error);
+
+/* Rows [first, first + count) of all slices as F32, little-endian; as blocks of w->type.  Any
+ * thread. */
+gufo_status unpacked_rows(const packed_weight *w, uint64_t first, uint64_t count, void *out,
+                          gufo_error *error);
+gufo_status unpacked_blocks(const packed_weight *w, uint64_t first, uint64_t count, void *out,
+                            gufo_error *error);
+/* Numbers [first, first + count) of all rows. */
+gufo_status unpacked_numbers(const packed_weight *w, uint64_t first, uint64_t count, void *out,
+                             gufo_error *error);
+
+/* What reading keeps for all threads together, in bytes; NULL: nothing. */
+uint64_t unpacked_memory(const packed_weight *w);
+
+/* rows.read: the weight is the context, and the first row begins at byte `offset` of its numbers. */
+gufo_status unpacked_read(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                          gufo_error *error);
 
 #endif

@@ -5,7 +5,7 @@
  * says that a field becomes a key, so the key becomes the field: of several names the first, or the one
  * that a row "export" without a value names; of two such names the one of the later row, which knows the
  * architecture better.  Values that are computed have rows "export" of their own, whose expressions are
- * about keys.  What the rows do not give is found by converting the result (export/same_keys.c), so none of
+ * about keys.  What the rows do not give is found by converting the result (export/metadata.c), so none of
  * them has to be complete. */
 #include "import/architectures/inverse/inverse.h"
 

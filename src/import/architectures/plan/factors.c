@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/packed/packed.h"
-#include "import/packed/unpacked.h"
 
 const char *const factor_names[FACTORS] = {".scale", ".input_scale"};
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "import/packed/unpacked.h"
+#include "import/packed/packed.h"
 
 enum {
     SPAN_BYTES = 1 << 20, /* that are read at once */

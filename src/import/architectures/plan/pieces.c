@@ -16,7 +16,7 @@
 #include "import/architectures/plan/gather.h"
 #include "import/architectures/plan/plan_blocks.h"
 #include "import/containers/unpack.h"
-#include "import/packed/unpacked.h"
+#include "import/packed/packed.h"
 
 enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };
 
