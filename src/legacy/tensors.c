@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "legacy/plan.h"
+
 #include <stdio.h>
 #include <string.h>
 

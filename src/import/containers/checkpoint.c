@@ -13,6 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ==== which files ============================================================================== */
+
+/* Files are known by their names.  An index beside them, model.safetensors.index.json, lists the
+ * files and says which tensors each one has:
+ *
+ *     {"metadata": {...}, "weight_map": {"lm_head.weight": "model-00002-of-00002.safetensors", ...}}
+ *
+ * Then the index rules: its files have to be there, with these tensors and no others. */
+
 enum { INDEX_NAME = 64 };
 
 typedef struct part_list {
@@ -29,15 +38,6 @@ typedef struct part_list {
     const char *index_name;
     char own_name[INDEX_NAME]; /* made of that of the files */
 } part_list;
-
-/* ==== which files ============================================================================== */
-
-/* Files are known by their names.  An index beside them, model.safetensors.index.json, lists the
- * files and says which tensors each one has:
- *
- *     {"metadata": {...}, "weight_map": {"lm_head.weight": "model-00002-of-00002.safetensors", ...}}
- *
- * Then the index rules: its files have to be there, with these tensors and no others. */
 
 enum { MAX_PARTS = 1 << 16, MAX_INDEX = 256 << 20, NAMED_TENSORS = 3 };
 

@@ -16,6 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ==== tokens by rank =========================================================================== */
+
+/* Bytes are joined in the order of the ranks of what they make. */
+
 enum { LONGEST_RANKED = 256 }; /* bytes of a token */
 
 typedef struct ranked_token {
@@ -37,11 +41,6 @@ typedef enum merge_rule {
     MERGES_BY_PAIRS, /* the two parts that the bytes of a token become with the ranks below its own */
     MERGES_ALL_SPLITS /* all pairs of tokens that make a token, by the ranks of their parts */
 } merge_rule;
-
-/* ==== tokens by rank =========================================================================== */
-
-/* Tokens by rank, and the merges that follow: bytes are joined in the order of the ranks of what they
- * make. */
 
 enum { LARGEST_GAP = 1 << 16, MOST_WORK = 1 << 30 };
 
