@@ -1,10 +1,8 @@
 /* gufo diff, as its files see it.
  *
  *     diff.c               the command line, and the work of two models
- *     diff_shared.c        notes, and how the library works meanwhile
  *     diff_text.c          lines for people
  *     diff_json.c          one object
- *     diff_tensor_json.c   tensors in JSON
  *     diff_candidates.h    more than two models */
 #ifndef CLI_DIFF_DIFF_H
 #define CLI_DIFF_DIFF_H

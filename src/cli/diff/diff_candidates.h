@@ -1,12 +1,10 @@
 /* gufo diff with several candidates, as its files see it.
  *
  *     diff_candidates.c        the work
- *     diff_cell.c              what a cell of a row says
- *     diff_table.c             tables for people
+ *     diff_table.c             tables for people, and where bytes reduced the loss most
  *     diff_candidates_json.c   one object
  *     diff_csv.c               the file of --report
- *     diff_losses.c            what lost most, by tensor, role and layer
- *     diff_gains.c             where bytes reduced the loss most */
+ *     diff_losses.c            what lost most, by tensor, role and layer */
 #ifndef CLI_DIFF_DIFF_CANDIDATES_H
 #define CLI_DIFF_DIFF_CANDIDATES_H
 
@@ -45,8 +43,6 @@ typedef struct diff_steps {
 diff_steps diff_steps_of(const gufo_candidate *candidates, size_t count);
 /* Adds a row to all of them. */
 void diff_steps_add(diff_steps *s, const gufo_tensor_difference *row);
-/* The loss that a million bytes save. */
-double diff_gain_rate(uint64_t bytes, double loss);
 
 /* ---- the report ----------------------------------------------------------------------------- */
 

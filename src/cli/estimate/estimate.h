@@ -1,14 +1,12 @@
 /* gufo estimate: the memory that a model needs to run.
  *
  *     estimate.c           the command
- *     estimate_options.c   texts of options as the library takes them
- *     estimate_beside.c    files of adapters, a projector, a draft
- *     estimate_here.c      the memory of this machine as limits
+ *     estimate_options.c   texts of options as the library takes them, this machine as limits, and files
+ *                          beside the model
  *     machine.c            what this machine has
  *     estimate_report.c    the result for people
  *     estimate_fit.c       what fits, for people: yes or no, and the command that runs it
- *     estimate_json.c      the result for programs
- *     estimate_adapter.c   an adapter without its base
+ *     estimate_json.c      the result for programs, and an adapter without its base
  *     estimate_table.c     --table: contexts and types of the cache
  *     estimate_plot.c      --plot: a drawing of memory over the context */
 #ifndef CLI_ESTIMATE_ESTIMATE_H
@@ -71,7 +69,6 @@ int estimate_values_read(const estimate_options *options, estimate_values *out);
 
 /* Makes the memory of this machine, less a reserve, the limits, if it is asked for. */
 void estimate_look_here(const estimate_options *options, estimate_values *values);
-bool estimate_asks_here(const estimate_options *options);
 
 /* Whether the model's names can be matched; CODE_USAGE after a report of a pattern that is too costly. */
 int estimate_check_overrides(const estimate_values *values, const gufo_model *model);

@@ -1,14 +1,131 @@
-/* The texts of options of gufo estimate: lists of numbers and of sizes, types of the cache, places of
- * tensors. */
-#include "cli/estimate/estimate.h"
-
+/* What gufo estimate is asked for: the texts of options (lists of numbers and of sizes, types of the cache,
+ * places of tensors), the memory of this machine, files beside the model. */
 #include "base/checked.h"
 #include "base/text.h"
 #include "cli/core/size.h"
+#include "cli/estimate/estimate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The memory of this machine as limits: what is available now, less a reserve, which llama.cpp leaves,
+ * too, for what no estimate knows: the driver, other programs. */
+
+enum { SHARE = 20 }; /* of a memory is left, and RESERVE */
+#define RESERVE (UINT64_C(1) << 30)
+
+static uint64_t limit_of(const estimate_options *o, uint64_t total, uint64_t available)
+{
+    uint64_t reserve = o->reserve > 0 ? o->reserve : RESERVE + total / SHARE;
+
+    return available > reserve ? available - reserve : 1; /* 0 would be no limit */
+}
+
+/* Without any option the question is whether the model runs here. */
+static bool estimate_asks_here(const estimate_options *o)
+{
+    const unsigned char *at = (const unsigned char *)&o->ctx;
+    bool any = false;
+
+    for (; at < (const unsigned char *)(o + 1); at++)
+        any |= *at != 0;
+    return o->here || o->reserve > 0 || !any;
+}
+
+void estimate_look_here(const estimate_options *o, estimate_values *v)
+{
+    const char *root = getenv("GUFO_ROOT");
+    machine *m = &v->here;
+
+    if (!estimate_asks_here(o))
+        return;
+    v->is_here = true;
+    machine_look(root != NULL ? root : "", m);
+    v->has_limits = m->total > 0 || m->device_count > 0;
+    if (!v->has_limits)
+        report_warning(NULL, "this machine does not report its memory; --host 64G states it");
+    v->run.n_devices = m->device_count;
+    if (m->total > 0)
+        v->limits.host_bytes = limit_of(o, m->total, m->available);
+    for (uint32_t d = 0; d < m->device_count; d++)
+        v->fit[d] = limit_of(o, m->devices[d].total, m->devices[d].free);
+    if (m->device_count > 0) {
+        v->limits.device_bytes = v->fit;
+        v->limits.split = v->split;
+    }
+}
+
+/* Files beside the model of gufo estimate: adapters and a projector, whose weights count, and a
+ * draft, which has an estimate of its own. */
+
+/* llama.cpp refuses the file, or it cannot be read. */
+static int report_file(const char *path, const gufo_error *error)
+{
+    return error->code == GUFO_E_ARGUMENT ? report_as(CODE_USAGE, path, "%s", error->message)
+                                          : report_error(path, error);
+}
+
+/* Adds a file whose header alone counts. */
+static int add_file(const estimate_options *o, const char *path, gufo_estimator *e,
+                    gufo_status (*add)(gufo_estimator *e, const gufo_model *model,
+                                       gufo_error *error))
+{
+    input in;
+    gufo_error error;
+    int code = input_open(&in, path, &o->input);
+
+    if (code != CODE_OK)
+        return code;
+    if (add(e, in.model, &error) != GUFO_OK)
+        code = report_file(path, &error);
+    input_close(&in);
+    return code;
+}
+
+static int add_draft(const estimate_options *o, gufo_estimator *e, estimate_draft *draft)
+{
+    gufo_error error;
+    int code = input_open(&draft->in, o->draft, &o->input);
+
+    if (code != CODE_OK)
+        return code;
+    draft->estimator = gufo_estimator_new(draft->in.model, NULL, &error);
+    if (draft->estimator != NULL &&
+        gufo_estimator_add_draft(e, draft->estimator, &error) == GUFO_OK)
+        return CODE_OK;
+    code = error.code == GUFO_E_TYPE ? report_as(CODE_NO, o->draft, "not known: %s", error.message)
+                                     : report_file(o->draft, &error);
+    if (draft->estimator == NULL)
+        input_close(&draft->in);
+    return code;
+}
+
+int estimate_add_beside(const estimate_options *o, gufo_estimator *e, estimate_draft *draft)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; code == CODE_OK && i < o->adapters.count; i++)
+        code = add_file(o, o->adapters.items[i], e, gufo_estimator_add_adapter);
+    if (code == CODE_OK && o->projector != NULL)
+        code = add_file(o, o->projector, e, gufo_estimator_add_projector);
+    return code == CODE_OK && o->draft != NULL ? add_draft(o, e, draft) : code;
+}
+
+void estimate_close_draft(estimate_draft *draft)
+{
+    if (draft->estimator == NULL)
+        return;
+    gufo_estimator_free(draft->estimator);
+    input_close(&draft->in);
+}
+
+gufo_status estimate_run_draft(const estimate_work *w, gufo_estimate *out, gufo_error *error)
+{
+    gufo_estimate_options options = gufo_estimate_draft_options(&w->values->run);
+
+    return gufo_estimator_run(w->draft->estimator, &options, out, error);
+}
 
 estimate_name estimate_name_of(uint32_t index)
 {

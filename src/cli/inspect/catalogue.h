@@ -1,10 +1,9 @@
 /* The tables of the library in one shape, for gufo list and gufo explain.
  *
  *     catalogue.c             the tables
- *     catalogue_values.c      what is beside them: types of values, advice
- *     catalogue_enumerated.c  the values of enumerated keys
  *     list.c                  a whole table
- *     catalogue_words.c       words that are near to a row, and commands as examples */
+ *     catalogue_words.c       what is beside them: types and values of keys, advice, words that are
+ *                             near to a row, commands as examples */
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
 
@@ -93,7 +92,7 @@ const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
                            const catalogue_row *row);
 
-/* ---- catalogue_values.c --------------------------------------------------------------------- */
+/* ---- catalogue_words.c ---------------------------------------------------------------------- */
 
 /* A number as a cell. */
 void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number);
@@ -102,8 +101,6 @@ const char *catalogue_advice(const char *type);
 
 size_t catalogue_value_type_count(void);
 bool catalogue_value_type_row(size_t index, catalogue_row *out);
-
-/* ---- catalogue_enumerated.c ----------------------------------------------------------------- */
 
 /* A value of an enumerated key, and its meaning. */
 typedef struct catalogue_value {

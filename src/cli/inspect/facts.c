@@ -1,13 +1,258 @@
 /* The table of facts, and the values of keys in it. */
-#include "cli/inspect/facts.h"
-
+#include "cli/core/foreign_file.h"
 #include "cli/core/human.h"
+#include "cli/core/input.h"
 #include "cli/core/number.h"
+#include "cli/core/path.h"
+#include "cli/core/shell.h"
+#include "cli/core/stdout.h"
+#include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
+#include "cli/inspect/facts.h"
 #include "gufo/schema.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+/* Facts that are not the value of one key, as JSON. */
+
+void facts_write_sums(json_writer *j, const overview *o)
+{
+    if (o->parameters < UINT64_MAX)
+        json_write_u64(j, "parameters", o->parameters);
+    json_write_text(j, "quantization", overview_quantization(o));
+    json_write_text(j, "file_type", overview_file_type(o));
+    json_begin_object(j, "element_types");
+    for (size_t type = OVERVIEW_TYPES; overview_next_type(o, &type);)
+        json_write_u64(j, overview_type_name(type), o->types[type].tensors);
+    json_end_object(j);
+    json_write_u64(j, "size", o->facts.size);
+    json_write_u64(j, "tensor_size", o->tensor_size);
+    if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
+        json_write_f64(j, "bits_per_weight", tensor_bits(o->tensor_size, o->parameters));
+    json_write_u64(j, "tensor_count", o->tensors);
+}
+
+void facts_write_tokens(json_writer *j, const overview *o)
+{
+    overview_token tokens[OVERVIEW_TOKENS];
+    size_t count = overview_tokens(o->model, tokens);
+
+    json_begin_object(j, "special_tokens");
+    for (size_t i = 0; i < count; i++) {
+        json_begin_named_object(j, tokens[i].role);
+        json_write_u64(j, "id", tokens[i].id);
+        if (tokens[i].has_text)
+            json_write_str(j, "text", tokens[i].text);
+        json_end_object(j);
+    }
+    json_end_object(j);
+}
+
+void facts_write_templates(json_writer *j, const overview *o)
+{
+    uint64_t position = 0;
+    gufo_str text, name;
+
+    json_write_bool(j, "chat_template",
+                    gufo_get_str(o->model, "tokenizer.chat_template", &text, NULL) == GUFO_OK);
+    json_begin_array(j, "chat_templates");
+    while (overview_next_template(o->model, &position, &name))
+        json_write_str(j, NULL, name);
+    json_end_array(j);
+}
+
+static void write_part(json_writer *j, const char *name, gufo_str text)
+{
+    if (text.len > 0)
+        json_write_str(j, name, text);
+}
+
+void facts_write_parents(json_writer *j, const overview *o)
+{
+    overview_parent parent;
+
+    json_begin_array(j, "base_models");
+    for (uint64_t i = 0; overview_parent_at(o->model, i, &parent); i++) {
+        json_begin_object(j, NULL);
+        write_part(j, "name", parent.name);
+        write_part(j, "organization", parent.organization);
+        write_part(j, "url", parent.url);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+/* Facts that are not the value of one key, for people. */
+
+enum {
+    BEFORE_TEXT = 20, /* columns: labels (show_text.c) */
+    LEAST_COLUMNS = 12,
+    LIST_ITEMS = 16,
+};
+
+/* The columns that a terminal has left for a text. */
+static size_t facts_room(void)
+{
+    size_t columns = stdout_columns();
+
+    if (columns == 0)
+        return SIZE_MAX / 2;
+    return columns > BEFORE_TEXT + LEAST_COLUMNS ? columns - BEFORE_TEXT : LEAST_COLUMNS;
+}
+
+/* As much of a text as fits. */
+static void put_str(FILE *out, gufo_str text)
+{
+    text_put_cut(out, text, TEXT_PLAIN, facts_room());
+}
+
+/* An adapter runs as it is, or becomes part of its base. */
+void facts_put_merge(FILE *out, const overview *o)
+{
+    const char *path = gufo_model_name(o->model);
+    gufo_str type;
+
+    if (o->facts.is_made || gufo_key_str(o->model, "general.type", &type, NULL) != GUFO_OK ||
+        !gufo_str_equal(type, gufo_str_of("adapter")))
+        return;
+    fputs("gufo lora merge BASE", out);
+    if (path_is_standard(path))
+        fputs(" ADAPTER", out);
+    else
+        shell_put_file(out, path);
+    fputs(" -o OUT", out);
+}
+
+/* One file of a set whose other files are missing, or not asked for. */
+void facts_put_shard(FILE *out, const overview *o)
+{
+    uint64_t number, count;
+
+    if (input_is_part(o->model, &number, &count))
+        fprintf(out, "%s of %s: parameters, types and sizes are those of this file alone",
+                human_grouped(number).text, human_grouped(count).text);
+}
+
+void facts_put_parameters(FILE *out, const overview *o)
+{
+    if (o->tensors == 0 || o->parameters == UINT64_MAX)
+        return;
+    if (o->parameters >= 1000)
+        fprintf(out, "%s (%s)", human_count(o->parameters).text, human_grouped(o->parameters).text);
+    else
+        fprintf(out, "%" PRIu64, o->parameters);
+}
+
+/* "Q4_K_M (Q4_K 112, F32 34, Q6_K 17)" */
+void facts_put_quantization(FILE *out, const overview *o)
+{
+    const char *name = overview_file_type(o), *before = name != NULL ? " (" : "";
+
+    fputs(name != NULL ? name : "", out);
+    for (size_t type = OVERVIEW_TYPES; overview_next_type(o, &type); before = ", ")
+        fprintf(out, "%s%s %s", before, overview_type_name(type),
+                human_grouped(o->types[type].tensors).text);
+    fputs(name != NULL && o->tensors > 0 ? ")" : "", out);
+}
+
+void facts_put_size(FILE *out, const overview *o)
+{
+    if (o->facts.is_made)
+        return;
+    fputs(human_file_size(o->facts.size).text, out);
+    if (o->facts.size >= 1024)
+        fprintf(out, " (%s bytes)", human_grouped(o->facts.size).text);
+    if (gufo_model_shard_count(o->model) > 1)
+        fprintf(out, " in %zu shards", gufo_model_shard_count(o->model));
+}
+
+void facts_put_bits(FILE *out, const overview *o)
+{
+    if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
+        fprintf(out, "%.2f", tensor_bits(o->tensor_size, o->parameters));
+}
+
+/* A line each: bos 128000 "<|begin_of_text|>" */
+void facts_put_tokens(FILE *out, const overview *o)
+{
+    overview_token tokens[OVERVIEW_TOKENS];
+    size_t count = overview_tokens(o->model, tokens);
+
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s%.*s %" PRIu64, i > 0 ? "\n" : "", (int)tokens[i].role.len,
+                tokens[i].role.data, tokens[i].id);
+        fputs(tokens[i].has_text ? " \"" : " (not in the vocabulary)", out);
+        if (tokens[i].has_text)
+            text_put_cut(out, tokens[i].text, TEXT_QUOTED, 32);
+        fputs(tokens[i].has_text ? "\"" : "", out);
+    }
+}
+
+/* "yes (6,123 bytes), tool_use, rag"; "no" beside a vocabulary. */
+void facts_put_templates(FILE *out, const overview *o)
+{
+    const char *before = "";
+    gufo_str template, name;
+    uint64_t position = 0;
+
+    if (gufo_key_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
+        fprintf(out, "yes (%s)", human_counted(template.len, "byte", "bytes").text);
+        before = ", ";
+    }
+    for (size_t i = 0; i < LIST_ITEMS && overview_next_template(o->model, &position, &name); i++) {
+        fputs(before, out);
+        put_str(out, name);
+        before = ", ";
+    }
+    if (before[0] == '\0' && gufo_key_entry(o->model, "tokenizer.ggml.tokens", NULL))
+        fputs("no", out);
+}
+
+/* A line each: "Llama 3.1 8B by Meta Llama, https://..." */
+void facts_put_parents(FILE *out, const overview *o)
+{
+    overview_parent parent;
+
+    for (uint64_t i = 0; i < LIST_ITEMS && overview_parent_at(o->model, i, &parent); i++) {
+        fputs(i > 0 ? "\n" : "", out);
+        put_str(out, parent.name.len > 0 ? parent.name : parent.url);
+        if (parent.organization.len > 0) {
+            fputs(" by ", out);
+            put_str(out, parent.organization);
+        }
+    }
+}
+
+/* What writes the file that is seen in place of a model in another format. */
+static void put_maker(FILE *out, const char *path)
+{
+    foreign_kind kind;
+
+    if (!foreign_file_find(path, &kind))
+        return;
+    fprintf(out, ", once 'gufo %s", kind.command);
+    shell_put_file(out, path);
+    fputs("' has written it", out);
+}
+
+void facts_put_format(FILE *out, const overview *o)
+{
+    fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, o->facts.version,
+            o->facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", o->facts.alignment);
+    if (o->facts.is_made)
+        put_maker(out, gufo_model_name(o->model));
+}
+
+void facts_put_complete(FILE *out, const overview *o)
+{
+    uint64_t claimed = o->facts.claimed_tensors;
+
+    if (gufo_model_damage(o->model) != NULL && claimed > 0)
+        fprintf(out, "%s of %s tensors: the file is damaged", human_grouped(o->complete).text,
+                human_grouped(claimed).text);
+}
 
 #define PART_COLUMNS 32 /* of a text inside a line */
 #define MOST_WHOLE 1e12 /* of floats that are written as whole numbers */

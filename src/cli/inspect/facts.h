@@ -1,9 +1,5 @@
 /* The facts of a model, for its summary: one table (facts.c), whose rows are parts of lines for
- * people, members of JSON, or both.
- *
- *     facts.c        the table, and values of keys
- *     facts_text.c   facts from several keys or tensors, for people
- *     facts_json.c   the same for machines */
+ * people, members of JSON, or both. */
 #ifndef CLI_INSPECT_FACTS_H
 #define CLI_INSPECT_FACTS_H
 
@@ -29,8 +25,5 @@ fact_text facts_put_parameters, facts_put_quantization, facts_put_size, facts_pu
     facts_put_tokens, facts_put_merge, facts_put_shard, facts_put_templates, facts_put_parents,
     facts_put_format, facts_put_complete;
 fact_json facts_write_sums, facts_write_tokens, facts_write_templates, facts_write_parents;
-
-/* The columns that a terminal has left for a text. */
-size_t facts_room(void);
 
 #endif

@@ -1,11 +1,9 @@
 /* gufo ls: what its parts share.
  *
- *     ls_walk.c    folders  ->  paths
  *     ls_find.c    folders and arguments  ->  files
  *     ls_caches.c  the caches of other programs  ->  files
  *     ls_read.c    files  ->  models, with what their headers say
- *     ls_write.c   models  ->  a table, or JSON
- *     ls_each.c    a folder  ->  a command for each of its models */
+ *     ls.c         models  ->  a table, JSON, or a command for each */
 #ifndef CLI_INSPECT_LS_H
 #define CLI_INSPECT_LS_H
 
@@ -108,10 +106,6 @@ void ls_read(ls_files *files, unsigned threads);
 int ls_open_regular(const char *path, struct stat *status);
 
 /* ---- writing -------------------------------------------------------------------------------- */
-
-void ls_sort(ls_files *files, ls_order order);
-void ls_write_table(const ls_files *files);
-void ls_write_json(const ls_files *files);
 
 /* ---- each ----------------------------------------------------------------------------------- */
 

@@ -13,20 +13,96 @@
  *
  * A terminal gets what fits its lines.  Elsewhere long keys and names hang over rather than widen
  * every row, and each tensor has a line. */
-#include "cli/inspect/show.h"
-
 #include "cli/core/glob.h"
 #include "cli/core/human.h"
-#include "cli/core/stdout.h"
+#include "cli/core/layer_map.h"
 #include "cli/core/records/table.h"
+#include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "cli/inspect/fold.h"
+#include "cli/inspect/show.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- tensors as records, which JSON has, too ------------------------------------------------ */
+
+enum { SHARDS = 1 }; /* a part: the model has several */
+
+typedef struct tensor_row {
+    gufo_tensor tensor;
+    uint32_t shard; /* from 1 */
+    char mark[16];  /* "#2" */
+    char size[64];  /* with the bytes that are missing */
+} tensor_row;
+
+/* A damaged file, or a model that is not written yet, has no offset. */
+static const record_field fields[] = {
+    {"name", "", RECORD_STR, RECORD_AT(tensor_row, tensor.name), .width = -1},
+    {"type", "", RECORD_TYPE, RECORD_AT(tensor_row, tensor.type), .width = -1},
+    {"dims", "", RECORD_SHAPE, RECORD_AT(tensor_row, tensor), .width = -1, .drop = 1},
+    {"elements", NULL, RECORD_COUNT, RECORD_AT(tensor_row, tensor.elements)},
+    {NULL, "", RECORD_CHARS, RECORD_AT(tensor_row, mark), .part = SHARDS, .width = -2, .drop = 2},
+    {"offset", "", RECORD_OFFSET, RECORD_AT(tensor_row, tensor.offset), .instead = "?", .width = 1,
+     .drop = 3},
+    {"size", NULL, RECORD_BYTES, RECORD_AT(tensor_row, tensor.size)},
+    {NULL, "", RECORD_CHARS, RECORD_AT(tensor_row, size), .width = 1},
+    {"shard", NULL, RECORD_PLAIN, RECORD_AT(tensor_row, shard), .part = SHARDS},
+};
+
+show_tensors show_tensors_of(const gufo_model *model, const char *glob)
+{
+    const record_type type =
+        RECORD_OF(tensor_row, fields, gufo_model_shard_count(model) > 1 ? SHARDS : 0);
+
+    return (show_tensors){model, glob, 0, snprintf(NULL, 0, "%zu", gufo_model_shard_count(model)),
+                          type};
+}
+
+bool show_make_tensor(const void *context, uint64_t index, void *record)
+{
+    show_tensors *rows = *(show_tensors *const *)context;
+    tensor_row *row = record;
+    gufo_tensor *tensor = &row->tensor;
+
+    rows->next = index > 0 ? rows->next : 0;
+    if (!glob_next_tensor(rows->glob, rows->model, &rows->next, tensor))
+        return false;
+    row->shard = tensor->shard + 1;
+    snprintf(row->mark, sizeof row->mark, "#%-*" PRIu32, rows->digits, row->shard);
+    if (tensor->available < tensor->size)
+        snprintf(row->size, sizeof row->size, "%.24s, %.24s missing",
+                 human_file_size(tensor->size).text,
+                 human_file_size(tensor->size - tensor->available).text);
+    else
+        snprintf(row->size, sizeof row->size, "%.24s", human_file_size(tensor->size).text);
+    return true;
+}
+
+/* gufo show --map: the types of layers and roles, from few bits to many. */
+
+bool show_write_map(const input *in, const show_options *options)
+{
+    bool color = options_color(options->base.shared), whole = true;
+    layer_map m = {.is_log = false};
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; whole && glob_next_tensor(options->tensor_glob, in->model, &i, &tensor);)
+        whole = layer_map_add(&m, tensor.name, tensor_bits(tensor.size, tensor.elements),
+                              tensor_type_text(tensor.type).text);
+    table_name(color, in->path);
+    fputs("\n\n", stdout);
+    if (whole)
+        layer_map_put(&m, color, "bits per weight, from");
+    else
+        (void)report_memory(in->path);
+    layer_map_free(&m);
+    return true;
+}
 
 #define LABEL_COLUMNS 18
 #define DEFAULT_ARRAY_LIMIT 8

@@ -1,7 +1,6 @@
 /* Shared by gufo hash, verify and sign.
  *
- *     hash.c            gufo hash
- *     hash_model.c      hashing
+ *     hash.c            gufo hash, and hashing
  *     verify*.c         gufo verify (verify.h)
  *     sign*.c           gufo sign (sign.h)
  *     digest_missing.c  in their place in a minimal build */

@@ -1,8 +1,7 @@
 /* gufo sign, as its files see it.
  *
  *     sign.c            the command line, manifests, signing
- *     sign_key.c        making and reading keys
- *     sign_password.c   passwords */
+ *     sign_key.c        making and reading keys, passwords */
 #ifndef CLI_TRUST_SIGN_H
 #define CLI_TRUST_SIGN_H
 
@@ -22,10 +21,5 @@ typedef struct sign_options {
 int sign_generate(const char *name, const sign_options *options);
 /* Reads the secret key that the options name; the caller wipes it.  Returns the exit code. */
 int sign_read_key(const sign_options *options, gufo_secret_key *key);
-
-/* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal
- * without showing it, and `twice` for a new one.  The caller frees it with small_file_free.  False
- * after a report. */
-bool sign_password(const char *path, bool twice, gufo_str *password);
 
 #endif

@@ -1,9 +1,8 @@
 /* gufo verify, as its files see it.
  *
- *     verify.c             the command line, and the work
- *     verify_names.c       the files that a manifest names
- *     verify_signature.c   whether the manifest is what was signed
- *     verify_result.c      how tensors compare, as lines and as JSON */
+ *     verify.c          the command line, and the work
+ *     verify_result.c   the files that a manifest names, whether it is what was signed, and how
+ *                       tensors compare, as lines and as JSON */
 #ifndef CLI_TRUST_VERIFY_H
 #define CLI_TRUST_VERIFY_H
 

@@ -1,9 +1,7 @@
 /* gufo validate, as its files see it:
  *
- *     validate.c          the command line
- *     validate_check.c    which checks a FILE argument gets
- *     validate_report.c   findings and verdict, as text and as JSON
- *     validate_hint.c     advice, in words and as a command
+ *     validate.c          the command line, and which checks a FILE argument gets
+ *     validate_report.c   findings with advice, and the verdict, as text and as JSON
  *     validate_fix.c      --fix: the list of fixes, and their work */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
@@ -67,17 +65,12 @@ void report_verdict(const report *r);
  * NULL. */
 void report_end_object(report *r, uint32_t shards, bool complete, const report *output);
 
-/* ---- validate_hint.c ------------------------------------------------------------------------ */
-
 typedef struct hint {
     char *words, *command; /* NULL: none */
 } hint;
 
 /* Advice about a finding; the caller frees it with hint_free. */
 hint hint_of(const report *r, const gufo_finding *finding);
-void hint_free(const hint *h);
-
-/* ---- validate_check.c ----------------------------------------------------------------------- */
 
 /* Checks the FILE of a report and adds the findings to it.  `shards` as input_set_size gives it.
  * Returns CODE_OK, or another code after a report to standard error. */
