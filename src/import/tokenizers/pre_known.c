@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "import/tokenizers/pre.h"
 #include "text/pipeline/pre_tokenizer.h"
-#include "text/pipeline/unicode/code_map.h"
+#include "text/pipeline/unicode.h"
 #include "text/vocabulary/byte_alphabet.h"
 #include "text/vocabulary/characters.h"
 #include "text/vocabulary/escapes.h"

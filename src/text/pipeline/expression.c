@@ -9,16 +9,155 @@
  *
  * So matches do not depend on what PCRE2 knows of Unicode, and are found faster.  A text of ASCII alone is
  * matched where it is. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/pipeline/expression/compiled.h"
-#include "text/pipeline/expression/leading_runs.h"
 #include "text/pipeline/expression/translation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where a search need not look again ------------------------------------------------------- */
+
+/* \s+$ that fails at a space of a run of spaces fails at the next one too: what \s+ may match there is less.
+ * So a search that skips those places needs as many steps as the text has characters, not their square.
+ *
+ * The first element of each branch counts.  A run of a set without an end, and the begin of a line, say behind which
+ * bytes a search need not look; any other element says nothing, and the search looks everywhere.  The expression is
+ * read as the translation writes it for PCRE2: a byte is \xHH, a set [\xHH-\xHH...], a group (?:...). */
+
+static const char line_begin[] = "(?:\\A|(?<=\\x0a)(?!\\z))"; /* as the translation writes ^ */
+
+typedef struct branch_reader {
+    gufo_str text;
+    size_t at;
+} branch_reader;
+
+static void read_alternatives(branch_reader *r, bool repeats[256]);
+
+static bool takes(branch_reader *r, const char *what)
+{
+    size_t len = strlen(what);
+
+    if (r->text.len - r->at < len || memcmp(r->text.data + r->at, what, len) != 0)
+        return false;
+    r->at += len;
+    return true;
+}
+
+static bool is_at(const branch_reader *r, char c)
+{
+    return r->at < r->text.len && r->text.data[r->at] == c;
+}
+
+/* \xHH */
+static bool take_byte(branch_reader *r, unsigned *byte)
+{
+    uint64_t value = 0;
+    bool is_byte = takes(r, "\\x") && str_hex(r->text, r->at, 2, &value) == 2;
+
+    r->at += is_byte ? 2 : 0;
+    *byte = (unsigned)value;
+    return is_byte;
+}
+
+/* \xHH or [\xHH-\xHH...] */
+static bool take_set(branch_reader *r, bool set[256])
+{
+    bool is_class = takes(r, "["), done;
+    unsigned first, last;
+
+    memset(set, false, 256);
+    do {
+        done = take_byte(r, &first);
+        last = first;
+        if (done && is_class && takes(r, "-"))
+            done = take_byte(r, &last);
+        for (unsigned byte = first; done && byte <= last; byte++)
+            set[byte] = true;
+    } while (done && is_class && !takes(r, "]"));
+    return done;
+}
+
+/* Whether what comes next has no largest count. */
+static bool take_endless(branch_reader *r)
+{
+    const char *brace;
+
+    if (is_at(r, '*') || is_at(r, '+'))
+        return true;
+    if (!is_at(r, '{'))
+        return false;
+    brace = memchr(r->text.data + r->at, '}', r->text.len - r->at);
+    return brace != NULL && brace[-1] == ',';
+}
+
+static bool is_quantified(const branch_reader *r)
+{
+    return is_at(r, '*') || is_at(r, '+') || is_at(r, '?') || is_at(r, '{');
+}
+
+/* The first element of a branch. */
+static void read_first(branch_reader *r, bool repeats[256])
+{
+    branch_reader ahead = *r;
+
+    memset(repeats, false, 256);
+    if (takes(&ahead, line_begin) || takes(&ahead, "\\A")) {
+        memset(repeats, true, 256);
+        repeats['\n'] = false;
+        return;
+    }
+    if (!takes(&ahead, "(?:"))
+        return;
+    if (take_set(&ahead, repeats) && takes(&ahead, ")") && take_endless(&ahead))
+        return;
+    ahead = *r;
+    (void)takes(&ahead, "(?:");
+    read_alternatives(&ahead, repeats);
+    if (!takes(&ahead, ")") || is_quantified(&ahead))
+        memset(repeats, false, 256);
+}
+
+/* Up to the "|" or ")" behind a branch. */
+static void skip_branch(branch_reader *r)
+{
+    for (unsigned depth = 0; r->at < r->text.len; r->at++) {
+        char c = r->text.data[r->at];
+
+        if (depth == 0 && (c == '|' || c == ')'))
+            return;
+        if (c == '\\' && r->at + 1 < r->text.len)
+            r->at++;
+        depth += c == '(';
+        depth -= c == ')';
+    }
+}
+
+static void read_alternatives(branch_reader *r, bool repeats[256])
+{
+    bool branch[256];
+
+    memset(repeats, true, 256);
+    do {
+        read_first(r, branch);
+        for (unsigned byte = 0; byte < 256; byte++)
+            repeats[byte] = repeats[byte] && branch[byte];
+        skip_branch(r);
+    } while (takes(r, "|"));
+}
+
+/* Of an expression as PCRE2 gets it, without groups that capture: behind which bytes of the subject no match
+ * begins if none began at that byte. */
+static void find_repeats(const buffer *text, bool repeats[256])
+{
+    branch_reader r = {{(const char *)text->data, text->len}, 0};
+
+    read_alternatives(&r, repeats);
+}
 
 enum { FIRST_CLASS = 0x80, MOST_CLASSES = 128, MASK_WORDS = 4 };
 
@@ -184,7 +323,7 @@ static gufo_status compile(expression *e, const buffer *text, gufo_error *error)
     if (e->code != NULL) {
         /* Without this it is slower. */
         e->jit = pcre2_jit_compile(e->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD) == 0;
-        leading_runs(text, e->repeats);
+        find_repeats(text, e->repeats);
         return GUFO_OK;
     }
     if (code == PCRE2_ERROR_HEAP_FAILED)

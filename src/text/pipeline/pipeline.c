@@ -1,12 +1,13 @@
-/* A pipeline is made of the parts of a file, each of which reads its own. */
+/* A pipeline is made of the parts of a file, each of which reads its own.  One stretch of text after the other goes
+ * through all steps; ids go through the decoder. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "text/pipeline/pipeline.h"
+#include "text/vocabulary/vocabulary.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "text/vocabulary/vocabulary.h"
 
 /* ---- added tokens --------------------------------------------------------------------------- */
 
@@ -146,7 +147,9 @@ static gufo_status make_sets(pipeline *p, gufo_error *error)
     return status;
 }
 
-gufo_str pipeline_token_text(const pipeline *p, const gufo_vocab *v, uint32_t id)
+/* The text of a token as decoders see it: of an added token that is found in normalized text, the
+ * normalized one. */
+static gufo_str pipeline_token_text(const pipeline *p, const gufo_vocab *v, uint32_t id)
 {
     const renamed_token wanted = {.id = id}, *found = NULL;
 
@@ -185,7 +188,7 @@ static int add_step(json_t *steps, json_t *specials, const char *name, uint32_t 
 }
 
 /* The post-processor that a tokenizer_config.json asks for; NULL without memory. */
-static json_t *make_frame(const pipeline *p, const tokenizer_file *f)
+static json_t *make_post_processor(const pipeline *p, const tokenizer_file *f)
 {
     uint32_t bos = id_of(p, f, f->roles[GUFO_SPECIAL_BOS]),
              eos = id_of(p, f, f->roles[GUFO_SPECIAL_EOS]);
@@ -205,9 +208,9 @@ static json_t *make_frame(const pipeline *p, const tokenizer_file *f)
     return NULL;
 }
 
-static gufo_status read_frame(pipeline *p, const tokenizer_file *f, gufo_error *error)
+static gufo_status read_post_processor(pipeline *p, const tokenizer_file *f, gufo_error *error)
 {
-    json_t *made = f->frame_is_said ? make_frame(p, f) : NULL;
+    json_t *made = f->frame_is_said ? make_post_processor(p, f) : NULL;
     const json_t *part = made != NULL ? made : tokenizer_file_part(f, "post_processor");
     gufo_error reason = {.code = GUFO_E_MEMORY};
 
@@ -255,7 +258,7 @@ pipeline *pipeline_new(const tokenizer_file *f, unsigned threads, const gufo_all
     if (status == GUFO_OK)
         status = make_sets(p, error);
     if (status == GUFO_OK)
-        status = read_frame(p, f, error);
+        status = read_post_processor(p, f, error);
     if (status == GUFO_OK)
         return p;
     pipeline_free(p);
@@ -280,4 +283,339 @@ void pipeline_free(pipeline *p)
     mem_free(&allocator, p->added);
     mem_free(&allocator, p->added_bytes);
     mem_free(&allocator, p);
+}
+
+/* ---- from ids to text ----------------------------------------------------------------------------- */
+
+/* Ids that are left out: the special ones, and those that the post-processor adds at both ends. */
+static bool is_dropped(const pipeline *p, const gufo_vocab *v, uint32_t id, uint32_t flags,
+                       bool first, bool last)
+{
+    if ((flags & GUFO_DETOKENIZE_REMOVE_SPECIAL) != 0 &&
+        ((first && id == post_processor_first(p->post_processor)) ||
+         (last && id == post_processor_last(p->post_processor))))
+        return true;
+    return (flags & GUFO_DETOKENIZE_SKIP_SPECIAL) != 0 &&
+           (v->attributes[id] & GUFO_TOKEN_CONTROL) != 0;
+}
+
+/* The texts of ids, the last of which may be unknown; returns how many there are. */
+static size_t collect(const pipeline *p, const gufo_vocab *v, const uint32_t *ids, size_t count,
+                      uint32_t flags, gufo_str *texts)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        gufo_str text = pipeline_token_text(p, v, ids[i]);
+
+        if (text.len > 0 && !is_dropped(p, v, ids[i], flags, i == 0, i == count - 1))
+            texts[kept++] = text;
+    }
+    return kept;
+}
+
+gufo_status pipeline_decode(const pipeline *p, const gufo_vocab *v, const uint32_t *ids,
+                            size_t count, uint32_t flags, gufo_text *out, gufo_error *error)
+{
+    const gufo_allocator *allocator = mem_allocator(out->allocator);
+    gufo_str *texts = mem_array(allocator, (uint64_t)count + 1, sizeof *texts);
+    expression_scratch *s = texts != NULL ? expression_scratch_new(allocator, error) : NULL;
+    gufo_status status = s != NULL ? GUFO_OK : fail_memory(error);
+
+    if (status == GUFO_OK)
+        status =
+            decoder_run(p->decoder, s, texts, collect(p, v, ids, count, flags, texts), out, error);
+    expression_scratch_free(s);
+    mem_free(allocator, texts);
+    return status;
+}
+
+/* ---- from text to ids ----------------------------------------------------------------------------- */
+
+struct pipeline_scratch {
+    gufo_allocator allocator;
+    expression_scratch *expressions;
+    model_scratch *model;
+    work_text whole;   /* the text as it came */
+    work_text section; /* a stretch of it, on the way */
+    work_text spare;
+    text_pieces pieces, spare_pieces;
+    piece_tokens tokens; /* of a piece */
+    encoded encoded;
+};
+
+/* One text. */
+typedef struct encoding {
+    const pipeline *pipeline;
+    pipeline_scratch *scratch;
+    const pipeline_request *request;
+    gufo_error *error;
+} encoding;
+
+/* ---- scratch -------------------------------------------------------------------------------- */
+
+pipeline_scratch *pipeline_scratch_new(const pipeline *p, const gufo_allocator *allocator,
+                                       gufo_error *error)
+{
+    pipeline_scratch *s = mem_object(allocator, sizeof *s, error);
+
+    if (s == NULL)
+        return NULL;
+    s->whole.allocator = s->section.allocator = s->spare.allocator = &s->allocator;
+    s->pieces.text.allocator = s->spare_pieces.text.allocator = &s->allocator;
+    s->tokens.allocator = &s->allocator;
+    s->expressions = expression_scratch_new(&s->allocator, error);
+    if (s->expressions != NULL)
+        s->model = model_scratch_new(p->model, &s->allocator, error);
+    if (s->model != NULL)
+        return s;
+    pipeline_scratch_free(s);
+    return NULL;
+}
+
+void pipeline_scratch_free(pipeline_scratch *s)
+{
+    gufo_allocator allocator;
+
+    if (s == NULL)
+        return;
+    allocator = s->allocator;
+    expression_scratch_free(s->expressions);
+    model_scratch_free(s->model);
+    work_text_free(&s->whole);
+    work_text_free(&s->section);
+    work_text_free(&s->spare);
+    text_pieces_free(&s->pieces);
+    text_pieces_free(&s->spare_pieces);
+    piece_tokens_free(&s->tokens);
+    mem_free(&allocator, s->encoded.spans);
+    mem_free(&allocator, s);
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+static void watch(const encoding *e, gufo_tokenize_event_kind kind, gufo_str text, uint32_t id)
+{
+    const gufo_tokenize_event event = {.kind = kind, .text = text, .id = id};
+
+    if (e->request->watch != NULL)
+        e->request->watch(e->request->watch_context, &event);
+}
+
+/* Whether somebody wants to know what each token stands for. */
+static bool wants_tokens(const encoding *e)
+{
+    return e->request->spans || e->request->watch != NULL;
+}
+
+/* `text` is the token's. */
+static gufo_status add_token(const encoding *e, uint32_t id, text_origin range, gufo_str text)
+{
+    encoded *out = &e->scratch->encoded;
+    size_t index = out->ids->count - out->first;
+
+    if (!ids_add(out->ids, id))
+        return fail_memory(e->error);
+    if (!e->request->spans)
+        return GUFO_OK;
+    if (index == out->span_room) {
+        uint64_t room = out->span_room;
+        token_span *spans =
+            mem_grow(&e->scratch->allocator, out->spans, index, &room, sizeof *spans);
+
+        if (spans == NULL)
+            return fail_memory(e->error);
+        out->spans = spans;
+        out->span_room = (size_t)room;
+    }
+    out->spans[index] = token_span_of(range, text);
+    return GUFO_OK;
+}
+
+/* A token that is in the text. */
+static gufo_status add_match(const encoding *e, const work_text *text, const added_match *match)
+{
+    gufo_str content = {text->data + match->begin, match->end - match->begin};
+    text_origin span = {0, 0};
+
+    if (e->request->spans)
+        span = work_text_origin(text, match->begin, match->end);
+    watch(e, GUFO_TOKENIZE_SPECIAL, match->token->content, match->token->id);
+    return add_token(e, match->token->id, span, content);
+}
+
+static gufo_str text_of_token(const gufo_vocab *v, uint32_t id)
+{
+    return id < v->size ? vocab_text(v, id) : (gufo_str){"", 0};
+}
+
+static void watch_merge(void *context, uint32_t left, uint32_t id, uint32_t rank)
+{
+    const encoding *e = context;
+    const gufo_vocab *v = e->request->vocab;
+    gufo_tokenize_event event = {
+        .kind = GUFO_TOKENIZE_MERGE, .text = text_of_token(v, id), .id = id, .score = rank};
+
+    event.left = text_of_token(v, left).len;
+    if (event.left > event.text.len) /* an added token has another text and this id */
+        event.left = event.text.len;
+    e->request->watch(e->request->watch_context, &event);
+}
+
+/* The tokens of a piece, with what they stand for. */
+static gufo_status add_tokens(const encoding *e, const text_piece *piece)
+{
+    pipeline_scratch *s = e->scratch;
+    const work_text *text = &s->pieces.text;
+    gufo_str bytes = {text->data + piece->begin, piece->end - piece->begin};
+    uint32_t verbatim = token_model_verbatim(e->pipeline->model);
+    gufo_status status;
+
+    watch(e, GUFO_TOKENIZE_PIECE, bytes, GUFO_NO_TOKEN);
+    s->tokens.count = 0;
+    s->tokens.watch = e->request->watch != NULL ? watch_merge : NULL;
+    s->tokens.watch_context = (void *)e;
+    status = token_model_encode(e->pipeline->model, s->model, bytes, &s->tokens, e->error);
+    for (uint64_t i = 0; status == GUFO_OK && i < s->tokens.count; i++) {
+        const model_token *token = &s->tokens.list[i];
+        gufo_str part = {bytes.data + token->begin, token->end - token->begin};
+        text_origin span = {0, 0};
+
+        if (e->request->spans)
+            span = work_text_origin(text, piece->begin + token->begin, piece->begin + token->end);
+        watch(e, GUFO_TOKENIZE_TOKEN, part, token->id);
+        status =
+            add_token(e, token->id, span,
+                      token->id == verbatim ? part : text_of_token(e->request->vocab, token->id));
+    }
+    return status;
+}
+
+static gufo_status encode_pieces(const encoding *e)
+{
+    pipeline_scratch *s = e->scratch;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; status == GUFO_OK && i < s->pieces.count; i++) {
+        const text_piece *piece = &s->pieces.list[i];
+        gufo_str bytes = {s->pieces.text.data + piece->begin, piece->end - piece->begin};
+
+        status = wants_tokens(e) ? add_tokens(e, piece)
+                                 : token_model_ids(e->pipeline->model, s->model, bytes,
+                                                   s->encoded.ids, e->error);
+    }
+    return status;
+}
+
+/* ---- stretches ------------------------------------------------------------------------------ */
+
+/* What happens to a stretch between tokens, which is not empty. */
+typedef gufo_status take_stretch(const encoding *e, const work_text *text, size_t begin,
+                                 size_t end);
+
+/* Of a text that came, and of a normalized one. */
+static gufo_status cut_tokens(const encoding *e, const added_set *set, const work_text *text,
+                              take_stretch *take)
+{
+    added_scan scan = {.set = set, .text = work_text_str(text), .specials = e->request->specials};
+    gufo_status status = GUFO_OK;
+    size_t used = 0;
+    added_match match;
+
+    while (status == GUFO_OK && added_scan_next(&scan, &match)) {
+        if (used < match.begin)
+            status = take(e, text, used, match.begin);
+        if (status == GUFO_OK)
+            status = add_match(e, text, &match);
+        used = scan.used;
+    }
+    if (status == GUFO_OK && used < text->len)
+        status = take(e, text, used, text->len);
+    return status;
+}
+
+/* Normalized text without tokens. */
+static gufo_status encode_normalized(const encoding *e, const work_text *text, size_t begin,
+                                     size_t end)
+{
+    pipeline_scratch *s = e->scratch;
+    text_pieces *pieces = &s->pieces;
+    gufo_status status;
+
+    pieces->count = 0;
+    if (!work_text_cut(&pieces->text, text, begin, end) || !text_pieces_add(pieces, 0, end - begin))
+        return fail_memory(e->error);
+    status = pre_tokenizer_run(e->pipeline->pre_tokenizer, s->expressions, pieces, &s->spare_pieces,
+                               e->error);
+    return status == GUFO_OK ? encode_pieces(e) : status;
+}
+
+/* Text as it came, without tokens. */
+static gufo_status encode_raw(const encoding *e, const work_text *text, size_t begin, size_t end)
+{
+    pipeline_scratch *s = e->scratch;
+    gufo_status status;
+
+    if (!work_text_cut(&s->section, text, begin, end))
+        return fail_memory(e->error);
+    status =
+        normalizer_run(e->pipeline->normalizer, s->expressions, &s->section, &s->spare, e->error);
+    return status == GUFO_OK
+               ? cut_tokens(e, &e->pipeline->normalized, &s->section, encode_normalized)
+               : status;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* The text as UTF-8: a byte that is not is U+FFFD. */
+static gufo_status take_text(const encoding *e, gufo_str text)
+{
+    work_text *whole = &e->scratch->whole;
+
+    whole->len = 0;
+    whole->keeps_origins =
+        e->request->spans || pre_tokenizer_needs_origins(e->pipeline->pre_tokenizer);
+    if (text.len > UINT32_MAX / 2)
+        return refuse(e->error, GUFO_E_LIMIT,
+                      "a text of %s bytes: with a tokenizer.json it is encoded as a whole, and may "
+                      "have %s",
+                      GROUPED(text.len), GROUPED(UINT32_MAX / 2));
+    return work_text_take(whole, text) ? GUFO_OK : fail_memory(e->error);
+}
+
+/* The spans of the new ids, for the caller. */
+static gufo_status hand_over_spans(const encoding *e, gufo_ids *out)
+{
+    const encoded *done = &e->scratch->encoded;
+
+    if (!e->request->spans)
+        return GUFO_OK;
+    if (!ids_reserve_spans(out))
+        return fail_memory(e->error);
+    for (size_t i = done->first; i < out->count; i++) {
+        const text_origin *span = &done->spans[i - done->first].range;
+
+        out->spans[i] = (gufo_span){span->begin, span->end};
+    }
+    return GUFO_OK;
+}
+
+gufo_status pipeline_encode(const pipeline *p, pipeline_scratch *s, const pipeline_request *request,
+                            gufo_str text, gufo_ids *out, gufo_error *error)
+{
+    const encoding e = {p, s, request, error};
+    gufo_status status;
+
+    s->encoded.allocator = &s->allocator;
+    s->encoded.ids = out;
+    s->encoded.first = out->count;
+    s->encoded.keeps_spans = request->spans;
+    s->encoded.text = text;
+    expression_allow(s->expressions, expression_steps(text.len));
+    status = take_text(&e, text);
+    if (status == GUFO_OK)
+        status = cut_tokens(&e, &p->raw, &s->whole, encode_raw);
+    if (status == GUFO_OK)
+        status = post_processor_run(p->post_processor, &s->encoded, request->frame, error);
+    return status == GUFO_OK ? hand_over_spans(&e, out) : status;
 }

@@ -69,8 +69,4 @@ gufo_status pipeline_encode(const pipeline *p, pipeline_scratch *s, const pipeli
 gufo_status pipeline_decode(const pipeline *p, const gufo_vocab *v, const uint32_t *ids,
                             size_t count, uint32_t flags, gufo_text *out, gufo_error *error);
 
-/* The text of a token as decoders see it: of an added token that is found in normalized text, the
- * normalized one. */
-gufo_str pipeline_token_text(const pipeline *p, const gufo_vocab *v, uint32_t id);
-
 #endif

@@ -4,7 +4,7 @@
 
 #include "text/pcre2_memory.h"
 #include "text/pipeline/expression.h"
-#include "text/pipeline/unicode/code_map.h"
+#include "text/pipeline/unicode.h"
 
 struct expression {
     gufo_allocator allocator;
@@ -14,7 +14,7 @@ struct expression {
     pcre2_general_context *memory;
     pcre2_code *code;
     bool jit;
-    bool repeats[256]; /* leading_runs.h */
+    bool repeats[256]; /* bytes behind which no match begins if none began at them */
     code_map classes;
 };
 

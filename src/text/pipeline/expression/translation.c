@@ -10,15 +10,14 @@
  *     .               #3                    all but U+000A
  *
  * Groups capture nothing: references to them are refused, like all that is not known to be the same. */
-#include "text/pipeline/expression/translation.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/pipeline/expression/parser.h"
+#include "text/pipeline/expression/translation.h"
+#include "text/pipeline/unicode.h"
+
+#include <stdio.h>
+#include <string.h>
 
 enum { LARGEST_COUNT = 100000, NO_LIMIT = -1, LONGEST_EXPRESSION = 32 << 10 };
 

@@ -4,7 +4,7 @@
 
 #include "text/pipeline/pre_tokenizer.h"
 #include "text/pipeline/step_reading.h"
-#include "text/pipeline/unicode/code_map.h"
+#include "text/pipeline/unicode.h"
 
 typedef struct cut_run {
     const text_pieces *in;
@@ -30,9 +30,6 @@ typedef struct cut_steps {
     bool needs_origins;
 } cut_steps;
 
-/* Adds a step, which is freed where there is no memory; `step` may be NULL after a failure. */
-gufo_status cut_steps_add(cut_steps *steps, step_reading *r, const cut_kind *kind, void *step);
-
 /* What a type of the file adds.  Failures are r->status, too. */
 typedef struct cut_type {
     const char *type;
@@ -45,8 +42,7 @@ gufo_status cut_add_punctuation(step_reading *r, cut_steps *steps);
 gufo_status cut_add_digits(step_reading *r, cut_steps *steps);
 gufo_status cut_add_bert(step_reading *r, cut_steps *steps);
 gufo_status cut_add_delimiter(step_reading *r, cut_steps *steps);
-/* Isolates the matches of an expression, which is the step's then; NULL is a failure. */
-gufo_status cut_add_isolated(step_reading *r, cut_steps *steps, expression *pattern);
+
 gufo_status cut_add_words(step_reading *r, cut_steps *steps);
 gufo_status cut_add_scripts(step_reading *r, cut_steps *steps);
 gufo_status cut_add_fixed_length(step_reading *r, cut_steps *steps);

@@ -3,7 +3,7 @@
 #define TEXT_PIPELINE_NORMAL_STEP_H
 
 #include "text/pipeline/step_reading.h"
-#include "text/pipeline/unicode/code_map.h"
+#include "text/pipeline/unicode.h"
 #include "text/pipeline/work_text.h"
 
 typedef struct normal_run {
