@@ -2,7 +2,7 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/human.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/line.h"
 #include "cli/core/value.h"
 

@@ -3,7 +3,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_MODEL_JSON_H
 #define CLI_CORE_MODEL_JSON_H
 
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 
 #include "gufo/format.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_TENSOR_TEXT_H
 #define CLI_CORE_TENSOR_TEXT_H
 
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 
 #include "gufo/format.h"
 

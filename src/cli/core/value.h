@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_VALUE_H
 #define CLI_CORE_VALUE_H
 
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "gufo/format.h"
 
 #define VALUE_ALL UINT64_MAX /* no limit on the elements that are written */

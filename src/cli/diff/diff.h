@@ -7,7 +7,7 @@
 #ifndef CLI_DIFF_DIFF_H
 #define CLI_DIFF_DIFF_H
 
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/progress.h"
 
 #include "gufo/compare.h"

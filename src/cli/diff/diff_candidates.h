@@ -8,7 +8,7 @@
 #ifndef CLI_DIFF_DIFF_CANDIDATES_H
 #define CLI_DIFF_DIFF_CANDIDATES_H
 
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/text.h"
 #include "cli/diff/diff.h"
 

@@ -12,7 +12,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/line.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"

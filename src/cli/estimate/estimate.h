@@ -14,7 +14,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/options.h"
 #include "cli/core/pattern.h"
 #include "cli/estimate/machine.h"

@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "cli/core/line.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "cli/estimate/estimate.h"
 
 #include "cli/core/line.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/text.h"
 
 #include <stdio.h>

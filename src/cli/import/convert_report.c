@@ -5,7 +5,7 @@
 #include "cli/core/array.h"
 #include "cli/core/human.h"
 #include "cli/core/line.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 
 #include <stdlib.h>

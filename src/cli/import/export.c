@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/foreign_file.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/path.h"
 #include "cli/core/save.h"
 #include "cli/core/line.h"

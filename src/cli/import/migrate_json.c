@@ -1,5 +1,5 @@
 /* The report of gufo migrate as JSON: docs/json.md describes it. */
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/value.h"
 #include "cli/import/migrate.h"
 

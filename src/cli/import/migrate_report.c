@@ -11,7 +11,7 @@
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
 #include "cli/core/human.h"
 #include "cli/core/line.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "cli/import/migrate.h"

@@ -16,7 +16,7 @@
 #include "cli/core/glob.h"
 #include "cli/core/human.h"
 #include "cli/core/layer_map.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"

@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/core/human.h"
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/progress.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"

@@ -17,9 +17,9 @@
 #include "cli/quantize/imatrix.h"
 
 #include "cli/core/human.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/stdout.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/line.h"
 #include "cli/core/text.h"
 

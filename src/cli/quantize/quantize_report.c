@@ -7,10 +7,10 @@
 #include "cli/core/records/csv.h"
 #include "cli/core/human.h"
 #include "cli/core/line.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/model_json.h"
 #include "cli/core/number.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 

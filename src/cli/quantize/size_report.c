@@ -2,7 +2,7 @@
 #include "cli/quantize/quantize.h"
 
 #include "cli/core/human.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/line.h"
 #include "cli/core/number.h"
 #include "cli/core/tensor_role.h"

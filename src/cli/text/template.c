@@ -2,7 +2,7 @@
 #include "cli/text/template.h"
 
 #include "cli/commands.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* gufo template --lint: one line per finding, or one document. */
 #include "cli/text/template.h"
 
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/line.h"
 #include "cli/core/text.h"
 

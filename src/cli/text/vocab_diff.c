@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "cli/core/human.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/line.h"
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"

@@ -19,7 +19,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/stdout.h"
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 #include "cli/core/text.h"
 #include "cli/text/vocab.h"
 

@@ -8,7 +8,7 @@
 #define CLI_TRUST_HASH_H
 
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/progress.h"
 #include "cli/core/small_file.h"
 

@@ -2,7 +2,7 @@
  * makes names from the content of files (--suggest, --rename). */
 #include "cli/commands.h"
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 #include "cli/core/foreign_file.h"
 #include "cli/core/save.h"
 #include "cli/core/signals.h"

@@ -7,7 +7,7 @@
 #define CLI_VALIDATE_VALIDATE_H
 
 #include "cli/core/input.h"
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 
 #include "gufo/check.h"
 #include "gufo/quant.h"

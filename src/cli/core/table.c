@@ -1,9 +1,9 @@
 /* Tables for people. */
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 
 #include "cli/core/human.h"
 #include "cli/core/stdout.h"
-#include "cli/core/records/table_names.h"
+#include "cli/core/table_names.h"
 #include "cli/core/text.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The JSON writer: RFC 8259 text, one document per line. */
-#include "cli/core/records/json.h"
+#include "cli/core/json.h"
 
 #include "base/utf8.h"
 #include "cli/core/number.h"

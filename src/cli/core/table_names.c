@@ -6,7 +6,7 @@
  *
  * One place of the gap is taken for all names, the one nearest to the middle that keeps the most names
  * apart.  An ending that most names share goes into the head first. */
-#include "cli/core/records/table_names.h"
+#include "cli/core/table_names.h"
 
 #include "base/hash.h"
 #include "base/sort.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_CORE_TABLE_NAMES_H
 #define CLI_CORE_TABLE_NAMES_H
 
-#include "cli/core/records/table.h"
+#include "cli/core/table.h"
 
 /* Chooses for names that are to fill at most `width` columns which part of them is left out. */
 void table_names_choose(table *t, table_maker *make, const void *context, size_t width);
