@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "import/adapters/adapter.h"
-#include "import/architectures/plan/tensors.h"
+#include "import/architectures/operations/tensors.h"
 #include "import/json_file.h"
 #include "walk.h"
 

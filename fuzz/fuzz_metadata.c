@@ -2,7 +2,7 @@
 #include "walk.h"
 
 #include "base/memory.h"
-#include "import/conversion/stored.h"
+#include "import/conversion/conversion.h"
 #include "import/typed_value.h"
 
 #include <stdlib.h>

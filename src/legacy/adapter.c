@@ -149,8 +149,7 @@ static bool is_name_now(gufo_str name)
            gufo_str_equal(name, gufo_str_of("output_norm.weight"));
 }
 
-static gufo_status add_pair(const conversion *c, growing_plan *g, const product *p,
-                            gufo_error *error)
+static gufo_status add_pair(conversion *c, const product *p, gufo_error *error)
 {
     char name[GUFO_MAX_NAME + 1];
     view v = {0};
@@ -162,25 +161,23 @@ static gufo_status add_pair(const conversion *c, growing_plan *g, const product 
         return checkpoint_refuse(&c->adapter.seen, &p->own, GUFO_E_TYPE, error,
                                  "no rule for tensor %s: the names of %s do not have it",
                                  QUOTED(p->own.name), c->config.architecture);
-    status = view_open(&v, &c->adapter.seen, &p->own, g->plan->allocator, error);
+    status = view_open(&v, &c->adapter.seen, &p->own, c->plan.allocator, error);
     if (status == GUFO_OK)
-        status = plan_add(g, gufo_str_of(name), &v, &p->own, PLAN_TYPE_BY_NAME, error);
+        status = plan_add(&c->plan, gufo_str_of(name), &v, &p->own, PLAN_TYPE_BY_NAME, error);
     view_free(&v);
     return checkpoint_fail(&c->adapter.seen, &p->own, status, error);
 }
 
 static gufo_status plan_pairs(conversion *c, gufo_error *error)
 {
-    growing_plan g;
     gufo_status status = adapter_pair_legacy(&c->adapter, &c->checkpoint, error);
 
     if (status != GUFO_OK)
         return status;
-    status = growing_plan_open(&g, &c->plan, &c->adapter.seen, &c->base.allocator, error);
-    g.products = &c->adapter.products;
+    status = plan_begin(&c->plan, &c->adapter.seen, &c->base.allocator, error);
+    c->plan.products = &c->adapter.products;
     for (uint64_t i = 0; i < c->adapter.products.count && status == GUFO_OK; i++)
-        status = add_pair(c, &g, &c->adapter.products.list[i], error);
-    growing_plan_close(&g);
+        status = add_pair(c, &c->adapter.products.list[i], error);
     return status == GUFO_OK ? conversion_add_tensors(c, error) : status;
 }
 

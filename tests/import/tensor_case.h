@@ -8,7 +8,7 @@
 
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
-#include "import/architectures/plan/tensors.h"
+#include "import/architectures/operations/tensors.h"
 #include "import/packed/find.h"
 #include "place.h"
 

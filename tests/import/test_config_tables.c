@@ -2,9 +2,9 @@
 #include "../support/check.h"
 
 #include "gufo/schema.h"
-#include "import/architectures/configuration/classes.h"
+#include "import/architectures/configuration/config.h"
 #include "import/architectures/configuration/expression.h"
-#include "import/architectures/configuration/key_values.h"
+#include "import/architectures/configuration/keys.h"
 #include "import/architectures/configuration/rules.h"
 #include "import/architectures/inverse/inverse.h"
 
@@ -123,16 +123,16 @@ static void test_names_of_today(void **state)
 static void check_inclusions(const char *group, const char *phase, unsigned depth)
 {
     size_t count, inner;
-    const rule *rows = rules_included(group, &count);
+    const rule *listed = rules_included(group, &count);
 
-    check(rows != NULL, "no group %s", group);
+    check(listed != NULL, "no group %s", group);
     check(depth <= RULES_MAX_DEPTH, "%s includes itself", group);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].phase, phase) == 0 && rows[i].key[0] == '@' &&
-            strcmp(rows[i].key, "@vocab") != 0 && strcmp(rows[i].key, "@refuse") != 0) {
-            check(rules_included(rows[i].key, &inner) != NULL, "%s: no group %s", group,
-                  rows[i].key);
-            check_inclusions(rows[i].key, phase, depth + 1);
+        if (strcmp(listed[i].phase, phase) == 0 && listed[i].key[0] == '@' &&
+            strcmp(listed[i].key, "@vocab") != 0 && strcmp(listed[i].key, "@refuse") != 0) {
+            check(rules_included(listed[i].key, &inner) != NULL, "%s: no group %s", group,
+                  listed[i].key);
+            check_inclusions(listed[i].key, phase, depth + 1);
         }
 }
 
@@ -194,11 +194,11 @@ static void test_export_classes(void **state)
     (void)state;
     for (size_t i = 0; export_class_at(i) != NULL; i++) {
         const export_class *row = export_class_at(i), *next = export_class_at(i + 1);
-        const class_row *rows = class_rows(row->name, &known);
+        const class_row *listed = class_rows(row->name, &known);
         bool found = false;
 
-        for (size_t j = 0; rows != NULL && j < known; j++)
-            found |= strcmp(rows[j].architecture, row->architecture) == 0;
+        for (size_t j = 0; listed != NULL && j < known; j++)
+            found |= strcmp(listed[j].architecture, row->architecture) == 0;
         check(found, "%s is not a class of %s", row->name, row->architecture);
         check(next == NULL || strcmp(row->architecture, next->architecture) <= 0, "%s: not sorted",
               next->name);

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "import/architectures/configuration/key_values.h"
 #include "import/architectures/configuration/keys.h"
 #include "import/architectures/configuration/rules.h"
 

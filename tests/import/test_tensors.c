@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "import/architectures/operations/tensor_rules.h"
+#include "import/architectures/operations/operation.h"
 #include "import/architectures/configuration/pattern.h"
 #include "tensor_case.h"
 

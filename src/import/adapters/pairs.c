@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/operations/tensor_rules.h"
+#include "import/architectures/operations/operation.h"
 #include "import/containers/tensors.h"
 
 /* Half of a pair. */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "gufo/import.h"
-#include "import/architectures/configuration/classes.h"
+#include "import/architectures/configuration/config.h"
 #include "import/architectures/configuration/rules.h"
 #include "import/architectures/inverse/inverse.h"
-#include "import/architectures/operations/tensor_rules.h"
+#include "import/architectures/operations/operation.h"
 
 /* Lines are counted down to the one that is wanted. */
 typedef struct line_search {

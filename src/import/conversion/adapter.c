@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/architectures/inverse/inverse.h"
+#include "import/architectures/operations/tensors.h"
 #include "import/conversion/conversion.h"
 #include "import/json_file.h"
 

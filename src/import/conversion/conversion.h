@@ -1,10 +1,8 @@
 /* A checkpoint on its way to a GGUF model.
  *
- *     open.c      everything in order: gufo_import_checkpoint
- *     keys.c      the entries of the document
- *     stored.c    gguf-metadata.json, which some of them are in
- *     trial.c     the entries alone, of files in memory
+ *     open.c      everything in order: gufo_import_checkpoint; the entries alone, of files in memory
  *     pieces.c    its tensors, and the job that makes them
+ *     keys.c      the entries of the document, and gguf-metadata.json, which some of them are in
  *     judge.c     whether the model is one that readers take
  *     types.c     element types of a conversion
  *     adapter.c   what differs where the checkpoint is an adapter */
@@ -12,10 +10,33 @@
 #define IMPORT_CONVERSION_CONVERSION_H
 
 #include "import/adapters/adapter.h"
-#include "import/architectures/plan/tensors.h"
-#include "import/conversion/stored.h"
+#include "import/architectures/plan/plan.h"
+#include "import/import.h"
 #include "import/packed/find.h"
 #include "schema/check/identity.h"
+
+/* gguf-metadata.json: what the files of a framework cannot say about a model, kept beside them by gufo
+ * export.
+ *
+ *     {"version": 1,
+ *      "keys": {"general.author": null, "llama.x": {"type": "uint32", "value": 7}},
+ *      "order": ["general.architecture", "general.name"],
+ *      "type": "F32",
+ *      "tensors": ["token_embd.weight", "output_norm.weight"]}
+ *
+ * A key that it has is as it says, whatever other files say: null is a key that the model does not have.
+ * A key under another name that can be renamed for every reader counts as that of today.
+ * `order` (the keys of the model), `type` (that of most of its tensors, where their files do not say it)
+ * and `tensors` (the order of these) may be missing; what else there is belongs to later versions. */
+
+#define STORED_NAME "gguf-metadata.json"
+
+enum { STORED_VERSION = 1 };
+
+typedef struct stored_metadata {
+    json_t *root;           /* the file; NULL: none */
+    gufo_document *entries; /* the keys that have a value */
+} stored_metadata;
 
 typedef struct conversion {
     gufo_import base;
@@ -57,10 +78,11 @@ extern const import_kind conversion_kind;
 gufo_import *conversion_open(const model_place *place, const gufo_checkpoint_options *options,
                              gufo_error *error);
 
-/* The documents of the entries, with general.architecture. */
-gufo_status conversion_make_documents(conversion *c, gufo_error *error);
-/* Puts the entries in the order that gguf-metadata.json has. */
-gufo_status conversion_sort_keys(conversion *c, gufo_error *error);
+/* The entries that a conversion of these files gives, of a model without tensors: *out is the
+ * caller's.  `failed`: an object that gets the keys whose rows fail, "@vocab" for the tokenizer, so that the
+ * others are there all the same; NULL: a failure is one. */
+gufo_status conversion_try(const memory_files *files, json_t *failed,
+                           const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
 
 /* ---- keys.c --------------------------------------------------------------------------------- */
 
@@ -73,14 +95,6 @@ gufo_status conversion_set_keys(conversion *c, gufo_error *error);
 
 /* Fails where the model contradicts its configuration, so that no reader could take it. */
 gufo_status conversion_judge(conversion *c, gufo_error *error);
-
-/* ---- trial.c -------------------------------------------------------------------------------- */
-
-/* The entries that a conversion of these files gives, of a model without tensors: *out is the
- * caller's.  `failed`: an object that gets the keys whose rows fail, "@vocab" for the tokenizer, so that the
- * others are there all the same; NULL: a failure is one. */
-gufo_status conversion_try(const memory_files *files, json_t *failed,
-                           const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
 
 /* ---- adapter.c ------------------------------------------------------------------------------ */
 
@@ -98,5 +112,25 @@ gufo_status conversion_set_adapter_keys(conversion *c, gufo_error *error);
 gufo_status conversion_add_tensors(conversion *c, gufo_error *error);
 /* For import_kind. */
 gufo_status conversion_plan(gufo_import *base, gufo_job *job, gufo_error *error);
+
+/* ---- gguf-metadata.json, in keys.c -------------------------------------------------------------- */
+
+/* Reads the file, if the folder has one.  GUFO_E_MALFORMED, GUFO_E_RANGE, GUFO_E_LIMIT and failures of
+ * gufo_document_set name it; GUFO_E_IO, GUFO_E_MEMORY.  Nothing is left to close after a failure. */
+gufo_status stored_open(stored_metadata *stored, const model_config *config,
+                        const gufo_allocator *allocator, gufo_error *error);
+void stored_close(stored_metadata *stored);
+
+/* A new document with the entries of another one in the order of the file, those that it does not name
+ * behind them; NULL, with GUFO_OK, where the file has no order. */
+gufo_status stored_sort(const stored_metadata *stored, const gufo_document *from,
+                        const gufo_allocator *allocator, gufo_document **out, gufo_error *error);
+
+/* Puts the tensors of a plan in the order of the file, those that it does not name behind them. */
+gufo_status stored_sort_tensors(const stored_metadata *stored, tensor_plan *plan,
+                                gufo_error *error);
+
+/* The element type of most of the model; NULL: it says nothing. */
+const gufo_element_type *stored_type(const stored_metadata *stored);
 
 #endif

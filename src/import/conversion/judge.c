@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "gufo/check.h"
 #include "gufo/vocab.h"
-#include "import/json_file.h"
-#include "import/architectures/configuration/rules_apply.h"
+#include "import/architectures/configuration/rules.h"
 #include "import/conversion/conversion.h"
+#include "import/json_file.h"
 
 enum { MOST_KEYS = 64, FIELDS_SIZE = 320 };
 

@@ -6,7 +6,7 @@
  * becomes one as it is. */
 #include "base/error.h"
 #include "format/document/document.h"
-#include "import/architectures/plan/pieces.h"
+#include "import/architectures/plan/plan.h"
 #include "import/conversion/conversion.h"
 
 gufo_status conversion_add_tensors(conversion *c, gufo_error *error)

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "codec/half.h"
-#include "import/architectures/plan/watch.h"
+#include "import/architectures/operations/tensors.h"
 #include "import/export/tensors.h"
 
 #include <inttypes.h>

@@ -10,7 +10,6 @@
 #include "format/rules/rules.h"
 #include "gufo/schema.h"
 #include "import/conversion/conversion.h"
-#include "import/conversion/stored.h"
 #include "import/export/parts.h"
 #include "import/general/general.h"
 #include "import/typed_value.h"

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "gufo/schema.h"
 #include "import/architectures/operations/names.h"
-#include "import/architectures/plan/watch.h"
+#include "import/architectures/operations/tensors.h"
 #include "import/containers/tensors.h"
 
 typedef struct export_row {

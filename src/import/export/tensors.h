@@ -4,7 +4,7 @@
 
 #include "gufo/format.h"
 #include "import/architectures/configuration/config.h"
-#include "import/architectures/plan/tensors.h"
+#include "import/architectures/plan/plan.h"
 #include "import/architectures/plan/views.h"
 #include "import/containers/checkpoint.h"
 #include "import/export/export.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/configuration/classes.h"
+#include "import/architectures/configuration/config.h"
 #include "import/json_file.h"
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/reading.h"

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/configuration/config_files.h"
+#include "import/architectures/configuration/config.h"
 #include "import/json_file.h"
 
 enum { LARGEST_FILE = 256 << 20 };

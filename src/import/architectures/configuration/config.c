@@ -4,19 +4,402 @@
  *     raw       config.json as it is
  *     fields    + the text model's fields, + Mistral's under the names of the tables,
  *               + rows "fields" of the architecture               tensors and conditions see these
- *     edited    + rows "config" of the architecture                keys and the tokenizer see these
- *
- * config_class.c finds the class and the architecture, config_ropes.c completes the parameters of
- * rotary positions. */
+ *     edited    + rows "config" of the architecture                keys and the tokenizer see these */
 #include "import/architectures/configuration/config.h"
+
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/configuration/config_files.h"
-#include "import/architectures/configuration/config_parts.h"
+#include "gufo/import.h"
 #include "import/architectures/configuration/expression.h"
+#include "import/architectures/configuration/rules.h"
 #include "import/json_file.h"
+#include "schema/registry/pattern.h"
+#include "schema/registry/tables.h"
+
+/* The text model's part of a configuration that has several: its fields are laid over the others. */
+
+/* Where models have it; of several the last one counts. */
+static const struct part_row {
+    const char *name, *inner; /* inner: a field of that one; NULL: itself */
+} parts[] = {
+    {"text_config", NULL},     {"llm_config", NULL},
+    {"lm_config", NULL},       {"thinker_config", "text_config"},
+    {"language_config", NULL}, {"lfm", NULL},
+};
+
+/* The text model's part of config.json; NULL: it has none. */
+static json_t *config_text_part(const model_config *config)
+{
+    json_t *found = NULL;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        json_t *part = json_object_get(config->raw, parts[i].name);
+
+        if (parts[i].inner != NULL)
+            part = json_object_get(part, parts[i].inner);
+        if (json_is_object(part))
+            found = part;
+    }
+    return found;
+}
+
+/* Sets `fields`: those of the root, and those of the text model over them. */
+static gufo_status config_join_text(model_config *config, gufo_error *error)
+{
+    json_t *text = config_text_part(config);
+
+    config->fields = json_copy(config->raw);
+    if (config->fields == NULL || (text != NULL && json_object_update(config->fields, text) != 0))
+        return fail_memory(error);
+    return GUFO_OK;
+}
+
+/* Fields that the rules of an architecture change before others see them: rows "fields" and
+ * "config". */
+
+/* A row without a value removes its field; one whose value is absent leaves it as it is. */
+static gufo_status edit_field(void *context, const rule *row, gufo_error *error)
+{
+    expression_scope *scope = context;
+    expression_result result = {.made = NULL};
+    gufo_status status;
+
+    if (row->value[0] == '\0') {
+        (void)json_object_del(scope->fields, row->key);
+        return GUFO_OK;
+    }
+    scope->read = json_object();
+    status = scope->read != NULL ? expression_evaluate(scope, row->value, &result, error)
+                                 : fail_memory(error);
+    if (status == GUFO_OK && result.value.kind == TERM_ABSENT && !result.value.optional)
+        status = term_missing(&result.value, error);
+    if (status == GUFO_OK && result.value.kind != TERM_ABSENT &&
+        (json_object_set_new(scope->fields, row->key, term_to_json(&result.value)) != 0 ||
+         json_object_set(scope->config->origins, row->key, scope->read) != 0))
+        status = fail_memory(error);
+    json_decref(scope->read);
+    scope->read = NULL;
+    expression_result_free(&result);
+    return status;
+}
+
+/* Changes `target` (`fields` or `edited`) as the rows of a group say. */
+static gufo_status config_edit(const model_config *config, const char *group, const char *phase,
+                               json_t *target, gufo_error *error)
+{
+    expression_scope scope = {.config = config, .fields = target};
+
+    return rules_apply(&scope, group, phase, edit_field, &scope, error);
+}
+
+/* Parameters of rotary positions: one object, whichever way a configuration spells them.
+ *
+ * New ones have "rope_parameters" with all of them, or one object for each kind of attention; older
+ * ones have "rope_scaling" and the rest beside it. */
+
+enum { MAX_NAMES = 5 };
+
+/* A parameter, and the fields of the configuration that may have it, the first one that does. */
+static const struct rope_row {
+    const char *parameter;
+    const char *fields[MAX_NAMES + 1];
+} completions[] = {
+    {"rope_theta",
+     {"global_rope_theta", "rope_global_theta", "rope_theta_global", "rope_theta",
+      "rotary_emb_base"}},
+    {"partial_rotary_factor", {"partial_rotary_factor", "rope_pct", "rope_percent"}},
+    {"original_max_position_embeddings", {"original_max_position_embeddings"}},
+};
+
+static const char *const window_bases[] = {"local_rope_theta",     "rope_local_theta",
+                                           "rope_theta_local",     "swa_rope_theta",
+                                           "rope_local_base_freq", NULL};
+
+/* The first field that is present; NULL also where that is null. */
+static json_t *first_field(const json_t *fields, const char *const *names)
+{
+    json_t *found = NULL;
+
+    for (size_t i = 0; names[i] != NULL && found == NULL; i++)
+        found = json_object_get(fields, names[i]);
+    return json_is_null(found) ? NULL : found;
+}
+
+/* Sets a parameter that is missing to a value, if there is one. */
+static bool complete(json_t *ropes, const char *name, json_t *value)
+{
+    return value == NULL || json_object_get(ropes, name) != NULL ||
+           json_object_set(ropes, name, value) == 0;
+}
+
+static bool complete_window(json_t *ropes, json_t *base)
+{
+    json_t *window;
+
+    if (base == NULL)
+        return true;
+    window = json_pack("{s:O}", "rope_theta", base);
+    return window != NULL && json_object_set_new(ropes, "sliding_attention", window) == 0;
+}
+
+static bool complete_all(json_t *ropes, const json_t *fields)
+{
+    json_t *type = json_object_get(ropes, "type");
+    bool done;
+
+    if (json_object_get(ropes, "full_attention") != NULL ||
+        json_object_get(ropes, "sliding_attention") != NULL)
+        return true;
+    done = complete_window(ropes, first_field(fields, window_bases)) &&
+           complete(ropes, "rope_type", json_is_null(type) ? NULL : type);
+    for (size_t i = 0; i < sizeof completions / sizeof *completions && done; i++)
+        done =
+            complete(ropes, completions[i].parameter, first_field(fields, completions[i].fields));
+    return done;
+}
+
+/* Sets `ropes`, from `fields`. */
+static gufo_status config_complete_ropes(model_config *config, gufo_error *error)
+{
+    const char *name = "rope_parameters";
+    json_t *given = json_object_get(config->fields, name);
+
+    if (given == NULL)
+        given = json_object_get(config->fields, name = "rope_scaling");
+    if (given != NULL && !json_is_null(given) && !json_is_object(given) && !config->is_generic)
+        return refuse(error, GUFO_E_MALFORMED, "%s is not an object", name);
+    json_decref(config->ropes);
+    config->ropes = json_is_object(given) ? json_deep_copy(given) : json_object();
+    if (config->ropes == NULL || !complete_all(config->ropes, config->fields))
+        return fail_memory(error);
+    return GUFO_OK;
+}
+
+/* Tables of few columns: classes, sorted by name, and the pre-tokenizers that are usual for architectures. */
+
+static const class_row classes[] = {
+#define ROW(name, architecture, kind, condition, note) {name, architecture, kind, condition},
+#include "registry/hf_classes.inc"
+#undef ROW
+};
+
+const class_row *class_at(size_t index)
+{
+    return row_at(ROWS(classes), index);
+}
+
+bool gufo_import_class_at(size_t index, gufo_import_class *out)
+{
+    const class_row *row = class_at(index);
+
+    if (row != NULL)
+        *out = (gufo_import_class){row->name, row->architecture};
+    return row != NULL;
+}
+
+const class_row *class_rows(const char *name, size_t *count)
+{
+    return row_find_all(ROWS(classes), name, count);
+}
+
+static gufo_str name_at(const void *table, size_t index)
+{
+    return gufo_str_of(((const class_row *)table)[index].name);
+}
+
+const char *usual_pre(const char *architecture)
+{
+    static const struct {
+        const char *architecture, *names;
+    } rows[] = {
+#define ROW(architecture, names) {architecture, names},
+#include "registry/usual_pre.inc"
+#undef ROW
+    };
+
+    for (size_t i = 0; i < ROW_COUNT(rows); i++)
+        if (architecture != NULL && strcmp(rows[i].architecture, architecture) == 0)
+            return rows[i].names;
+    return "";
+}
+
+/* The class whose name is nearest to an unknown one; NULL: none is near. */
+static const char *class_nearest(gufo_str name)
+{
+    size_t index;
+
+    return nearest_find(name, name_at, classes, ROW_COUNT(classes), &index) ? classes[index].name
+                                                                            : NULL;
+}
+
+/* The class and the architecture of a model.
+ *
+ * The class is what config.json names first; a model of several parts has one for its text, too,
+ * which counts then.  The table hf_classes gives the architecture, which may depend on other
+ * fields. */
+
+/* ---- the class ------------------------------------------------------------------------------- */
+
+/* The first name in "architectures"; an empty one if that is missing or empty, and without rules also
+ * where it is something else. */
+static gufo_status named_class(const model_config *c, const json_t *object, gufo_str *out,
+                               gufo_error *error)
+{
+    const json_t *list = json_object_get(object, "architectures"), *first = NULL;
+
+    *out = (gufo_str){"", 0};
+    if (json_is_array(list))
+        first = json_array_get(list, 0);
+    else if (list != NULL && !json_is_null(list) && !c->is_generic)
+        return refuse(error, GUFO_E_MALFORMED, "architectures is not a list");
+    if (first != NULL && !json_is_string(first) && !c->is_generic)
+        return refuse(error, GUFO_E_MALFORMED, "architectures is not a list of names");
+    *out = json_str(first);
+    return GUFO_OK;
+}
+
+/* Whether the class of the whole model counts although its text part has one, too: where the table
+ * says so, or knows only that one. */
+static bool is_whole(gufo_str name, gufo_str of_text)
+{
+    size_t count, text_count;
+    const class_row *rows = class_rows(name.data, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].kind, "whole") == 0)
+            return true;
+    return rows != NULL && class_rows(of_text.data, &text_count) == NULL;
+}
+
+/* Models of Mamba that were not made for Hugging Face name a layer instead of a class. */
+static gufo_str layer_of(const json_t *raw)
+{
+    const json_t *settings = json_object_get(raw, "ssm_cfg");
+    gufo_str layer = json_str(json_object_get(settings, "layer"));
+
+    return layer.len > 0 ? layer : gufo_str_of(json_is_object(settings) ? "Mamba" : "");
+}
+
+static gufo_status find_class(model_config *c, gufo_error *error)
+{
+    gufo_str name, of_text, ending = {"", 0};
+    gufo_status status = named_class(c, c->raw, &name, error);
+
+    if (status == GUFO_OK)
+        status = named_class(c, config_text_part(c), &of_text, error);
+    if (status != GUFO_OK)
+        return status;
+    if (c->is_mistral)
+        name = gufo_str_of("params.json");
+    else if (of_text.len > 0 && !is_whole(name, of_text))
+        name = of_text;
+    if (name.len == 0) {
+        name = layer_of(c->raw);
+        ending = gufo_str_of(name.len > 0 ? "ForCausalLM" : "");
+    }
+    c->class_name = mem_join(c->allocator, name, ending);
+    return c->class_name != NULL ? GUFO_OK : fail_memory(error);
+}
+
+/* ---- the architecture ------------------------------------------------------------------------ */
+
+static gufo_status fail_class(const model_config *c, gufo_error *error)
+{
+    gufo_str name = gufo_str_of(c->class_name);
+    const char *near = class_nearest(name);
+    gufo_status status;
+
+    if (name.len == 0) {
+        status = refuse(error, GUFO_E_TYPE, "the configuration names no class (architectures)");
+        return import_advise(status, GUFO_ADVICE_ARCH, error);
+    }
+    status = near == NULL
+                 ? refuse(error, GUFO_E_TYPE, "no rules for the class %s", QUOTED(name))
+                 : refuse(error, GUFO_E_TYPE, "no rules for the class %s (did you mean \"%s\"?)",
+                          QUOTED(name), near);
+    return import_advise(status, GUFO_ADVICE_GENERIC, error);
+}
+
+static gufo_status fail_architecture(const model_config *c, const class_row *row, gufo_error *error)
+{
+    bool projects = strcmp(row->kind, "projector") == 0;
+    gufo_status status =
+        projects
+            ? refuse(error, GUFO_E_TYPE,
+                     "no rules for the class %s, which has no text model (architecture \"%s\")",
+                     QUOTED(gufo_str_of(c->class_name)), row->architecture)
+            : refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\" of the class %s",
+                     row->architecture, QUOTED(gufo_str_of(c->class_name)));
+
+    return import_advise(status, GUFO_ADVICE_GENERIC, error);
+}
+
+/* The first row of the class whose condition holds; NULL: none. */
+static gufo_status choose_row(const model_config *c, const class_row **out, gufo_error *error)
+{
+    const expression_scope scope = {.config = c, .fields = c->fields};
+    size_t count;
+    const class_row *rows = class_rows(c->class_name, &count);
+    gufo_status status = GUFO_OK;
+    bool holds = false;
+
+    *out = NULL;
+    for (size_t i = 0; i < count && !holds && status == GUFO_OK; i++) {
+        status = expression_holds(&scope, rows[i].condition, &holds, error);
+        if (holds)
+            *out = &rows[i];
+    }
+    return status;
+}
+
+static gufo_status architecture_of_class(const model_config *c, const char **out, gufo_error *error)
+{
+    const class_row *row;
+    gufo_status status = choose_row(c, &row, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (row == NULL && c->is_generic)
+        return import_advise(
+            refuse(error, GUFO_E_ARGUMENT, "an architecture without rules needs a name"),
+            GUFO_ADVICE_GENERIC, error);
+    if (row == NULL)
+        return fail_class(c, error);
+    if (!c->is_generic && !rules_know(row->architecture))
+        return fail_architecture(c, row, error);
+    *out = row->architecture;
+    return GUFO_OK;
+}
+
+static gufo_status check_given(const model_config *c, const char *arch, gufo_error *error)
+{
+    if (!str_is_plain(gufo_str_of(arch), "_-"))
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the architecture %s cannot begin a key: letters, digits, _ and - can",
+                      QUOTED(gufo_str_of(arch)));
+    if (!c->is_generic && !rules_know(arch))
+        return import_advise(
+            refuse(error, GUFO_E_TYPE, "no rules for the architecture \"%s\"", arch),
+            GUFO_ADVICE_GENERIC, error);
+    return GUFO_OK;
+}
+
+/* Sets `class_name` and `architecture`.  `arch`: what the caller says; may be NULL. */
+static gufo_status config_find_class(model_config *config, const char *arch, gufo_error *error)
+{
+    gufo_status status = find_class(config, error);
+
+    if (status == GUFO_OK)
+        status = arch != NULL ? check_given(config, arch, error)
+                              : architecture_of_class(config, &arch, error);
+    if (status != GUFO_OK)
+        return status;
+    config->architecture = mem_text(config->allocator, gufo_str_of(arch));
+    return config->architecture != NULL ? GUFO_OK : fail_memory(error);
+}
 
 #define CONFIG_NAME "config.json"
 #define MISTRAL_NAME "params.json"

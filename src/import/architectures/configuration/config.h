@@ -5,6 +5,8 @@
 #ifndef IMPORT_ARCHITECTURES_CONFIGURATION_CONFIG_H
 #define IMPORT_ARCHITECTURES_CONFIGURATION_CONFIG_H
 
+#include "base/buffer.h"
+#include "gufo/base.h"
 #include "import/json_file.h"
 
 typedef struct model_config {
@@ -58,5 +60,42 @@ gufo_status config_holds(const model_config *config, const char *condition, bool
 
 /* Names config.json, or params.json, as the file of a failure, unless it names one already. */
 gufo_status config_failed(const model_config *config, gufo_status status, gufo_error *error);
+
+/* Files of a model folder that few architectures ask for. */
+
+/* Whether the folder has a file with this name. */
+bool config_has_file(const model_config *config, gufo_str name);
+/* As json_file_read, of a file of the folder. */
+gufo_status config_read_json(const model_config *config, const char *name, uint64_t limit,
+                             json_t **json, gufo_error *error);
+
+/* Pooling of an embedding model, as modules.json says (sentence-transformers): the number that
+ * {arch}.pooling_type stores.  *found: false without that file, or without pooling in it. */
+gufo_status config_pooling(const model_config *config, bool *found, uint32_t *pooling,
+                           gufo_error *error);
+
+/* Whether the model's folder, _name_or_path, model_type or class has this name in it, or a heading of
+ * its card begins with it, in any case. */
+gufo_status config_is_called(const model_config *config, gufo_str name, bool *out,
+                             gufo_error *error);
+
+/* The classes of models that frameworks have, and their architectures: the table hf_classes. */
+
+typedef struct class_row {
+    const char *name; /* "LlamaForCausalLM" */
+    const char *architecture;
+    /* "text"; "whole": a text model, too, whose class counts though its text part has one of its
+     * own; "projector": images or sound alone */
+    const char *kind;
+    const char *condition;
+} class_row;
+
+/* All rows. */
+const class_row *class_at(size_t index);
+/* The rows of a class: the first one whose condition holds counts. */
+const class_row *class_rows(const char *name, size_t *count);
+
+/* Names of tokenizer.ggml.pre that are usual for an architecture, with blanks between; "" for others, and for NULL. */
+const char *usual_pre(const char *architecture);
 
 #endif

@@ -1,7 +1,5 @@
 /* Files of a model folder that few architectures ask for: modules.json of sentence-transformers, and
  * the model card. */
-#include "import/architectures/configuration/config_files.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +9,9 @@
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/model_folder.h"
+#include "import/architectures/configuration/config.h"
 #include "import/json_file.h"
+#include "import/model_folder.h"
 
 enum { MODULES_LIMIT = 1 << 20, CARD_LIMIT = 4 << 20, NAME_SIZE = 256 };
 

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "import/architectures/configuration/expression_functions.h"
 
 enum { MAX_DEPTH = 48, MAX_STEPS = 1 << 20, ELEMENTS_PER_STEP = 64 };
 

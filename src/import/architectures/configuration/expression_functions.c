@@ -1,7 +1,5 @@
 /* The functions of expressions whose arguments are all evaluated: a table, and one function for
  * each.  Forms that evaluate only some of their arguments are in expression.c. */
-#include "import/architectures/configuration/expression_functions.h"
-
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,11 +8,12 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/memory.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "gufo/schema.h"
-#include "import/architectures/configuration/config_files.h"
+#include "import/architectures/configuration/config.h"
+#include "import/architectures/configuration/expression.h"
 #include "import/architectures/configuration/pattern.h"
 
 gufo_status call_keep(json_t *made, json_t *json, term *out, gufo_error *error)

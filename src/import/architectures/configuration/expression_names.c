@@ -1,13 +1,12 @@
 /* The names in expressions: fields of the configuration, and those that are not fields: blocks,
  * ftype, pooling ...  A path "a.b" is a field of an object. */
-#include "import/architectures/configuration/expression_scope.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "import/architectures/configuration/config_files.h"
+#include "import/architectures/configuration/config.h"
+#include "import/architectures/configuration/expression.h"
 
 /* ---- objects --------------------------------------------------------------------------------- */
 

@@ -1,7 +1,5 @@
 /* Values of the expressions in the tables: their kinds, arithmetic, and the sentences about those that
  * are not what is needed. */
-#include "import/architectures/configuration/expression_term.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "import/architectures/configuration/expression.h"
 #include "import/json_file.h"
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
@@ -138,30 +137,30 @@ static bool is_of_name(char c)
 }
 
 /* Where the next word from *at on begins, and its end; texts and signs are skipped.  False: none. */
-static bool next_word(gufo_str source, size_t *at, size_t *end)
+static bool next_word(gufo_str spelling, size_t *at, size_t *end)
 {
-    while (*at < source.len) {
-        *end = *at + str_span(source, *at, is_of_name);
+    while (*at < spelling.len) {
+        *end = *at + str_span(spelling, *at, is_of_name);
         if (*end > *at)
             return true;
-        if (source.data[*at] == '"')
-            for ((*at)++; *at < source.len && source.data[*at] != '"'; (*at)++)
-                *at += source.data[*at] == '\\';
+        if (spelling.data[*at] == '"')
+            for ((*at)++; *at < spelling.len && spelling.data[*at] != '"'; (*at)++)
+                *at += spelling.data[*at] == '\\';
         (*at)++;
     }
     return false;
 }
 
 /* Whether a word is a field, and comes for the first time. */
-static bool is_new_field(gufo_str source, size_t start, size_t end)
+static bool is_new_field(gufo_str spelling, size_t start, size_t end)
 {
-    gufo_str word = {source.data + start, end - start};
+    gufo_str word = {spelling.data + start, end - start};
     size_t at = 0, other_end;
 
-    if (is_digit(word.data[0]) || (end < source.len && source.data[end] == '('))
+    if (is_digit(word.data[0]) || (end < spelling.len && spelling.data[end] == '('))
         return false;
-    while (next_word(source, &at, &other_end) && at < start) {
-        if (gufo_str_equal((gufo_str){source.data + at, other_end - at}, word))
+    while (next_word(spelling, &at, &other_end) && at < start) {
+        if (gufo_str_equal((gufo_str){spelling.data + at, other_end - at}, word))
             return false;
         at = other_end;
     }
@@ -169,25 +168,25 @@ static bool is_new_field(gufo_str source, size_t start, size_t end)
 }
 
 /* Writes the fields that an expression names into `out`, with commas between; their number. */
-static size_t list_fields(gufo_str source, char *out, size_t size)
+static size_t list_fields(gufo_str spelling, char *out, size_t size)
 {
     size_t count = 0, len = 0, end;
 
     out[0] = '\0';
-    for (size_t at = 0; next_word(source, &at, &end); at = end)
-        if (len < size && is_new_field(source, at, end)) {
+    for (size_t at = 0; next_word(spelling, &at, &end); at = end)
+        if (len < size && is_new_field(spelling, at, end)) {
             len += (size_t)snprintf(out + len, size - len, "%s%.*s", count > 0 ? ", " : "",
-                                    (int)(end - at), source.data + at);
+                                    (int)(end - at), spelling.data + at);
             count++;
         }
     return count;
 }
 
 /* Whether an expression computes with its fields, so that some of them alone give nothing. */
-static bool is_computed(gufo_str source)
+static bool is_computed(gufo_str spelling)
 {
-    for (size_t i = 0; i < source.len; i++)
-        if (strchr("+*/%", source.data[i]) != NULL)
+    for (size_t i = 0; i < spelling.len; i++)
+        if (strchr("+*/%", spelling.data[i]) != NULL)
             return true;
     return false;
 }
@@ -327,7 +326,7 @@ static double compute_real(char operation, double a, double b)
     }
 }
 
-gufo_status term_compute(char operation, const term *a, const term *b, gufo_str source, term *out,
+gufo_status term_compute(char operation, const term *a, const term *b, gufo_str spelling, term *out,
                          gufo_error *error)
 {
     const term *missing = !term_has_value(a) ? a : !term_has_value(b) ? b : NULL;
@@ -339,8 +338,8 @@ gufo_status term_compute(char operation, const term *a, const term *b, gufo_str 
     if (!term_is_number(a) || !term_is_number(b))
         return term_wrong(term_is_number(a) ? b : a, "a number", error);
     if (strchr("/F%", operation) != NULL && term_as_real(b) == 0)
-        return refuse(error, GUFO_E_RANGE, "division by 0: %.*s", (int)source.len, source.data);
-    *out = (term){.kind = TERM_REAL, .source = source};
+        return refuse(error, GUFO_E_RANGE, "division by 0: %.*s", (int)spelling.len, spelling.data);
+    *out = (term){.kind = TERM_REAL, .source = spelling};
     if (operation != '/' && a->kind == TERM_INTEGER && b->kind == TERM_INTEGER) {
         out->kind = TERM_INTEGER;
         if (!compute_integer(operation, a->integer, b->integer, &out->integer))

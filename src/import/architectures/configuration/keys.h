@@ -2,7 +2,9 @@
 #ifndef IMPORT_ARCHITECTURES_CONFIGURATION_KEYS_H
 #define IMPORT_ARCHITECTURES_CONFIGURATION_KEYS_H
 
+#include "gufo/document.h"
 #include "import/architectures/configuration/config.h"
+#include "import/architectures/configuration/expression.h"
 #include "import/import.h"
 
 typedef enum keys_phase { KEYS_TENSORS, KEYS_PARAMETERS, KEYS_VOCABULARY } keys_phase;
@@ -26,5 +28,12 @@ typedef struct keys_request {
 /* Sets the keys of one phase in the document of the import, in the order of the rows. */
 gufo_status keys_write(gufo_import *import, const keys_request *request, keys_phase phase,
                        gufo_error *error);
+
+/* Values of expressions as values of keys. */
+
+/* Whether a type of the table exists: "u32", "arr[bool]" ... */
+bool key_type_exists(const char *type);
+/* The GGUF type of one; GUFO_VALUE_ARRAY for an array, whose elements are *elements then. */
+gufo_value_type key_type_of(const char *type, gufo_value_type *elements);
 
 #endif

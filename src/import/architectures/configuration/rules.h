@@ -3,6 +3,7 @@
 #define IMPORT_ARCHITECTURES_CONFIGURATION_RULES_H
 
 #include "gufo/base.h"
+#include "import/architectures/configuration/expression.h"
 
 typedef struct rule {
     const char *group; /* an architecture, or "@name" of rows that others include */
@@ -12,9 +13,6 @@ typedef struct rule {
     const char *value; /* an expression */
     const char *condition, *note;
 } rule;
-
-/* The rows of a group, in order: the first of *count; NULL for a group that does not exist. */
-const rule *rules_of(const char *group, size_t *count);
 
 /* All rows. */
 const rule *rules_at(size_t index);
@@ -28,5 +26,14 @@ bool rules_know(const char *architecture);
 
 /* Inclusions inside one another. */
 enum { RULES_MAX_DEPTH = 8 };
+
+/* Walking the rows of a group: inclusions, conditions, and rows that refuse. */
+
+/* What is done with a row whose condition holds; it takes no rows "@GROUP" and "@refuse". */
+typedef gufo_status rule_action(void *context, const rule *row, gufo_error *error);
+
+/* Does the rows of one phase of a group, in order. */
+gufo_status rules_apply(const expression_scope *scope, const char *group, const char *phase,
+                        rule_action *action, void *context, gufo_error *error);
 
 #endif

@@ -4,16 +4,14 @@
  * has its way back here.  Lists are parameters themselves.  Those of rope_type llama3 are found by trying what published models
  * have: with the largest factor known, few are left.  Those of Gemma 4 are ones, and 1e30 for the part
  * of a head that is not rotated. */
-#include "import/architectures/inverse/inverse.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/architectures/operations/generated.h"
-#include "import/architectures/operations/tensor_rules.h"
+#include "import/architectures/inverse/inverse.h"
+#include "import/architectures/operations/operation.h"
 #include "import/typed_value.h"
 
 enum { MOST_FACTORS = 1 << 16 };

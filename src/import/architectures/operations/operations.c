@@ -2,12 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "import/architectures/operations/operations_data.h"
-#include "import/architectures/operations/operations_heads.h"
-#include "import/architectures/operations/operations_names.h"
-#include "import/architectures/operations/operations_shape.h"
-#include "import/architectures/operations/operations_values.h"
-#include "import/architectures/operations/generated.h"
+#include "import/architectures/operations/operation.h"
 
 static const operation operations[] = {
     /* names */

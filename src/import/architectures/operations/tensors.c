@@ -6,7 +6,7 @@
  *     mapped      becomes; where none does, the name map alone
  *     stacks      come where the last of their tensors is */
 #include "import/containers/tensors.h"
-#include "import/architectures/plan/tensors.h"
+#include "import/architectures/operations/tensors.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,16 +17,7 @@
 #include "base/text.h"
 #include "import/json_file.h"
 #include "import/architectures/operations/names.h"
-#include "import/architectures/operations/operations_names.h"
-#include "import/architectures/operations/stacks.h"
-#include "import/architectures/operations/steps.h"
-#include "import/architectures/plan/watch.h"
-
-typedef struct planning {
-    planner planner;
-    tensor_rules rules;
-    stacks stacks;
-} planning;
+#include "import/architectures/operations/operation.h"
 
 static void free_views(item *it)
 {
@@ -37,12 +28,12 @@ static void free_views(item *it)
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-static gufo_status fail_without_rule(const planning *pl, const item *it, gufo_error *error)
+static gufo_status fail_without_rule(const planner *p, const item *it, gufo_error *error)
 {
-    const model_config *config = pl->planner.config;
+    const model_config *config = p->config;
 
     gufo_status status = checkpoint_refuse(
-        pl->planner.checkpoint, it->from, GUFO_E_TYPE, error,
+        p->checkpoint, it->from, GUFO_E_TYPE, error,
         "no rule for tensor %s: neither the operations nor the names of %s (class %s) have it",
         QUOTED(it->from->name), config->architecture,
         config->class_name != NULL ? config->class_name : "unknown");
@@ -51,12 +42,12 @@ static gufo_status fail_without_rule(const planning *pl, const item *it, gufo_er
 }
 
 /* What rows of the phase "type" say of a tensor with this name. */
-static plan_type type_of(const planning *pl, const char *name)
+static plan_type type_of(const planner *p, const char *name)
 {
     rule_match ignored;
 
-    for (uint64_t i = 0; i < pl->rules.count; i++) {
-        const tensor_rule *rule = &pl->rules.list[i];
+    for (uint64_t i = 0; i < p->rules.count; i++) {
+        const tensor_rule *rule = &p->rules.list[i];
 
         if (rule->phase == RULE_TYPE && rules_match(rule, gufo_str_of(name), &ignored))
             return (rule->steps[0].operation->flags & OPERATION_TO_F32) != 0 ? PLAN_TYPE_F32
@@ -65,7 +56,7 @@ static plan_type type_of(const planning *pl, const char *name)
     return PLAN_TYPE_BY_NAME;
 }
 
-static gufo_status name_result(const planning *pl, const item *it, const tensor_rule *rule,
+static gufo_status name_result(const planner *p, const item *it, const tensor_rule *rule,
                                uint32_t index, char *out, size_t size, gufo_error *error)
 {
     char mapped[GUFO_MAX_NAME + 1];
@@ -74,26 +65,25 @@ static gufo_status name_result(const planning *pl, const item *it, const tensor_
         if (rule->n_targets != it->n_views)
             return refuse(error, GUFO_E_ARGUMENT, "it becomes %" PRIu32 " tensors, not %" PRIu32,
                           it->n_views, rule->n_targets);
-        return steps_expand(&pl->planner, it, rule->targets[index], out, size, error);
+        return steps_expand(p, it, rule->targets[index], out, size, error);
     }
-    if (it->n_views != 1 ||
-        !names_map(pl->planner.config->architecture, gufo_str_of(it->name), mapped))
-        return fail_without_rule(pl, it, error);
+    if (it->n_views != 1 || !names_map(p->config->architecture, gufo_str_of(it->name), mapped))
+        return fail_without_rule(p, it, error);
     (void)snprintf(out, size, "%s", mapped);
     return GUFO_OK;
 }
 
-static gufo_status add_results(planning *pl, item *it, const tensor_rule *rule, gufo_error *error)
+static gufo_status add_results(planner *p, item *it, const tensor_rule *rule, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; i < it->n_views && status == GUFO_OK; i++) {
         char name[2 * GUFO_MAX_NAME];
 
-        status = name_result(pl, it, rule, i, name, sizeof name, error);
+        status = name_result(p, it, rule, i, name, sizeof name, error);
         if (status == GUFO_OK)
-            status = plan_add(&pl->planner.grown, gufo_str_of(name), &it->views[i], it->from,
-                              type_of(pl, name), error);
+            status = plan_add(p->plan, gufo_str_of(name), &it->views[i], it->from, type_of(p, name),
+                              error);
     }
     return status;
 }
@@ -123,32 +113,32 @@ static bool is_in_group(const tensor_rule *rule, gufo_str group)
     return gufo_str_equal(group_of(rule), group);
 }
 
-static gufo_status find_place(planning *pl, const item *it, const tensor_rule *rule,
+static gufo_status find_place(planner *p, const item *it, const tensor_rule *rule,
                               const rule_step *step, stack_place *place, gufo_error *error)
 {
     *place =
         (stack_place){.group = step->arguments[0],
                       .suffix = steps_suffix(it->name),
-                      .rule = (uint64_t)(rule - pl->rules.list),
+                      .rule = (uint64_t)(rule - p->rules.list),
                       /* Without {b} the number in its name is that of the entry. */
                       .block = strstr(rule->row->names, "{b}") != NULL ? it->block : UINT64_MAX,
                       .entry = it->entry};
-    for (uint64_t i = 0; i < pl->rules.count; i++) {
-        if (!is_in_group(&pl->rules.list[i], place->group))
+    for (uint64_t i = 0; i < p->rules.count; i++) {
+        if (!is_in_group(&p->rules.list[i], place->group))
             continue;
         if (i < place->rule)
             place->rank++;
         place->rules++;
     }
     if (step->n_arguments > 1)
-        return steps_number(&pl->planner, it, step->arguments[1], &place->entries, error);
+        return steps_number(p, it, step->arguments[1], &place->entries, error);
     for (uint32_t i = 0; i < rule->n_names; i++)
         place->entries += *rule->names[i].data != '!';
     return GUFO_OK;
 }
 
 /* One result of a full stack, with the steps that follow. */
-static gufo_status add_stacked(planning *pl, const item *last, const tensor_rule *rule,
+static gufo_status add_stacked(planner *p, const item *last, const tensor_rule *rule,
                                uint64_t number, uint32_t rank, gufo_error *error)
 {
     uint32_t step = stacking_step(rule), next;
@@ -159,55 +149,55 @@ static gufo_status add_stacked(planning *pl, const item *last, const tensor_rule
     memset(it.views, 0, sizeof it.views);
     it.fate = ITEM_PLANNED;
     it.n_views = 1;
-    status = stacks_take(&pl->stacks, number, rank, new_axis, &it.views[0], &it.from, error);
+    status = stacks_take(&p->stacks, number, rank, new_axis, &it.views[0], &it.from, error);
     if (status == GUFO_OK)
-        status = steps_take(&pl->planner, &it, rule, step + 1, &next, error);
+        status = steps_take(p, &it, rule, step + 1, &next, error);
     if (status == GUFO_OK)
-        status = add_results(pl, &it, rule, error);
+        status = add_results(p, &it, rule, error);
     free_views(&it);
-    return checkpoint_fail(pl->planner.checkpoint, it.from, status, error);
+    return checkpoint_fail(p->checkpoint, it.from, status, error);
 }
 
 /* Puts a tensor on its stack; the last one brings all results. */
-static gufo_status stack_item(planning *pl, item *it, const tensor_rule *rule, uint32_t step,
+static gufo_status stack_item(planner *p, item *it, const tensor_rule *rule, uint32_t step,
                               gufo_error *error)
 {
     stack_place place;
     uint64_t full = UINT64_MAX;
     uint32_t rank = 0;
-    gufo_status status = find_place(pl, it, rule, &rule->steps[step], &place, error);
+    gufo_status status = find_place(p, it, rule, &rule->steps[step], &place, error);
 
     if (status == GUFO_OK)
-        status = stacks_add(&pl->stacks, it, &place, &full, error);
-    for (uint64_t i = 0; i < pl->rules.count && full != UINT64_MAX && status == GUFO_OK; i++)
-        if (is_in_group(&pl->rules.list[i], place.group))
-            status = add_stacked(pl, it, &pl->rules.list[i], full, rank++, error);
+        status = stacks_add(&p->stacks, it, &place, &full, error);
+    for (uint64_t i = 0; i < p->rules.count && full != UINT64_MAX && status == GUFO_OK; i++)
+        if (is_in_group(&p->rules.list[i], place.group))
+            status = add_stacked(p, it, &p->rules.list[i], full, rank++, error);
     return status;
 }
 
 /* Stacks of an adapter that are not full: rules whose members are all there have results, and those
  * without members have none. */
-static gufo_status add_partial(planning *pl, uint64_t number, gufo_error *error)
+static gufo_status add_partial(planner *p, uint64_t number, gufo_error *error)
 {
-    const stack *of = &pl->stacks.list[number];
-    const gufo_str group = group_of(&pl->rules.list[of->rule]);
+    const stack *of = &p->stacks.list[number];
+    const gufo_str group = group_of(&p->rules.list[of->rule]);
     uint32_t rank = 0;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++) {
-        const tensor_rule *rule = &pl->rules.list[i];
+    for (uint64_t i = 0; i < p->rules.count && status == GUFO_OK; i++) {
+        const tensor_rule *rule = &p->rules.list[i];
         item it = {.block = of->block, .entry = UINT64_MAX};
         uint64_t count;
 
         if (!is_in_group(rule, group))
             continue;
-        count = stacks_members(&pl->stacks, number, rank);
+        count = stacks_members(&p->stacks, number, rank);
         (void)snprintf(it.name, sizeof it.name, "%s", stacks_suffix(of));
         if (count == of->entries)
-            status = add_stacked(pl, &it, rule, number, rank, error);
+            status = add_stacked(p, &it, rule, number, rank, error);
         else if (count > 0)
-            status = stacks_refuse(&pl->stacks, number, count, pl->planner.checkpoint,
-                                   rule->targets[0], error);
+            status =
+                stacks_refuse(&p->stacks, number, count, p->checkpoint, rule->targets[0], error);
         rank++;
     }
     return status;
@@ -216,7 +206,7 @@ static gufo_status add_partial(planning *pl, uint64_t number, gufo_error *error)
 /* ---- one tensor ----------------------------------------------------------------------------- */
 
 /* Whether a rule is for a tensor; the numbers in its name go to the item. */
-static gufo_status check_rule(planning *pl, tensor_rule *rule, const char *name, item *it,
+static gufo_status check_rule(planner *p, tensor_rule *rule, const char *name, item *it,
                               bool *holds, gufo_error *error)
 {
     const uint64_t block = it->block, entry = it->entry;
@@ -228,7 +218,7 @@ static gufo_status check_rule(planning *pl, tensor_rule *rule, const char *name,
         return GUFO_OK;
     it->block = match.block != UINT64_MAX ? match.block : names_block(name);
     it->entry = match.entry != UINT64_MAX ? match.entry : match.name;
-    status = steps_hold(&pl->planner, rule, it, holds, error);
+    status = steps_hold(p, rule, it, holds, error);
     if (!*holds) {
         it->block = block;
         it->entry = entry;
@@ -237,45 +227,45 @@ static gufo_status check_rule(planning *pl, tensor_rule *rule, const char *name,
 }
 
 /* All rows about names, in their order. */
-static gufo_status change_name(planning *pl, item *it, gufo_error *error)
+static gufo_status change_name(planner *p, item *it, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++) {
-        tensor_rule *rule = &pl->rules.list[i];
+    for (uint64_t i = 0; i < p->rules.count && status == GUFO_OK; i++) {
+        tensor_rule *rule = &p->rules.list[i];
         bool holds = false;
         uint32_t next;
 
         if (rule->phase != RULE_NAMES || it->fate != ITEM_PLANNED)
             continue;
-        status = check_rule(pl, rule, it->name, it, &holds, error);
+        status = check_rule(p, rule, it->name, it, &holds, error);
         if (status == GUFO_OK && holds)
-            status = steps_take(&pl->planner, it, rule, 0, &next, error);
+            status = steps_take(p, it, rule, 0, &next, error);
     }
     return status;
 }
 
 /* The first row for a tensor; NULL: none is for it. */
-static gufo_status find_rule(planning *pl, item *it, const tensor_rule **out, gufo_error *error)
+static gufo_status find_rule(planner *p, item *it, const tensor_rule **out, gufo_error *error)
 {
     char mapped[GUFO_MAX_NAME + 1] = "";
     bool is_mapped = false, asked = false, holds = false;
     gufo_status status = GUFO_OK;
 
     *out = NULL;
-    for (uint64_t i = 0; i < pl->rules.count && *out == NULL && status == GUFO_OK; i++) {
-        tensor_rule *rule = &pl->rules.list[i];
+    for (uint64_t i = 0; i < p->rules.count && *out == NULL && status == GUFO_OK; i++) {
+        tensor_rule *rule = &p->rules.list[i];
 
         if (rule->phase != RULE_SOURCE && rule->phase != RULE_MAPPED)
             continue;
         if (rule->phase == RULE_MAPPED && !asked) {
             asked = true;
-            is_mapped = names_map(pl->planner.config->architecture, gufo_str_of(it->name), mapped);
+            is_mapped = names_map(p->config->architecture, gufo_str_of(it->name), mapped);
         }
         if (rule->phase == RULE_MAPPED && !is_mapped)
             continue;
         status =
-            check_rule(pl, rule, rule->phase == RULE_MAPPED ? mapped : it->name, it, &holds, error);
+            check_rule(p, rule, rule->phase == RULE_MAPPED ? mapped : it->name, it, &holds, error);
         if (holds)
             *out = rule;
     }
@@ -283,160 +273,163 @@ static gufo_status find_rule(planning *pl, item *it, const tensor_rule **out, gu
 }
 
 /* What a pair of an adapter adds is not lost in silence. */
-static gufo_status check_drop(const planning *pl, const item *it, gufo_error *error)
+static gufo_status check_drop(const planner *p, const item *it, gufo_error *error)
 {
     if (it->skipped || it->from->number != &product_number)
         return GUFO_OK;
     return refuse(error, GUFO_E_TYPE,
                   "the rules of the architecture (%s) drop it, so that a pair for it would have no "
                   "effect",
-                  pl->planner.config->architecture);
+                  p->config->architecture);
 }
 
-static gufo_status convert_item(planning *pl, item *it, gufo_error *error)
+static gufo_status convert_item(planner *p, item *it, gufo_error *error)
 {
     const tensor_rule *rule;
     uint32_t next = 0;
-    gufo_status status = change_name(pl, it, error);
+    gufo_status status = change_name(p, it, error);
 
     if (status != GUFO_OK)
         return status;
-    pl->planner.skipped += it->skipped;
+    p->skipped += it->skipped;
     if (!it->skipped)
-        plan_note_first(pl->planner.grown.plan, it->from);
+        plan_note_first(p->plan, it->from);
     if (it->fate == ITEM_DROPPED)
-        return check_drop(pl, it, error);
-    status = find_rule(pl, it, &rule, error);
+        return check_drop(p, it, error);
+    status = find_rule(p, it, &rule, error);
     if (status != GUFO_OK)
         return status;
     it->n_views = 1;
-    status = view_open(&it->views[0], pl->planner.checkpoint, it->from,
-                       pl->planner.grown.plan->allocator, error);
+    status = view_open(&it->views[0], p->checkpoint, it->from, p->plan->allocator, error);
     if (status == GUFO_OK && rule != NULL)
-        status = steps_take(&pl->planner, it, rule, 0, &next, error);
+        status = steps_take(p, it, rule, 0, &next, error);
     if (status == GUFO_OK && it->fate == ITEM_DROPPED)
-        return check_drop(pl, it, error);
+        return check_drop(p, it, error);
     if (status != GUFO_OK)
         return status;
-    return rule != NULL && next < rule->n_steps ? stack_item(pl, it, rule, next, error)
-                                                : add_results(pl, it, rule, error);
+    return rule != NULL && next < rule->n_steps ? stack_item(p, it, rule, next, error)
+                                                : add_results(p, it, rule, error);
 }
 
 /* ---- every tensor ---------------------------------------------------------------------------- */
 
-static gufo_status convert_tensor(planning *pl, const checkpoint_tensor *t, gufo_error *error)
+static gufo_status convert_tensor(planner *p, const checkpoint_tensor *t, gufo_error *error)
 {
     item it = {.from = t, .block = UINT64_MAX, .entry = UINT64_MAX};
     gufo_status status;
 
     if (t->name.len > ITEM_NAME || memchr(t->name.data, '\0', t->name.len) != NULL)
-        return fail_without_rule(pl, &it, error);
+        return fail_without_rule(p, &it, error);
     memcpy(it.name, t->name.data, t->name.len);
-    status = convert_item(pl, &it, error);
+    status = convert_item(p, &it, error);
     free_views(&it);
-    return checkpoint_fail(pl->planner.checkpoint, t, status, error);
+    return checkpoint_fail(p->checkpoint, t, status, error);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static gufo_status add_generated(planning *pl, tensor_rule *rule, gufo_error *error)
+static gufo_status add_generated(planner *p, tensor_rule *rule, gufo_error *error)
 {
     item it = {.block = UINT64_MAX, .entry = UINT64_MAX};
     bool holds;
     uint32_t next;
-    gufo_status status = steps_hold(&pl->planner, rule, &it, &holds, error);
+    gufo_status status = steps_hold(p, rule, &it, &holds, error);
 
     if (status != GUFO_OK || !holds)
         return status;
-    status = steps_take(&pl->planner, &it, rule, 0, &next, error);
+    status = steps_take(p, &it, rule, 0, &next, error);
     if (status == GUFO_OK)
-        status = add_results(pl, &it, rule, error);
+        status = add_results(p, &it, rule, error);
     free_views(&it);
     return status;
 }
 
 /* The stacks that are not full. */
-static gufo_status end_stacks(planning *pl, gufo_error *error)
+static gufo_status end_stacks(planner *p, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    if (pl->planner.grown.products == NULL)
-        return stacks_check(&pl->stacks, pl->planner.checkpoint, &pl->rules, error);
-    for (uint64_t i = 0; i < pl->stacks.count && status == GUFO_OK; i++)
-        if (!stacks_full(&pl->stacks.list[i]))
-            status = add_partial(pl, i, error);
+    if (p->plan->products == NULL)
+        return stacks_check(&p->stacks, p->checkpoint, &p->rules, error);
+    for (uint64_t i = 0; i < p->stacks.count && status == GUFO_OK; i++)
+        if (!stacks_full(&p->stacks.list[i]))
+            status = add_partial(p, i, error);
     return status;
 }
 
-static gufo_status plan_all(planning *pl, gufo_error *error)
+static gufo_status plan_all(planner *p, gufo_error *error)
 {
-    const checkpoint *c = pl->planner.checkpoint;
+    const checkpoint *c = p->checkpoint;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; i < pl->rules.count && status == GUFO_OK; i++)
-        if (pl->rules.list[i].phase == RULE_GENERATED && pl->planner.grown.products == NULL)
-            status = add_generated(pl, &pl->rules.list[i], error);
+    for (uint64_t i = 0; i < p->rules.count && status == GUFO_OK; i++)
+        if (p->rules.list[i].phase == RULE_GENERATED && p->plan->products == NULL)
+            status = add_generated(p, &p->rules.list[i], error);
     for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
-        status = convert_tensor(pl, &c->tensors[i], error);
+        status = convert_tensor(p, &c->tensors[i], error);
     if (status == GUFO_OK)
-        status = end_stacks(pl, error);
-    if (status == GUFO_OK && pl->planner.skipped > 0)
-        status = import_warn(pl->planner.import, error,
+        status = end_stacks(p, error);
+    if (status == GUFO_OK && p->skipped > 0)
+        status = import_warn(p->import, error,
                              "%s tensors of a vision or audio tower are skipped: the text "
                              "model alone is converted",
-                             GROUPED(pl->planner.skipped));
-    return status == GUFO_OK ? plan_finish(&pl->planner.grown, error) : status;
+                             GROUPED(p->skipped));
+    return status == GUFO_OK ? plan_finish(p->plan, error) : status;
 }
 
-static gufo_status open_planning(planning *pl, tensor_plan *plan, gufo_error *error)
+static gufo_status open_planner(planner *p, gufo_error *error)
 {
-    const gufo_allocator *a = &pl->planner.import->allocator;
-    gufo_status status =
-        growing_plan_open(&pl->planner.grown, plan, pl->planner.checkpoint, a, error);
+    const gufo_allocator *a = &p->import->allocator;
+    gufo_status status = plan_begin(p->plan, p->checkpoint, a, error);
 
     if (status == GUFO_OK)
-        status = rules_open(&pl->rules, pl->planner.config->architecture, a, error);
-    return status == GUFO_OK ? stacks_open(&pl->stacks, a, error) : status;
+        status = rules_open(&p->rules, p->config->architecture, a, error);
+    return status == GUFO_OK ? stacks_open(&p->stacks, a, error) : status;
 }
 
-static void close_planning(planning *pl)
+static void close_planner(planner *p)
 {
-    stacks_close(&pl->stacks);
-    rules_close(&pl->rules);
-    mem_free(&pl->planner.import->allocator, pl->planner.firsts);
-    growing_plan_close(&pl->planner.grown);
+    stacks_close(&p->stacks);
+    rules_close(&p->rules);
+    mem_free(&p->import->allocator, p->firsts);
 }
 
-static gufo_status plan_with(planning *pl, tensor_plan *plan, const products *pairs,
-                             gufo_error *error)
+/* What is planned is left to the caller, also after a failure. */
+static gufo_status run_planner(planner *p, const products *pairs, const tensor_watcher *watcher,
+                               gufo_error *error)
 {
-    gufo_status status = open_planning(pl, plan, error);
+    gufo_status status = open_planner(p, error);
 
-    pl->planner.grown.products = pairs;
+    p->plan->products = pairs;
+    p->plan->watcher = watcher;
     if (status == GUFO_OK)
-        status = plan_all(pl, error);
-    close_planning(pl);
-    if (status != GUFO_OK)
-        tensor_plan_free(plan);
+        status = plan_all(p, error);
+    close_planner(p);
     return status;
 }
 
 gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,
                          const model_config *config, uint64_t tokens, gufo_error *error)
 {
-    planning pl = {
-        .planner = {.import = import, .checkpoint = c, .config = config, .tokens = tokens}};
+    planner p = {
+        .plan = plan, .import = import, .checkpoint = c, .config = config, .tokens = tokens};
+    gufo_status status = run_planner(&p, NULL, NULL, error);
 
-    return plan_with(&pl, plan, NULL, error);
+    if (status != GUFO_OK)
+        tensor_plan_free(plan);
+    return status;
 }
 
 gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import, const checkpoint *c,
                                  const products *pairs, const model_config *config,
                                  gufo_error *error)
 {
-    planning pl = {.planner = {.import = import, .checkpoint = c, .config = config}};
+    planner p = {.plan = plan, .import = import, .checkpoint = c, .config = config};
+    gufo_status status = run_planner(&p, pairs, NULL, error);
 
-    return plan_with(&pl, plan, pairs, error);
+    if (status != GUFO_OK)
+        tensor_plan_free(plan);
+    return status;
 }
 
 /* ---- without data --------------------------------------------------------------------------- */
@@ -445,34 +438,27 @@ gufo_status tensors_watch(tensor_plan *plan, gufo_import *import, const checkpoi
                           const model_config *config, uint64_t tokens,
                           const tensor_watcher *watcher, gufo_error *error)
 {
-    planning pl = {
-        .planner = {.import = import, .checkpoint = c, .config = config, .tokens = tokens}};
-    gufo_status status = open_planning(&pl, plan, error);
+    planner p = {
+        .plan = plan, .import = import, .checkpoint = c, .config = config, .tokens = tokens};
 
-    pl.planner.grown.watcher = watcher;
-    if (status == GUFO_OK)
-        status = plan_all(&pl, error);
-    close_planning(&pl);
-    return status;
+    return run_planner(&p, NULL, watcher, error);
 }
 
 struct tensor_tracer {
     tensor_plan plan;
-    planning planning;
+    planner planner;
 };
 
 tensor_tracer *tensor_tracer_new(gufo_import *import, const checkpoint *c,
                                  const model_config *config, uint64_t tokens, gufo_error *error)
 {
-    tensor_tracer *t = mem_zero(&import->allocator, sizeof *t);
+    tensor_tracer *t = mem_object(&import->allocator, sizeof *t, error);
 
-    if (t == NULL) {
-        (void)fail_memory(error);
+    if (t == NULL)
         return NULL;
-    }
-    t->planning.planner =
-        (planner){.import = import, .checkpoint = c, .config = config, .tokens = tokens};
-    if (open_planning(&t->planning, &t->plan, error) == GUFO_OK)
+    t->planner = (planner){
+        .plan = &t->plan, .import = import, .checkpoint = c, .config = config, .tokens = tokens};
+    if (open_planner(&t->planner, error) == GUFO_OK)
         return t;
     tensor_tracer_free(t);
     return NULL;
@@ -482,13 +468,13 @@ void tensor_tracer_free(tensor_tracer *t)
 {
     if (t == NULL)
         return;
-    close_planning(&t->planning);
+    close_planner(&t->planner);
     tensor_plan_free(&t->plan);
-    mem_free(&t->planning.planner.import->allocator, t);
+    mem_free(&t->planner.import->allocator, t);
 }
 
 /* The steps of a rule that are about names, up to one that stacks: then the number of its entries. */
-static gufo_status trace_steps(planning *pl, item *it, tensor_rule *rule, uint64_t *entries,
+static gufo_status trace_steps(planner *p, item *it, tensor_rule *rule, uint64_t *entries,
                                gufo_error *error)
 {
     uint32_t next;
@@ -500,7 +486,7 @@ static gufo_status trace_steps(planning *pl, item *it, tensor_rule *rule, uint64
         stack_place place;
 
         if (o->scope == OPERATION_STACKS) {
-            status = find_place(pl, it, rule, &rule->steps[i], &place, NULL);
+            status = find_place(p, it, rule, &rule->steps[i], &place, NULL);
             if (status == GUFO_E_MALFORMED) /* the configuration has no such stacks */
                 it->fate = ITEM_DROPPED;
             *entries = place.entries;
@@ -511,24 +497,23 @@ static gufo_status trace_steps(planning *pl, item *it, tensor_rule *rule, uint64
         if (o->scope != OPERATION_ON_NAMES)
             continue;
         one.n_steps = i + 1;
-        status = steps_take(&pl->planner, it, &one, i, &next, error);
+        status = steps_take(p, it, &one, i, &next, error);
     }
     return status;
 }
 
-static gufo_status trace_targets(const planning *pl, const item *it, const tensor_rule *rule,
+static gufo_status trace_targets(const planner *p, const item *it, const tensor_rule *rule,
                                  tensor_fate *out, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     char name[2 * GUFO_MAX_NAME];
 
     if (rule == NULL || rule->n_targets == 0) {
-        out->count =
-            names_map(pl->planner.config->architecture, gufo_str_of(it->name), out->names[0]);
+        out->count = names_map(p->config->architecture, gufo_str_of(it->name), out->names[0]);
         return GUFO_OK;
     }
     for (uint32_t i = 0; i < rule->n_targets && status == GUFO_OK; i++) {
-        status = steps_expand(&pl->planner, it, rule->targets[i], name, sizeof name, error);
+        status = steps_expand(p, it, rule->targets[i], name, sizeof name, error);
         (void)snprintf(out->names[i], sizeof out->names[i], "%.*s", GUFO_MAX_NAME, name);
     }
     out->count = rule->n_targets;
@@ -537,7 +522,7 @@ static gufo_status trace_targets(const planning *pl, const item *it, const tenso
 
 gufo_status tensor_trace(tensor_tracer *t, gufo_str name, tensor_fate *out, gufo_error *error)
 {
-    planning *pl = &t->planning;
+    planner *p = &t->planner;
     const checkpoint_tensor made_up = {.name = name};
     item it = {.from = &made_up, .block = UINT64_MAX, .entry = UINT64_MAX};
     const tensor_rule *rule = NULL;
@@ -547,13 +532,13 @@ gufo_status tensor_trace(tensor_tracer *t, gufo_str name, tensor_fate *out, gufo
     if (name.len > ITEM_NAME)
         return GUFO_OK;
     memcpy(it.name, name.data, name.len);
-    for (uint64_t i = 0; i < pl->rules.count; i++)
-        pl->rules.list[i].answer = RULE_UNKNOWN; /* the checkpoint has grown since */
-    status = change_name(pl, &it, error);
+    for (uint64_t i = 0; i < p->rules.count; i++)
+        p->rules.list[i].answer = RULE_UNKNOWN; /* the checkpoint has grown since */
+    status = change_name(p, &it, error);
     if (status == GUFO_OK && it.fate == ITEM_PLANNED)
-        status = find_rule(pl, &it, &rule, error);
+        status = find_rule(p, &it, &rule, error);
     if (status == GUFO_OK && it.fate == ITEM_PLANNED && rule != NULL)
-        status = trace_steps(pl, &it, &pl->rules.list[rule - pl->rules.list], &out->entries, error);
-    return status == GUFO_OK && it.fate == ITEM_PLANNED ? trace_targets(pl, &it, rule, out, error)
+        status = trace_steps(p, &it, &p->rules.list[rule - p->rules.list], &out->entries, error);
+    return status == GUFO_OK && it.fate == ITEM_PLANNED ? trace_targets(p, &it, rule, out, error)
                                                         : status;
 }

@@ -7,6 +7,7 @@
  * rows. */
 #include "import/architectures/plan/gather.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -14,6 +15,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "import/architectures/plan/products.h"
+#include "import/containers/unpack.h"
 #include "import/packed/packed.h"
 
 enum {
@@ -278,4 +281,134 @@ gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
 gathering *gather_new_rows(const view *v, const checkpoint *c, uint64_t width, gather_form form)
 {
     return make_gathering(v, c, 1, width, form);
+}
+
+/* The numbers of a view, a part at a time. */
+
+gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, gufo_error *error)
+{
+    const chunk *first = v->chunks;
+
+    *r = (number_reader){.allocator = v->allocator, .numbers = v->numbers};
+    for (uint64_t i = 1; i < v->count; i++)
+        if (v->chunks[i].number != first->number || v->chunks[i].swapped != first->swapped)
+            return refuse(error, GUFO_E_TYPE, "its parts have several types");
+    if (v->count == 0)
+        return GUFO_OK;
+    if (first->number == &product_number)
+        return refuse(
+            error, GUFO_E_TYPE,
+            "the rules of the architecture look at its numbers, which an adapter does not "
+            "have");
+    if (!number_is_read(first->number))
+        return refuse(error, GUFO_E_TYPE, "numbers of type %s are not converted",
+                      first->number->name);
+    r->number = first->number;
+    r->gathering = gather_new(v, c, 1);
+    r->bytes = mem_array(v->allocator, NUMBERS_AT_ONCE, first->number->bits / 8);
+    if (r->gathering == NULL || r->bytes == NULL)
+        return fail_memory(error);
+    r->rows = (rows){.read = gather_rows,
+                     .context = r->gathering,
+                     .row_bytes = first->number->bits / 8,
+                     .count = v->numbers,
+                     .columns = 1,
+                     .type = number_element_type(first->number),
+                     .unpack = unpack_find(first->number),
+                     .swapped = first->swapped && first->number->bits > 8};
+    return GUFO_OK;
+}
+
+void numbers_close(number_reader *r)
+{
+    if (r->allocator != NULL) {
+        mem_free(r->allocator, r->gathering);
+        mem_free(r->allocator, r->bytes);
+    }
+    *r = (number_reader){0};
+}
+
+gufo_status numbers_bytes(const number_reader *r, uint64_t first, uint64_t count, gufo_error *error)
+{
+    return gather_rows(&r->rows, first, count, r->bytes, error);
+}
+
+gufo_status numbers_floats(const number_reader *r, uint64_t first, uint64_t count, float *out,
+                           gufo_error *error)
+{
+    gufo_status status = numbers_bytes(r, first, count, error);
+
+    return status == GUFO_OK
+               ? unpack_floats(r->number, r->rows.swapped, r->bytes, count, out, error)
+               : status;
+}
+
+/* Factors of packed weights.
+ *
+ *     blk.0.attn_q.weight       blocks             W = block * scale
+ *     blk.0.attn_q.scale        one number; for a stack of experts one for each
+ *     blk.0.attn_q.input_scale  the same, of what the weight is multiplied with */
+
+const char *const factor_names[FACTORS] = {".scale", ".input_scale"};
+
+/* Sets the factors of matrices that a chunk is in; false if such a matrix has others. */
+static bool set_factors(const factor_lists *l, const float *own, uint64_t first, uint64_t begin,
+                        uint64_t end)
+{
+    for (uint64_t entry = first; entry < end; entry++)
+        for (unsigned i = 0; i < FACTORS; i++) {
+            float *to = &l->list[i][entry];
+
+            if (entry < begin && *to != own[i])
+                return false;
+            *to = own[i];
+        }
+    return true;
+}
+
+static gufo_status fill_lists(const view *v, const factor_lists *l, bool *fit, gufo_error *error)
+{
+    const packed_weight *last = NULL;
+    uint64_t each = v->numbers / l->entries, at = 0;
+    float own[FACTORS] = {1, 1};
+    gufo_status status = GUFO_OK;
+
+    *fit = true;
+    for (uint64_t i = 0; i < v->count && *fit && status == GUFO_OK; i++) {
+        const chunk *c = &v->chunks[i];
+        uint64_t end = at + c->numbers;
+
+        if (c->packed != last)
+            status =
+                unpacked_fail(c->packed, c->packed->kind->factors(c->packed, own, error), error);
+        last = c->packed;
+        /* A matrix that began in the chunk before has factors already. */
+        *fit = status == GUFO_OK &&
+               set_factors(l, own, at / each, (at + each - 1) / each, (end + each - 1) / each);
+        at = end;
+    }
+    return status;
+}
+
+gufo_status factors_read(const view *v, factor_lists *l, bool *fit, gufo_error *error)
+{
+    l->entries = v->n_dims == 3 ? v->shape[0] : 1;
+    l->list[0] = mem_array(v->allocator, l->entries, FACTORS * sizeof *l->list[0]);
+    if (l->list[0] == NULL)
+        return fail_memory(error);
+    l->list[1] = l->list[0] + l->entries;
+    return fill_lists(v, l, fit, error);
+}
+
+void factors_free(const view *v, const factor_lists *l)
+{
+    mem_free(v->allocator, l->list[0]);
+}
+
+bool factors_are_one(const float *list, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (fabsf(list[i] - 1) > 1e-6f)
+            return false;
+    return true;
 }

@@ -4,17 +4,14 @@
  *                 can be moved; those of packed weights are gathered, many at once
  *     transpose   it is a column of a matrix whose rows are side by side
  *     gathered    its numbers are anywhere: gather.c reads them */
-#include "import/architectures/plan/pieces.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/architectures/plan/factors.h"
 #include "import/architectures/plan/gather.h"
-#include "import/architectures/plan/plan_blocks.h"
+#include "import/architectures/plan/plan.h"
 #include "import/containers/unpack.h"
 #include "import/packed/packed.h"
 

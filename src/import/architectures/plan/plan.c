@@ -1,5 +1,4 @@
 /* The list of planned tensors: names are unique, types are those that files of GGUF models have. */
-#include "import/containers/tensors.h"
 #include "import/architectures/plan/plan.h"
 
 #include <stdio.h>
@@ -9,11 +8,42 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/plan/factors.h"
-#include "import/architectures/plan/pieces.h"
-#include "import/architectures/plan/short_name.h"
+#include "import/architectures/plan/gather.h"
+#include "import/containers/tensors.h"
 #include "import/containers/unpack.h"
 #include "import/packed/packed.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+enum { NAMES_BLOCK = 4096 };
+
+static gufo_status add_names_block(tensor_plan *plan, size_t size, gufo_error *error)
+{
+    char *block = mem_alloc(plan->allocator, size);
+    gufo_status status = block != NULL ? plan_keep(plan, block, error) : fail_memory(error);
+
+    if (status != GUFO_OK)
+        return status;
+    plan->names = block;
+    plan->names_room = size;
+    return GUFO_OK;
+}
+
+/* A terminated copy of the name of a tensor; NULL without memory. */
+static const char *plan_name(tensor_plan *plan, gufo_str name, gufo_error *error)
+{
+    char *out;
+
+    if (plan->names_room < name.len + 1 &&
+        add_names_block(plan, (size_t)larger(NAMES_BLOCK, name.len + 1), error) != GUFO_OK)
+        return NULL;
+    out = plan->names;
+    memcpy(out, name.data, name.len);
+    out[name.len] = '\0';
+    plan->names += name.len + 1;
+    plan->names_room -= name.len + 1;
+    return out;
+}
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
@@ -24,19 +54,12 @@ static gufo_str name_at(const void *owner, uint64_t index)
     return gufo_str_of(plan->tensors[index].name);
 }
 
-gufo_status growing_plan_open(growing_plan *g, tensor_plan *plan, const checkpoint *c,
-                              const gufo_allocator *allocator, gufo_error *error)
+gufo_status plan_begin(tensor_plan *plan, const checkpoint *c, const gufo_allocator *allocator,
+                       gufo_error *error)
 {
     *plan = (tensor_plan){.allocator = allocator, .checkpoint = c};
     plan->shapes.list.size = GUFO_MAX_DIMS * sizeof(uint64_t);
-    *g = (growing_plan){.plan = plan, .checkpoint = c};
-    return name_index_new(&g->by_name, 0, name_at, plan, allocator, error);
-}
-
-void growing_plan_close(growing_plan *g)
-{
-    if (g->plan != NULL)
-        name_index_free(&g->by_name, g->plan->allocator);
+    return name_index_new(&plan->by_name, 0, name_at, plan, allocator, error);
 }
 
 void tensor_plan_free(tensor_plan *plan)
@@ -47,6 +70,7 @@ void tensor_plan_free(tensor_plan *plan)
         mem_free(plan->allocator, plan->blocks[i]);
     if (plan->allocator != NULL) {
         shapes_free(&plan->shapes, plan->allocator);
+        name_index_free(&plan->by_name, plan->allocator);
         mem_free(plan->allocator, plan->tensors);
         mem_free(plan->allocator, (void *)plan->blocks);
     }
@@ -87,24 +111,23 @@ static void choose_type(planned_tensor *t)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-static gufo_status check_type(const growing_plan *g, const view *v, const checkpoint_tensor *from,
+static gufo_status check_type(const tensor_plan *plan, const view *v, const checkpoint_tensor *from,
                               gufo_error *error)
 {
     for (uint64_t i = 0; i < v->count; i++) {
         const number_type *number = v->chunks[i].number;
 
         if (number->kind == NUMBER_OTHER || !number_is_read(number))
-            return checkpoint_refuse(g->checkpoint, from, GUFO_E_TYPE, error,
+            return checkpoint_refuse(plan->checkpoint, from, GUFO_E_TYPE, error,
                                      "tensor %s has numbers of type %s, which are not converted",
                                      QUOTED(from->name), number->name);
     }
     return GUFO_OK;
 }
 
-static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
+static gufo_status add_tensor(tensor_plan *plan, planned_tensor *t, const view *v,
                               const checkpoint_tensor *from, gufo_error *error)
 {
-    tensor_plan *plan = g->plan;
     uint64_t first;
     planned_tensor *list =
         mem_grow(plan->allocator, plan->tensors, plan->count, &plan->room, sizeof *list);
@@ -113,10 +136,10 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     if (status == GUFO_OK) {
         plan->tensors = list;
         list[plan->count] = *t;
-        status = name_index_grow(&g->by_name, plan->count, plan->allocator, error);
+        status = name_index_grow(&plan->by_name, plan->count, plan->allocator, error);
     }
-    if (status == GUFO_OK && !name_index_add(&g->by_name, plan->count, &first))
-        return checkpoint_refuse(g->checkpoint, from, GUFO_E_MALFORMED, error,
+    if (status == GUFO_OK && !name_index_add(&plan->by_name, plan->count, &first))
+        return checkpoint_refuse(plan->checkpoint, from, GUFO_E_MALFORMED, error,
                                  "tensors %s and %s both become %s",
                                  QUOTED(planned_source(&list[first])), QUOTED(planned_source(t)),
                                  QUOTED(gufo_str_of(t->name)));
@@ -126,13 +149,13 @@ static gufo_status add_tensor(growing_plan *g, planned_tensor *t, const view *v,
     t->piece = mem_zero(plan->allocator, sizeof *t->piece);
     if (t->piece == NULL)
         return fail_memory(error);
-    status = piece_of_view(t, v, plan, g->checkpoint, error);
+    status = piece_of_view(t, v, plan, plan->checkpoint, error);
     t->piece->name = planned_source(t);
     if (status == GUFO_OK) {
         choose_type(t);
         piece_forget_plain(t, v, plan);
     }
-    return from != NULL ? checkpoint_fail(g->checkpoint, from, status, error) : status;
+    return from != NULL ? checkpoint_fail(plan->checkpoint, from, status, error) : status;
 }
 
 /* ---- products ------------------------------------------------------------------------------- */
@@ -147,31 +170,31 @@ static gufo_status turn_embedding(view *a, view *b, gufo_error *error)
     return view_swap(b, b->n_dims - 2, b->n_dims - 1, error);
 }
 
-static gufo_status add_half(growing_plan *g, gufo_str name, const char *end, const view *v,
+static gufo_status add_half(tensor_plan *plan, gufo_str name, const char *end, const view *v,
                             const checkpoint_tensor *from, gufo_error *error)
 {
     char text[GUFO_MAX_NAME + 16];
 
     (void)snprintf(text, sizeof text, "%.*s%s", (int)smaller(name.len, GUFO_MAX_NAME + 1),
                    name.data, end);
-    return plan_add(g, gufo_str_of(text), v, from, PLAN_TYPE_BY_NAME, error);
+    return plan_add(plan, gufo_str_of(text), v, from, PLAN_TYPE_BY_NAME, error);
 }
 
-static gufo_status add_product(growing_plan *g, gufo_str name, const view *v,
+static gufo_status add_product(tensor_plan *plan, gufo_str name, const view *v,
                                const checkpoint_tensor *from, gufo_error *error)
 {
     view a = {0}, b = {0};
     row_op multiply = {.kind = &row_op_scale};
-    gufo_status status = products_divide(g->products, v, &b, &a, &multiply.number, error);
+    gufo_status status = products_divide(plan->products, v, &b, &a, &multiply.number, error);
 
     if (status == GUFO_OK && multiply.number != 1)
         status = view_operate(&b, &multiply, error);
     if (status == GUFO_OK && gufo_str_equal(name, gufo_str_of("token_embd.weight")))
         status = turn_embedding(&a, &b, error);
     if (status == GUFO_OK)
-        status = add_half(g, name, ".lora_a", &a, from, error);
+        status = add_half(plan, name, ".lora_a", &a, from, error);
     if (status == GUFO_OK)
-        status = add_half(g, name, ".lora_b", &b, from, error);
+        status = add_half(plan, name, ".lora_b", &b, from, error);
     view_free(&a);
     view_free(&b);
     return status;
@@ -189,7 +212,7 @@ static const packed_weight *first_packed(const view *v)
 }
 
 /* NAME.scale for NAME.weight. */
-static gufo_status add_factor(growing_plan *g, gufo_str stem, const char *end, const float *list,
+static gufo_status add_factor(tensor_plan *plan, gufo_str stem, const char *end, const float *list,
                               uint64_t count, const checkpoint_tensor *from, gufo_error *error)
 {
     char name[2 * GUFO_MAX_NAME];
@@ -199,16 +222,16 @@ static gufo_status add_factor(growing_plan *g, gufo_str stem, const char *end, c
     if (factors_are_one(list, count))
         return GUFO_OK;
     (void)snprintf(name, sizeof name, "%.*s%s", (int)stem.len, stem.data, end);
-    status = plan_view(g->plan, list, count, &v, error);
+    status = plan_view(plan, list, count, &v, error);
     if (status == GUFO_OK)
-        status = plan_add(g, gufo_str_of(name), &v, from, PLAN_TYPE_F32, error);
+        status = plan_add(plan, gufo_str_of(name), &v, from, PLAN_TYPE_F32, error);
     if (status == GUFO_OK)
-        g->plan->tensors[g->plan->count - 1].comes_first = true;
+        plan->tensors[plan->count - 1].comes_first = true;
     view_free(&v);
     return status;
 }
 
-static gufo_status add_factors(growing_plan *g, gufo_str name, const view *v,
+static gufo_status add_factors(tensor_plan *plan, gufo_str name, const view *v,
                                const checkpoint_tensor *from, gufo_error *error)
 {
     factor_lists l;
@@ -218,50 +241,50 @@ static gufo_status add_factors(growing_plan *g, gufo_str name, const view *v,
     if (str_ends(name, ".weight"))
         name.len -= strlen(".weight");
     for (unsigned i = 0; i < FACTORS && status == GUFO_OK; i++)
-        status = add_factor(g, name, factor_names[i], l.list[i], l.entries, from, error);
+        status = add_factor(plan, name, factor_names[i], l.list[i], l.entries, from, error);
     factors_free(v, &l);
     return status;
 }
 
 /* Floats of 4 bits come first in a file, each tensor with its factors. */
-static gufo_status mark_first(growing_plan *g, gufo_str name, const view *v,
+static gufo_status mark_first(tensor_plan *plan, gufo_str name, const view *v,
                               const checkpoint_tensor *from, gufo_error *error)
 {
-    planned_tensor *t = &g->plan->tensors[g->plan->count - 1];
+    planned_tensor *t = &plan->tensors[plan->count - 1];
 
     if (t->type->id != GUFO_TYPE_MXFP4 && t->type->id != GUFO_TYPE_NVFP4)
         return GUFO_OK;
     t->comes_first = true;
-    return t->packed->kind->factors != NULL ? add_factors(g, name, v, from, error) : GUFO_OK;
+    return t->packed->kind->factors != NULL ? add_factors(plan, name, v, from, error) : GUFO_OK;
 }
 
-gufo_status plan_add(growing_plan *g, gufo_str name, const view *v, const checkpoint_tensor *from,
+gufo_status plan_add(tensor_plan *plan, gufo_str name, const view *v, const checkpoint_tensor *from,
                      plan_type type, gufo_error *error)
 {
     planned_tensor t = {.from = from};
     gufo_status status;
 
-    if (g->products != NULL && products_own(v))
-        return add_product(g, name, v, from, error);
-    status = from != NULL ? check_type(g, v, from, error) : GUFO_OK;
+    if (plan->products != NULL && products_own(v))
+        return add_product(plan, name, v, from, error);
+    status = from != NULL ? check_type(plan, v, from, error) : GUFO_OK;
     if (status != GUFO_OK)
         return status;
     if (name.len > SHORT_NAME_MAX)
-        return checkpoint_refuse(g->checkpoint, from, GUFO_E_LIMIT, error,
+        return checkpoint_refuse(plan->checkpoint, from, GUFO_E_LIMIT, error,
                                  "the name %s is longer than the %d bytes that readers take",
                                  QUOTED(name), SHORT_NAME_MAX);
-    if (g->watcher != NULL)
-        return g->watcher->seen(g->watcher->context, name, v, error);
+    if (plan->watcher != NULL)
+        return plan->watcher->seen(plan->watcher->context, name, v, error);
     if (v->numbers == 0 && from != NULL)
-        return checkpoint_refuse(g->checkpoint, from, GUFO_E_MALFORMED, error,
+        return checkpoint_refuse(plan->checkpoint, from, GUFO_E_MALFORMED, error,
                                  "tensor %s has no numbers", QUOTED(from->name));
-    t.name = plan_name(g->plan, name, error);
+    t.name = plan_name(plan, name, error);
     if (t.name == NULL)
         return GUFO_E_MEMORY;
     t.keeps_type = keeps_type(name, v, type);
     t.packed = first_packed(v);
-    status = add_tensor(g, &t, v, from, error);
-    return status == GUFO_OK ? mark_first(g, name, v, from, error) : status;
+    status = add_tensor(plan, &t, v, from, error);
+    return status == GUFO_OK ? mark_first(plan, name, v, from, error) : status;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -284,24 +307,24 @@ static gufo_status order(tensor_plan *plan, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status plan_finish(growing_plan *g, gufo_error *error)
+gufo_status plan_finish(tensor_plan *plan, gufo_error *error)
 {
-    tensor_plan *plan = g->plan;
     bool has_first = false, has_packed = false;
 
     for (uint64_t i = 0; i < plan->count; i++) {
         has_first = has_first || plan->tensors[i].comes_first;
         has_packed = has_packed || plan->tensors[i].packed != NULL;
     }
+    name_index_free(&plan->by_name, plan->allocator);
     plan->is_assumed = plan->first_type == NULL && !has_packed;
     if (plan->first_type == NULL)
         plan->first_type = gufo_element_type_by_id(has_packed ? GUFO_TYPE_BF16 : GUFO_TYPE_F16);
     return has_first ? order(plan, error) : GUFO_OK;
 }
 
-const planned_tensor *plan_find(const growing_plan *g, gufo_str name)
+const planned_tensor *plan_find(const tensor_plan *plan, gufo_str name)
 {
     uint64_t number;
 
-    return name_index_find(&g->by_name, name, &number) ? &g->plan->tensors[number] : NULL;
+    return name_index_find(&plan->by_name, name, &number) ? &plan->tensors[number] : NULL;
 }

@@ -8,10 +8,41 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "import/containers/tensors.h"
 #include "import/architectures/plan/plan.h"
-#include "import/architectures/plan/short_name.h"
+#include "import/containers/tensors.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* Names that fit into a GGUF file: readers that end names with a NUL have room for 63 bytes.  A hash of
+ * the whole name tells long ones with one beginning apart. */
+
+enum { KEPT_BYTES = 46 };
+
+/* A character is not cut: a name is text. */
+static size_t kept_bytes(gufo_str name)
+{
+    size_t kept = KEPT_BYTES;
+
+    while (kept > 0 && ((uint8_t)name.data[kept] & 0xc0u) == 0x80)
+        kept--;
+    return kept;
+}
+
+/* The name itself; or, of one with more than SHORT_NAME_MAX bytes, its first 46 bytes, "~", and the 16
+ * digits of its XXH64: true then. */
+static bool short_name(gufo_str name, char out[GUFO_MAX_NAME + 1])
+{
+    bool is_long = name.len > SHORT_NAME_MAX;
+
+    if (is_long)
+        (void)snprintf(out, GUFO_MAX_NAME + 1, "%.*s~%016" PRIx64, (int)kept_bytes(name), name.data,
+                       xxh64_of(name));
+    else
+        (void)snprintf(out, GUFO_MAX_NAME + 1, "%.*s", (int)name.len, name.data);
+    return is_long;
+}
 
 /* Pairs of texts, which become a key. */
 typedef struct pairs {
@@ -21,7 +52,7 @@ typedef struct pairs {
 } pairs;
 
 typedef struct generic {
-    growing_plan grown;
+    tensor_plan *plan;
     const model_config *config;
     gufo_import *import;
     pairs names, shapes;
@@ -107,7 +138,7 @@ static gufo_status join_axes(generic *g, view *v, const char *name, gufo_error *
 
 static gufo_status add_tensor(generic *g, const checkpoint_tensor *t, gufo_error *error)
 {
-    const checkpoint *c = g->grown.checkpoint;
+    const checkpoint *c = g->plan->checkpoint;
     char name[GUFO_MAX_NAME + 1];
     view v = {0};
     gufo_status status;
@@ -117,15 +148,15 @@ static gufo_status add_tensor(generic *g, const checkpoint_tensor *t, gufo_error
         return checkpoint_refuse(c, t, GUFO_E_TYPE, error, "the tensor name %s is not one for GGUF",
                                  QUOTED(t->name));
     is_long = short_name(t->name, name);
-    status = view_open(&v, c, t, g->grown.plan->allocator, error);
+    status = view_open(&v, c, t, g->plan->allocator, error);
     if (status == GUFO_OK && is_long)
         status = add_pair(&g->names, name, t->name, error);
     if (status == GUFO_OK && v.n_dims > GUFO_MAX_DIMS)
         status = join_axes(g, &v, name, error);
     if (status == GUFO_OK)
-        status = plan_add(&g->grown, gufo_str_of(name), &v, t, PLAN_TYPE_GENERIC, error);
+        status = plan_add(g->plan, gufo_str_of(name), &v, t, PLAN_TYPE_GENERIC, error);
     if (status == GUFO_OK)
-        plan_note_first(g->grown.plan, t);
+        plan_note_first(g->plan, t);
     view_free(&v);
     return checkpoint_fail(c, t, status, error);
 }
@@ -134,8 +165,12 @@ gufo_status tensors_plan_generic(tensor_plan *plan, gufo_import *import, const c
                                  const model_config *config, gufo_error *error)
 {
     const gufo_allocator *a = &import->allocator;
-    generic g = {.config = config, .import = import, .names.allocator = a, .shapes.allocator = a};
-    gufo_status status = growing_plan_open(&g.grown, plan, c, a, error);
+    generic g = {.plan = plan,
+                 .config = config,
+                 .import = import,
+                 .names.allocator = a,
+                 .shapes.allocator = a};
+    gufo_status status = plan_begin(plan, c, a, error);
 
     for (uint64_t i = 0; i < c->tensor_count && status == GUFO_OK; i++)
         status = add_tensor(&g, &c->tensors[i], error);
@@ -144,10 +179,9 @@ gufo_status tensors_plan_generic(tensor_plan *plan, gufo_import *import, const c
     if (status == GUFO_OK)
         status = write_pairs(&g, &g.shapes, "shapes", error);
     if (status == GUFO_OK)
-        status = plan_finish(&g.grown, error);
+        status = plan_finish(plan, error);
     free_pairs(&g.names);
     free_pairs(&g.shapes);
-    growing_plan_close(&g.grown);
     if (status != GUFO_OK)
         tensor_plan_free(plan);
     return status;

@@ -1,6 +1,4 @@
-/* Memory that a plan of tensors owns. */
-#include "import/architectures/plan/plan_blocks.h"
-
+/* Memory that a plan of tensors owns: contexts of rows, and numbers that are made. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -8,8 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
-
-enum { NAMES_BLOCK = 4096 };
+#include "import/architectures/plan/plan.h"
 
 gufo_status plan_keep(tensor_plan *plan, void *block, gufo_error *error)
 {
@@ -23,33 +20,6 @@ gufo_status plan_keep(tensor_plan *plan, void *block, gufo_error *error)
     plan->blocks = list;
     list[plan->block_count++] = block;
     return GUFO_OK;
-}
-
-static gufo_status add_names_block(tensor_plan *plan, size_t size, gufo_error *error)
-{
-    char *block = mem_alloc(plan->allocator, size);
-    gufo_status status = block != NULL ? plan_keep(plan, block, error) : fail_memory(error);
-
-    if (status != GUFO_OK)
-        return status;
-    plan->names = block;
-    plan->names_room = size;
-    return GUFO_OK;
-}
-
-const char *plan_name(tensor_plan *plan, gufo_str name, gufo_error *error)
-{
-    char *out;
-
-    if (plan->names_room < name.len + 1 &&
-        add_names_block(plan, (size_t)larger(NAMES_BLOCK, name.len + 1), error) != GUFO_OK)
-        return NULL;
-    out = plan->names;
-    memcpy(out, name.data, name.len);
-    out[name.len] = '\0';
-    plan->names += name.len + 1;
-    plan->names_room -= name.len + 1;
-    return out;
 }
 
 /* Numbers in memory, as a source. */
