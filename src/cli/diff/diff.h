@@ -1,6 +1,7 @@
 /* gufo diff, as its files see it.
  *
  *     diff.c               the command line, and the work of two models
+ *     diff_shared.c        notes, and how the library works meanwhile
  *     diff_text.c          lines for people
  *     diff_json.c          one object
  *     diff_candidates.h    more than two models */
