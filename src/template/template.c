@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "template/values/json_read.h"
+#include "template/values/value.h"
 #include "template/machine/machine.h"
 
 enum { LARGEST_TEMPLATE = 16 << 20 };

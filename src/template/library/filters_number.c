@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "template/syntax/lexer.h"
+#include "template/syntax/parser.h"
 #include "template/library/natives.h"
-#include "template/values/integer.h"
+#include "template/values/number.h"
 #include "template/values/number.h"
 
 value filter_abs(machine *m, const value *given, const arguments *all)

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "template/library/natives.h"
-#include "template/values/integer.h"
+#include "template/values/number.h"
 
 /* Whether all characters, and at least one, are of a class. */
 static value all_are(machine *m, const value *given, bool (*is_in)(uint32_t))

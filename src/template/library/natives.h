@@ -21,13 +21,11 @@ native_call filter_abs, filter_filesizeformat, filter_float, filter_int, filter_
 native_call filter_attr, filter_batch, filter_default, filter_first, filter_items, filter_join,
     filter_last, filter_length, filter_list, filter_map, filter_random, filter_reject,
     filter_rejectattr, filter_reverse, filter_select, filter_selectattr, filter_slice, filter_sum;
-/* filters_order.c */
 native_call filter_dictsort, filter_groupby, filter_max, filter_min, filter_sort, filter_unique;
-/* filters_wrap.c, filters_urlize.c, pprint.c */
+/* filters_text.c, filters_urlize.c, writing.c */
 native_call filter_wordwrap, filter_urlize, filter_pprint;
-/* json_write.c */
 native_call filter_tojson;
-/* refused.c: what Jinja has and chat templates do not need */
+/* What Jinja has and chat templates do not need */
 native_call filter_refused, global_refused;
 
 /* tests.c */
@@ -52,33 +50,5 @@ native_call list_count, list_copy, list_index, dict_copy_method, dict_get, dict_
 /* globals.c */
 native_call global_cycler, global_dict, global_joiner, global_namespace, global_raise_exception,
     global_range, global_strftime_now;
-
-/* ==== What several of them use =============================================================== */
-
-/* A string argument; NULL on failure, which names its place by `what`. */
-const string *take_string(machine *m, value v, const char *what);
-/* An integer argument; `preset` where it is absent. */
-bool take_integer(machine *m, value v, int64_t preset, int64_t *out);
-/* The same for a bound of what is looked at: larger ones are as good as the largest. */
-bool take_index(machine *m, value v, int64_t preset, int64_t *out);
-/* A string that a function in C wrote since `mark`, safe if `like` is. */
-value cut_like(machine *m, size_t mark, const string *like);
-/* Writes a text in another case. */
-bool write_case(machine *m, gufo_str text, letter_case to);
-bool write_point(machine *m, uint32_t point);
-/* One character of `text`, which is `len` bytes long. */
-bool write_point_case(machine *m, gufo_str text, size_t at, size_t len, letter_case to);
-/* Writes `text` with `from` replaced, `limit` times at most (negative: always). */
-bool write_replaced(machine *m, gufo_str text, gufo_str from, gufo_str to, int64_t limit);
-/* Writes a text of `chars` characters at least `width` wide; `side` is where it stands:
- * < > ^, c as str.center. */
-bool write_padded(machine *m, gufo_str text, size_t chars, char side, int64_t width, gufo_str fill);
-const char *find_bytes(gufo_str text, gufo_str part);
-/* Without the characters of `chars` (NULL: white space) at its ends. */
-gufo_str strip_text(gufo_str text, const string *chars, bool left, bool right);
-/* The value of a part of a string. */
-value part_of(machine *m, const string *whole, gufo_str part);
-/* The next line of *rest, and the length of its end; false: no more lines. */
-bool next_line(gufo_str *rest, gufo_str *line, size_t *end);
 
 #endif

@@ -1,5 +1,5 @@
 /* Tests: `x is defined` ... */
-#include "template/syntax/lexer.h"
+#include "template/syntax/parser.h"
 #include "template/library/natives.h"
 
 #define KIND_TEST(name, condition)                                   \

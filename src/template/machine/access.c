@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "template/values/characters.h"
 #include "template/machine/machine.h"
-#include "template/values/integer.h"
 #include "template/values/number.h"
 
 static value make_undefined(machine *m, undefined u)

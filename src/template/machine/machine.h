@@ -3,6 +3,7 @@
 #define TEMPLATE_MACHINE_H
 
 #include "template/syntax/tree.h"
+#include "template/values/characters.h"
 
 /* The variables of a scope. */
 typedef struct frame {
@@ -112,7 +113,7 @@ value text_of(machine *m, value v);
 /* The sentence about an undefined value that is used. */
 value fail_undefined(machine *m, value v);
 
-/* ==== measure.c ============================================================================== */
+/* ==== machine.c ============================================================================== */
 
 bool value_truth(value v);
 /* The length of what has one; FAILED for others. */
@@ -194,7 +195,7 @@ value call_macro(machine *m, const macro *called, const arguments *in);
 /* name, arguments ...; ABSENT for others. */
 value macro_attribute(machine *m, const macro *called, gufo_str name);
 
-/* ==== loop.c ================================================================================= */
+/* ==== loop.c ==================================================================================== */
 
 typedef struct loop {
     const node *node;
@@ -240,5 +241,40 @@ static inline value tree_constant(const machine *m, uint32_t constant)
 {
     return m->tree->constants.items[constant];
 }
+
+/* ==== format.c ============================================================================ */
+
+/* format % given: a tuple gives several values, a dict those that are named. */
+value format_percent(machine *m, const string *format, value given);
+/* format.format(...): arguments by position and by name. */
+value format_braces(machine *m, const string *format, const arguments *in);
+
+/* ==== text_work.c: what functions in C use ================================================ */
+
+/* A string argument; NULL on failure, which names its place by `what`. */
+const string *take_string(machine *m, value v, const char *what);
+/* An integer argument; `preset` where it is absent. */
+bool take_integer(machine *m, value v, int64_t preset, int64_t *out);
+/* The same for a bound of what is looked at: larger ones are as good as the largest. */
+bool take_index(machine *m, value v, int64_t preset, int64_t *out);
+/* A string that a function in C wrote since `mark`, safe if `like` is. */
+value cut_like(machine *m, size_t mark, const string *like);
+/* Writes a text in another case. */
+bool write_case(machine *m, gufo_str text, letter_case to);
+bool write_point(machine *m, uint32_t point);
+/* One character of `text`, which is `len` bytes long. */
+bool write_point_case(machine *m, gufo_str text, size_t at, size_t len, letter_case to);
+/* Writes `text` with `from` replaced, `limit` times at most (negative: always). */
+bool write_replaced(machine *m, gufo_str text, gufo_str from, gufo_str to, int64_t limit);
+/* Writes a text of `chars` characters at least `width` wide; `side` is where it stands:
+ * < > ^, c as str.center. */
+bool write_padded(machine *m, gufo_str text, size_t chars, char side, int64_t width, gufo_str fill);
+const char *find_bytes(gufo_str text, gufo_str part);
+/* Without the characters of `chars` (NULL: white space) at its ends. */
+gufo_str strip_text(gufo_str text, const string *chars, bool left, bool right);
+/* The value of a part of a string. */
+value part_of(machine *m, const string *whole, gufo_str part);
+/* The next line of *rest, and the length of its end; false: no more lines. */
+bool next_line(gufo_str *rest, gufo_str *line, size_t *end);
 
 #endif

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "template/machine/format.h"
-#include "template/syntax/lexer.h"
 #include "template/machine/machine.h"
-#include "template/values/integer.h"
+#include "template/syntax/parser.h"
+#include "template/values/number.h"
 
 static value fail_operands(machine *m, uint8_t op, value a, value b)
 {

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "template/values/characters.h"
 #include "template/machine/machine.h"
-#include "template/values/integer.h"
 #include "template/values/number.h"
 
 static bool print_string_repr(machine *m, const string *text)

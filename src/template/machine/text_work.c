@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "template/library/natives.h"
+#include "template/machine/machine.h"
 
 const string *take_string(machine *m, value v, const char *what)
 {

@@ -1,7 +1,7 @@
 /* Expressions: one function per kind of node. */
 #include "base/error.h"
 #include "base/text.h"
-#include "template/syntax/lexer.h"
+#include "template/syntax/parser.h"
 #include "template/machine/machine.h"
 
 enum { FEW_ARGUMENTS = 6 };

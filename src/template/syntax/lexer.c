@@ -9,7 +9,7 @@
  *     %}  #}   the line end right after them goes
  *
  * A closing mark inside of brackets, as in {{ {'a': {}} }}, is not one. */
-#include "template/syntax/lexer.h"
+#include "template/syntax/parser.h"
 
 #include <stdio.h>
 #include <string.h>

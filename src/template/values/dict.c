@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "template/values/integer.h"
+#include "template/values/number.h"
 #include "template/values/value.h"
 
 enum { SMALL = 8, KEY_DEPTH = 50 };
@@ -235,25 +235,4 @@ bool dict_set(heap *memory, dict *d, hash_key key, value name, value v)
         slot = next_slot(d, slot);
     *slot = d->count;
     return true;
-}
-
-dict *dict_copy(heap *memory, const dict *d)
-{
-    dict *made = HEAP_NEW(memory, dict);
-
-    if (made == NULL)
-        return NULL;
-    *made = *d;
-    made->entries = heap_array(memory, d->room, sizeof(dict_entry));
-    if (made->entries == NULL)
-        return NULL;
-    if (d->count != 0)
-        memcpy(made->entries, d->entries, d->count * sizeof(dict_entry));
-    if (d->slots == NULL)
-        return made;
-    made->slots = heap_array(memory, d->slot_count, sizeof(*d->slots));
-    if (made->slots == NULL)
-        return NULL;
-    memcpy(made->slots, d->slots, d->slot_count * sizeof(*d->slots));
-    return made;
 }

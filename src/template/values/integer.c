@@ -1,12 +1,11 @@
 /* A big integer is a size and a sign; the size is words of 32 bits, the lowest first, of which the
  * highest is not 0.  Small ones are seen as such words where one of both is big. */
-#include "template/values/integer.h"
+#include "template/values/number.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "template/values/number.h"
 
 enum {
     REAL_BITS = 1024, /* that a float has before its point, at most */

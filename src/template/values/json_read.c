@@ -1,6 +1,6 @@
 /* JSON (RFC 8259) straight into values: nothing of it is held twice.  Items wait on a stack until
  * their array or object ends, because only then their number is known. */
-#include "template/values/json_read.h"
+#include "template/values/value.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "template/values/integer.h"
 #include "template/values/number.h"
 
 enum { LEVELS = 1000 /* of arrays and objects: each takes stack */ };

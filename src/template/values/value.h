@@ -8,7 +8,38 @@
 
 #include "base/checked.h"
 #include "base/hash.h"
-#include "template/values/heap.h"
+#include "gufo/base.h"
+
+/* ==== Memory ============================================================================== */
+
+/* Memory of one rendering, or of one parsed template: taken piece by piece, given back at once. */
+
+typedef struct heap {
+    gufo_allocator allocator;
+    struct heap_chunk *chunks;
+    char *free;
+    size_t left;         /* bytes from `free` on */
+    uint64_t used;       /* bytes taken from the allocator */
+    uint64_t limit;      /* `used` at most */
+    uint64_t text_limit; /* bytes of one text at most */
+    gufo_error *error;   /* where failures go; may be NULL */
+    gufo_status status;  /* of the first failure */
+} heap;
+
+void heap_init(heap *memory, const gufo_allocator *allocator, uint64_t limit, gufo_error *error);
+void heap_free(heap *memory);
+
+/* Gives back what was taken since `mark`, a copy of *memory of that moment. */
+void heap_return(heap *memory, const heap *mark);
+
+/* Bytes that are not cleared; NULL on failure, which *error and `status` have. */
+void *heap_take(heap *memory, uint64_t size);
+/* The same for `count` elements of `size` bytes. */
+void *heap_array(heap *memory, uint64_t count, size_t size);
+
+#define HEAP_NEW(memory, type) ((type *)heap_take((memory), sizeof(type)))
+
+/* ==== Values ============================================================================== */
 
 typedef enum value_kind {
     VALUE_FAILED = 0, /* not a value: the rendering ends */
@@ -17,7 +48,7 @@ typedef enum value_kind {
     VALUE_NONE,
     VALUE_BOOL,
     VALUE_INT,
-    VALUE_BIG, /* an integer that 64 bits do not hold: see integer.h */
+    VALUE_BIG, /* an integer that 64 bits do not hold: see number.h */
     VALUE_FLOAT,
     VALUE_STRING,
     VALUE_LIST,
@@ -218,7 +249,7 @@ const dict_entry *dict_find_text(const dict *d, hash_key key, gufo_str name);
 bool dict_reserve(heap *memory, dict *d, hash_key key, size_t room);
 /* Adds or replaces; false on failure. */
 bool dict_set(heap *memory, dict *d, hash_key key, value name, value v);
-dict *dict_copy(heap *memory, const dict *d);
+
 void dict_clear(dict *d);
 /* False for what cannot be a key: lists, dicts ... */
 bool value_hash(hash_key key, value v, uint64_t *hash);
@@ -227,5 +258,10 @@ bool value_hash(hash_key key, value v, uint64_t *hash);
 uint64_t value_key_cost(value v, uint64_t most);
 /* Equality of keys: of hashable values. */
 bool value_same_key(value a, value b);
+
+/* ==== json_read.c: JSON as values ========================================================= */
+
+/* Reads a JSON text.  FAILED with GUFO_E_MALFORMED at the byte of the fault, GUFO_E_LIMIT ... */
+value json_read(heap *memory, hash_key key, gufo_str json);
 
 #endif
