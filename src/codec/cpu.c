@@ -1,7 +1,6 @@
 /* Processor levels: which there are, and which this machine has.  A new level is a row here, a
  * lanes_*.h and a line of cmake/kernels.cmake. */
-#include "codec/cpu.h"
-#include "codec/doubles.h"
+#include "codec/kernels.h"
 
 #include "base/error.h"
 

@@ -10,12 +10,10 @@
  * so that most vectors cost one addition per row.  Distances are less than 256: bytes do. */
 #include "codec/lattice.h"
 
-#include "codec/grids.h"
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-
-#include <string.h>
 
 enum { MOST_LEVELS = 8, MOST_ELEMENTS = 8, MOST_DISTANCE = 255 };
 
@@ -230,3 +228,29 @@ void lattice_free(lattice *l, const gufo_allocator *allocator)
     mem_free(allocator, l->rows);
     mem_free(allocator, l);
 }
+
+/* ---- the rows are facts of the format ----------------------------------------------------------- */
+
+const uint64_t grid_iq1[GRID_IQ1_ROWS] = {
+#include "codec/tables/iq1s.inc"
+};
+
+const uint64_t grid_iq2_xxs[GRID_IQ2_XXS_ROWS] = {
+#include "codec/tables/iq2xxs.inc"
+};
+
+const uint64_t grid_iq2_xs[GRID_IQ2_XS_ROWS] = {
+#include "codec/tables/iq2xs.inc"
+};
+
+const uint64_t grid_iq2_s[GRID_IQ2_S_ROWS] = {
+#include "codec/tables/iq2s.inc"
+};
+
+const uint32_t grid_iq3_xxs[GRID_IQ3_XXS_ROWS] = {
+#include "codec/tables/iq3xxs.inc"
+};
+
+const uint32_t grid_iq3_s[GRID_IQ3_S_ROWS] = {
+#include "codec/tables/iq3s.inc"
+};

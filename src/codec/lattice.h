@@ -14,6 +14,8 @@
 
 #include "gufo/codec.h"
 
+#include <stdint.h>
+
 /* Lists of candidates begin at multiples of so many, and are filled up with their first one:
  * whatever the lanes of a kernel, it may read whole vectors. */
 enum { LATTICE_LANES = 16 };
@@ -49,5 +51,23 @@ gufo_status lattice_new(uint32_t type, const gufo_allocator *allocator, lattice 
                         gufo_error *error);
 /* NULL is allowed. */
 void lattice_free(lattice *l, const gufo_allocator *allocator);
+
+/* The grids of the IQ1, IQ2 and IQ3 types: the vectors of 8 or 4 elements that can be stored, by
+ * their index.  Byte e of a row is element e: a magnitude, or -1, 0, 1 (IQ1). */
+enum {
+    GRID_IQ1_ROWS = 2048, /* IQ1_S and IQ1_M */
+    GRID_IQ2_XXS_ROWS = 256,
+    GRID_IQ2_XS_ROWS = 512,
+    GRID_IQ2_S_ROWS = 1024,
+    GRID_IQ3_XXS_ROWS = 256,
+    GRID_IQ3_S_ROWS = 512,
+};
+
+extern const uint64_t grid_iq1[GRID_IQ1_ROWS];
+extern const uint64_t grid_iq2_xxs[GRID_IQ2_XXS_ROWS];
+extern const uint64_t grid_iq2_xs[GRID_IQ2_XS_ROWS];
+extern const uint64_t grid_iq2_s[GRID_IQ2_S_ROWS];
+extern const uint32_t grid_iq3_xxs[GRID_IQ3_XXS_ROWS];
+extern const uint32_t grid_iq3_s[GRID_IQ3_S_ROWS];
 
 #endif

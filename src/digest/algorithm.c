@@ -7,15 +7,18 @@
  * bits that say so. */
 #include "digest/algorithm.h"
 
-#include "base/error.h"
-
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sodium/version.h>
 #include <string.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "digest/built_in.h"
 
 #ifdef GUFO_XXHASH
-#include <xxhash.h>
 #endif
 #ifdef GUFO_LIBCRYPTO
-#include <openssl/evp.h>
 #endif
 
 /* Each returns false on failure, which only libcrypto knows. */
@@ -262,4 +265,36 @@ gufo_status gufo_digest_bytes(gufo_digest_algorithm id, const void *data, size_t
         status = hasher_finish(&h, digest, error);
     hasher_close(&h);
     return status;
+}
+
+/* ---- the libraries of the room, with the versions that are loaded ------------------------------- */
+
+#ifdef GUFO_XXHASH
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define XXHASH_VERSION \
+    TEXT(XXH_VERSION_MAJOR) "." TEXT(XXH_VERSION_MINOR) "." TEXT(XXH_VERSION_RELEASE)
+#else
+#define XXHASH_VERSION NULL
+#endif
+
+#ifdef GUFO_LIBCRYPTO
+#define LIBCRYPTO_VERSION OpenSSL_version(OPENSSL_VERSION_STRING)
+#else
+#define LIBCRYPTO_VERSION NULL
+#endif
+
+#ifdef GUFO_SODIUM
+#define SODIUM_VERSION sodium_version_string()
+#else
+#define SODIUM_VERSION NULL
+#endif
+
+digest_library digest_library_at(size_t index)
+{
+    const digest_library libraries[DIGEST_LIBRARIES] = {{"xxHash", XXHASH_VERSION},
+                                                        {"libcrypto", LIBCRYPTO_VERSION},
+                                                        {"libsodium", SODIUM_VERSION}};
+
+    return libraries[index];
 }

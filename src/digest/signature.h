@@ -14,15 +14,12 @@
 /* Of any text file: the next line, without its line break (LF or CR LF), moving `rest` past it.
  * False at the end. */
 bool text_line(gufo_str *rest, gufo_str *line);
-/* Whether the line begins so; takes the beginning away. */
-bool signature_skip(gufo_str *line, const char *beginning);
+
 /* Reads a line of `size` bytes in base64; a comment and such a line. */
 bool signature_bytes(gufo_str *rest, uint8_t *out, size_t size);
 bool signature_read(gufo_str *rest, uint8_t *out, size_t size);
 /* Writes a line of base64; its length. */
 int signature_put(char *text, const uint8_t *bytes, size_t size);
-/* Whether only empty lines are left. */
-bool signature_ends(gufo_str rest);
 
 gufo_status signature_missing(gufo_error *error);
 

@@ -71,10 +71,6 @@ typedef enum in_place_outcome {
     IN_PLACE_BROKEN,    /* the journal stays, and has to be recovered from */
 } in_place_outcome;
 
-/* Ways 1 and 2. */
-gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
-                                in_place_outcome *outcome, gufo_error *error);
-
 enum { MAGIC_SIZE = 4 }; /* without them it is not a GGUF file */
 
 gufo_status edit_sync(int fd, gufo_error *error);
@@ -85,7 +81,5 @@ gufo_status edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_e
 /* ---- rewrite.c ------------------------------------------------------------------------------ */
 
 /* Way 3.  `plan` has been chosen; data_offset, padding and file_size may change. */
-gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const gufo_run *run,
-                         gufo_edit_plan *plan, gufo_error *error);
 
 #endif

@@ -10,16 +10,24 @@
  * Each step waits for the one before to be on disk.  From the second to the last one the file
  * begins with zeros, which no reader takes for a GGUF file.  If a step fails, the same steps with
  * the old metadata undo the edit. */
+#define _GNU_SOURCE /* O_TMPFILE */
+
+#include "base/error.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/files/disk.h"
+#include "base/files/move.h"
 #include "base/files/output.h"
 #include "base/memory.h"
 #include "edit/edit.h"
 #include "edit/journal.h"
+#include "produce/produce.h"
 
 gufo_status edit_sync(int fd, gufo_error *error)
 {
@@ -167,8 +175,9 @@ static gufo_status write_journalled(gufo_edit *edit, const edit_journal *j,
     return status;
 }
 
-gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
-                                in_place_outcome *outcome, gufo_error *error)
+/* Ways 1 and 2. */
+static gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
+                                       in_place_outcome *outcome, gufo_error *error)
 {
     edit_journal j = {.head = {.file_size = gufo_model_facts(edit->model).size,
                                .inserted = plan->data_offset - plan->old_data_offset,
@@ -184,4 +193,198 @@ gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
         return status;
     j.new_header = header;
     return write_journalled(edit, &j, outcome, error);
+}
+
+/* Way 3: a new file, which a job writes.
+ *
+ * The tensor data is moved as it is, gaps and unknown types included, by the kernel where it can.
+ * Where it can share blocks (btrfs, XFS), the data begins as far into a block as it did before, so
+ * that all of it is shared.  Another alignment gives every tensor a new place: then the document is
+ * laid out packed. */
+
+/* A file without a name, which goes when it is closed, in the folder of `target`, of which the name
+ * is cut off; -1 where there can be none. */
+static int open_unnamed(char *target)
+{
+#ifdef O_TMPFILE
+    char *slash = strrchr(target, '/');
+
+    if (slash != NULL)
+        slash[1] = '\0';
+    return disk_open(slash != NULL ? target : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#else
+    (void)target;
+    return -1;
+#endif
+}
+
+/* Whether the file systems let a new file share blocks of the old one: asks by doing it. */
+static gufo_status find_shared(const gufo_edit *edit, const char *path, bool replace, bool *shared,
+                               gufo_error *error)
+{
+    const source *input = &model_file(edit->model)->source;
+    gufo_facts facts = gufo_model_facts(edit->model);
+    output target;
+    gufo_status status;
+    int fd;
+
+    *shared = false;
+    if (input->fd < 0 || facts.size < facts.data_offset ||
+        facts.size - facts.data_offset < MOVE_SHARED_BLOCK)
+        return GUFO_OK;
+    status = output_find(&target, path, replace, NULL, &edit->allocator, error);
+    if (status != GUFO_OK) {
+        fail_in(error, GUFO_FILE_OUTPUT, 0, path);
+        return status;
+    }
+    fd = open_unnamed(target.target);
+    *shared = fd >= 0 && disk_clone(input->fd, 0, fd, 0, MOVE_SHARED_BLOCK) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    output_discard(&target);
+    return GUFO_OK;
+}
+
+/* The document as a job; NULL on failure. */
+static gufo_job *plan_job(gufo_edit *edit, gufo_error *error)
+{
+    gufo_job *job = job_new(&edit->allocator, error);
+    gufo_status status;
+
+    if (job == NULL)
+        return NULL;
+    /* Also where no tensor is taken from it: it must not change. */
+    status = job_add_shards(job, edit->model, error);
+    if (status == GUFO_OK)
+        status = job_add_document(job, edit->document, error);
+    return job_planned(job, status, error);
+}
+
+/* ---- rewrite.c ------------------------------------------------------------------------------ */
+/* Way 3.  `plan` has been chosen; data_offset, padding and file_size may change. */
+static gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target,
+                                const gufo_run *run, gufo_edit_plan *plan, gufo_error *error)
+{
+    bool itself = target->output == NULL, replace = itself || target->replace;
+    gufo_job_options options = {.path = itself ? edit->path : target->output,
+                                .flags = replace ? GUFO_JOB_REPLACE : 0};
+    bool shared = false;
+    gufo_status status = GUFO_OK;
+    gufo_error reason = {0};
+    gufo_job *job;
+
+    if (!plan->relaid && !target->no_padding) /* shared blocks need room in front of them */
+        status = find_shared(edit, options.path, replace, &shared, error);
+    if (status == GUFO_OK && shared)
+        status = edit_choose_rewrite(edit, target, true, plan, error);
+    if (status != GUFO_OK)
+        return status;
+    job = plan_job(edit, &reason);
+    if (job != NULL) {
+        job->unreserved = job->unreserved || shared;
+        for (uint64_t i = 0; i < job->input_count; i++)
+            job->inputs[i].replaceable = itself;
+        status = gufo_job_run(job, &options, run, &reason);
+    } else {
+        status = reason.code;
+    }
+    gufo_job_free(job);
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *target,
+                             const gufo_run *run, gufo_error *error)
+{
+    gufo_edit_target into = target != NULL ? *target : (gufo_edit_target){0};
+    gufo_edit_plan plan = {0};
+    gufo_job *job = NULL;
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    into.output = "";
+    status = edit_check_call(edit, &into, error);
+    if (status == GUFO_OK)
+        status = edit_choose(edit, &into, &plan, error);
+    if (status == GUFO_OK) {
+        job = plan_job(edit, error);
+        status = job != NULL ? gufo_job_stream(job, fd, run, error) : error->code;
+    }
+    gufo_job_free(job);
+    return model_fail(edit->model, status, error);
+}
+
+/* ---- from a document to a file: tries one way after another ------------------------------------- */
+
+static const gufo_edit_target the_file_itself = {0};
+
+gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, gufo_edit_plan *out,
+                               gufo_error *error)
+{
+    gufo_edit_plan plan = {0};
+    uint8_t version = edit->document->encoding.version;
+    gufo_status status;
+
+    target = target != NULL ? target : &the_file_itself;
+    status = edit_check_call(edit, target, error);
+    if (status == GUFO_OK)
+        status = edit_choose(edit, target, &plan, error);
+    edit_give_back(edit);
+    if (edit->document->encoding.version != version) {
+        edit->document->encoding.version = version;
+        document_touch(edit->document);
+    }
+    if (status == GUFO_OK && out != NULL)
+        *out = plan;
+    return model_fail(edit->model, status, error);
+}
+
+/* If an edit in place proves impossible, the file is rewritten. */
+static gufo_status write_planned(gufo_edit *edit, const gufo_edit_target *target,
+                                 const gufo_run *run, gufo_edit_plan *plan, bool *recover,
+                                 gufo_error *error)
+{
+    in_place_outcome outcome;
+    gufo_error reason;
+    gufo_status status;
+
+    if (plan->way == GUFO_EDIT_NOTHING)
+        return GUFO_OK;
+    if (plan->way == GUFO_EDIT_REWRITE)
+        return edit_rewrite(edit, target, run, plan, error);
+    status = edit_write_in_place(edit, plan, &outcome, &reason);
+    *recover = outcome == IN_PLACE_BROKEN;
+    if (outcome == IN_PLACE_CLOSED && target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS) {
+        snprintf(plan->way == GUFO_EDIT_INSERT ? plan->not_inserted : plan->not_overwritten,
+                 sizeof plan->not_inserted, "%.*s", (int)sizeof plan->not_inserted - 1,
+                 reason.message);
+        status = edit_choose_rewrite(edit, target, false, plan, error);
+        return status == GUFO_OK ? edit_rewrite(edit, target, run, plan, error) : status;
+    }
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
+}
+
+gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target, const gufo_run *run,
+                            gufo_edit_plan *done, bool *recover, gufo_error *error)
+{
+    gufo_edit_plan plan = {0};
+    bool ignored;
+    gufo_status status;
+
+    target = target != NULL ? target : &the_file_itself;
+    recover = recover != NULL ? recover : &ignored;
+    *recover = false;
+    status = edit_check_call(edit, target, error);
+    if (status != GUFO_OK)
+        return model_fail(edit->model, status, error);
+    edit->applied = true;
+    status = edit_choose(edit, target, &plan, error);
+    if (status == GUFO_OK)
+        status = write_planned(edit, target, run, &plan, recover, error);
+    edit_give_back(edit);
+    if (status == GUFO_OK && done != NULL)
+        *done = plan;
+    return model_fail(edit->model, status, error);
 }

@@ -1,6 +1,9 @@
 /* The beginning and the end of plans; planner.h has the idea. */
 #include "edit/planner.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/model/model.h"
@@ -51,7 +54,7 @@ gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error)
+static gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error)
 {
     planner *p = planner_of(job);
     gufo_document **place = records_add(&p->documents, &p->allocator);
@@ -96,4 +99,203 @@ gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error)
     if (status == GUFO_OK)
         status = planner_note_normalised(job, error);
     return job_planned(job, model_fail(p->input, status, error), error);
+}
+
+/* Parts of a model: its metadata, or the part that a tokenizer needs, with some tensors or none. */
+
+/* What describes the data of tensors, and nothing else: meaningless where none exists.  A key
+ * that ends in a dot means all that begin with it. */
+static const char *const about_data[] = {
+    "general.file_type",
+    "general.quantization_version",
+    "quantize.imatrix.",
+};
+
+static bool stands_for(const char *pattern, gufo_str key)
+{
+    size_t len = strlen(pattern);
+
+    if (pattern[len - 1] != '.')
+        return gufo_str_equal(key, gufo_str_of(pattern));
+    return key.len > len && memcmp(key.data, pattern, len) == 0;
+}
+
+static bool is_of_vocabulary(void *unused, gufo_str key)
+{
+    for (size_t i = 0; i < sizeof about_data / sizeof *about_data; i++)
+        if (stands_for(about_data[i], key))
+            return false;
+    return document_is_model_key(unused, key);
+}
+
+static gufo_status strip(gufo_job *job, const gufo_strip_options *options, gufo_error *error)
+{
+    const gufo_model *input = planner_of(job)->input;
+    gufo_select_fn *keeps_key = options->vocabulary_only ? is_of_vocabulary : document_is_model_key;
+    gufo_document *document;
+    gufo_status status = planner_document(job, &document, error);
+
+    if (status == GUFO_OK)
+        status = gufo_document_copy_entries(document, gufo_model_shard(input, 0), keeps_key, NULL,
+                                            NULL, error);
+    if (status != GUFO_OK || options->vocabulary_only || options->keeps_tensor == NULL)
+        return status;
+    return gufo_document_copy_tensors(document, input, options->keeps_tensor, options->context,
+                                      NULL, error);
+}
+
+gufo_job *gufo_job_strip(const gufo_model *input, const gufo_strip_options *options,
+                         gufo_error *error)
+{
+    static const gufo_strip_options standard = {0};
+    gufo_job *job = NULL;
+
+    options = options != NULL ? options : &standard;
+    if (planner_check_input(input, error) == GUFO_OK &&
+        reserved_check(options->reserved, "gufo_strip_options", error) == GUFO_OK)
+        job = planner_begin(input, options->allocator, error);
+    if (job != NULL)
+        job = planner_end(job, strip(job, options, error), error);
+    if (job != NULL) /* how data lay is of no interest where it is taken apart */
+        job->normalised &= GUFO_NORMALISED_VERSION | GUFO_NORMALISED_METADATA;
+    return job;
+}
+
+/* ---- the other byte order: metadata by the document, tensors block by block --------------------- */
+
+/* A shard, with all that it says. */
+static gufo_status swap_shard(gufo_job *job, const gufo_model *shard, gufo_byte_order order,
+                              gufo_error *error)
+{
+    gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ, .allocator = &job->allocator};
+    gufo_error reason = {0};
+    gufo_document *document = gufo_document_from(shard, &options, &reason);
+    gufo_status status;
+
+    if (document == NULL)
+        return fail_as(error, &reason);
+    status = planner_own(job, document, error);
+    return status == GUFO_OK ? gufo_document_set_encoding(document, 3, order, error) : status;
+}
+
+static gufo_status check(const gufo_model *input, const gufo_endian_options *options,
+                         gufo_error *error)
+{
+    gufo_status status = planner_check_input(input, error);
+
+    if (status == GUFO_OK)
+        status = reserved_check(options->reserved, "gufo_endian_options", error);
+    if (status != GUFO_OK)
+        return status;
+    if (options->order != GUFO_LITTLE_ENDIAN && options->order != GUFO_BIG_ENDIAN)
+        return refuse(error, GUFO_E_ARGUMENT, "byte order %d does not exist", (int)options->order);
+    if (gufo_model_facts(gufo_model_shard(input, 0)).byte_order == options->order)
+        status = refuse(error, GUFO_E_ARGUMENT, "the model is %s-endian already",
+                        options->order == GUFO_BIG_ENDIAN ? "big" : "little");
+    return model_fail(input, status, error);
+}
+
+gufo_job *gufo_job_endian(const gufo_model *input, const gufo_endian_options *options,
+                          gufo_error *error)
+{
+    static const gufo_endian_options standard = {0};
+    size_t shards = input != NULL ? gufo_model_shard_count(input) : 0;
+    gufo_status status;
+    gufo_job *job = NULL;
+
+    options = options != NULL ? options : &standard;
+    status = check(input, options, error);
+    if (status == GUFO_OK)
+        job = planner_begin(input, options->allocator, error);
+    if (job == NULL)
+        return NULL;
+    job->naming = shards > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;
+    planner_of(job)->keeps_keys = true;
+    for (size_t i = 0; i < shards && status == GUFO_OK; i++)
+        status = swap_shard(job, gufo_model_shard(input, i), options->order, error);
+    return planner_end(job, status, error);
+}
+
+/* A shard set into one file.
+ *
+ * Opening a set has checked numbers, counts, totals, version, byte order, alignment and names of
+ * tensors already.  The remaining checks are whether it is a set at all, and whether its shards
+ * were made together. */
+
+/* A single file may be a shard that was renamed, or was never one. */
+static gufo_status check_count(const gufo_model *input, gufo_error *error)
+{
+    size_t shards = gufo_model_shard_count(input);
+    uint64_t count, number = 0;
+    gufo_error reason;
+
+    if (gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
+        return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
+    if (count == 0) /* how llama-gguf-split marks what it merged */
+        return refuse(error, GUFO_E_SHARDS,
+                      "not part of a set: split.count is 0, so the file was merged already");
+    (void)gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_NO_KEY, &number, NULL);
+    if (count != shards)
+        return refuse(error, GUFO_E_SHARDS,
+                      "this is shard %" PRIu64 " of %" PRIu64
+                      "; to merge a set, name its first shard, NAME-00001-of-%05" PRIu64 ".gguf",
+                      number + 1, count, count);
+    return GUFO_OK;
+}
+
+static bool find_id(const gufo_model *file, uint64_t *id)
+{
+    return gufo_get_u64(file, GUFO_SPLIT_ID_KEY, id, NULL) == GUFO_OK;
+}
+
+static gufo_status check_ids(const gufo_model *input, gufo_error *error)
+{
+    uint64_t first = 0, own = 0;
+    bool expected = find_id(gufo_model_shard(input, 0), &first);
+
+    for (size_t i = 1; i < gufo_model_shard_count(input); i++) {
+        bool found = find_id(gufo_model_shard(input, i), &own);
+
+        if (found != expected || (found && own != first)) {
+            gufo_status status = refuse(error, GUFO_E_SHARDS,
+                                        "shard %zu is of another set: its gufo.split.id differs "
+                                        "from that of the first",
+                                        i + 1);
+            return model_fail(gufo_model_shard(input, i), status, error);
+        }
+    }
+    return GUFO_OK;
+}
+
+static gufo_status merge(gufo_job *job, const gufo_model *input, gufo_error *error)
+{
+    gufo_document *document;
+    gufo_status status = planner_document(job, &document, error);
+
+    if (status == GUFO_OK)
+        status = gufo_document_copy_entries(document, gufo_model_shard(input, 0),
+                                            document_is_model_key, NULL, NULL, error);
+    if (status == GUFO_OK)
+        status = gufo_document_copy_tensors(document, input, NULL, NULL, NULL, error);
+    return status;
+}
+
+gufo_job *gufo_job_merge(const gufo_model *input, const gufo_merge_options *options,
+                         gufo_error *error)
+{
+    static const gufo_merge_options standard = {0};
+    gufo_job *job = NULL;
+    gufo_status status;
+
+    options = options != NULL ? options : &standard;
+    status = reserved_check(options->reserved, "gufo_merge_options", error);
+    if (status == GUFO_OK)
+        status = planner_check_input(input, error);
+    if (status == GUFO_OK)
+        status = model_fail(input, check_count(input, error), error);
+    if (status == GUFO_OK)
+        status = check_ids(input, error);
+    if (status == GUFO_OK)
+        job = planner_begin(input, options->allocator, error);
+    return job != NULL ? planner_end(job, merge(job, input, error), error) : NULL;
 }

@@ -40,8 +40,7 @@ gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator
 /* The same for a model that may be without files. */
 gufo_job *planner_begin_any(const gufo_model *input, const gufo_allocator *allocator,
                             gufo_error *error);
-/* Hands a document over; NULL says that it could not be made.  It is freed on failure. */
-gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error);
+
 gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *error);
 /* Ends planning of GGUF files.  On failure the job is freed; returns it, or NULL. */
 gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error);

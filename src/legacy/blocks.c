@@ -18,7 +18,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "codec/cpu.h"
+#include "codec/kernels.h"
 #include "codec/half.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "produce/produce.h"
 #include "quant/imatrix/imatrix.h"
 #include "quant/quantizer.h"
-#include "quant/recipes/names.h"
+#include "quant/recipes/recipe.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Rows of doubles: every level does what plain loops do, to the bit. */
 #include "../support/codec.h"
 
-#include "codec/doubles.h"
+#include "codec/kernels.h"
 #include "codec/half.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "edit/compare.h"
+#include "edit/compare/compare.h"
 
 /* ---- what is reported ----------------------------------------------------------------------- */
 

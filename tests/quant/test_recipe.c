@@ -5,7 +5,7 @@
 #include "../support/allocator.h"
 #include "../support/builder.h"
 
-#include "quant/recipes/names.h"
+#include "quant/recipes/recipe.h"
 
 static const gufo_recipe_model no_model;
 

@@ -8,7 +8,7 @@
  *     row 0    k k+1 ...     | = = = = = = = = |   PARTS vectors of each of ROWS rows
  *     row 1                  | = = = = = = = = |
  */
-#include "codec/doubles.h"
+#include "codec/kernels.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
  *     x = twice the magnitude of the code * half the scale
  *
  * Source: OCP Microscaling Formats (MX) 1.0, 5.3 and 5.4. */
-#include "codec/kernels/refine.h"
+#include "codec/kernels/search/refine.h"
 
 enum { MX_ELEMENTS = 32, MX_CODES = 1, MX_BYTES = 17 };
 

@@ -16,8 +16,8 @@
  *
  * s holds the signs of a group, a bit each; where there are seven, the eighth makes the number of
  * negative weights even.  c is the scale of 32 weights (IQ2_XXS) or 16. */
-#include "codec/kernels/lattice_decode.h"
-#include "codec/kernels/lattice_fit.h"
+#include "codec/kernels/search/lattice_decode.h"
+#include "codec/kernels/search/lattice_fit.h"
 
 enum {
     ROWS = 2,

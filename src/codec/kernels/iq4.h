@@ -4,7 +4,7 @@
 #ifndef CODEC_KERNELS_IQ4_H
 #define CODEC_KERNELS_IQ4_H
 
-#include "codec/kernels/refine.h"
+#include "codec/kernels/search/refine.h"
 
 enum { IQ4_ELEMENTS = 32, IQ4_BYTES = 16 };
 

@@ -7,7 +7,7 @@
  *
  *     x = (d * scale) * value of the code */
 #include "codec/kernels/iq4.h"
-#include "codec/kernels/k_fit.h"
+#include "codec/kernels/search/k_fit.h"
 
 enum {
     SUB = IQ4_ELEMENTS,

@@ -8,7 +8,7 @@
  *     codes: four that are 32 apart share a byte, see k_pack
  *
  *     value = (d * scale) * code - dmin * min */
-#include "codec/kernels/k_encode.h"
+#include "codec/kernels/search/k_encode.h"
 
 enum { SUB = 16, SUBS = K_WEIGHTS / SUB, SCALES = 0, CODES = 16, D = 80, DMIN = 82, BYTES = 84 };
 

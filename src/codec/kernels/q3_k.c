@@ -10,7 +10,7 @@
  *         byte 8 + j, j < 4   bits 4-5 of scales j, j + 4, j + 8, j + 12 from bit 0 up
  *
  *     value = (d * (scale - 32)) * (code - 4) */
-#include "codec/kernels/k_encode.h"
+#include "codec/kernels/search/k_encode.h"
 
 enum { SUB = 16, SUBS = K_WEIGHTS / SUB, HIGH = 0, LOW = 32, SCALES = 96, D = 108, BYTES = 110 };
 

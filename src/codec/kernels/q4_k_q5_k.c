@@ -16,7 +16,7 @@
  *
  *     value = (d * scale) * code - dmin * min */
 #include "codec/kernels/block.h"
-#include "codec/kernels/k_encode.h"
+#include "codec/kernels/search/k_encode.h"
 
 enum { SUB = 32, SUBS = K_WEIGHTS / SUB, D = 0, DMIN = 2, SCALES = 4 };
 enum { Q4_CODES = 16, Q4_BYTES = 144, Q5_HIGH = 16, Q5_CODES = 48, Q5_BYTES = 176 };

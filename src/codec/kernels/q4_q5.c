@@ -13,7 +13,7 @@
  *
  * Without an offset there is one code more below zero than above: d takes the sign that makes the
  * element of largest magnitude code 0. */
-#include "codec/kernels/refine.h"
+#include "codec/kernels/search/refine.h"
 
 enum { ELEMENTS = 32, CODE_BYTES = 16, MOST_BYTES = 24 };
 

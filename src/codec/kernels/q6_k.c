@@ -9,7 +9,7 @@
  *     scales: sixteen signed bytes, one per sub-block of 16 weights
  *
  *     value = (d * scale) * (code - 32) */
-#include "codec/kernels/k_encode.h"
+#include "codec/kernels/search/k_encode.h"
 
 enum { SUB = 16, SUBS = K_WEIGHTS / SUB, LOW = 0, HIGH = 128, SCALES = 192, D = 208, BYTES = 210 };
 

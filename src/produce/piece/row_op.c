@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codec/doubles.h"
+#include "codec/kernels.h"
 #include "produce/produce.h"
 #include "produce/units/work.h"
 

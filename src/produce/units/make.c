@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/threads.h"
-#include "codec/doubles.h"
+#include "codec/kernels.h"
 #include "codec/interleaved.h"
 #include "produce/units/work.h"
 

@@ -147,8 +147,6 @@ static inline const allocate_choice *allocate_choice_of(const allocate_problem *
 
 /* Fills groups, choices and exponent, in memory that problem_free frees, from `p->count` groups of the
  * caller; errors of gufo_allocate. */
-gufo_status problem_read(allocate_problem *p, const gufo_allocate_group *groups, gufo_error *error);
-void problem_free(allocate_problem *p);
 
 /* ---- relaxed.c ------------------------------------------------------------------------------ */
 
@@ -230,14 +228,6 @@ typedef struct chains {
     chain_link *links;
     uint64_t count, room;
 } chains;
-
-/* Adds a link; false without memory. */
-bool chain_add(chains *c, const allocate_problem *p, chain_link link);
-/* Whether the plan of chain `a` comes before that of chain `b`, as ties are broken.  Links count as
- * states. */
-bool chain_before(const chains *c, const core *open, allocate_problem *p, uint32_t a, uint32_t b);
-/* Offers the plan of a chain. */
-void chain_offer(const chains *c, const core *open, allocate_problem *p, uint32_t end);
 
 /* ---- states.c ------------------------------------------------------------------------------- */
 

@@ -69,10 +69,6 @@ gufo_status imatrix_add_dataset(gufo_imatrix *imatrix, gufo_str text, gufo_error
 /* Memory for a text that lives as long as the matrix; NULL without memory. */
 char *imatrix_text(gufo_imatrix *imatrix, size_t size);
 
-/* Fill an importance matrix that has its file or source already. */
-gufo_status imatrix_read_gguf(gufo_imatrix *imatrix, gufo_error *error);
-gufo_status imatrix_read_legacy(gufo_imatrix *imatrix, gufo_error *error);
-
 /* Room for this many numbers at a time is on the stack of the reader. */
 enum { IMATRIX_CHUNK = 4096 };
 
@@ -90,11 +86,6 @@ gufo_status imatrix_counts(const gufo_imatrix *imatrix, uint64_t index, uint64_t
 
 typedef gufo_status range_reader(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
                                  size_t count, double *out, gufo_error *error);
-
-/* However many of them, divided, as floats. */
-gufo_status imatrix_quotients(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
-                              uint64_t count, range_reader *read, double divisor, float *out,
-                              gufo_error *error);
 
 /* One count, as a whole number.  GUFO_E_MALFORMED if it is NaN, infinite or negative. */
 gufo_status imatrix_count(const gufo_imatrix *imatrix, uint64_t index, uint64_t matrix, double *out,

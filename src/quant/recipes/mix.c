@@ -6,7 +6,7 @@
  * If no row matches, the type is the base type of the file type.  The rules are those of
  * llama-quantize; they come from measurements on single models over the years, and have no deeper
  * reason. */
-#include "quant/recipes/mix.h"
+#include "quant/recipes/recipe.h"
 
 /* ---- sets ----------------------------------------------------------------------------------- */
 

@@ -19,7 +19,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "codec/interleaved.h"
-#include "quant/recipes/mix.h"
 #include "quant/recipes/recipe.h"
 
 typedef struct recipe {

@@ -88,11 +88,9 @@ gufo_status groups_pad(gufo_size_plan *plan, uint64_t alignment, gufo_error *err
 /* ---- apply.c -------------------------------------------------------------------------------- */
 
 /* Sets the target of outcome `number` from what is chosen. */
-gufo_status apply_target(gufo_size_plan *plan, size_t number, gufo_error *error);
+
 /* The option of a tensor that an outcome has. */
 gufo_loss apply_loss(const gufo_size_plan *plan, const size_outcome *outcome, uint64_t index);
-/* The quantizer of all outcomes; *q is NULL on failure. */
-gufo_status apply_quantizer(const gufo_size_plan *plan, gufo_quantizer **q, gufo_error *error);
 
 /* ---- mixtures.c ----------------------------------------------------------------------------- */
 

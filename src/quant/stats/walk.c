@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "codec/interleaved.h"
-#include "codec/wide.h"
+#include "codec/interleaved.h"
 
 enum { CHUNK_ELEMENTS = 256 * 1024 };
 

@@ -45,10 +45,6 @@ typedef struct compared_other {
  * the models it is.  Returns `status`. */
 gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error);
 
-/* Reads bytes of a tensor; a failure names the side. */
-gufo_status compare_read(const compared_side *side, uint64_t offset, void *buffer, uint64_t size,
-                         gufo_error *error);
-
 /* The differences between keys. */
 gufo_status compare_all_metadata(comparing *c, gufo_error *error);
 

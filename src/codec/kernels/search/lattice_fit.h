@@ -16,8 +16,8 @@
 #ifndef CODEC_KERNELS_LATTICE_FIT_H
 #define CODEC_KERNELS_LATTICE_FIT_H
 
-#include "codec/kernels/fit.h"
-#include "codec/kernels/lattice_refine.h"
+#include "codec/kernels/search/fit.h"
+#include "codec/kernels/search/lattice_refine.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Comparing two models.
  *
  * Tensors are paired by their names; the order of either model makes no difference. */
-#include "edit/compare.h"
+#include "edit/compare/compare.h"
 
 #include "base/error.h"
 #include "codec/run.h"

@@ -17,7 +17,7 @@
 #define CODEC_KERNELS_LATTICE_REFINE_H
 
 #include "codec/kernels/block.h"
-#include "codec/kernels/lattice_search.h"
+#include "codec/kernels/search/lattice_search.h"
 
 /* What decoding knows: a weight is d (2c + 1) times the level of its code, maybe with a sign. */
 typedef struct refine_type {

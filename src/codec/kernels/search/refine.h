@@ -11,7 +11,7 @@
 #define CODEC_KERNELS_REFINE_H
 
 #include "codec/kernels/block.h"
-#include "codec/kernels/fit.h"
+#include "codec/kernels/search/fit.h"
 
 /* ---- without an offset ---------------------------------------------------------------------- */
 

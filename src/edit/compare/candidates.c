@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/run.h"
-#include "edit/compare.h"
+#include "edit/compare/compare.h"
 
 typedef struct candidates_walk {
     comparing c;

@@ -3,7 +3,7 @@
 #ifndef CODEC_KERNELS_LATTICE_DECODE_H
 #define CODEC_KERNELS_LATTICE_DECODE_H
 
-#include "codec/grids.h"
+#include "codec/lattice.h"
 #include "codec/lanes.h"
 
 enum { SUPER_SUBS = 8, SUB_WEIGHTS = 32 };
