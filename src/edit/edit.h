@@ -4,9 +4,7 @@
  *     open.c      the file, its lock, its document, and obstacles to changing it in place
  *     check.c     what the edit breaks
  *     plan.c      which way to write
- *     inplace.c   ways 1 and 2, with journal.c
- *     rewrite.c   way 3, and streams
- *     apply.c     tries one way after another
+ *     inplace.c   ways 1 and 2, with journal.c; way 3, streams, and trying one after another
  *     recover.c   after an interruption */
 #ifndef GUFO_EDIT_EDIT_H
 #define GUFO_EDIT_EDIT_H
@@ -78,7 +76,7 @@ gufo_status edit_sync(int fd, gufo_error *error);
  * of them are on disk. */
 gufo_status edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error);
 
-/* ---- rewrite.c ------------------------------------------------------------------------------ */
+/* ---- way 3 ---------------------------------------------------------------------------------- */
 
 /* Way 3.  `plan` has been chosen; data_offset, padding and file_size may change. */
 
