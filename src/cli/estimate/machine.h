@@ -21,4 +21,8 @@ typedef struct machine {
 /* Looks into ROOT/proc and ROOT/sys ("" for this machine), and asks nvidia-smi, if it is in PATH. */
 void machine_look(const char *root, machine *out);
 
+/* Runs a program of PATH without a shell, with nothing to read, for at most five seconds, and stores what
+ * it prints as text; false if there is none, it fails, takes longer, or prints more. */
+bool machine_ask(const char *const *words, char *answer, size_t size);
+
 #endif
