@@ -1,8 +1,6 @@
 /* The text files of minisign, as the files of this room see them.
  *
- *     signature.c        signing and checking
- *     signature_key.c    keys
- *     signature_text.c   lines of comments and base64 */
+ *     signature.c   lines of comments and base64, keys, signing and checking */
 #ifndef DIGEST_SIGNATURE_H
 #define DIGEST_SIGNATURE_H
 

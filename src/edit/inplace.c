@@ -260,7 +260,7 @@ static gufo_job *plan_job(gufo_edit *edit, gufo_error *error)
     return job_planned(job, status, error);
 }
 
-/* ---- rewrite.c ------------------------------------------------------------------------------ */
+/* ---- the whole file ------------------------------------------------------------------------- */
 /* Way 3.  `plan` has been chosen; data_offset, padding and file_size may change. */
 static gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target,
                                 const gufo_run *run, gufo_edit_plan *plan, gufo_error *error)

@@ -5,8 +5,8 @@
  *     planner_end       a target for every document, and what is normalised
  *
  *     split.c merge.c endian.c strip.c    documents
- *     extract.c extract_headers.c         formats that are not GGUF
- *     normal.c                            what is not preserved */
+ *     extract.c                           formats that are not GGUF
+ *     planner.c                           what is not preserved */
 #ifndef GUFO_EDIT_PLANNER_H
 #define GUFO_EDIT_PLANNER_H
 

@@ -9,7 +9,7 @@
  *     settings.c   options, as llama.cpp changes or refuses them
  *     context.c    the cache of keys and values, the recurrent state
  *     compute.c    buffers for computing and for the output
- *     peak.c       those of transformers: steps.c has the steps of a layer, arena.c places tensors
+ *     peak.c       those of transformers: steps.c has the steps of a layer and places tensors
  *     speed.c      what a token reads
  *     fit.c        the inverse: options that fit into memory
  *

@@ -3,8 +3,8 @@
  *     NAME + scale * (alpha / rank) * B A        in double, rounded once to what NAME becomes
  *
  * A tensor of an adapter under the base's own name takes its place.  The factors are tables beside
- * the tensor's piece (produce/units/side.c): in memory while it is made, and not before or after.
- * What fits what is decided by the rules for adapters (schema/check/adapter_base.c). */
+ * the tensor's piece: in memory while it is made, and not before or after.
+ * What fits what is decided by the rules for adapters (schema/check/adapter.c). */
 #include "base/bytes.h"
 
 #include <inttypes.h>

@@ -7,7 +7,6 @@
  *     weights.c      importance: the entry for each tensor
  *     shards.c       which tensors share an output, where outputs have a largest size
  *     settings.c     the documents of the outputs
- *     merged.c       what the metadata says of a model with merged adapters
  *     pieces.c       the job: one piece for each tensor, and its measurements
  *     loss.c         the loss of encoding
  *     losses/        the loss of all types that tensors may get, before one is chosen

@@ -1,12 +1,9 @@
 /* Comparing models: the interface between the files of the comparison.
  *
- *     compare.c              two models: notes, sums
- *     compare_candidates.c   one model and several
- *     compare_metadata.c     keys and values
- *     compare_tensors.c      a tensor of one model, and those of that name in others
- *     compare_data.c         bytes
- *     compare_values.c       numbers
- *     compare_shared.c       threads, progress, reading
+ *     compare.c      two models: notes, sums
+ *     candidates.c   one model and several
+ *     metadata.c     keys and values
+ *     data.c         tensors of one name: bytes and numbers, threads, progress, reading
  */
 #ifndef EDIT_COMPARE_H
 #define EDIT_COMPARE_H

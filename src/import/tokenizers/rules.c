@@ -51,7 +51,7 @@ static const gufo_str no_name = {"", 0};
 
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
-/* Readers do not apply it: what that changes is measured (compare_ids.h). */
+/* Readers do not apply it: what that changes is measured (compare_ids.c). */
 static gufo_status take_nfc(step_reading *r, space_rules *s)
 {
     (void)s;

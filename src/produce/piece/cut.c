@@ -210,7 +210,7 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
             need.source = smaller(need.source, larger(MOVE_BUFFER, longest_read(p)));
         return need;
     }
-    if (p->transpose) /* what fills the band: see transpose.c */
+    if (p->transpose) /* what fills the band: units/make.c */
         need.source = larger(MOVE_BUFFER, cell_least_room(p));
     for (uint32_t i = 0; i < p->n_made; i++)
         need.coded += unit_rows * p->made[i].row_bytes;

@@ -8,7 +8,7 @@
  *
  *     find, read the journal --> continue from there --> ... --> data complete, recorded --> names
  *
- * It continues if the caller asks for it, or if nobody need be asked (leftovers.c).
+ * It continues if the caller asks for it, or if nobody need be asked.
  */
 #include "produce/run/run.h"
 

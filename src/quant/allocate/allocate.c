@@ -117,7 +117,7 @@ static uint32_t read_group(const allocate_problem *p, const gufo_allocate_group 
     return kept;
 }
 
-/* ---- problem.c ------------------------------------------------------------------------------ */
+/* ---- the problem ---------------------------------------------------------------------------- */
 /* Fills groups, choices and exponent, in memory that problem_free frees, from `p->count` groups of the
  * caller; errors of gufo_allocate. */
 static gufo_status problem_read(allocate_problem *p, const gufo_allocate_group *groups,

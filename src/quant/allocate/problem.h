@@ -1,12 +1,11 @@
 /* The allocation, the interface inside the folder.  Its files, in the order in which they run:
  *
- *     allocate.c   the function of the library: arguments, result
- *     problem.c    losses as whole numbers; the choices of each group that none dominates
+ *     allocate.c   the function of the library: arguments, result; losses as whole numbers, the choices of
+ *                  each group that none dominates
  *     branches.c   one branch for each choice of the largest group, and what they share: the best plan
  *     relaxed.c    the relaxed problem: the bound, the worth of a byte, a first plan
  *     core.c       the groups and choices that the bound leaves open
- *     states.c     the search over them: the optimum
- *     chains.c     what the states of the search chose
+ *     states.c     the search over them: the optimum, and what its states chose
  *     plans.c      which plan is the best one
  *
  * Losses and bytes of all plans fit into 63 bits, so that products of the two fit into 126. */
@@ -143,7 +142,7 @@ static inline const allocate_choice *allocate_choice_of(const allocate_problem *
     return &p->choices[p->groups[group].first + choice];
 }
 
-/* ---- problem.c ------------------------------------------------------------------------------ */
+/* ---- allocate.c ----------------------------------------------------------------------------- */
 
 /* Fills groups, choices and exponent, in memory that problem_free frees, from `p->count` groups of the
  * caller; errors of gufo_allocate. */
@@ -213,7 +212,7 @@ gufo_status core_make(core *c, const allocate_problem *p, gufo_error *error);
 void core_close_gap(core *c, const allocate_problem *p);
 void core_free(core *c, const allocate_problem *p);
 
-/* ---- chains.c ------------------------------------------------------------------------------- */
+/* ---- states.c: chains ----------------------------------------------------------------------- */
 
 /* The changes that a state made, the last one first. */
 typedef struct chain_link {

@@ -1,10 +1,7 @@
 /* An importance matrix: the interface inside the room.
  *
- *     imatrix.c  life, look-up, reading
- *     open.c     opening: which format
- *     use.c      computing with the numbers: means, statistics
- *     gguf.c     the GGUF format
- *     legacy.c   the old format
+ *     imatrix.c  life, look-up, reading, computing with the numbers: means, statistics
+ *     open.c     opening: which format; GGUF, the old one
  *     merge.c    the sum of others
  *     output.c   writing
  *

@@ -1,5 +1,5 @@
-/* The planner that writes importance matrices; the formats are drawn in gguf.c and
- * legacy.c.
+/* The planner that writes importance matrices; the formats are drawn in
+ * open.c.
  *
  * All numbers are rows of one float that are read from the sources of the matrix when they are
  * written.  A GGUF file is a document with two tensors for each entry; a file in the old format is

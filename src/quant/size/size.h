@@ -2,9 +2,9 @@
  *
  *     sensitivity.c  coefficients and least types by the role of a tensor
  *     groups.c       tensors that get the same type, and the types that they may get
- *     apply.c        a plan, even an unfinished one, as options of a quantizer
  *     mixtures.c     the fixed mixtures whose losses are known
- *     fit.c          choices whose files have the size that is asked for
+ *     fit.c          choices whose files have the size that is asked for; a plan, even an unfinished one, as
+ *                    options of a quantizer
  *     size_plan.c    the functions of the library: arguments, result
  *
  * A plan has an outcome for each target.  All of them have the same groups and choices; what differs is
@@ -85,7 +85,7 @@ gufo_status groups_make(gufo_size_plan *plan, gufo_error *error);
 /* Fills in the bytes with padding. */
 gufo_status groups_pad(gufo_size_plan *plan, uint64_t alignment, gufo_error *error);
 
-/* ---- apply.c -------------------------------------------------------------------------------- */
+/* ---- fit.c ---------------------------------------------------------------------------------- */
 
 /* Sets the target of outcome `number` from what is chosen. */
 

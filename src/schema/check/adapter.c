@@ -33,7 +33,7 @@ static void check_adapter_type(check_context *c)
                       "adapter.type is %s; readers know \"lora\"", QUOTED(type));
 }
 
-/* With a base, adapter_base.c looks closer. */
+/* With a base, schema_check_base looks closer. */
 static void check_alpha(check_context *c)
 {
     gufo_entry entry;

@@ -8,7 +8,7 @@
 
 /* The tokens of a vocabulary, with a look-up by text: constant time, a keyed hash. */
 
-/* A place of the table; tokens.c says what is in it. */
+/* A place of the table; vocabulary.c says what is in it. */
 typedef struct token_slot {
     uint64_t start;
     uint32_t tag;

@@ -76,7 +76,7 @@ static gufo_str plain(gufo_str text, char out[TEXT_SIZE])
     return (gufo_str){out, len};
 }
 
-/* As nearest.h has it: the first of those with the fewest steps. */
+/* As the library has it: the first of those with the fewest steps. */
 static bool slow_nearest(gufo_str text, size_t *index)
 {
     char buffers[2][TEXT_SIZE];

@@ -140,7 +140,7 @@ static gufo_status compute_divisible(expression_call *c, term *out, gufo_error *
 
 /* Where the normal distribution has that probability.  Its argument is a float, as the frameworks
  * compute; Newton's method then doubles the digits with every step.  JSON, which lists are made of,
- * has no infinite numbers: the largest is written instead (key_values.c). */
+ * has no infinite numbers: the largest is written instead. */
 static double normal_quantile(double probability)
 {
     double y = (double)(2 * (float)probability - 1), x = 0;
