@@ -372,7 +372,7 @@ static gufo_status push_tuple(pickle *p, uint64_t first)
 
 static gufo_status run_tuple(pickle *p)
 {
-    uint64_t first;
+    uint64_t first = 0;
     gufo_status status = pickle_unmark(p, &first);
 
     return status == GUFO_OK ? push_tuple(p, first) : status;
@@ -411,7 +411,7 @@ static gufo_status add_values(pickle *p, uint64_t first, pickle_kind kind)
 
 static gufo_status add_marked(pickle *p, pickle_kind kind)
 {
-    uint64_t first;
+    uint64_t first = 0;
     gufo_status status = pickle_unmark(p, &first);
 
     return status == GUFO_OK ? add_values(p, first, kind) : status;
@@ -521,7 +521,7 @@ static gufo_status run_global(pickle *p)
 
 static gufo_status run_stack_global(pickle *p)
 {
-    pickle_value module, name;
+    pickle_value module = {0}, name = {0};
     gufo_status status = pickle_pop(p, &name);
 
     if (status == GUFO_OK)
