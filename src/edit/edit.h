@@ -76,8 +76,4 @@ gufo_status edit_sync(int fd, gufo_error *error);
  * of them are on disk. */
 gufo_status edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error);
 
-/* ---- way 3 ---------------------------------------------------------------------------------- */
-
-/* Way 3.  `plan` has been chosen; data_offset, padding and file_size may change. */
-
 #endif

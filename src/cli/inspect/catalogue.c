@@ -1,18 +1,85 @@
 /* The tables of the library, all in one shape. */
-#include "cli/inspect/catalogue.h"
-
-#include "gufo/codec.h"
-#include "gufo/schema.h"
 #include "base/text.h"
+#include "cli/inspect/catalogue.h"
+#include "gufo/codec.h"
+#include "gufo/format.h"
+#include "gufo/schema.h"
 #include "schema/registry/tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number as a cell. */
+static void put_number(catalogue_row *row, size_t cell, uint64_t number)
+{
+    snprintf(row->numbers[cell], sizeof row->numbers[cell], "%" PRIu64, number);
+    row->cells[cell] = row->numbers[cell];
+}
+
+/* ---- advice --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *text;
+} advice[] = {
+#define ADVICE(name, text) {#name, text},
+#include "cli/inspect/type_advice.def"
+#undef ADVICE
+};
+
+/* A line of advice about an element type or file type; "" for others. */
+static const char *advice_about(const char *type)
+{
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
+        if (strcmp(advice[i].name, type) == 0)
+            return advice[i].text;
+    return "";
+}
+
+/* ---- types of values ------------------------------------------------------------------------ */
+
+static const char *const value_texts[GUFO_VALUE_TYPE_COUNT] = {
+    [GUFO_VALUE_UINT8] = "0 to 255",
+    [GUFO_VALUE_INT8] = "-128 to 127",
+    [GUFO_VALUE_UINT16] = "0 to 65535",
+    [GUFO_VALUE_INT16] = "-32768 to 32767",
+    [GUFO_VALUE_UINT32] = "0 to 4294967295",
+    [GUFO_VALUE_INT32] = "-2147483648 to 2147483647",
+    [GUFO_VALUE_FLOAT32] = "IEEE 754, about 7 digits",
+    [GUFO_VALUE_BOOL] = "a byte that is 0 or 1",
+    [GUFO_VALUE_STRING] = "a length in 64 bits (32 in version 1), and so many bytes of UTF-8",
+    [GUFO_VALUE_ARRAY] = "the type of its elements, their number, and the elements",
+    [GUFO_VALUE_UINT64] = "0 to 18446744073709551615",
+    [GUFO_VALUE_INT64] = "-9223372036854775808 to 9223372036854775807",
+    [GUFO_VALUE_FLOAT64] = "IEEE 754, about 16 digits",
+};
+
+static size_t value_type_count(void)
+{
+    return GUFO_VALUE_TYPE_COUNT;
+}
+
+static bool value_type_row(size_t index, catalogue_row *out)
+{
+    size_t bytes;
+
+    if (index >= GUFO_VALUE_TYPE_COUNT)
+        return false;
+    bytes = gufo_value_type_size((gufo_value_type)index);
+    *out = (catalogue_row){
+        .cells = {gufo_value_type_name((gufo_value_type)index), "", "", value_texts[index]}};
+    put_number(out, 1, index);
+    if (bytes > 0)
+        put_number(out, 2, bytes);
+    if (index == GUFO_VALUE_ARRAY)
+        out->example = "gufo edit --set-json=KEY=uint32:[1,2] FILE";
+    return true;
+}
 
 #ifdef GUFO_HAS_IMPORT
 #include "gufo/import.h"
 #endif
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const need_names[] = {
     [GUFO_OPTIONAL] = "optional", [GUFO_EXPECTED] = "expected", [GUFO_REQUIRED] = "required"};
@@ -86,11 +153,11 @@ static bool arch_row(size_t index, catalogue_row *out)
         return false;
     *out = (catalogue_row){.cells = {info->id, info->status, "0", "0", info->name}};
     if (gufo_arch_keys(info->id, &keys) != NULL)
-        catalogue_put_number(out, 2, keys);
+        put_number(out, 2, keys);
     else
         out->example = "gufo list archs";
     if (gufo_arch_tensors(info->id, &tensors) != NULL)
-        catalogue_put_number(out, 3, tensors);
+        put_number(out, 3, tensors);
     return true;
 }
 
@@ -208,11 +275,11 @@ static bool type_row(size_t index, catalogue_row *out)
     if (type == NULL)
         return false;
     *out = (catalogue_row){.cells = {[0] = type->name}};
-    catalogue_put_number(out, 1, type->id);
-    catalogue_put_number(out, 2, type->block_elements);
-    catalogue_put_number(out, 3, type->block_bytes);
+    put_number(out, 1, type->id);
+    put_number(out, 2, type->block_elements);
+    put_number(out, 3, type->block_bytes);
     put_bits(out, 4, type);
-    out->cells[6] = catalogue_advice(type->name);
+    out->cells[6] = advice_about(type->name);
     out->cells[5] = (type->flags & GUFO_ELEMENT_REMOVED) != 0     ? "removed"
                     : (type->flags & GUFO_ELEMENT_QUANTIZED) != 0 ? "quantized"
                                                                   : "plain numbers";
@@ -226,10 +293,10 @@ static bool file_type_row(size_t index, catalogue_row *out)
     if (type == NULL)
         return false;
     *out = (catalogue_row){.cells = {[0] = type->name}};
-    catalogue_put_number(out, 1, type->id);
+    put_number(out, 1, type->id);
     out->cells[2] = gufo_element_type_by_id(type->base_type)->name;
     put_bits(out, 3, gufo_element_type_by_id(type->base_type));
-    out->cells[5] = catalogue_advice(type->name);
+    out->cells[5] = advice_about(type->name);
     out->cells[4] = (type->flags & GUFO_FILE_TYPE_REMOVED) == GUFO_FILE_TYPE_REMOVED ? "removed"
                     : (type->flags & GUFO_FILE_TYPE_NOT_MADE) != 0 ? "from a checkpoint"
                                                                    : "made by gufo quantize";
@@ -325,8 +392,8 @@ const catalogue catalogues[] = {
                  COLUMN(1) | COLUMN(3),
                  COLUMN(3)},
      .headed = true, .own = OWN_FILE_TYPE},
-    {"valuetypes", "value type", "type of a metadata value", catalogue_value_type_count,
-     catalogue_value_type_row, "gufo edit --set=KEY=WORD:VALUE FILE",
+    {"valuetypes", "value type", "type of a metadata value", value_type_count, value_type_row,
+     "gufo edit --set=KEY=WORD:VALUE FILE",
      .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2), 0}, .headed = true,
      .own = OWN_VALUE_TYPE},
     {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,

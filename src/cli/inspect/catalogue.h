@@ -1,9 +1,8 @@
 /* The tables of the library in one shape, for gufo list and gufo explain.
  *
- *     catalogue.c             the tables
- *     list.c                  a whole table
- *     catalogue_words.c       what is beside them: types and values of keys, advice, words that are
- *                             near to a row, commands as examples */
+ *     catalogue.c         the tables, types of values, advice
+ *     list.c              a whole table
+ *     catalogue_words.c   values of keys, words that are near to a row, commands as examples */
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
 
@@ -95,12 +94,6 @@ void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
 /* ---- catalogue_words.c ---------------------------------------------------------------------- */
 
 /* A number as a cell. */
-void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number);
-/* A line of advice about an element type or file type; "" for others. */
-const char *catalogue_advice(const char *type);
-
-size_t catalogue_value_type_count(void);
-bool catalogue_value_type_row(size_t index, catalogue_row *out);
 
 /* A value of an enumerated key, and its meaning. */
 typedef struct catalogue_value {

@@ -142,11 +142,6 @@ static inline const allocate_choice *allocate_choice_of(const allocate_problem *
     return &p->choices[p->groups[group].first + choice];
 }
 
-/* ---- allocate.c ----------------------------------------------------------------------------- */
-
-/* Fills groups, choices and exponent, in memory that problem_free frees, from `p->count` groups of the
- * caller; errors of gufo_allocate. */
-
 /* ---- relaxed.c ------------------------------------------------------------------------------ */
 
 typedef struct hull_step {

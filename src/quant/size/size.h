@@ -87,8 +87,6 @@ gufo_status groups_pad(gufo_size_plan *plan, uint64_t alignment, gufo_error *err
 
 /* ---- fit.c ---------------------------------------------------------------------------------- */
 
-/* Sets the target of outcome `number` from what is chosen. */
-
 /* The option of a tensor that an outcome has. */
 gufo_loss apply_loss(const gufo_size_plan *plan, const size_outcome *outcome, uint64_t index);
 
