@@ -234,11 +234,14 @@ static bool read_cached(gufo_str name, char out[NAME_MAX + 1])
 
 void folder_name_read(const source_folder *folder, folder_name *out)
 {
-    gufo_str path = folder->path, name = cut_last(&path);
+    gufo_str path = folder->path, name;
     char real[PATH_MAX];
 
     *out = (folder_name){.from_hub = false};
-    if (folder->path.len > 0 && find_real(folder, real)) {
+    if (path.len == 0) /* it is in memory */
+        return;
+    name = cut_last(&path);
+    if (find_real(folder, real)) {
         gufo_str whole = gufo_str_of(real), above = whole, own = cut_last(&above);
 
         if (read_cached(cut_repository(&whole), out->id)) {
