@@ -114,7 +114,7 @@ size_t ggml_nbytes(const struct ggml_tensor *tensor)
     size_t block = (size_t)ggml_blck_size(tensor->type);
     size_t bytes;
 
-    if (ggml_is_empty(tensor))
+    if (block == 0 || ggml_is_empty(tensor))
         return 0;
     bytes = block == 1 ? ggml_type_size(tensor->type) + (size_t)(tensor->ne[0] - 1) * tensor->nb[0]
                        : (size_t)tensor->ne[0] / block * tensor->nb[0];
@@ -148,7 +148,7 @@ bool ggml_is_contiguous(const struct ggml_tensor *tensor)
     int64_t block = ggml_blck_size(tensor->type);
     size_t stride = ggml_type_size(tensor->type);
 
-    if (tensor->ne[0] != block && tensor->nb[0] != stride)
+    if (block == 0 || (tensor->ne[0] != block && tensor->nb[0] != stride))
         return false;
     stride *= (size_t)(tensor->ne[0] / block);
     for (int i = 1; i < GGML_MAX_DIMS; i++) {

@@ -266,7 +266,8 @@ gufo_status data_diagonal(const operation_call *c, gufo_error *error)
     for (uint32_t i = 0; i < parts; i++)
         if (!checked_add(shape[1], c->numbers[i + 1], &shape[1]))
             return refuse(error, GUFO_E_ARGUMENT, "its parts are larger than any tensor");
-    if (it->n_views != 1 || parts > ITEM_VIEWS || whole.n_dims != 2 || whole.shape[1] % parts != 0)
+    if (it->n_views != 1 || parts == 0 || parts > ITEM_VIEWS || whole.n_dims != 2 ||
+        whole.shape[1] % parts != 0)
         return refuse(error, GUFO_E_ARGUMENT, "its columns do not divide into %s", GROUPED(parts));
     shape[2] = whole.shape[1];
     status = view_reshape(&whole, 3, shape, error);
