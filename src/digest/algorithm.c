@@ -7,18 +7,20 @@
  * bits that say so. */
 #include "digest/algorithm.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <sodium/version.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/error.h"
 #include "digest/built_in.h"
 
 #ifdef GUFO_XXHASH
+#include <xxhash.h>
 #endif
 #ifdef GUFO_LIBCRYPTO
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#endif
+#ifdef GUFO_SODIUM
+#include <sodium/version.h>
 #endif
 
 /* Each returns false on failure, which only libcrypto knows. */

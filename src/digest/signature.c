@@ -10,13 +10,16 @@
  * formerly.  The global one is over the first and the trusted comment. */
 #include "digest/signature.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
+
+#ifdef GUFO_SODIUM
+#include <sodium.h>
+#endif
 
 /* ---- lines of key files and signature files ----------------------------------------------------- */
 
@@ -35,6 +38,7 @@ bool text_line(gufo_str *rest, gufo_str *line)
     return true;
 }
 
+#ifdef GUFO_SODIUM
 /* Whether the line begins so; takes the beginning away. */
 static bool signature_skip(gufo_str *line, const char *beginning)
 {
@@ -56,8 +60,6 @@ static bool signature_ends(gufo_str rest)
             return false;
     return true;
 }
-
-#ifdef GUFO_SODIUM
 
 bool signature_bytes(gufo_str *rest, uint8_t *out, size_t size)
 {
