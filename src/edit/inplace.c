@@ -202,8 +202,8 @@ static gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *pl
  * that all of it is shared.  Another alignment gives every tensor a new place: then the document is
  * laid out packed. */
 
-/* A file without a name, which goes when it is closed, in the folder of `target`, of which the name
- * is cut off; -1 where there can be none. */
+/* Opens a file without a name in the folder of `target`: closing it deletes it.  Cuts the name off `target`;
+ * -1 where the file system has no such files. */
 static int open_unnamed(char *target)
 {
 #ifdef O_TMPFILE

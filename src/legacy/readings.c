@@ -19,7 +19,7 @@
 
 /* ==== words ==================================================================================== */
 
-/* A list of words; new texts lie in blocks that grow with the vocabulary.
+/* A list of words; blocks that grow with the vocabulary hold new texts.
  *
  * Tokenizers look tokens up by text, so that a text belongs to one token alone.  Old converters
  * wrote the same text for several: where they decoded parts of characters, and for the rows of an

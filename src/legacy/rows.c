@@ -349,7 +349,7 @@ static gufo_status convert_rows(const legacy_tensor *t, uint64_t first, uint64_t
     return status;
 }
 
-/* Rows [first, first + count) of the tensor as it lies in the old file, in its new type. */
+/* Rows [first, first + count) of the tensor, in the order of the old file, in its new type. */
 static gufo_status legacy_read_rows(const legacy_tensor *t, uint64_t first, uint64_t count,
                                     void *out, gufo_error *error)
 {

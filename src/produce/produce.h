@@ -326,8 +326,6 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
 gufo_status job_count_piece(gufo_job *job, piece *p, gufo_error *error);
 /* Piece `index` of a job; what is not kept is made in *room. */
 const piece *job_piece_at(const gufo_job *job, uint64_t index, plain_piece *room);
-/* job_add_piece for the piece of another job, whose input 0 is input `first` of this one. */
-gufo_status job_add_moved(gufo_job *job, const piece *p, uint32_t first, gufo_error *error);
 /* Makes room for `count` more pieces, which stay where they are then. */
 gufo_status job_reserve_pieces(gufo_job *job, uint64_t count, gufo_error *error);
 /* All rows of one source, in their order, in `slices` slices, and what becomes of them. */

@@ -1,6 +1,8 @@
 /* The tables of conversion agree with each other and with those of the schema. */
 #include "../support/check.h"
 
+#include "base/text.h"
+#include "gufo/import.h"
 #include "gufo/schema.h"
 #include "import/architectures/configuration/config.h"
 #include "import/architectures/configuration/expression.h"
@@ -213,12 +215,51 @@ static void test_export_classes(void **state)
               "%s is exported as no class", rules_at(i)->group);
 }
 
+/* ---- lines of architectures ------------------------------------------------------------------ */
+
+/* Lines of a page are whole, and those of other pages stand in them: no name of a group is left. */
+static void check_lines(const char *architecture)
+{
+    static const char kinds[] = "fields config params vocab tensors check pre names generated "
+                                "source mapped type writes export";
+    gufo_import_line line;
+    size_t count = 0;
+
+    for (; gufo_import_line_at(architecture, count, &line); count++) {
+        const char *const cells[] = {line.name, line.value, line.condition, line.targets,
+                                     line.note};
+
+        check(str_is_word(gufo_str_of(line.kind), kinds), "%s: %s", architecture, line.kind);
+        for (size_t c = 0; c < COUNT_OF(cells); c++)
+            check(cells[c] != NULL, "%s: cell %zu of line %zu", architecture, c, count);
+        check(line.name[0] != '@' || str_is_word(gufo_str_of(line.name), "@vocab @refuse"),
+              "%s: %s", architecture, line.name);
+    }
+    check(count > 0 || !rules_know(architecture), "%s has no lines", architecture);
+}
+
+static void test_lines(void **state)
+{
+    gufo_import_line line;
+
+    (void)state;
+    for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
+        check_lines(gufo_arch_at(i)->id);
+    assert_true(gufo_import_line_at("axk2", 0, &line));
+    assert_string_equal(line.name, "num_key_value_heads"); /* of deepseek2 */
+    assert_false(gufo_import_line_at("no such architecture", 0, &line));
+    assert_false(gufo_import_line_at("@base", 0, &line)); /* a part */
+    assert_false(gufo_import_line_at(NULL, 0, &line));
+    assert_false(gufo_import_line_at("axk2", 1000, &line));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions),    cmocka_unit_test(test_keys),
         cmocka_unit_test(test_names_of_today), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_classes),        cmocka_unit_test(test_export_classes),
+        cmocka_unit_test(test_lines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,3 @@ double tensor_bits(uint64_t bytes, uint64_t weights)
 {
     return weights > 0 ? 8 * (double)bytes / (double)weights : 0;
 }
-
-void tensor_add_cells(table_row *row, const gufo_tensor *tensor)
-{
-    row_str(row, tensor->name);
-    row_text(row, "%s", tensor_type_text(tensor->type).text);
-    row_text(row, "%s", tensor_shape_text(tensor, " x ").text);
-}

@@ -16,7 +16,5 @@ tensor_text tensor_type_text(uint32_t id);
 tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator);
 /* Bits for each weight; 0 without weights. */
 double tensor_bits(uint64_t bytes, uint64_t weights);
-/* Name, type and shape as cells. */
-void tensor_add_cells(table_row *row, const gufo_tensor *tensor);
 
 #endif

@@ -83,7 +83,6 @@ typedef struct candidates_form {
 
 extern const candidates_form candidates_table, candidates_json, candidates_csv, candidates_losses;
 
-void diff_losses_keep(candidates_report *r, const gufo_tensor_difference *row);
 void diff_losses_free(candidates_report *r);
 
 /* The tensor that a row is about. */

@@ -29,7 +29,7 @@ bool diff_wants_losses(const diff_options *o)
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Out of memory for all rows, the rows stay unsorted; the report says so. */
-void diff_losses_keep(candidates_report *r, const gufo_tensor_difference *row)
+static void diff_losses_keep(candidates_report *r, const gufo_tensor_difference *row)
 {
     diff_kept *kept = array_add(&r->kept, &r->kept_count, sizeof *kept);
     double loss;

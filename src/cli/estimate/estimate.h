@@ -85,8 +85,6 @@ typedef struct estimate_name {
 /* "CPU" for the host (0), "DEV0" for device 0 ... */
 estimate_name estimate_name_of(uint32_t index);
 
-/* What is loaded beside the model. */
-uint64_t estimate_beside(const gufo_estimate_device *device);
 /* Weights, context, buffers and output, and what is loaded beside. */
 uint64_t estimate_total(const gufo_estimate_device *device);
 /* By how much that may be too low or too high, and whether all of it is known. */

@@ -11,7 +11,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-uint64_t estimate_beside(const gufo_estimate_device *d)
+/* What is loaded beside the model. */
+static uint64_t estimate_beside(const gufo_estimate_device *d)
 {
     return capped_add(capped_add(d->adapter_bytes, d->projector_bytes), d->draft_bytes);
 }

@@ -98,54 +98,48 @@ static void print_own(const catalogue *c, const char *arch, const char *need)
     list_end(&list);
 }
 
-static const char *line_title(const catalogue_page_line *of)
+/* How lines of a kind are shown: under which title, and what is between a name and its value. */
+typedef struct line_form {
+    const char *kind, *title, *sign; /* no sign: the value alone */
+} line_form;
+
+static const line_form *form_of(const catalogue_page_line *of)
 {
-    static const struct {
-        const char *kind, *title;
-    } titles[] = {
-        {"fields", "config"},
-        {"config", "config"},
-        {"params", "key"},
-        {"vocab", "key"},
-        {"tensors", "key"},
-        {"check", "checked"},
-        {"generated", "made tensor"},
-        {"pre", "pre-tokenizer"},
-        {"writes", "exported as"},
-        {"type", "tensor type"},
-        {"export", "back to config"},
+    static const line_form forms[] = {
+        {"@vocab", "tokenizer", NULL},
+        {"@refuse", "refused", NULL},
+        {"fields", "config", " = "},
+        {"config", "config", " = "},
+        {"params", "key", " = "},
+        {"vocab", "key", " = "},
+        {"tensors", "key", " = "},
+        {"check", "checked", ": "},
+        {"generated", "made tensor", NULL},
+        {"pre", "pre-tokenizer", NULL},
+        {"writes", "exported as", ": "},
+        {"type", "tensor type", ": "},
+        {"export", "back to config", " = "},
     };
+    static const line_form others = {"", "tensor", ": "};
+    const char *name = of->cells[PAGE_NAME], *kind = *name == '@' ? name : of->cells[PAGE_KIND];
 
-    if (strcmp(of->cells[PAGE_NAME], "@vocab") == 0)
-        return "tokenizer";
-    if (strcmp(of->cells[PAGE_NAME], "@refuse") == 0)
-        return "refused";
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (strcmp(titles[i].kind, of->cells[PAGE_KIND]) == 0)
-            return titles[i].title;
-    return "tensor";
-}
-
-/* What is between a name and its value: an expression, or for tensors and checks words. */
-static const char *line_sign(const catalogue_page_line *of)
-{
-    const char *kind = of->cells[PAGE_KIND];
-
-    return str_is_word(gufo_str_of(kind), "fields config params vocab tensors export") ? " = "
-                                                                                       : ": ";
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(forms[i].kind, kind) == 0)
+            return &forms[i];
+    return &others;
 }
 
 /* "NAME = VALUE -> TARGETS if CONDITION  # NOTE", or what it has of these. */
-static bool line_text(const catalogue_page_line *of, buffer *out)
+static bool line_text(const catalogue_page_line *of, const char *sign, buffer *out)
 {
     const char *const *cells = of->cells;
-    const bool named = strcmp(cells[PAGE_KIND], "pre") != 0 && *cells[PAGE_NAME] != '@' &&
-                       *cells[PAGE_NAME] != '\0';
     const struct {
         const char *before, *text;
     } parts[] = {
-        {"", named ? cells[PAGE_NAME] : ""}, {named ? line_sign(of) : "", cells[PAGE_VALUE]},
-        {" -> ", cells[PAGE_TARGETS]},       {" if ", cells[PAGE_CONDITION]},
+        {"", sign != NULL ? cells[PAGE_NAME] : ""},
+        {sign != NULL ? sign : "", cells[PAGE_VALUE]},
+        {" -> ", cells[PAGE_TARGETS]},
+        {" if ", cells[PAGE_CONDITION]},
         {"  # ", cells[PAGE_NOTE]},
     };
 
@@ -157,30 +151,31 @@ static bool line_text(const catalogue_page_line *of, buffer *out)
     return buffer_append(out, "", 1);
 }
 
-/* How a checkpoint becomes a model of the architecture, and back. */
-static void print_lines(const char *arch)
+/* How a checkpoint becomes a model of the architecture, and back; false without memory. */
+static bool print_lines(const char *arch)
 {
     buffer text = {.allocator = &default_allocator};
     const char *before = "";
     catalogue_page_line row;
+    bool done = true;
 
-    for (size_t i = 0; catalogue_line(arch, i, &row); i++) {
-        const char *title = line_title(&row);
+    for (size_t i = 0; done && catalogue_line(arch, i, &row); i++) {
+        const line_form *form = form_of(&row);
 
         text.len = 0;
-        if (!line_text(&row, &text))
-            break;
-        put_name(strcmp(title, before) != 0 ? title : "");
-        text_put_wrapped(stdout, gufo_str_of((const char *)text.data), NAME_COLUMNS + 2,
+        done = line_text(&row, form->sign, &text);
+        put_name(strcmp(form->title, before) != 0 ? form->title : "");
+        text_put_wrapped(stdout, gufo_str_of(done ? (const char *)text.data : ""), NAME_COLUMNS + 2,
                          NAME_COLUMNS + 4, stdout_columns());
         putchar('\n');
-        before = title;
+        before = form->title;
     }
     buffer_free(&text);
+    return done;
 }
 
-/* What becomes the architecture, and what it consists of. */
-static void print_architecture(const char *arch)
+/* What becomes the architecture, and what it consists of; false without memory. */
+static bool print_architecture(const char *arch)
 {
     name_list classes = {"converted from", 0};
     const char *name;
@@ -192,7 +187,7 @@ static void print_architecture(const char *arch)
         for (size_t need = 0; catalogues[i].arch_row != NULL && catalogue_needs[need] != NULL;
              need++)
             print_own(&catalogues[i], arch, catalogue_needs[need]);
-    print_lines(arch);
+    return print_lines(arch);
 }
 
 /* The next value of an enumerated key: each one (`value` is NULL), or the one that was asked
@@ -216,10 +211,12 @@ static void print_values(const char *key, const char *value)
     }
 }
 
-static void print_match(const catalogue *c, const catalogue_row *row, const char *word,
+/* False without memory. */
+static bool print_match(const catalogue *c, const catalogue_row *row, const char *word,
                         const char *value)
 {
     char example[EXAMPLE_SIZE];
+    bool done = true;
 
     text_print("%s  %s\n", word, c->heading);
     for (size_t i = 0; c->columns.names[i] != NULL; i++)
@@ -229,11 +226,12 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
         }
     print_users(c, row->cells[0]);
     if (c->is_architecture)
-        print_architecture(row->cells[0]);
+        done = print_architecture(row->cells[0]);
     print_values(row->cells[0], value);
     put_name("example");
     catalogue_example(c, row, word, example);
     put_text(example, NAME_COLUMNS + 2);
+    return done;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -343,8 +341,8 @@ static int explain_word(bool json, const char *word, const char *value)
         matches++;
         if (json)
             write_match(&j, &catalogues[i], &row, word, value);
-        else
-            print_match(&catalogues[i], &row, word, value);
+        else if (!print_match(&catalogues[i], &row, word, value))
+            return report_memory(NULL);
     }
     if (json) {
         json_end_array(&j);

@@ -17,7 +17,7 @@
 
 /* Facts that are not the value of one key, as JSON. */
 
-void facts_write_sums(json_writer *j, const overview *o)
+static void facts_write_sums(json_writer *j, const overview *o)
 {
     if (o->parameters < UINT64_MAX)
         json_write_u64(j, "parameters", o->parameters);
@@ -34,7 +34,7 @@ void facts_write_sums(json_writer *j, const overview *o)
     json_write_u64(j, "tensor_count", o->tensors);
 }
 
-void facts_write_tokens(json_writer *j, const overview *o)
+static void facts_write_tokens(json_writer *j, const overview *o)
 {
     overview_token tokens[OVERVIEW_TOKENS];
     size_t count = overview_tokens(o->model, tokens);
@@ -50,7 +50,7 @@ void facts_write_tokens(json_writer *j, const overview *o)
     json_end_object(j);
 }
 
-void facts_write_templates(json_writer *j, const overview *o)
+static void facts_write_templates(json_writer *j, const overview *o)
 {
     uint64_t position = 0;
     gufo_str text, name;
@@ -69,7 +69,7 @@ static void write_part(json_writer *j, const char *name, gufo_str text)
         json_write_str(j, name, text);
 }
 
-void facts_write_parents(json_writer *j, const overview *o)
+static void facts_write_parents(json_writer *j, const overview *o)
 {
     overview_parent parent;
 
@@ -109,7 +109,7 @@ static void put_str(FILE *out, gufo_str text)
 }
 
 /* An adapter runs as it is, or becomes part of its base. */
-void facts_put_merge(FILE *out, const overview *o)
+static void facts_put_merge(FILE *out, const overview *o)
 {
     const char *path = gufo_model_name(o->model);
     gufo_str type;
@@ -126,7 +126,7 @@ void facts_put_merge(FILE *out, const overview *o)
 }
 
 /* One file of a set whose other files are missing, or not asked for. */
-void facts_put_shard(FILE *out, const overview *o)
+static void facts_put_shard(FILE *out, const overview *o)
 {
     uint64_t number, count;
 
@@ -135,7 +135,7 @@ void facts_put_shard(FILE *out, const overview *o)
                 human_grouped(number).text, human_grouped(count).text);
 }
 
-void facts_put_parameters(FILE *out, const overview *o)
+static void facts_put_parameters(FILE *out, const overview *o)
 {
     if (o->tensors == 0 || o->parameters == UINT64_MAX)
         return;
@@ -146,7 +146,7 @@ void facts_put_parameters(FILE *out, const overview *o)
 }
 
 /* "Q4_K_M (Q4_K 112, F32 34, Q6_K 17)" */
-void facts_put_quantization(FILE *out, const overview *o)
+static void facts_put_quantization(FILE *out, const overview *o)
 {
     const char *name = overview_file_type(o), *before = name != NULL ? " (" : "";
 
@@ -157,7 +157,7 @@ void facts_put_quantization(FILE *out, const overview *o)
     fputs(name != NULL && o->tensors > 0 ? ")" : "", out);
 }
 
-void facts_put_size(FILE *out, const overview *o)
+static void facts_put_size(FILE *out, const overview *o)
 {
     if (o->facts.is_made)
         return;
@@ -168,14 +168,14 @@ void facts_put_size(FILE *out, const overview *o)
         fprintf(out, " in %zu shards", gufo_model_shard_count(o->model));
 }
 
-void facts_put_bits(FILE *out, const overview *o)
+static void facts_put_bits(FILE *out, const overview *o)
 {
     if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
         fprintf(out, "%.2f", tensor_bits(o->tensor_size, o->parameters));
 }
 
 /* A line each: bos 128000 "<|begin_of_text|>" */
-void facts_put_tokens(FILE *out, const overview *o)
+static void facts_put_tokens(FILE *out, const overview *o)
 {
     overview_token tokens[OVERVIEW_TOKENS];
     size_t count = overview_tokens(o->model, tokens);
@@ -191,7 +191,7 @@ void facts_put_tokens(FILE *out, const overview *o)
 }
 
 /* "yes (6,123 bytes), tool_use, rag"; "no" beside a vocabulary. */
-void facts_put_templates(FILE *out, const overview *o)
+static void facts_put_templates(FILE *out, const overview *o)
 {
     const char *before = "";
     gufo_str template, name;
@@ -211,7 +211,7 @@ void facts_put_templates(FILE *out, const overview *o)
 }
 
 /* A line each: "Llama 3.1 8B by Meta Llama, https://..." */
-void facts_put_parents(FILE *out, const overview *o)
+static void facts_put_parents(FILE *out, const overview *o)
 {
     overview_parent parent;
 
@@ -237,7 +237,7 @@ static void put_maker(FILE *out, const char *path)
     fputs("' has written it", out);
 }
 
-void facts_put_format(FILE *out, const overview *o)
+static void facts_put_format(FILE *out, const overview *o)
 {
     fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, o->facts.version,
             o->facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", o->facts.alignment);
@@ -245,7 +245,7 @@ void facts_put_format(FILE *out, const overview *o)
         put_maker(out, gufo_model_name(o->model));
 }
 
-void facts_put_complete(FILE *out, const overview *o)
+static void facts_put_complete(FILE *out, const overview *o)
 {
     uint64_t claimed = o->facts.claimed_tensors;
 
@@ -266,6 +266,11 @@ typedef enum fact_join {
     IN_BRACKETS, /* together with its neighbours, if the line has begun */
     AFTER_LAST,  /* directly, if the last value with another join is there */
 } fact_join;
+
+/* Writes a line, or nothing if the file has no such fact.  A newline begins another line below. */
+typedef void fact_text(FILE *out, const overview *o);
+/* Writes members of an object. */
+typedef void fact_json(json_writer *j, const overview *o);
 
 typedef struct fact {
     const char *label;  /* begins a line */

@@ -14,16 +14,4 @@ void facts_put(const overview *o, void (*put)(const char *label, char *text));
  * every list. */
 void facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit);
 
-/* ---- for the table -------------------------------------------------------------------------- */
-
-/* Writes a line, or nothing if the file has no such fact.  A newline begins another line below. */
-typedef void fact_text(FILE *out, const overview *o);
-/* Writes members of an object. */
-typedef void fact_json(json_writer *j, const overview *o);
-
-fact_text facts_put_parameters, facts_put_quantization, facts_put_size, facts_put_bits,
-    facts_put_tokens, facts_put_merge, facts_put_shard, facts_put_templates, facts_put_parents,
-    facts_put_format, facts_put_complete;
-fact_json facts_write_sums, facts_write_tokens, facts_write_templates, facts_write_parents;
-
 #endif

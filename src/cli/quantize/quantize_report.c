@@ -5,6 +5,7 @@
 
 #include "cli/core/array.h"
 #include "cli/core/records/csv.h"
+#include "cli/core/records/record.h"
 #include "cli/core/human.h"
 #include "cli/core/line.h"
 #include "cli/core/json.h"
@@ -324,23 +325,63 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
+/* A tensor in the file of --report. */
+typedef struct csv_row {
+    gufo_str name;
+    gufo_tensor source;
+    uint32_t type, wanted;
+    why_text why;
+    bool has_importance, is_measured;
+    uint64_t size;
+    int64_t fallback_cost;
+    double relative_rmse;
+    float largest_error;
+    const char *target;
+} csv_row;
+
+static const record_field csv_fields[] = {
+    {.column = "tensor", .kind = RECORD_STR, RECORD_AT(csv_row, name)},
+    {.column = "shape", .kind = RECORD_SHAPE, RECORD_AT(csv_row, source)},
+    {.column = "from", .kind = RECORD_TYPE, RECORD_AT(csv_row, source.type)},
+    {.column = "to", .kind = RECORD_TYPE, RECORD_AT(csv_row, type)},
+    {.column = "wanted", .kind = RECORD_TYPE, RECORD_AT(csv_row, wanted)},
+    {.column = "why", .kind = RECORD_CHARS, RECORD_AT(csv_row, why)},
+    {.column = "importance", .kind = RECORD_FLAG, RECORD_AT(csv_row, has_importance)},
+    {.column = "bytes_before", .kind = RECORD_BYTES, RECORD_AT(csv_row, source.size)},
+    {.column = "bytes", .kind = RECORD_BYTES, RECORD_AT(csv_row, size)},
+    {.column = "fallback_bytes", .kind = RECORD_SIGNED, RECORD_AT(csv_row, fallback_cost)},
+    {.column = "relative_rmse",
+     .kind = RECORD_REAL,
+     RECORD_AT(csv_row, relative_rmse),
+     RECORD_KNOWN(csv_row, is_measured)},
+    {.column = "largest_error",
+     .kind = RECORD_SINGLE,
+     RECORD_AT(csv_row, largest_error),
+     RECORD_KNOWN(csv_row, is_measured)},
+    {.column = "target", .kind = RECORD_WORD, RECORD_AT(csv_row, target)},
+};
+static const record_type csv_rows = RECORD_OF(csv_row, csv_fields, 0);
+
 static void put_csv_row(FILE *out, const outcome *o, uint64_t index,
                         const gufo_quantizer_tensor *tensor)
 {
-    const gufo_recipe_choice *choice = &tensor->choice;
-    char rmse[NUMBER_SIZE] = "", largest[NUMBER_SIZE] = "";
+    const bool is_measured = tensor->loss.count > 0;
+    const csv_row row = {
+        .name = tensor->name,
+        .source = tensor->source,
+        .type = tensor->choice.type,
+        .wanted = tensor->choice.wanted,
+        .why = why(o->options, tensor),
+        .has_importance = tensor->has_importance,
+        .is_measured = is_measured,
+        .size = tensor->choice.size,
+        .fallback_cost = tensor->choice.fallback_cost,
+        .relative_rmse = is_measured ? gufo_quantize_loss_relative(&tensor->loss) : 0,
+        .largest_error = tensor->loss.largest_error,
+        .target = o->type,
+    };
 
-    if (tensor->loss.count > 0) {
-        number_f64(rmse, gufo_quantize_loss_relative(&tensor->loss));
-        number_f32(largest, tensor->loss.largest_error);
-    }
-    csv_put(out, tensor->name);
-    fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(&tensor->source, "x").text,
-            tensor_type_text(tensor->source.type).text, tensor_type_text(choice->type).text,
-            tensor_type_text(choice->wanted).text);
-    csv_put(out, gufo_str_of(why(o->options, tensor).text));
-    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s", tensor->has_importance,
-            tensor->source.size, choice->size, choice->fallback_cost, rmse, largest, o->type);
+    record_csv_cells(out, &csv_rows, &row, true);
     if (o->options->size.plan != NULL)
         size_put_csv(o->options, tensor, o->output, index, out);
     fputs("\r\n", out);
@@ -354,9 +395,7 @@ int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
 
     if (!text_stream_open(&csv))
         return report_memory(NULL);
-    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,relative_"
-          "rmse,largest_error,target",
-          csv.out);
+    record_csv_heads(csv.out, &csv_rows, NULL, true);
     fputs(options->size.plan != NULL ? ",coefficient,loss,standard_error,actual_loss\r\n" : "\r\n",
           csv.out);
     for (size_t k = 0; k < options->output_count; k++) {

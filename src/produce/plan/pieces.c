@@ -249,7 +249,8 @@ static gufo_status keep_piece(gufo_job *job, const piece *p, uint32_t first_inpu
     return GUFO_OK;
 }
 
-gufo_status job_add_moved(gufo_job *job, const piece *p, uint32_t first, gufo_error *error)
+/* job_add_piece for the piece of another job, whose input 0 is input `first` of this one. */
+static gufo_status job_add_moved(gufo_job *job, const piece *p, uint32_t first, gufo_error *error)
 {
     piece counted = *p;
     gufo_status status = job_count_piece(job, &counted, error);

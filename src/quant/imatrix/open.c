@@ -157,7 +157,7 @@ static gufo_status imatrix_read_gguf(gufo_imatrix *m, gufo_error *error)
  *     ...
  *     int32 chunks | int32 length, DATASET           (may be missing, the second part also alone)
  *
- * There is no magic number, so the first fault shows that the file has another format.  A value is
+ * The format has no magic number: at the first fault the file counts as one of another format.  A value is
  * the mean of the squares, multiplied with `calls`, which says how many chunks of text were used;
  * the size of a chunk is not recorded.  Experts that no token reached have ones. */
 

@@ -1,4 +1,3 @@
-
 /* Rules of single kinds of files: importance matrices, projectors, later shards of a set. */
 #include "schema/check/check.h"
 

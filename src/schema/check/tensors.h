@@ -10,7 +10,7 @@
 /* Blocks that are numbered together. */
 typedef struct block_series {
     const char *prefix;    /* "blk." */
-    const char *counts[3]; /* keys, without the architecture, of which the first one counts */
+    const char *counts[3]; /* keys, without the architecture; the first that the model has counts */
     bool may_be_absent;    /* files that hold but the vocabulary and the filters are in use */
 } block_series;
 

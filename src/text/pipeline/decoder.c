@@ -195,7 +195,7 @@ static const decoder_kind decoder_byte_level = {
 
 /* ---- ByteFallback --------------------------------------------------------------------------- */
 
-/* The byte that a token stands for, <0x0A>; -1: none.  (The library reads "+A" as a number, too.) */
+/* The byte that a token such as <0x0A> means; -1: it means none.  (The library reads "+A" as a number, too.) */
 static int byte_of(gufo_str token)
 {
     int value = 0;

@@ -40,11 +40,12 @@ typedef enum record_kind {
     RECORD_LIST,     /* record_list of `of` */
 } record_kind;
 
-/* What stands for a value that is none: one of its kind, 0 of a number, or any of whose flag is false. */
+/* What JSON has where a value is missing: its kind says so (NULL, an empty text), it is a number and 0, or its
+ * flag is false. */
 typedef enum record_none {
-    RECORD_ALWAYS,  /* numbers are never none; JSON has null for others */
-    RECORD_OR_NULL, /* null in JSON */
-    RECORD_OR_OUT,  /* JSON leaves the member out */
+    RECORD_ALWAYS,  /* numbers are never missing; null for others */
+    RECORD_OR_NULL, /* null */
+    RECORD_OR_OUT,  /* no member */
 } record_none;
 
 typedef struct record_type record_type;

@@ -13,7 +13,7 @@ typedef struct model_config {
     const gufo_allocator *allocator;
     source_folder folder;  /* where the files are; what it needs is lent */
     import_bounds *bounds; /* of the files, lent; NULL: the default */
-    bool is_made;          /* there are no files: it was made of a model's keys */
+    bool is_made;          /* from the keys of a model, without files */
     json_t *raw;           /* config.json, or params.json, as it is */
     json_t *fields;        /* with the text model's fields over it */
     json_t *edited;        /* and with the changes that the keys (vocab_size: the tokenizer) want */

@@ -1,6 +1,6 @@
 /* Operations that compute nothing: they change the names of tensors, and where their numbers are.
  *
- *     names    renamed, numbered anew; tensors that are dropped
+ *     names    new names, new numbers of blocks; tensors that are dropped
  *     shapes   axes, and parts of them: the rows of a tensor are its axis before the last, or its only
  *              one, so that a weight and its bias are treated alike
  *     heads    rows of heads in another order */

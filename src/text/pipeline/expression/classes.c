@@ -117,7 +117,7 @@ static gufo_str property_name(const parser *p, gufo_str name)
 
 static const char control_letters[] = "tnrfvae", controls[] = "\t\n\r\f\v\a\x1b";
 
-/* Letters that mean what is no set. */
+/* Letters of escapes that are not sets of characters; those that are refused. */
 static const char others[] = "bBAzZGKRXkgyY", refused[] = "cCM";
 
 /* Up to `most` digits from `at` on. */
@@ -340,7 +340,7 @@ static bool has_several(const uint32_t *text, size_t count)
     return false;
 }
 
-/* Writes what matches a folded text.  Where a character stands for several there are two ways on. */
+/* Writes what matches a folded text.  One character may fold to several: then both spellings match. */
 static gufo_status write_ways(parser *p, const uint32_t *text, size_t count)
 {
     gufo_status status = GUFO_OK;

@@ -68,7 +68,7 @@ gufo_status parser_write_property(parser *p, const char *name, bool others);
 typedef enum escape_kind {
     ESCAPE_CHARACTER, /* *character */
     ESCAPE_SET,       /* appended to `set`, sorted */
-    ESCAPE_OTHER,     /* an anchor or another thing that is no set; the place is as before */
+    ESCAPE_OTHER, /* an anchor, or anything else that is not a set; the reader stays where it was */
 } escape_kind;
 gufo_status parser_escape(parser *p, escape_kind *kind, uint32_t *character, code_ranges *set);
 
