@@ -215,10 +215,11 @@ bool fold_make(const void *context, uint64_t index, void *record)
 {
     fold *f = *(fold *const *)context;
     fold_row *row = record;
-    const fold_group *group = &f->groups[index];
+    const fold_group *group;
 
     if (index >= f->group_count)
         return false;
+    group = &f->groups[index];
     row->tensor = tensor_at(f, group->first);
     row->tensor.size = group->size;
     row->count = group->count;
