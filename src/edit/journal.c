@@ -171,7 +171,7 @@ static journal_state look(pending_journal *p, const char *path, const struct sta
     static const journal_state states[] = {
         [PENDING_NOTHING] = JOURNAL_NONE,        [PENDING_OTHER] = JOURNAL_NONE,
         [PENDING_UNTRUSTED] = JOURNAL_UNTRUSTED, [PENDING_TORN] = JOURNAL_TORN,
-        [PENDING_OLDER] = JOURNAL_OLDER,         [PENDING_HEAD] = JOURNAL_COMPLETE};
+        [PENDING_UNKNOWN] = JOURNAL_UNKNOWN,     [PENDING_HEAD] = JOURNAL_COMPLETE};
     journal_state state = states[pending_open(p, path, file->st_uid)];
     const pending_head *h = &p->head;
     uint64_t size = (uint64_t)file->st_size;
@@ -236,10 +236,10 @@ static gufo_status fail_state(journal_state state, const char *path, const char 
         return refuse(error, GUFO_E_ARGUMENT,
                       "%s is not accepted as the journal of an interrupted edit: %s",
                       QUOTED(gufo_str_of(strrchr(path, '/') + 1)), obstacle);
-    case JOURNAL_OLDER:
+    case JOURNAL_UNKNOWN:
         return refuse(error, GUFO_E_ARGUMENT,
-                      "the journal was left by an edit of an older version of gufo; only that "
-                      "version can recover the file");
+                      "the journal was left by another version of gufo, in a format that this one "
+                      "does not know; that version can recover the file");
     case JOURNAL_UNFIT:
         return edit_fail_changed(error);
     default:

@@ -46,8 +46,8 @@ typedef enum journal_state {
     JOURNAL_NONE,
     JOURNAL_TORN,
     JOURNAL_UNTRUSTED,
-    JOURNAL_OLDER, /* written by an older version */
-    JOURNAL_UNFIT, /* its file would have another size: the file was changed or replaced */
+    JOURNAL_UNKNOWN, /* of a version of the format that we do not know */
+    JOURNAL_UNFIT,   /* its file would have another size: the file was changed or replaced */
     JOURNAL_COMPLETE,
 } journal_state;
 

@@ -9,10 +9,10 @@
 /* What the journal says about the file, no matter who holds its lock. */
 static gufo_edit_state look(const char *path)
 {
-    /* Of a file that was changed since, recovery reports that. */
+    /* Recovery reports that the file was changed since, or that it does not know the format. */
     static const gufo_edit_state states[] = {[JOURNAL_COMPLETE] = GUFO_EDIT_STATE_INTERRUPTED,
                                              [JOURNAL_UNFIT] = GUFO_EDIT_STATE_INTERRUPTED,
-                                             [JOURNAL_OLDER] = GUFO_EDIT_STATE_OLDER};
+                                             [JOURNAL_UNKNOWN] = GUFO_EDIT_STATE_INTERRUPTED};
     const char *obstacle;
     journal_name journal;
     struct stat info;
@@ -37,8 +37,6 @@ gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
     static const char *const sentences[] = {
         [GUFO_EDIT_STATE_LIVE] = "the file is being edited",
         [GUFO_EDIT_STATE_INTERRUPTED] = "an edit of the file was interrupted; recover it first",
-        [GUFO_EDIT_STATE_OLDER] = "an edit of the file by an older version of gufo was "
-                                  "interrupted; only that version can recover it",
     };
     gufo_edit_state state = locked ? look(path) : gufo_edit_pending(path);
 

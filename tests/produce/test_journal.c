@@ -1,6 +1,8 @@
 /* The journal by itself: what is noted is read again, and what the system refuses is an error. */
 #include "../support/folder.h"
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "produce/run/run.h"
 
 #include <fcntl.h>
@@ -182,28 +184,34 @@ static void test_other_jobs(void **state)
     folder_remove(&p.f);
 }
 
-/* What older versions have left is refused and stays, even where it is shorter than our header. */
-static void test_older(void **state)
+/* What another version has left, of the format or of gufo, is refused and stays. */
+static void test_other_versions(void **state)
 {
-    static const char *const magics[] = {"GUFO-QNT", "GUFOQRUN"};
-    static const size_t sizes[] = {8, 56, HEADER, 200};
+    enum { AT_FORM = 8, AT_VERSION = 16, AT_CHECK = 56 };
+    static const size_t places[] = {AT_FORM, AT_VERSION};
     place p = place_new();
     gufo_error error = no_error();
-    uint8_t bytes[200] = {0};
+    uint8_t *bytes;
+    size_t size;
     bool found;
     journal j;
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(magics) * COUNT_OF(sizes); i++) {
-        size_t size = sizes[i / COUNT_OF(magics)];
-
-        memcpy(bytes, magics[i % COUNT_OF(magics)], 8);
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        check_ok(journal_create(&j, p.path.text, RESULT, &identity, true, &error), &error, "new");
+        journal_close(&j, true);
+        bytes = read_file(p.path.text, &size);
+        bytes[places[i]]++;
+        store_u64(bytes + AT_CHECK,
+                  hash_text((hash_key){0, 0}, (gufo_str){(const char *)bytes, AT_CHECK}),
+                  bytes_swapped(false));
         write_file(p.path.text, bytes, size);
         check_status(
             journal_open(&j, p.path.text, RESULT, &identity, ignore_mark, NULL, &found, &error),
             GUFO_E_ARGUMENT, &error, "case %zu", i);
-        check(strstr(error.message, "an older version of gufo") != NULL, "%s", error.message);
-        check_file(p.path.text, bytes, size, "older");
+        check(strstr(error.message, "it was begun by version") != NULL, "%s", error.message);
+        check_file(p.path.text, bytes, size, "it stays");
+        free(bytes);
     }
     folder_remove(&p.f);
 }
@@ -240,7 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_marks),      cmocka_unit_test(test_none),
         cmocka_unit_test(test_exists),     cmocka_unit_test(test_refused_names),
-        cmocka_unit_test(test_other_jobs), cmocka_unit_test(test_older),
+        cmocka_unit_test(test_other_jobs), cmocka_unit_test(test_other_versions),
         cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_unsyncable),
     };
 

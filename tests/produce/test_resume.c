@@ -154,19 +154,18 @@ static void test_spoilt_journal(void **state)
     plan_end(&p);
 }
 
-static void test_older_journal(void **state)
+static void test_no_journal(void **state)
 {
     plan p = plan_new(true, SOME);
     gufo_error error = no_error();
-    char older[200] = "GUFOQRUN";
+    char other[200] = "notes";
 
     (void)state;
-    write_file(journal_of(&p).text, older, sizeof older);
-    check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_ARGUMENT, &error, "older");
-    check(strstr(error.message, "an older version of gufo has left this journal") != NULL, "%s",
-          error.message);
-    check_file(journal_of(&p).text, older, sizeof older, "older");
-    check_status(plan_run(&p, keep, 1, 0, &error), GUFO_E_EXISTS, &error, "older, kept");
+    write_file(journal_of(&p).text, other, sizeof other);
+    check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_ARGUMENT, &error, "other");
+    check(strstr(error.message, "this is not a journal") != NULL, "%s", error.message);
+    check_file(journal_of(&p).text, other, sizeof other, "other");
+    check_status(plan_run(&p, keep, 1, 0, &error), GUFO_E_EXISTS, &error, "other, kept");
     check_u64(error.role, GUFO_FILE_JOURNAL, "role");
     check_ok(plan_run(&p, keep | GUFO_JOB_REPLACE, 1, 0, &error), &error, "replaced");
     plan_check(&p, "replaced");
@@ -347,7 +346,7 @@ int main(void)
         cmocka_unit_test(test_stop_again_and_again),
         cmocka_unit_test(test_torn_journal),
         cmocka_unit_test(test_spoilt_journal),
-        cmocka_unit_test(test_older_journal),
+        cmocka_unit_test(test_no_journal),
         cmocka_unit_test(test_short_file),
         cmocka_unit_test(test_other_plans),
         cmocka_unit_test(test_spoilt_parts),

@@ -27,12 +27,11 @@ enum {
     AT_OLD_CHECK = 48,
     AT_NEW_CHECK = 56,
     AT_CHECK = 64,
-    FORM = 2,
+    FORM = 1,
     SMALLEST_HEADER = 4, /* a magic */
 };
 
 static const char magic[] = "GUFO-EDJ";
-static const char older_magic[] = "GUFOEDIT";
 
 static void put_u64(uint8_t *at, uint64_t v)
 {
@@ -47,7 +46,7 @@ static uint64_t get_u64(const uint8_t *at)
 /* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
 static uint64_t check_of_head(const uint8_t *bytes)
 {
-    return hash_text((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, AT_CHECK});
+    return hash_text((hash_key){0, 0}, (gufo_str){(const char *)bytes, AT_CHECK});
 }
 
 void pending_encode(const pending_head *head, uint8_t bytes[PENDING_HEAD_SIZE])
@@ -63,14 +62,18 @@ void pending_encode(const pending_head *head, uint8_t bytes[PENDING_HEAD_SIZE])
     put_u64(bytes + AT_CHECK, check_of_head(bytes));
 }
 
-/* Whether these are the first bytes of a journal of `size` bytes whose numbers go together. */
+/* Whether these are the first bytes of a journal, of whatever version. */
+static bool is_head(const uint8_t *bytes)
+{
+    return memcmp(bytes, magic, MAGIC_LEN) == 0 &&
+           get_u64(bytes + AT_CHECK) == check_of_head(bytes);
+}
+
+/* Whether the numbers of a head go together, and with a journal of `size` bytes. */
 static bool decode(pending_head *head, const uint8_t *bytes, uint64_t size)
 {
     uint64_t headers, whole, grown;
 
-    if (memcmp(bytes, magic, MAGIC_LEN) != 0 || get_u64(bytes + AT_VERSION) != FORM ||
-        get_u64(bytes + AT_CHECK) != check_of_head(bytes))
-        return false;
     *head = (pending_head){.file_size = get_u64(bytes + AT_FILE_SIZE),
                            .inserted = get_u64(bytes + AT_INSERTED),
                            .old_size = get_u64(bytes + AT_OLD_SIZE),
@@ -106,9 +109,10 @@ static pending_found read_head(pending_journal *j, const struct stat *info)
         j->obstacle = "it cannot be read";
         return PENDING_UNTRUSTED;
     }
-    if (got == PENDING_HEAD_SIZE && memcmp(bytes, older_magic, MAGIC_LEN) == 0)
-        return PENDING_OLDER;
-    if (got == PENDING_HEAD_SIZE && decode(&j->head, bytes, (uint64_t)info->st_size))
+    if (got == PENDING_HEAD_SIZE && is_head(bytes) && get_u64(bytes + AT_VERSION) != FORM)
+        return PENDING_UNKNOWN;
+    if (got == PENDING_HEAD_SIZE && is_head(bytes) &&
+        decode(&j->head, bytes, (uint64_t)info->st_size))
         return PENDING_HEAD;
     return may_be_torn(bytes, got, info) ? PENDING_TORN : PENDING_OTHER;
 }
@@ -159,7 +163,7 @@ gufo_status pending_refuse(const char *target, const struct stat *info,
     if (j.fd >= 0)
         (void)close(j.fd);
     mem_free(allocator, path);
-    if (found != PENDING_HEAD && found != PENDING_OLDER)
+    if (found != PENDING_HEAD && found != PENDING_UNKNOWN)
         return GUFO_OK;
     if (info != NULL && pending_is_locked(target))
         return refuse(error, GUFO_E_ARGUMENT, "the output is being edited");

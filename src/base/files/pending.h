@@ -7,7 +7,7 @@
  * is:
  *
  *     byte  0  "GUFO-EDJ"
- *           8  version of this format, 2
+ *           8  version of this format, 1
  *          16  size of the file before the edit
  *          24  bytes that are inserted in front
  *          32  size of the old header
@@ -15,6 +15,8 @@
  *          48  check of the old header
  *          56  check of the new header
  *          64  check of the 64 bytes before
+ *
+ * A later version keeps the first 16 bytes and the check, so that its journals are known as such.
  *
  * Only a journal that trust.h accepts counts.  Anything else of that name (a folder, a symlink,
  * another user's file) says nothing about the file.  After a loss of power, an
@@ -40,7 +42,7 @@ typedef enum pending_found {
     PENDING_OTHER,     /* there is something that never was a journal */
     PENDING_UNTRUSTED, /* there is something, but it is not a journal that counts: `obstacle` */
     PENDING_TORN,      /* it was never complete, so that nothing was changed */
-    PENDING_OLDER,     /* an older version of the library wrote it */
+    PENDING_UNKNOWN,   /* of a version of the format that we do not know */
     PENDING_HEAD,      /* its head, at least, is good */
 } pending_found;
 

@@ -85,11 +85,6 @@ bool save_is_pending(const char *path, bool is_output)
                              "--recover %s'"
                            : "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
                        path);
-    else if (state == GUFO_EDIT_STATE_OLDER)
-        report_message(path,
-                       "an edit of %s by an older version of gufo was interrupted; only that "
-                       "version can recover it",
-                       is_output ? "the output" : "it");
     return state != GUFO_EDIT_STATE_SETTLED;
 }
 

@@ -37,9 +37,6 @@ enum {
 
 static const char magic[] = "GUFO-JOB";
 
-/* Of journals that older versions have left. */
-static const char *const older_magics[] = {"GUFO-QNT", "GUFOQRUN"};
-
 /* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
 static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
 {
@@ -248,28 +245,14 @@ gufo_status journal_create(journal *j, const char *path, size_t result_size,
 
 /* ---- one that exists ------------------------------------------------------------------------ */
 
-static bool begins_with(const uint8_t *found, const char *text)
-{
-    return memcmp(found, text, sizeof magic - 1) == 0;
-}
-
-/* An older version's header may be shorter than ours. */
-static gufo_status check_age(const uint8_t *found, size_t size, gufo_error *error)
-{
-    for (size_t i = 0; i < sizeof older_magics / sizeof *older_magics; i++)
-        if (size >= sizeof magic - 1 && begins_with(found, older_magics[i]))
-            return refuse(error, GUFO_E_ARGUMENT,
-                          "cannot resume: an older version of gufo has left this journal");
-    return GUFO_OK;
-}
-
 /* Whether it is a journal, of this version. */
 static gufo_status check_kind(const uint8_t *found, const uint8_t *wanted, gufo_error *error)
 {
     char version[VERSION_SIZE + 1] = {0};
 
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
-    if (!begins_with(found, magic) || get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
+    if (memcmp(found, magic, sizeof magic - 1) != 0 ||
+        get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
         return refuse(error, GUFO_E_ARGUMENT,
                       "cannot resume: this is not a journal of an interrupted run");
     if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0 ||
@@ -363,8 +346,6 @@ static gufo_status read_header(journal *j, const journal_identity *identity, boo
     size_t got;
     gufo_status status = read_at(j, 0, header, sizeof header, &got, error);
 
-    if (status == GUFO_OK)
-        status = check_age(header, got, error);
     if (status != GUFO_OK)
         return status;
     *whole = got == sizeof header;

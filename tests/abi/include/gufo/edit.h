@@ -151,8 +151,6 @@ typedef enum gufo_edit_state {
     GUFO_EDIT_STATE_SETTLED = 0,     /* no edit is pending */
     GUFO_EDIT_STATE_LIVE = 1,        /* the file is being edited in place */
     GUFO_EDIT_STATE_INTERRUPTED = 2, /* until gufo_edit_recover it may not be a GGUF file */
-    GUFO_EDIT_STATE_OLDER =
-        3, /* the same, by an older version of the library: that version must recover the file */
 } gufo_edit_state;
 
 /* Whether an edit of the file is pending; ask before the file is read or replaced.  Only a journal
@@ -168,7 +166,7 @@ typedef enum gufo_edit_recovery {
 
 /* Completes an interrupted edit, or undoes it where it had not begun.  May itself be interrupted
  * and repeated.  A file that has the name of a journal and never was one stays.  GUFO_E_ARGUMENT,
- * and nothing is written, if the journal cannot be trusted, is of an older version, or the file has
+ * and nothing is written, if the journal cannot be trusted, is of another version, or the file has
  * several hard links.  GUFO_E_CHANGED, and nothing is written, if the file matches neither form:
  * then another program has changed it, and the user should remove the journal.  `options`, whose
  * flags must be 0, and `out` may be NULL. */
