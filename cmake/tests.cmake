@@ -175,7 +175,7 @@ endif()
 # The command as -DGUFO_LEGACY=OFF makes it, of the same objects but for three.
 if(TARGET gufo_command AND GUFO_FULL AND GUFO_LEGACY)
     add_executable(gufo_without_legacy $<FILTER:$<TARGET_OBJECTS:gufo_command>,EXCLUDE,/built_in\\.c>
-        src/cli/core/built_in.c src/import/containers/checkpoint.c src/import/legacy_missing.c)
+        src/cli/core/options/built_in.c src/import/containers/checkpoint.c src/import/legacy_missing.c)
     set_target_properties(gufo_without_legacy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${test_bin} GUFO_NOT_COUNTED ON)
     target_include_directories(gufo_without_legacy PRIVATE src)
     target_compile_definitions(gufo_without_legacy PRIVATE GUFO_HAS_IMPORT GUFO_PCRE2 ${digest_definitions}

@@ -2,7 +2,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "cli/core/command_line.h"
+#include "cli/core/options/command_line.h"
 
 /* The last row is empty. */
 extern const command commands[];

@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 
 #include "base/text.h"
-#include "cli/core/built_in.h"
-#include "cli/core/path.h"
-#include "cli/core/suggest.h"
+#include "cli/core/options/built_in.h"
+#include "cli/core/files/path.h"
+#include "cli/core/options/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  *
  * Shared options may be on either side of the command. */
 #include "cli/commands.h"
-#include "cli/core/signals.h"
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/signals.h"
+#include "cli/core/terminal/stdout.h"
 
 #include <sys/resource.h>
 

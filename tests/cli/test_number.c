@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* A program of its own: the command is not a library, and its file is taken in as it is. */
-#include "cli/core/number.c"
+#include "cli/core/values/number.c"
 
 #define RANDOM_PATTERNS 200000
 

@@ -2,9 +2,9 @@
 #include "support/check.h"
 
 /* A program of its own: the command is not a library, and its files are taken in as they are. */
-#include "cli/core/human.c"
-#include "cli/core/number.c"
-#include "cli/core/progress.c"
+#include "cli/core/values/human.c"
+#include "cli/core/values/number.c"
+#include "cli/core/files/progress.c"
 
 size_t terminal_columns(int fd)
 {

@@ -2,8 +2,8 @@
 #include "support/check.h"
 
 /* A program of its own: the command is not a library, and its files are taken in as they are. */
-#include "cli/core/number.c"
-#include "cli/core/size.c"
+#include "cli/core/values/number.c"
+#include "cli/core/values/size.c"
 
 static void check_read(void **state)
 {

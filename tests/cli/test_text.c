@@ -5,7 +5,7 @@
 
 /* A program of its own: the command is not a library, and its file is taken in as it is. */
 #undef skip /* cmocka's macro */
-#include "cli/core/text.c"
+#include "cli/core/terminal/text.c"
 
 /* What text_put_middle writes; checks the columns that it returns. */
 static void check_middle(const char *text, size_t columns, const char *expected)

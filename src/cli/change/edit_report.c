@@ -1,10 +1,10 @@
 /* The report of an edit: the differences, and the way they are written. */
 #include "cli/change/edit.h"
 
-#include "cli/core/human.h"
-#include "cli/core/json.h"
-#include "cli/core/line.h"
-#include "cli/core/value.h"
+#include "cli/core/values/human.h"
+#include "cli/core/values/json.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/values/value.h"
 
 #include <inttypes.h>
 #include <string.h>

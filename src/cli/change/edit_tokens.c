@@ -3,9 +3,9 @@
 #include "cli/change/edit.h"
 
 #include "base/memory.h"
-#include "cli/core/human.h"
-#include "cli/core/suggest.h"
-#include "cli/core/value_read.h"
+#include "cli/core/values/human.h"
+#include "cli/core/options/suggest.h"
+#include "cli/core/values/value_read.h"
 #include "format/file/records.h"
 
 #include <inttypes.h>

@@ -11,9 +11,9 @@
  * An array is JSON, where the key takes one. */
 #include "cli/change/edit.h"
 
-#include "cli/core/path.h"
-#include "cli/core/small_file.h"
-#include "cli/core/value_read.h"
+#include "cli/core/files/path.h"
+#include "cli/core/files/small_file.h"
+#include "cli/core/values/value_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "cli/core/array.h"
+#include "cli/core/values/array.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* gufo endian FILE OUT: a model in the other byte order. */
 #include "cli/commands.h"
-#include "cli/core/copying.h"
+#include "cli/core/files/copying.h"
 
 typedef enum wanted_order { ORDER_NONE, ORDER_LITTLE, ORDER_BIG, ORDER_OTHER } wanted_order;
 

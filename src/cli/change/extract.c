@@ -1,9 +1,9 @@
 /* gufo extract FILE TENSOR...: tensors as raw bytes, npy or safetensors. */
 #include "cli/commands.h"
-#include "cli/core/copying.h"
-#include "cli/core/glob.h"
-#include "cli/core/path.h"
-#include "cli/core/text.h"
+#include "cli/core/files/copying.h"
+#include "cli/core/options/glob.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/text.h"
 
 #include <stdlib.h>
 #include <string.h>

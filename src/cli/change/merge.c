@@ -1,7 +1,7 @@
 /* gufo merge SHARD... -o OUT: the files of a shard set as one. */
 #include "cli/change/shards.h"
 #include "cli/commands.h"
-#include "cli/core/input.h"
+#include "cli/core/files/input.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* Opening all files of a model; shards.h has the idea. */
 #include "cli/change/shards.h"
 
-#include "cli/core/input.h"
-#include "cli/core/save.h"
-#include "cli/core/signals.h"
+#include "cli/core/files/input.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/signals.h"
 
 #include <glob.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_CHANGE_SHARDS_H
 #define CLI_CHANGE_SHARDS_H
 
-#include "cli/core/copying.h"
+#include "cli/core/files/copying.h"
 
 /* Opens the model of all arguments: a file, the first shard of a set, or all shards of a set in any
  * order.  With job->deletes, finds files whose data an interrupted run has released under their

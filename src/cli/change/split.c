@@ -1,7 +1,7 @@
 /* gufo split FILE OUTPREFIX: one model as several files. */
 #include "cli/change/shards.h"
 #include "cli/commands.h"
-#include "cli/core/copying.h"
+#include "cli/core/files/copying.h"
 
 #include <string.h>
 

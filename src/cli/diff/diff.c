@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/core/records/csv.h"
-#include "cli/core/input.h"
-#include "cli/core/signals.h"
+#include "cli/core/files/input.h"
+#include "cli/core/terminal/signals.h"
 #include "cli/inspect/pager.h"
 
 /* ---- command line --------------------------------------------------------------------------- */

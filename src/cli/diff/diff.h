@@ -8,8 +8,8 @@
 #ifndef CLI_DIFF_DIFF_H
 #define CLI_DIFF_DIFF_H
 
-#include "cli/core/json.h"
-#include "cli/core/progress.h"
+#include "cli/core/values/json.h"
+#include "cli/core/files/progress.h"
 
 #include "gufo/compare.h"
 

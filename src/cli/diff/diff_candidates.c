@@ -4,8 +4,8 @@
 #include "cli/diff/diff_candidates.h"
 
 #include "cli/core/records/csv.h"
-#include "cli/core/input.h"
-#include "cli/core/save.h"
+#include "cli/core/files/input.h"
+#include "cli/core/files/save.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
 #ifndef CLI_DIFF_DIFF_CANDIDATES_H
 #define CLI_DIFF_DIFF_CANDIDATES_H
 
-#include "cli/core/table.h"
-#include "cli/core/text.h"
+#include "cli/core/records/table.h"
+#include "cli/core/terminal/text.h"
 #include "cli/diff/diff.h"
 
 /* ---- where bytes were spent best ------------------------------------------------------------ */

@@ -2,8 +2,8 @@
 #include "cli/diff/diff_candidates.h"
 
 #include "cli/core/records/csv.h"
-#include "cli/core/number.h"
-#include "cli/core/tensor_text.h"
+#include "cli/core/values/number.h"
+#include "cli/core/records/tensor_text.h"
 
 #include <inttypes.h>
 

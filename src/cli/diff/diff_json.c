@@ -1,8 +1,8 @@
 /* gufo diff --json: one object.
  *
  *     {"a":PATH,"b":PATH,"metadata":[...],"tensors":[...],"same":false,...} */
-#include "cli/core/model_json.h"
-#include "cli/core/value.h"
+#include "cli/core/records/model_json.h"
+#include "cli/core/values/value.h"
 #include "cli/diff/diff.h"
 
 /* What gufo diff --json writes of a tensor, of two models and of several. */

@@ -7,14 +7,14 @@
  *
  * The loss of several tensors is that of all their elements together: squares of differences by squares of
  * the original.  The share is the part of these squares of differences. */
-#include "cli/core/line.h"
+#include "cli/core/terminal/line.h"
 #include "cli/diff/diff_candidates.h"
 
 #include "base/sort.h"
-#include "cli/core/array.h"
-#include "cli/core/human.h"
-#include "cli/core/layer_map.h"
-#include "cli/core/tensor_role.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/human.h"
+#include "cli/core/records/layer_map.h"
+#include "cli/core/records/tensor_role.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What the work and the reports of gufo diff share. */
 #include "cli/diff/diff.h"
 
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/stdout.h"
 
 const diff_note diff_notes[DIFF_NOTES] = {
     {GUFO_NOTE_KEY_ORDER, "key_order", "keys are in another order"},

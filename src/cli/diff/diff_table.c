@@ -8,10 +8,10 @@
  *     output.weight     64  F16     128  Q4_0         36  0.00404  0.00464  Q8_0
  *
  * Rows are written as they come, in columns that were made wide enough before. */
-#include "cli/core/human.h"
-#include "cli/core/line.h"
-#include "cli/core/stdout.h"
-#include "cli/core/tensor_text.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/records/tensor_text.h"
 #include "cli/diff/diff_candidates.h"
 
 #include <inttypes.h>

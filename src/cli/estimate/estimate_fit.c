@@ -7,10 +7,10 @@
 #include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
-#include "cli/core/line.h"
-#include "cli/core/shell.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/shell.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

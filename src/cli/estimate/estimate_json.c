@@ -1,7 +1,7 @@
 /* The memory that a model needs, for machines: every number of bytes has its accuracy in an object
  * beside it. */
-#include "cli/core/line.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 #include "cli/estimate/estimate.h"
 
 #include <inttypes.h>

@@ -9,9 +9,9 @@
 #include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
-#include "cli/core/line.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
 
 #include <stdio.h>
 #include <string.h>

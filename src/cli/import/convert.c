@@ -3,10 +3,10 @@
  *
  * The import is a model like any other: opening it is all that differs from gufo quantize. */
 #include "cli/commands.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/input.h"
-#include "cli/core/save.h"
-#include "cli/core/signals.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/files/input.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/signals.h"
 #include "cli/import/convert_report.h"
 #include "cli/import/given_keys.h"
 #include "cli/quantize/quantize.h"

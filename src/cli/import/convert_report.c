@@ -2,11 +2,11 @@
  * that they have now.  And what --force-config has let pass. */
 #include "cli/import/convert_report.h"
 
-#include "cli/core/array.h"
-#include "cli/core/human.h"
-#include "cli/core/line.h"
-#include "cli/core/table.h"
-#include "cli/core/tensor_text.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/records/table.h"
+#include "cli/core/records/tensor_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_IMPORT_CONVERT_REPORT_H
 #define CLI_IMPORT_CONVERT_REPORT_H
 
-#include "cli/core/json.h"
+#include "cli/core/values/json.h"
 #include "cli/quantize/quantize.h"
 
 #include "gufo/import.h"

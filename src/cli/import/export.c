@@ -1,13 +1,13 @@
 /* gufo export FILE DIR: a model as the files of Hugging Face's libraries. */
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/core/copying.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/json.h"
-#include "cli/core/path.h"
-#include "cli/core/save.h"
-#include "cli/core/line.h"
-#include "cli/core/text.h"
+#include "cli/core/files/copying.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/values/json.h"
+#include "cli/core/files/path.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 
 #include "gufo/import.h"
 

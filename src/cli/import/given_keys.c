@@ -1,11 +1,11 @@
 /* Keys that the user gives with --set, for a model that is made of one in another format. */
 #include "cli/import/given_keys.h"
 
-#include "cli/core/report.h"
-#include "cli/core/text.h"
-#include "cli/core/value.h"
-#include "cli/core/value_json.h"
-#include "cli/core/value_read.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
+#include "cli/core/values/value_json.h"
+#include "cli/core/values/value_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef CLI_IMPORT_GIVEN_KEYS_H
 #define CLI_IMPORT_GIVEN_KEYS_H
 
-#include "cli/core/key_type.h"
-#include "cli/core/options.h"
+#include "cli/core/values/key_type.h"
+#include "cli/core/options/options.h"
 
 #include "gufo/document.h"
 

@@ -1,6 +1,6 @@
 /* gufo migrate, convert and export in a minimal build, which has no room import. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
+#include "cli/core/terminal/report.h"
 
 static int missing(void *options)
 {

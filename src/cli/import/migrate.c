@@ -5,10 +5,10 @@
 #include "cli/import/migrate.h"
 
 #include "cli/commands.h"
-#include "cli/core/input.h"
-#include "cli/core/resume.h"
-#include "cli/core/save.h"
-#include "cli/core/signals.h"
+#include "cli/core/files/input.h"
+#include "cli/core/files/resume.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/signals.h"
 
 #include <stdlib.h>
 #include <string.h>

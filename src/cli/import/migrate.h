@@ -11,10 +11,10 @@
 #ifndef CLI_IMPORT_MIGRATE_H
 #define CLI_IMPORT_MIGRATE_H
 
-#include "cli/core/key_type.h"
-#include "cli/core/options.h"
-#include "cli/core/progress.h"
-#include "cli/core/value_json.h"
+#include "cli/core/values/key_type.h"
+#include "cli/core/options/options.h"
+#include "cli/core/files/progress.h"
+#include "cli/core/values/value_json.h"
 
 #include "gufo/import.h"
 #include "gufo/quant.h"

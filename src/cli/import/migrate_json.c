@@ -1,6 +1,6 @@
 /* The report of gufo migrate as JSON: docs/json.md describes it. */
-#include "cli/core/json.h"
-#include "cli/core/value.h"
+#include "cli/core/values/json.h"
+#include "cli/core/values/value.h"
 #include "cli/import/migrate.h"
 
 enum { SCHEMA_VERSION = 1 };

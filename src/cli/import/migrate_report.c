@@ -9,11 +9,11 @@
  *       Q4_0   Q4_0        14      14               0
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
-#include "cli/core/human.h"
-#include "cli/core/line.h"
-#include "cli/core/table.h"
-#include "cli/core/text.h"
-#include "cli/core/value.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/records/table.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
 #include "cli/import/migrate.h"
 
 #include <inttypes.h>

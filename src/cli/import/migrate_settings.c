@@ -1,7 +1,7 @@
 /* What gufo migrate knows beside the old file: from options, and from answers to questions. */
-#include "cli/core/text.h"
-#include "cli/core/value.h"
-#include "cli/core/value_read.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
+#include "cli/core/values/value_read.h"
 #include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 

@@ -6,7 +6,7 @@
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
 
-#include "cli/core/json.h"
+#include "cli/core/values/json.h"
 #include "schema/registry/tables.h"
 
 #include <stdbool.h>

@@ -12,9 +12,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/core/stdout.h"
-#include "cli/core/line.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 #include "cli/inspect/catalogue.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_INSPECT_FACTS_H
 #define CLI_INSPECT_FACTS_H
 
-#include "cli/core/json.h"
+#include "cli/core/values/json.h"
 #include "cli/inspect/overview.h"
 
 /* Calls `put` for each fact about a model; lines of `text`, which it may change, end with a newline

@@ -6,10 +6,10 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "cli/core/array.h"
-#include "cli/core/glob.h"
-#include "cli/core/human.h"
-#include "cli/core/report.h"
+#include "cli/core/values/array.h"
+#include "cli/core/options/glob.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,12 +7,12 @@
  * Nothing is written before the key has been found. */
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/core/input.h"
-#include "cli/core/save.h"
-#include "cli/core/stdout.h"
-#include "cli/core/suggest.h"
-#include "cli/core/text.h"
-#include "cli/core/value.h"
+#include "cli/core/files/input.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/options/suggest.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
 #include "gufo/schema.h"
 
 typedef struct get_options {

@@ -1,7 +1,7 @@
 /* gufo list keys|archs|tensors|...: the tables that gufo knows. */
 #include "cli/commands.h"
-#include "cli/core/suggest.h"
-#include "cli/core/table.h"
+#include "cli/core/options/suggest.h"
+#include "cli/core/records/table.h"
 #include "cli/inspect/catalogue.h"
 
 #include "gufo/schema.h"

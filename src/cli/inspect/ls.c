@@ -4,10 +4,10 @@
  * not follow symlinks to folders below an argument, and one broken file spoils one line. */
 #include "base/sort.h"
 #include "cli/commands.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/path.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/files/path.h"
 #include "cli/core/records/record.h"
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/inspect/ls.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef CLI_INSPECT_LS_H
 #define CLI_INSPECT_LS_H
 
-#include "cli/core/options.h"
+#include "cli/core/options/options.h"
 
 #include "gufo/base.h"
 

@@ -8,7 +8,7 @@
  * Each program looks at its environment variables first; so does gufo, in the same order. */
 #include "cli/inspect/ls.h"
 
-#include "cli/core/path.h"
+#include "cli/core/files/path.h"
 #include "schema/syntax/json.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE /* d_type */
 
 #include "base/text.h"
-#include "cli/core/array.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/path.h"
+#include "cli/core/values/array.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/files/path.h"
 #include "cli/inspect/ls.h"
 
 #include <dirent.h>

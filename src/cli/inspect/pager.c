@@ -4,8 +4,8 @@
  * environment and from nowhere else: nothing that a file says gets near a shell. */
 #include "cli/inspect/pager.h"
 
-#include "cli/core/report.h"
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/terminal/stdout.h"
 
 #include <errno.h>
 #include <fcntl.h>

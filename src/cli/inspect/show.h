@@ -2,7 +2,7 @@
 #ifndef CLI_INSPECT_SHOW_H
 #define CLI_INSPECT_SHOW_H
 
-#include "cli/core/input.h"
+#include "cli/core/files/input.h"
 #include "cli/core/records/record.h"
 #include "cli/inspect/facts.h"
 

@@ -1,10 +1,10 @@
 /* gufo show --json: one object per file, which docs/json.md describes. */
 #include "cli/inspect/show.h"
 
-#include "cli/core/glob.h"
-#include "cli/core/model_json.h"
-#include "cli/core/stdout.h"
-#include "cli/core/value.h"
+#include "cli/core/options/glob.h"
+#include "cli/core/records/model_json.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/values/value.h"
 
 #define SCHEMA_VERSION 1 /* of the output: higher when a member changes its meaning */
 

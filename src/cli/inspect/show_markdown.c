@@ -15,11 +15,11 @@
 #include "cli/inspect/show.h"
 
 #include "base/text.h"
-#include "cli/core/glob.h"
+#include "cli/core/options/glob.h"
 #include "cli/core/records/markdown.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
-#include "cli/core/value.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
 #include "cli/inspect/fold.h"
 #include "gufo/schema.h"
 

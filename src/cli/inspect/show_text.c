@@ -13,14 +13,14 @@
  *
  * A terminal gets what fits its lines.  Elsewhere long keys and names hang over rather than widen
  * every row, and each tensor has a line. */
-#include "cli/core/glob.h"
-#include "cli/core/human.h"
-#include "cli/core/layer_map.h"
-#include "cli/core/table.h"
-#include "cli/core/stdout.h"
-#include "cli/core/tensor_text.h"
-#include "cli/core/text.h"
-#include "cli/core/value.h"
+#include "cli/core/options/glob.h"
+#include "cli/core/values/human.h"
+#include "cli/core/records/layer_map.h"
+#include "cli/core/records/table.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/records/tensor_text.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
 #include "cli/inspect/fold.h"
 #include "cli/inspect/show.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_QUANTIZE_IMATRIX_H
 #define CLI_QUANTIZE_IMATRIX_H
 
-#include "cli/core/options.h"
+#include "cli/core/options/options.h"
 
 #include "gufo/quant.h"
 

@@ -11,7 +11,7 @@
 #define CLI_QUANTIZE_QUANTIZE_H
 
 #include "base/files/guard.h"
-#include "cli/core/options.h"
+#include "cli/core/options/options.h"
 #include "cli/quantize/name_rules.h"
 #include "cli/quantize/size.h"
 

@@ -3,17 +3,17 @@
  *     tables and JSON to standard output, warnings to standard error, CSV to a file */
 #include "cli/quantize/quantize.h"
 
-#include "cli/core/array.h"
+#include "cli/core/values/array.h"
 #include "cli/core/records/csv.h"
 #include "cli/core/records/record.h"
-#include "cli/core/human.h"
-#include "cli/core/line.h"
-#include "cli/core/json.h"
-#include "cli/core/model_json.h"
-#include "cli/core/number.h"
-#include "cli/core/table.h"
-#include "cli/core/tensor_text.h"
-#include "cli/core/text.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/values/json.h"
+#include "cli/core/records/model_json.h"
+#include "cli/core/values/number.h"
+#include "cli/core/records/table.h"
+#include "cli/core/records/tensor_text.h"
+#include "cli/core/terminal/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

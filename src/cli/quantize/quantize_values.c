@@ -2,11 +2,11 @@
 #include "cli/quantize/quantize.h"
 
 #include "base/text.h"
-#include "cli/core/array.h"
-#include "cli/core/number.h"
-#include "cli/core/small_file.h"
-#include "cli/core/suggest.h"
-#include "cli/core/value_read.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/number.h"
+#include "cli/core/files/small_file.h"
+#include "cli/core/options/suggest.h"
+#include "cli/core/values/value_read.h"
 #include "schema/registry/tables.h"
 
 #include <errno.h>

@@ -7,8 +7,8 @@
 #ifndef CLI_QUANTIZE_SIZE_H
 #define CLI_QUANTIZE_SIZE_H
 
-#include "cli/core/option.h"
-#include "cli/core/table.h"
+#include "cli/core/options/option.h"
+#include "cli/core/records/table.h"
 #include "cli/quantize/name_rules.h"
 
 #include "gufo/quant.h"

@@ -3,11 +3,11 @@
  *     MODEL.gguf.losses   beside the output: what was measured, for another size, or after an interruption */
 #include "cli/quantize/quantize.h"
 
-#include "cli/core/path.h"
-#include "cli/core/progress.h"
-#include "cli/core/resume.h"
-#include "cli/core/save.h"
-#include "cli/core/signals.h"
+#include "cli/core/files/path.h"
+#include "cli/core/files/progress.h"
+#include "cli/core/files/resume.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/signals.h"
 
 #include <stdlib.h>
 #include <string.h>

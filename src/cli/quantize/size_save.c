@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/text.h"
 
 #include <stdlib.h>
 #include <string.h>

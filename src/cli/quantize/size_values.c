@@ -2,10 +2,10 @@
 #include "cli/quantize/quantize.h"
 
 #include "base/text.h"
-#include "cli/core/array.h"
-#include "cli/core/path.h"
-#include "cli/core/size.h"
-#include "cli/core/small_file.h"
+#include "cli/core/values/array.h"
+#include "cli/core/files/path.h"
+#include "cli/core/values/size.h"
+#include "cli/core/files/small_file.h"
 
 #include <math.h>
 #include <stdlib.h>

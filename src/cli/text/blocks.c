@@ -1,8 +1,8 @@
 /* Reading in blocks: a buffer that grows only for a line that does not fit. */
 #include "cli/text/blocks.h"
 
-#include "cli/core/path.h"
-#include "cli/core/report.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

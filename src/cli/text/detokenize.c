@@ -4,9 +4,9 @@
 #include "cli/text/detokenize.h"
 
 #include "cli/commands.h"
-#include "cli/core/path.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
 #include "cli/text/blocks.h"
 #include "cli/text/detokenize_ids.h"
 #include "cli/text/vocab_open.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_TEXT_DETOKENIZE_H
 #define CLI_TEXT_DETOKENIZE_H
 
-#include "cli/core/options.h"
+#include "cli/core/options/options.h"
 #include "cli/text/tokenize_write.h"
 
 typedef struct detokenize_options {

@@ -4,7 +4,7 @@
  *     [258, 257]          {"base64":"//4="} */
 #include "cli/text/detokenize.h"
 
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
 #include "text/formats/json_tree.h"
 

@@ -2,8 +2,8 @@
 #include "cli/text/detokenize_ids.h"
 
 #include "base/text.h"
-#include "cli/core/human.h"
-#include "cli/core/report.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/report.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

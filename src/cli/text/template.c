@@ -2,8 +2,8 @@
 #include "cli/text/template.h"
 
 #include "cli/commands.h"
-#include "cli/core/json.h"
-#include "cli/core/text.h"
+#include "cli/core/values/json.h"
+#include "cli/core/terminal/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_TEXT_TEMPLATE_H
 #define CLI_TEXT_TEMPLATE_H
 
-#include "cli/core/input.h"
+#include "cli/core/files/input.h"
 
 #include "gufo/template.h"
 #include "gufo/vocab.h"

@@ -2,9 +2,9 @@
 #include "cli/text/template.h"
 
 #include "base/text.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/small_file.h"
-#include "cli/core/text.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/files/small_file.h"
+#include "cli/core/terminal/text.h"
 
 #include "gufo/text.h"
 

@@ -2,7 +2,7 @@
  * vocabulary adds one and the prompt does not begin with it. */
 #include "cli/text/template.h"
 
-#include "cli/core/json.h"
+#include "cli/core/values/json.h"
 #include "cli/text/tokenize_write.h"
 
 static int open_vocabulary(templating *t)

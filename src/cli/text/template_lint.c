@@ -1,9 +1,9 @@
 /* gufo template --lint: one line per finding, or one document. */
 #include "cli/text/template.h"
 
-#include "cli/core/json.h"
-#include "cli/core/line.h"
-#include "cli/core/text.h"
+#include "cli/core/values/json.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 
 #include <inttypes.h>
 

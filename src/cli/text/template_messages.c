@@ -2,8 +2,8 @@
 #include "cli/text/template.h"
 
 #include "base/pull.h"
-#include "cli/core/path.h"
-#include "cli/core/small_file.h"
+#include "cli/core/files/path.h"
+#include "cli/core/files/small_file.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* The commands about vocabularies and chat templates in a minimal build, which has no room text. */
 #include "cli/commands.h"
-#include "cli/core/report.h"
+#include "cli/core/terminal/report.h"
 
 static int missing(void *options)
 {

@@ -5,8 +5,8 @@
 #include "cli/text/tokenize.h"
 
 #include "cli/commands.h"
-#include "cli/core/path.h"
-#include "cli/core/stdout.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
 #include "cli/text/vocab_open.h"
 

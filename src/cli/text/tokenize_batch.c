@@ -7,7 +7,7 @@
 #include "cli/text/tokenize.h"
 
 #include "base/memory.h"
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
 #include "text/formats/base64.h"
 #include "text/formats/json_tree.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_TEXT_TOKENIZE_WRITE_H
 #define CLI_TEXT_TOKENIZE_WRITE_H
 
-#include "cli/core/json.h"
+#include "cli/core/values/json.h"
 
 #include "gufo/vocab.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_TEXT_VOCAB_H
 #define CLI_TEXT_VOCAB_H
 
-#include "cli/core/input.h"
+#include "cli/core/files/input.h"
 
 #include "gufo/vocab.h"
 

@@ -1,7 +1,7 @@
 /* gufo vocab: counting, in the vocabulary and in a text. */
 #include <stdlib.h>
 
-#include "cli/core/stdout.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
 #include "cli/text/vocab.h"
 #include "text/tokenizers/algorithm.h"

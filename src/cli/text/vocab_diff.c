@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/core/human.h"
-#include "cli/core/json.h"
-#include "cli/core/line.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/values/human.h"
+#include "cli/core/values/json.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
 #include "cli/text/vocab.h"
 #include "gufo/schema.h"
 #include "text/formats/source.h"

@@ -1,7 +1,7 @@
 /* gufo vocab --export: the vocabulary in the form of another program. */
 #include "base/memory.h"
-#include "cli/core/save.h"
-#include "cli/core/text.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/text.h"
 #include "cli/text/vocab.h"
 #include "text/formats/vocab_export.h"
 

@@ -1,7 +1,7 @@
 /* gufo vocab --json. */
 #include <math.h>
 
-#include "cli/core/json.h"
+#include "cli/core/values/json.h"
 #include "cli/text/vocab.h"
 
 static void write_types(json_writer *j, const vocab_report *r)

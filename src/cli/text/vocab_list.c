@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/core/json.h"
-#include "cli/core/number.h"
-#include "cli/core/stdout.h"
-#include "cli/core/table.h"
+#include "cli/core/values/json.h"
+#include "cli/core/values/number.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/records/table.h"
 #include "cli/text/vocab.h"
 #include "text/tokenizers/algorithm.h"
 

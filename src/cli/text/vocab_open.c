@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/core/path.h"
-#include "cli/core/report.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/report.h"
 #include "gufo/import.h"
 #include "text/formats/source.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_TEXT_VOCAB_OPEN_H
 #define CLI_TEXT_VOCAB_OPEN_H
 
-#include "cli/core/input.h"
+#include "cli/core/files/input.h"
 #include "gufo/vocab.h"
 
 /* The words of --tokenizer, from GUFO_TOKENIZER_GGML on; the last is NULL. */

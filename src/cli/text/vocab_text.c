@@ -17,10 +17,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/core/human.h"
-#include "cli/core/stdout.h"
-#include "cli/core/table.h"
-#include "cli/core/text.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/records/table.h"
+#include "cli/core/terminal/text.h"
 #include "cli/text/vocab.h"
 
 enum { BEFORE_VALUE = 17, LEAST_VALUE = 20 };

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
 #include "cli/text/vocab.h"
 
 const char *const vocab_lists[] = {"tokens",     "special",     "longest",

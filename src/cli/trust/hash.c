@@ -1,8 +1,8 @@
 /* gufo hash FILE...: a manifest of a model. */
 #include "cli/commands.h"
-#include "cli/core/model_json.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/records/model_json.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
 #include "cli/trust/hash.h"
 
 /* Hashes a model, and writes lines or JSON while hashes come in. */

@@ -7,10 +7,10 @@
 #ifndef CLI_TRUST_HASH_H
 #define CLI_TRUST_HASH_H
 
-#include "cli/core/input.h"
-#include "cli/core/json.h"
-#include "cli/core/progress.h"
-#include "cli/core/small_file.h"
+#include "cli/core/files/input.h"
+#include "cli/core/values/json.h"
+#include "cli/core/files/progress.h"
+#include "cli/core/files/small_file.h"
 
 #include "gufo/digest.h"
 

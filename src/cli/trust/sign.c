@@ -6,9 +6,9 @@
 
 #include "base/utf8.h"
 #include "cli/commands.h"
-#include "cli/core/save.h"
-#include "cli/core/line.h"
-#include "cli/core/text.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,10 +9,10 @@
  * JSON is one object per FILE, its counts after the findings.  Tensor data is read only with
  * --data. */
 #include "cli/commands.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/judge.h"
-#include "cli/core/progress.h"
-#include "cli/core/signals.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/options/judge.h"
+#include "cli/core/files/progress.h"
+#include "cli/core/terminal/signals.h"
 #include "cli/inspect/catalogue.h"
 #include "cli/inspect/ls.h"
 #include "cli/validate/validate.h"

@@ -6,8 +6,8 @@
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
 
-#include "cli/core/input.h"
-#include "cli/core/json.h"
+#include "cli/core/files/input.h"
+#include "cli/core/values/json.h"
 
 #include "gufo/check.h"
 #include "gufo/quant.h"

@@ -1,12 +1,12 @@
 /* Findings and verdicts of gufo validate. */
 #include "base/text.h"
-#include "cli/core/foreign_file.h"
-#include "cli/core/human.h"
-#include "cli/core/line.h"
-#include "cli/core/shell.h"
-#include "cli/core/stdout.h"
-#include "cli/core/text.h"
-#include "cli/core/value.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/values/human.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/shell.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/value.h"
 #include "cli/validate/validate.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* Files of comma-separated values. */
 #include "cli/core/records/csv.h"
 
-#include "cli/core/path.h"
-#include "cli/core/report.h"
-#include "cli/core/save.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/files/save.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define CLI_CORE_CSV_H
 
 #include "base/files/guard.h"
-#include "cli/core/text.h"
+#include "cli/core/terminal/text.h"
 
 /* Writes text as a cell: always in quotes.  A spreadsheet takes a cell that begins with = + - @, a tab
  * or a carriage return for a formula, and names come from strangers: an apostrophe makes it text. */

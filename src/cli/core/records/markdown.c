@@ -1,7 +1,7 @@
 /* Texts of files in Markdown. */
 #include "cli/core/records/markdown.h"
 
-#include "cli/core/text.h"
+#include "cli/core/terminal/text.h"
 
 #include <stdlib.h>
 #include <string.h>

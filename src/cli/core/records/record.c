@@ -1,12 +1,12 @@
 /* The four printers of records.  One function reads fields; each printer says how kinds look. */
 #include "cli/core/records/record.h"
 
-#include "cli/core/human.h"
-#include "cli/core/number.h"
+#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/records/csv.h"
 #include "cli/core/records/markdown.h"
-#include "cli/core/stdout.h"
-#include "cli/core/tensor_text.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/records/tensor_text.h"
 
 #include "gufo/format.h"
 

@@ -1,0 +1,348 @@
+/* Output files: atomic, and removed when a signal comes. */
+#include "cli/core/files/save.h"
+
+#include "base/error.h"
+#include "base/files/output.h"
+#include "base/files/trust.h"
+#include "base/memory.h"
+#include "cli/core/files/path.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/terminal/signals.h"
+
+#include "gufo/edit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool save_is_stream(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+bool save_is_stdout(const char *path)
+{
+    struct stat named, standard;
+
+    if (path_is_standard(path))
+        return true;
+    return stat(path, &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+           !S_ISREG(named.st_mode) && named.st_dev == standard.st_dev &&
+           named.st_ino == standard.st_ino && named.st_rdev == standard.st_rdev;
+}
+
+int save_open_stream(const char *path, gufo_error *error)
+{
+    int fd = save_is_stdout(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat opened;
+
+    if (fd < 0 || fd == STDOUT_FILENO) {
+        if (fd < 0)
+            (void)fail_io(error, errno, "cannot open");
+        return fd;
+    }
+    if (fstat(fd, &opened) != 0)
+        (void)fail_io(error, errno, "cannot examine");
+    else if (S_ISREG(opened.st_mode))
+        (void)refuse(error, GUFO_E_CHANGED, "became a file in the meantime");
+    else if (way_is_planted(path))
+        (void)refuse(
+            error, GUFO_E_ARGUMENT,
+            "a folder of it is another user's symlink in a folder where everybody may create "
+            "files");
+    else if (S_ISFIFO(opened.st_mode) && trust_is_planted(path, opened.st_uid))
+        (void)refuse(error, GUFO_E_ARGUMENT,
+                     "is a pipe of another user in a folder that everybody may write to");
+    else
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+gufo_status save_close_stream(int fd, gufo_status status, gufo_error *error)
+{
+    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
+        return fail_io(error, errno, "cannot close");
+    return status;
+}
+
+bool save_is_pending(const char *path, bool is_output)
+{
+    gufo_edit_state state =
+        path_is_standard(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
+
+    if (state == GUFO_EDIT_STATE_LIVE)
+        report_message(path, "%sis being edited", is_output ? "the output " : "");
+    else if (state == GUFO_EDIT_STATE_INTERRUPTED)
+        report_message(path,
+                       is_output
+                           ? "an edit of the output was interrupted; recover it first: 'gufo edit "
+                             "--recover %s'"
+                           : "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
+                       path);
+    return state != GUFO_EDIT_STATE_SETTLED;
+}
+
+static bool guarded(output_guard *guard, gufo_status status, const char *path,
+                    const gufo_error *error)
+{
+    guard_ready(guard);
+    if (status == GUFO_OK)
+        return true;
+    report_error(path, error);
+    guard_free(guard);
+    return false;
+}
+
+bool save_guard_more(output_guard *guard, const char *const *paths, size_t count)
+{
+    gufo_status status = GUFO_OK;
+    gufo_error error;
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        if (paths[i] != NULL)
+            status = path_is_standard(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
+                                                : guard_add_path(guard, paths[i], &error);
+    return guarded(guard, status, NULL, &error);
+}
+
+bool save_guard(output_guard *guard, const char *const *paths, size_t count)
+{
+    *guard = (output_guard){.allocator = &default_allocator};
+    return save_guard_more(guard, paths, count);
+}
+
+bool save_guard_output(output_guard *guard, const char *path)
+{
+    gufo_error error;
+    gufo_status status = output_guard_path(guard, path, &error);
+
+    return guarded(guard, status, path, &error);
+}
+
+bool save_would_replace(const char *path, const char *const *paths, size_t count)
+{
+    output_guard guard;
+    struct stat info;
+    bool replaces;
+
+    if (path == NULL || stat(path, &info) != 0)
+        return false;
+    if (!save_guard(&guard, paths, count))
+        return true;
+    replaces = guard_find_file(&guard, &info) != GUARD_NOTHING;
+    guard_free(&guard);
+    if (replaces)
+        report_message(path, "the output is an input; it would be lost");
+    return replaces;
+}
+
+static int save_stream(const char *path, gufo_str bytes)
+{
+    gufo_error error;
+    int fd = save_open_stream(path, &error);
+
+    if (fd < 0)
+        return report_refusal(path, &error);
+    gufo_status status = output_write_at(fd, GUFO_NO_OFFSET, bytes.data, bytes.len, &error);
+
+    return save_close_stream(fd, status, &error) == GUFO_OK ? CODE_OK : report_error(path, &error);
+}
+
+void save_remove(const char *path)
+{
+    if (!save_is_stream(path))
+        (void)unlink(path);
+}
+
+int save_report(const char *path, const gufo_error *error)
+{
+    if (error->code == GUFO_E_STOPPED)
+        return report_as(CODE_INTERRUPTED, path, "interrupted; nothing was written");
+    if (error->code != GUFO_E_EXISTS)
+        return report_refusal(path, error);
+    return report_as(CODE_USAGE, path, "%s (--force replaces it)", error->message);
+}
+
+static int check_folder(const char *path, const char *target)
+{
+    char *folder = path_beside(target, ".");
+    int code = folder != NULL ? CODE_OK : CODE_FAILED;
+
+    if (folder != NULL && access(folder, W_OK) != 0)
+        code = report_system(path, errno);
+    free(folder);
+    return code;
+}
+
+static int check_place(const char *path, bool force, const output_guard *guard, bool made_here)
+{
+    output target;
+    gufo_error error;
+    int code;
+
+    if (save_is_stream(path))
+        return CODE_OK;
+    if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
+        return save_report(path, &error);
+    code = made_here ? check_folder(path, target.target) : CODE_OK;
+    output_discard(&target);
+    return code;
+}
+
+int save_check(const char *path, bool force, const output_guard *guard)
+{
+    return check_place(path, force, guard, false);
+}
+
+int save_check_later(const char *path, bool force, const output_guard *guard)
+{
+    return check_place(path, force, guard, true);
+}
+
+int save_check_dry(const char *path, const char *input, bool force)
+{
+    output_guard guard;
+    int code;
+
+    if (path == NULL || path_is_standard(path))
+        return CODE_OK;
+    if (path_is_folder(path))
+        return report_as(CODE_FAILED, path, "cannot open: %s", strerror(EISDIR));
+    if (!save_guard(&guard, &input, 1))
+        return CODE_FAILED;
+    code = save_check(path, force, &guard);
+    guard_free(&guard);
+    return code;
+}
+
+/* Signals wait while the temporary file is made and while it gets its final name. */
+static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool secret,
+                             const output_guard *guard, gufo_error *error)
+{
+    const char *volatile temporary;
+    output out;
+
+    signals_hold();
+    gufo_status status =
+        output_open(&out, path, force, bytes.len, guard, &default_allocator, error);
+
+    if (status == GUFO_OK) {
+        temporary = out.temporary;
+        signals_temporaries(&temporary, 1);
+    }
+    signals_release();
+    if (status != GUFO_OK)
+        return status;
+    out.is_private = secret;
+    if (secret && fchmod(out.fd, S_IRUSR | S_IWUSR) != 0)
+        status = fail_io(error, errno, "cannot deny other users access to it");
+    if (status == GUFO_OK)
+        status = output_write(&out, 0, bytes.data, bytes.len, error);
+    signals_hold();
+    signals_temporaries(NULL, 0);
+    if (status == GUFO_OK)
+        status = output_commit(&out, error);
+    else
+        output_discard(&out);
+    signals_release();
+    return status;
+}
+
+static int save(const char *path, gufo_str bytes, bool force, bool secret,
+                const output_guard *guard)
+{
+    gufo_error error;
+
+    if (save_is_pending(path, true))
+        return CODE_USAGE;
+    if (save_file(path, bytes, force, secret, guard, &error) != GUFO_OK)
+        return save_report(path, &error);
+    return CODE_OK;
+}
+
+int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+{
+    return save_is_stream(path) ? save_stream(path, bytes) : save(path, bytes, force, false, guard);
+}
+
+int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+{
+    if (!save_is_stream(path))
+        return save(path, bytes, force, true, guard);
+    return report_as(CODE_USAGE, path, "secrets are written to regular files only");
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* A stream has nothing to clean up, and may wait for its reader forever: there the first signal
+ * ends everything. */
+static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *how,
+                              gufo_error *error)
+{
+    int fd = save_open_stream(path, error);
+
+    if (fd < 0)
+        return error->code;
+    return save_close_stream(fd, gufo_job_stream(job, fd, how, error), error);
+}
+
+char *save_output_path(const gufo_job *job, const char *path, size_t index)
+{
+    size_t size = gufo_job_output_path(job, path, index, NULL, 0) + 1;
+    char *text = malloc(size);
+
+    if (text != NULL)
+        (void)gufo_job_output_path(job, path, index, text, size);
+    else
+        report_memory(path);
+    return text;
+}
+
+static bool streams(const char *path, const gufo_job *job)
+{
+    char *only = gufo_job_output_count(job) == 1 ? save_output_path(job, path, 0) : NULL;
+    bool is = path_is_standard(path) || (only != NULL && save_is_stream(only));
+
+    free(only);
+    return is;
+}
+
+static gufo_status check_stream(const char *path, uint32_t flags, gufo_error *error)
+{
+    if (!path_is_standard(path) && path_is_folder(path))
+        return fail_io(error, EISDIR, "cannot open");
+    if ((flags & GUFO_JOB_DELETE_INPUT) == 0)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "the input is not deleted for an output that is not a file");
+}
+
+gufo_status save_check_job(const char *path, gufo_job *job, uint32_t flags, gufo_error *error)
+{
+    const gufo_job_options options = {.path = path, .flags = flags};
+
+    return streams(path, job) ? check_stream(path, flags, error)
+                              : gufo_job_check(job, &options, error);
+}
+
+gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint32_t flags,
+                     gufo_error *error)
+{
+    const gufo_job_options options = {.path = path, .flags = flags};
+    size_t count = gufo_job_output_count(job);
+    gufo_status status;
+
+    if (streams(path, job))
+        return stream_job(path, job, how, error);
+    signals_temporaries(gufo_job_temporaries(job), count);
+    signals_defer();
+    status = gufo_job_run(job, &options, how, error);
+    signals_temporaries(NULL, 0);
+    return status;
+}

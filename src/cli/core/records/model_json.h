@@ -1,0 +1,18 @@
+/* Members of JSON objects about a model and its tensors, for several commands. */
+#ifndef CLI_CORE_RECORDS_MODEL_JSON_H
+#define CLI_CORE_RECORDS_MODEL_JSON_H
+
+#include "cli/core/values/json.h"
+
+#include "gufo/format.h"
+
+/* The paths of the shards as an array, if there are several. */
+void model_json_shards(json_writer *j, const char *key, const gufo_model *model);
+/* "dims":[...] */
+void model_json_dims(json_writer *j, const gufo_tensor *tensor);
+/* "type":"Q4_K","dims":[...] */
+void model_json_type(json_writer *j, const gufo_tensor *tensor);
+/* {"matrix":0,"row":17,"column":4}: where element `index` of a tensor is. */
+void model_json_place(json_writer *j, const char *key, const gufo_tensor *tensor, uint64_t index);
+
+#endif
