@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "text/formats/rwkv_world.h"
 #include "text/formats/source.h"
-#include "text/formats/vocab_export.h"
-#include "text/vocabulary/census.h"
+#include "text/export/vocab_export.h"
+#include "text/census.h"
 
 static uint64_t rows(const gufo_document *document, const char *key)
 {

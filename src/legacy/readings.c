@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "legacy/readings.h"
-#include "text/vocabulary/byte_alphabet.h"
+#include "text/characters/byte_alphabet.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
  * and so the text does not depend on how ids come in. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/detokenizing/clean_up.h"
+#include "text/clean_up.h"
 #include "base/buffer.h"
-#include "text/detokenizing/piece.h"
+#include "text/piece.h"
 #include "text/pipeline/pipeline.h"
 #include "text/vocabulary/vocabulary.h"
 

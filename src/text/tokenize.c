@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "text/pipeline/pipeline.h"
-#include "text/vocabulary/special_list.h"
+#include "text/opening/special_list.h"
 #include "text/vocabulary/vocabulary.h"
 #include "text/work.h"
 

@@ -1,7 +1,7 @@
 /* What a GGUF file cannot say of a tokenizer.json: a warning for each thing, with the texts that show it. */
 #include "tokenizers_folder.h"
 
-#include "text/vocabulary/byte_alphabet.h"
+#include "text/characters/byte_alphabet.h"
 
 #define BYTES                                                                         \
     "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, " \

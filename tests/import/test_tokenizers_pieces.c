@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "import/json_file.h"
 #include "text/formats/source.h"
-#include "text/formats/vocab_export.h"
+#include "text/export/vocab_export.h"
 
 #define SPACE "\xe2\x96\x81"
 #define PREPEND "{\"type\":\"Prepend\",\"prepend\":\"" SPACE "\"},"

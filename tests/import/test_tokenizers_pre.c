@@ -5,8 +5,8 @@
 #include "tokenizers_folder.h"
 
 #include "gufo/vocab.h"
-#include "text/formats/pre_steps.h"
-#include "text/formats/vocab_export.h"
+#include "text/pretokenizers/pre_steps.h"
+#include "text/export/vocab_export.h"
 
 /* ---- folders with a tokenizer.json ---------------------------------------------------------- */
 

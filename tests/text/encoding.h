@@ -5,6 +5,7 @@
 #include "support/vocab_maker.h"
 
 #include "base/buffer.h"
+#include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 
 static inline gufo_vocab *open_made(vocab_maker *m, uint32_t flags)

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "text/pipeline/work_text.h"
+#include "text/pipeline/steps/work_text.h"
 
 static inline json_t *step_json(const char *text)
 {

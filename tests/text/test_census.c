@@ -2,7 +2,7 @@
 #include "support/allocator.h"
 #include "support/vocab_maker.h"
 
-#include "text/vocabulary/census.h"
+#include "text/census.h"
 
 #include <stdlib.h>
 #include <string.h>

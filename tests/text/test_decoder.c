@@ -1,7 +1,7 @@
 /* Decoders: texts of tokens become one text. */
 #include "support/allocator.h"
 
-#include "text/pipeline/decoder.h"
+#include "text/pipeline/steps/decoder.h"
 #include "text/pipeline_file.h"
 
 enum { MOST_TOKENS = 16 };

@@ -5,6 +5,7 @@
 #include "support/allocator.h"
 
 #include "base/utf8.h"
+#include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 
 /* ---- made vocabularies ---------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include "../support/check.h"
 
 #include "base/memory.h"
-#include "text/pipeline/expression.h"
+#include "text/expressions/expression.h"
 
 /* Writes the matches, each in brackets, with the text between them. */
 static void write_matches(const expression *e, expression_scratch *s, gufo_str text, char *out)

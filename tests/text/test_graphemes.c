@@ -2,7 +2,7 @@
 #include "support/check.h"
 
 #include "base/memory.h"
-#include "text/pipeline/unicode.h"
+#include "text/characters/unicode.h"
 
 /* Clusters have bars between. */
 static const struct {

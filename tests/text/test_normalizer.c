@@ -1,7 +1,7 @@
 /* Normalizers of a tokenizer.json: what texts become, and where their characters come from. */
 #include "step_cases.h"
 
-#include "text/pipeline/normalizer.h"
+#include "text/pipeline/steps/normalizer.h"
 
 /* Runs a step on a text; gives what it became. */
 static work_text run(const char *json, const char *text, bool keeps_origins)

@@ -1,7 +1,7 @@
 /* Post-processors: tokens around a text, and spans without white space at their ends. */
 #include "support/allocator.h"
 
-#include "text/pipeline/post_processor.h"
+#include "text/pipeline/steps/post_processor.h"
 #include "text/pipeline_file.h"
 
 /* Texts of tokens, by id. */

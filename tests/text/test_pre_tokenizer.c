@@ -1,7 +1,7 @@
 /* Pre-tokenizers of a tokenizer.json: the pieces of texts. */
 #include "step_cases.h"
 
-#include "text/pipeline/pre_tokenizer.h"
+#include "text/pipeline/steps/pre_tokenizer.h"
 
 /* Runs steps on a text; writes the pieces with "|" behind each. */
 static void cut(const char *json, const char *text, bool keeps_origins, char *out)

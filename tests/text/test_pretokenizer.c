@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "gufo/schema.h"
-#include "text/tokenizers/pretokenizer.h"
-#include "text/vocabulary/characters.h"
+#include "text/pretokenizers/pretokenizer.h"
+#include "text/characters/characters.h"
 
 /* ---- running one ----------------------------------------------------------------------------- */
 

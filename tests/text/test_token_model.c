@@ -2,7 +2,7 @@
 #include "support/allocator.h"
 
 #include "base/error.h"
-#include "text/pipeline/token_model.h"
+#include "text/pipeline/models/token_model.h"
 #include "text/pipeline_file.h"
 
 /* ---- encoding ------------------------------------------------------------------------------- */

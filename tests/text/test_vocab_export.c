@@ -3,7 +3,7 @@
 #include "support/vocab_maker.h"
 
 #include "base/memory.h"
-#include "text/formats/vocab_export.h"
+#include "text/export/vocab_export.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Texts on their way: what they make room for. */
 #include "support/allocator.h"
 
-#include "text/pipeline/work_text.h"
+#include "text/pipeline/steps/work_text.h"
 
 /* One scratch serves pipelines that need origins, and others. */
 static void test_origins_after_none(void **state)

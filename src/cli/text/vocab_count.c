@@ -4,8 +4,8 @@
 #include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
 #include "cli/text/vocab.h"
-#include "text/tokenizers/algorithm.h"
-#include "text/vocabulary/census.h"
+#include "text/vocabulary/ids.h"
+#include "text/census.h"
 
 enum { LONGEST = 10 };
 

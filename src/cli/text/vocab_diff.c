@@ -21,7 +21,7 @@
 #include "gufo/schema.h"
 #include "text/formats/source.h"
 #include "text/formats/tokenizer_file.h"
-#include "text/vocabulary/census.h"
+#include "text/census.h"
 
 enum { SHOWN = 20 }; /* lines without -v */
 

@@ -3,7 +3,7 @@
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/text.h"
 #include "cli/text/vocab.h"
-#include "text/formats/vocab_export.h"
+#include "text/export/vocab_export.h"
 
 static int save(const vocab_input *v, const char *path, const buffer *bytes, bool force)
 {

@@ -11,7 +11,7 @@
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/records/table.h"
 #include "cli/text/vocab.h"
-#include "text/tokenizers/algorithm.h"
+#include "text/vocabulary/ids.h"
 
 enum { USE_SIZE = 160 };
 

@@ -10,7 +10,7 @@
 #include "codec/half.h"
 #include "gufo/schema.h"
 #include "import/export/parts.h"
-#include "text/formats/vocab_export.h"
+#include "text/export/vocab_export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "text/formats/source.h"
 #include "text/formats/tokenizer_config.h"
 #include "text/pipeline/pipeline.h"
-#include "text/vocabulary/escapes.h"
+#include "text/characters/escapes.h"
 #include "base/buffer.h"
 
 #include <stdio.h>

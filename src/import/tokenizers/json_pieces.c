@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/tokenizers/reading.h"
-#include "text/pipeline/step_reading.h"
-#include "text/pipeline/token_model.h"
+#include "text/pipeline/steps/step_reading.h"
+#include "text/pipeline/models/token_model.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "import/tokenizers/reading.h"
 #include "import/tokenizers/pre.h"
 #include "text/formats/tokenizer_lists.h"
-#include "text/pipeline/token_model.h"
+#include "text/pipeline/models/token_model.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "import/json_file.h"
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/reading.h"
-#include "text/formats/pre_steps.h"
-#include "text/pipeline/step_reading.h"
+#include "text/pretokenizers/pre_steps.h"
+#include "text/pipeline/steps/step_reading.h"
 
 #include <stdio.h>
 #include <string.h>

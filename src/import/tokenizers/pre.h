@@ -6,7 +6,7 @@
 #include "gufo/vocab.h"
 #include "import/tokenizers/reading.h"
 #include "text/formats/token_list.h"
-#include "text/tokenizers/pretokenizer.h"
+#include "text/pretokenizers/pretokenizer.h"
 
 /* ---- where that of a tokenizer.json cuts a text ----------------------------------------------- */
 

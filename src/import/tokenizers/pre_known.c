@@ -3,11 +3,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "import/tokenizers/pre.h"
-#include "text/pipeline/pre_tokenizer.h"
-#include "text/pipeline/unicode.h"
-#include "text/vocabulary/byte_alphabet.h"
-#include "text/vocabulary/characters.h"
-#include "text/vocabulary/escapes.h"
+#include "text/pipeline/steps/pre_tokenizer.h"
+#include "text/characters/unicode.h"
+#include "text/characters/byte_alphabet.h"
+#include "text/characters/characters.h"
+#include "text/characters/escapes.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "import/tokenizers/reading.h"
 #include "text/formats/base64.h"
 #include "text/formats/rwkv_world.h"
-#include "text/vocabulary/byte_alphabet.h"
+#include "text/characters/byte_alphabet.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "import/tokenizers/tokenizers.h"
 #include "text/formats/token_list.h"
 #include "text/formats/tokenizer_file.h"
-#include "text/pipeline/step_reading.h"
+#include "text/pipeline/steps/step_reading.h"
 
 #include <jansson.h>
 

@@ -8,8 +8,8 @@
 #include "import/tokenizers/reading.h"
 #include "text/formats/base64.h"
 #include "text/formats/tokenizer_lists.h"
-#include "text/pipeline/step_reading.h"
-#include "text/pipeline/token_model.h"
+#include "text/pipeline/steps/step_reading.h"
+#include "text/pipeline/models/token_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

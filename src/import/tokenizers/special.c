@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "import/tokenizers/reading.h"
-#include "text/pipeline/step_reading.h"
+#include "text/pipeline/steps/step_reading.h"
 
 #include <inttypes.h>
 #include <string.h>

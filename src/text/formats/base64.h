@@ -1,6 +1,6 @@
 /* Bytes as letters (RFC 4648, with padding). */
-#ifndef TEXT_FORMATS_BASE64_H
-#define TEXT_FORMATS_BASE64_H
+#ifndef TEXT_BASE64_H
+#define TEXT_BASE64_H
 
 #include "base/buffer.h"
 

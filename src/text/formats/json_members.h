@@ -1,6 +1,6 @@
 /* Looking at the values of a JSON tree. */
-#ifndef TEXT_FORMATS_JSON_MEMBERS_H
-#define TEXT_FORMATS_JSON_MEMBERS_H
+#ifndef TEXT_JSON_MEMBERS_H
+#define TEXT_JSON_MEMBERS_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* Values of any shape out of a text that is read from front to back: Jansson's trees of its small parts. */
-#ifndef TEXT_FORMATS_JSON_PULL_H
-#define TEXT_FORMATS_JSON_PULL_H
+#ifndef TEXT_JSON_PULL_H
+#define TEXT_JSON_PULL_H
 
 #include <jansson.h>
 

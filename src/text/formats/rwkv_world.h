@@ -1,6 +1,6 @@
 /* Vocabularies of RWKV World as keys of a GGUF file. */
-#ifndef TEXT_FORMATS_RWKV_WORLD_H
-#define TEXT_FORMATS_RWKV_WORLD_H
+#ifndef TEXT_RWKV_WORLD_H
+#define TEXT_RWKV_WORLD_H
 
 #include "gufo/document.h"
 

@@ -1,6 +1,6 @@
 /* Vocabularies that a model holds in the form of another program. */
-#ifndef TEXT_FORMATS_SOURCE_H
-#define TEXT_FORMATS_SOURCE_H
+#ifndef TEXT_SOURCE_H
+#define TEXT_SOURCE_H
 
 #include "gufo/document.h"
 

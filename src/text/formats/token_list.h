@@ -1,6 +1,6 @@
 /* The tokens of a vocabulary by id, until the document has them. */
-#ifndef TEXT_FORMATS_TOKEN_LIST_H
-#define TEXT_FORMATS_TOKEN_LIST_H
+#ifndef TEXT_TOKEN_LIST_H
+#define TEXT_TOKEN_LIST_H
 
 #include "gufo/document.h"
 

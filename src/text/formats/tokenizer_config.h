@@ -1,6 +1,6 @@
 /* tokenizer_config.json, which lies beside a tokenizer.json: what transformers takes from it. */
-#ifndef TEXT_FORMATS_TOKENIZER_CONFIG_H
-#define TEXT_FORMATS_TOKENIZER_CONFIG_H
+#ifndef TEXT_TOKENIZER_CONFIG_H
+#define TEXT_TOKENIZER_CONFIG_H
 
 #include "text/formats/tokenizer_file.h"
 

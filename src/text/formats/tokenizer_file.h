@@ -3,8 +3,8 @@
  * The long parts, vocabulary, merges and added tokens, are read from front to back into tables, whose
  * texts are views: any bytes, U+0000 too.  The short parts (normalizer, pre-tokenizer, post-processor,
  * decoder, the flags of the model) are JSON values. */
-#ifndef TEXT_FORMATS_TOKENIZER_FILE_H
-#define TEXT_FORMATS_TOKENIZER_FILE_H
+#ifndef TEXT_TOKENIZER_FILE_H
+#define TEXT_TOKENIZER_FILE_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* Filling a tokenizer_file, whatever file it comes from. */
-#ifndef TEXT_FORMATS_TOKENIZER_FILLING_H
-#define TEXT_FORMATS_TOKENIZER_FILLING_H
+#ifndef TEXT_TOKENIZER_FILLING_H
+#define TEXT_TOKENIZER_FILLING_H
 
 #include "base/pull.h"
 #include "text/formats/tokenizer_file.h"

@@ -1,6 +1,6 @@
 /* The lists that a tokenizer.json replaced, as parts of one. */
-#ifndef TEXT_FORMATS_TOKENIZER_LISTS_H
-#define TEXT_FORMATS_TOKENIZER_LISTS_H
+#ifndef TEXT_TOKENIZER_LISTS_H
+#define TEXT_TOKENIZER_LISTS_H
 
 #include "text/formats/tokenizer_file.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/pipeline/unicode.h"
+#include "text/characters/unicode.h"
 
 enum { MOST_BYTES = 1 << 28 };
 

@@ -1,7 +1,7 @@
 /* Added tokens of a tokenizer.json: texts that become tokens wherever they are found, before anything
  * else happens to them. */
-#ifndef TEXT_PIPELINE_ADDED_SET_H
-#define TEXT_PIPELINE_ADDED_SET_H
+#ifndef TEXT_ADDED_SET_H
+#define TEXT_ADDED_SET_H
 
 #include "base/buffer.h"
 #include "text/vocabulary/trie.h"

@@ -9,15 +9,15 @@
  *     post-processor   1 7 12 3 9 2              around it
  *
  * No step knows another one: what they hand on is text, and where it comes from (work_text.h). */
-#ifndef TEXT_PIPELINE_PIPELINE_H
-#define TEXT_PIPELINE_PIPELINE_H
+#ifndef TEXT_PIPELINE_H
+#define TEXT_PIPELINE_H
 
 #include "text/pipeline/added_set.h"
-#include "text/pipeline/decoder.h"
-#include "text/pipeline/normalizer.h"
-#include "text/pipeline/post_processor.h"
-#include "text/pipeline/pre_tokenizer.h"
-#include "text/pipeline/token_model.h"
+#include "text/pipeline/steps/decoder.h"
+#include "text/pipeline/steps/normalizer.h"
+#include "text/pipeline/steps/post_processor.h"
+#include "text/pipeline/steps/pre_tokenizer.h"
+#include "text/pipeline/models/token_model.h"
 
 /* A token that is found in normalized text by another text than its own: that one in the set. */
 typedef struct renamed_token {

@@ -6,7 +6,7 @@
 #ifndef TEXT_ALGORITHM_H
 #define TEXT_ALGORITHM_H
 
-#include "gufo/vocab.h"
+#include "text/vocabulary/ids.h"
 
 typedef struct algorithm_scratch algorithm_scratch;
 
@@ -49,18 +49,5 @@ typedef struct token_algorithm {
 
 extern const token_algorithm algorithm_bpe, algorithm_spm, algorithm_wpm, algorithm_ugm,
     algorithm_rwkv;
-
-/* Room for `more` further ids; false without memory. */
-bool ids_reserve(gufo_ids *ids, size_t more);
-/* Room for the spans of all ids; those of ids that have none are empty.  False without memory. */
-bool ids_reserve_spans(gufo_ids *ids);
-
-static inline bool ids_add(gufo_ids *ids, uint32_t id)
-{
-    if (ids->count == ids->room && !ids_reserve(ids, 1))
-        return false;
-    ids->ids[ids->count++] = id;
-    return true;
-}
 
 #endif

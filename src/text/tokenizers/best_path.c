@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 bool path_room_make(path_room *room, uint32_t count, const gufo_allocator *allocator)
 {

@@ -2,6 +2,7 @@
 #ifndef TEXT_BEST_PATH_H
 #define TEXT_BEST_PATH_H
 
+#include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 

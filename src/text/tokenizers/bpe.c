@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/tokenizers/bpe_piece.h"
-#include "text/tokenizers/composition.h"
+#include "text/characters/composition.h"
 #include "text/tokenizers/original.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 #include "text/vocabulary/vocabulary.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 #include "text/vocabulary/vocabulary.h"
 
 #define LONGEST_PIECE ((size_t)256 << 20)

@@ -4,12 +4,12 @@
 
 #include "text/tokenizers/algorithm.h"
 #include "text/tokenizers/byte_pairs.h"
-#include "text/tokenizers/escaped.h"
+#include "text/characters/escaped.h"
 #include "text/tokenizers/merge_table.h"
 #include "text/tokenizers/merging.h"
 #include "text/tokenizers/piece_cache.h"
-#include "text/tokenizers/pretokenizer.h"
-#include "text/vocabulary/byte_alphabet.h"
+#include "text/pretokenizers/pretokenizer.h"
+#include "text/characters/byte_alphabet.h"
 
 typedef struct bpe_tables {
     pretokenizer *pre;

@@ -5,7 +5,7 @@
 #ifndef TEXT_BYTE_PAIRS_H
 #define TEXT_BYTE_PAIRS_H
 
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 typedef struct byte_pairs {
     uint64_t bits[65536 / 64];

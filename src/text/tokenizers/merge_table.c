@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 #include "text/vocabulary/joined_texts.h"
 #include "text/vocabulary/vocabulary.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text/tokenizers/pretokenizer.h"
+#include "text/pretokenizers/pretokenizer.h"
 #include "text/vocabulary/vocabulary.h"
 
 #define RANGES                                                                                  \

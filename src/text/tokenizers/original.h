@@ -1,6 +1,6 @@
 /* Where llama.cpp is known to cut text otherwise than the tokenizer that a model was trained with. */
-#ifndef TEXT_ORIGINAL_H
-#define TEXT_ORIGINAL_H
+#ifndef TEXT_TOKENIZERS_ORIGINAL_H
+#define TEXT_TOKENIZERS_ORIGINAL_H
 
 #include "gufo/vocab.h"
 

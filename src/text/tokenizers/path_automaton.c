@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/tokenizers/escaped.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/escaped.h"
+#include "text/characters/characters.h"
 
 enum {
     STATES = 1 << 16,

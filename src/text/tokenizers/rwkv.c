@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "text/tokenizers/algorithm.h"
 #include "text/tokenizers/byte_pairs.h"
 #include "text/tokenizers/longest_tokens.h"
-#include "text/vocabulary/escapes.h"
+#include "text/characters/escapes.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 

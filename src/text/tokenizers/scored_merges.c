@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 enum { SHORT_PIECE = 24 }; /* symbols */
 

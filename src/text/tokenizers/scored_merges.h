@@ -2,6 +2,7 @@
 #ifndef TEXT_SCORED_MERGES_H
 #define TEXT_SCORED_MERGES_H
 
+#include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/tokenizers/byte_pairs.h"
-#include "text/tokenizers/escaped.h"
+#include "text/characters/escaped.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/scored_merges.h"
 

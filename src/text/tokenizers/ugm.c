@@ -10,12 +10,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/tokenizers/best_path.h"
-#include "text/tokenizers/escaped.h"
+#include "text/characters/escaped.h"
 #include "text/tokenizers/path_automaton.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/ugm_cuts.h"
 #include "text/tokenizers/ugm_normalizer.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 enum { STRETCH = 4096 /* bytes to encode at once, where texts are cut */ };
 

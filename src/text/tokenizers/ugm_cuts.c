@@ -10,8 +10,8 @@
 #include <float.h>
 
 #include "base/text.h"
-#include "text/tokenizers/escaped.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/escaped.h"
+#include "text/characters/characters.h"
 
 bool ugm_is_matched(unsigned type)
 {

@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 #define REPLACEMENT_CHARACTER "\xef\xbf\xbd"
 

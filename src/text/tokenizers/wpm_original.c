@@ -11,7 +11,7 @@
 
 #include <utf8proc.h>
 
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 enum {
     NOT_A_CHARACTER = 0xfffd,

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/tokenizers/escaped.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/escaped.h"
+#include "text/characters/characters.h"
 
 enum { NOT_A_CHARACTER = 0xfffd, LAST_CHARACTER = 0x10ffff };
 

@@ -1,5 +1,5 @@
-/* Lists of ids, and texts, that grow. */
-#include "text/tokenizers/algorithm.h"
+/* Lists of ids that grow. */
+#include "text/vocabulary/ids.h"
 
 #include <string.h>
 

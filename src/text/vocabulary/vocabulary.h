@@ -5,13 +5,11 @@
 #ifndef TEXT_VOCABULARY_H
 #define TEXT_VOCABULARY_H
 
-#include "gufo/vocab.h"
-
-#include "text/tokenizers/algorithm.h"
+#include "text/vocabulary/ids.h"
 #include "text/vocabulary/text_table.h"
 
-typedef struct special_list special_list; /* special_list.h */
-typedef struct pre_rules pre_rules;       /* tokenizers/pretokenizer.h */
+typedef struct special_list special_list; /* opening/special_list.h */
+typedef struct pre_rules pre_rules;       /* pretokenizers/pretokenizer.h */
 
 /* Attributes of tokens that are found in texts. */
 enum { VOCAB_SPECIAL = GUFO_TOKEN_CONTROL | GUFO_TOKEN_USER_DEFINED | GUFO_TOKEN_UNKNOWN };
@@ -32,10 +30,10 @@ struct gufo_vocab {
     uint8_t *types;       /* of the file; NULL: all normal */
     uint16_t *attributes; /* of gufo_token_attribute */
 
-    struct pipeline *pipeline;        /* of a tokenizer.json, by its own rules; else NULL */
-    const token_algorithm *algorithm; /* NULL: the pipeline */
-    void *tables;                     /* of the algorithm; what it is, only the algorithm knows */
-    const char *model;                /* static */
+    struct pipeline *pipeline;               /* of a tokenizer.json, by its own rules; else NULL */
+    const struct token_algorithm *algorithm; /* NULL: the pipeline */
+    void *tables;      /* of the algorithm; what it is, only the algorithm knows */
+    const char *model; /* static */
     frame_kind frame;
     const pre_rules *pre;                 /* BPE alone; else NULL */
     uint32_t special[GUFO_SPECIAL_COUNT]; /* id or GUFO_NO_TOKEN */

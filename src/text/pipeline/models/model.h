@@ -1,9 +1,9 @@
 /* What a model is to token_model.c: a row of functions, and tables of its own. */
-#ifndef TEXT_MODELS_MODEL_H
-#define TEXT_MODELS_MODEL_H
+#ifndef TEXT_MODEL_H
+#define TEXT_MODEL_H
 
-#include "text/pipeline/token_model.h"
-#include "text/tokenizers/algorithm.h"
+#include "text/pipeline/models/token_model.h"
+#include "text/vocabulary/ids.h"
 #include "text/vocabulary/text_table.h"
 
 /* What one thread needs beside the cache; what it is, only the model knows. */

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "text/pipeline/models/model.h"
 #include "text/tokenizers/best_path.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 /* Less than the lowest score: what an unknown character costs. */
 #define UNKNOWN_PENALTY 10.0

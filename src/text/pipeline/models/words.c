@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/pipeline/models/model.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/characters.h"
 
 /* ---- WordLevel: a piece is a token, or it is the unknown token ------------------------------------ */
 

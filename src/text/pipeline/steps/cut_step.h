@@ -1,10 +1,10 @@
 /* A step of a pre-tokenizer: cuts pieces, or rewrites them. */
-#ifndef TEXT_PIPELINE_CUT_STEP_H
-#define TEXT_PIPELINE_CUT_STEP_H
+#ifndef TEXT_CUT_STEP_H
+#define TEXT_CUT_STEP_H
 
-#include "text/pipeline/pre_tokenizer.h"
-#include "text/pipeline/step_reading.h"
-#include "text/pipeline/unicode.h"
+#include "text/pipeline/steps/pre_tokenizer.h"
+#include "text/pipeline/steps/step_reading.h"
+#include "text/characters/unicode.h"
 
 typedef struct cut_run {
     const text_pieces *in;

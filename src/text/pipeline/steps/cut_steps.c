@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/pipeline/steps/cut_step.h"
-#include "text/vocabulary/byte_alphabet.h"
+#include "text/characters/byte_alphabet.h"
 
 #include <string.h>
 

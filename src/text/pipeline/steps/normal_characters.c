@@ -3,9 +3,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "text/pipeline/steps/normal_step.h"
-#include "text/pipeline/unicode.h"
-#include "text/vocabulary/byte_alphabet.h"
-#include "text/vocabulary/characters.h"
+#include "text/characters/unicode.h"
+#include "text/characters/byte_alphabet.h"
+#include "text/characters/characters.h"
 
 #include <string.h>
 

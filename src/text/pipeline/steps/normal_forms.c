@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "text/pipeline/steps/normal_step.h"
-#include "text/pipeline/unicode.h"
+#include "text/characters/unicode.h"
 
 enum {
     HANGUL = 0xAC00,

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "text/formats/base64.h"
 #include "text/pipeline/steps/normal_step.h"
-#include "text/pipeline/unicode.h"
+#include "text/characters/unicode.h"
 #include "text/tokenizers/charsmap.h"
 
 enum { SHORT_CLUSTER = 6 };

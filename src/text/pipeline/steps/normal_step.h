@@ -1,10 +1,10 @@
 /* A step of a normalizer: rewrites a text from front to back. */
-#ifndef TEXT_PIPELINE_NORMAL_STEP_H
-#define TEXT_PIPELINE_NORMAL_STEP_H
+#ifndef TEXT_NORMAL_STEP_H
+#define TEXT_NORMAL_STEP_H
 
-#include "text/pipeline/step_reading.h"
-#include "text/pipeline/unicode.h"
-#include "text/pipeline/work_text.h"
+#include "text/pipeline/steps/step_reading.h"
+#include "text/characters/unicode.h"
+#include "text/pipeline/steps/work_text.h"
 
 typedef struct normal_run {
     const work_text *in;
