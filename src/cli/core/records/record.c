@@ -3,6 +3,7 @@
 
 #include "cli/core/values/human.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/value.h"
 #include "cli/core/records/csv.h"
 #include "cli/core/records/markdown.h"
 #include "cli/core/terminal/stdout.h"
@@ -17,6 +18,10 @@
 
 static const record_field text_fields[] = {{NULL, NULL, RECORD_TEXT, .bytes = sizeof(char *)}};
 const record_type record_texts = RECORD_BARE(const char *, text_fields);
+static const record_field number_fields[] = {{NULL, NULL, RECORD_PLAIN, .bytes = sizeof(uint64_t)}};
+const record_type record_numbers = RECORD_BARE(uint64_t, number_fields);
+static const record_field id_fields[] = {{NULL, NULL, RECORD_PLAIN, .bytes = sizeof(uint32_t)}};
+const record_type record_ids = RECORD_BARE(uint32_t, id_fields);
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
@@ -95,6 +100,8 @@ static value read_kind(const record_field *f, const void *at)
     case RECORD_SHAPE:
     case RECORD_RECORD:
     case RECORD_LIST:
+    case RECORD_MAP:
+    case RECORD_VALUE:
         break;
     case RECORD_FIXED:
         v.number = f->at;
@@ -161,8 +168,24 @@ static void write_shape(json_writer *j, const char *name, const gufo_tensor *ten
     json_end_array(j);
 }
 
+static void write_map(json_writer *j, const record_field *f, const record_list *list)
+{
+    room made;
+    const void *item;
+
+    json_begin_object(j, f->name);
+    for (uint64_t i = 0; (item = item_of(list, f->of, i, &made)) != NULL; i++) {
+        json_begin_named_object(j, read_field(f->of->fields, item).text);
+        record_write_members(j, f->of, item);
+        json_end_object(j);
+    }
+    json_end_object(j);
+}
+
 static void write_value(json_writer *j, const record_field *f, const value *v)
 {
+    const record_value *metadata = v->place;
+
     switch (f->kind) {
     case RECORD_TEXT:
     case RECORD_WORD:
@@ -198,6 +221,12 @@ static void write_value(json_writer *j, const record_field *f, const value *v)
         break;
     case RECORD_LIST:
         record_write_list(j, f->name, f->of, v->place);
+        break;
+    case RECORD_MAP:
+        write_map(j, f, v->place);
+        break;
+    case RECORD_VALUE:
+        value_write_members(j, &metadata->value, metadata->limit);
         break;
     default:
         json_write_u64(j, f->name, v->number);
@@ -331,6 +360,8 @@ static void add_cell(table_row *row, const record_field *f, const value *v)
         break;
     case RECORD_RECORD:
     case RECORD_LIST:
+    case RECORD_MAP:
+    case RECORD_VALUE:
         row_text(row, "%s", "");
         break;
     default:
@@ -345,6 +376,8 @@ void record_cells(const record_type *type, const void *record, table_row *row)
             continue;
         value v = read_field(f, record);
 
+        if (v.is_out)
+            continue;
         if (v.is_none)
             row_str(row, gufo_str_of(f->instead != NULL ? f->instead : "-"));
         else
@@ -441,6 +474,8 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
     case RECORD_DATE:
     case RECORD_RECORD:
     case RECORD_LIST:
+    case RECORD_MAP:
+    case RECORD_VALUE:
         break;
     default:
         fprintf(out, "%" PRIu64, v->number);

@@ -15,6 +15,8 @@
 #include "cli/core/values/json.h"
 #include "cli/core/records/table.h"
 
+#include "gufo/format.h"
+
 #include <stddef.h>
 
 typedef enum record_kind {
@@ -38,6 +40,8 @@ typedef enum record_kind {
     RECORD_FIXED,    /* the number `at`, of every record: the version of a schema */
     RECORD_RECORD,   /* `of`, which is inside */
     RECORD_LIST,     /* record_list of `of` */
+    RECORD_MAP,   /* the same, in JSON an object of objects, whose names are in the first field */
+    RECORD_VALUE, /* record_value: the members of a metadata value */
 } record_kind;
 
 /* What JSON has where a value is missing: its kind says so (NULL, an empty text), it is a number and 0, or its
@@ -45,7 +49,7 @@ typedef enum record_kind {
 typedef enum record_none {
     RECORD_ALWAYS,  /* numbers are never missing; null for others */
     RECORD_OR_NULL, /* null */
-    RECORD_OR_OUT,  /* no member */
+    RECORD_OR_OUT,  /* no member; of the last columns of tables, no cell */
 } record_none;
 
 typedef struct record_type record_type;
@@ -94,6 +98,12 @@ struct record_type {
         .fields = (list), .count = 1, .size = sizeof(type), .bare = true \
     }
 
+/* A value, with at most `limit` elements of every array. */
+typedef struct record_value {
+    gufo_value value;
+    uint64_t limit;
+} record_value;
+
 /* A number of elements that are floats, for which few digits are enough, or wider. */
 typedef struct record_number {
     double value;
@@ -111,8 +121,10 @@ typedef struct record_list {
     const void *context;
 } record_list;
 
-/* A list of texts is a list of records with one field. */
-extern const record_type record_texts; /* of const char * */
+/* A list of texts is a list of records with one field; one of numbers, too. */
+extern const record_type record_texts;   /* of const char * */
+extern const record_type record_numbers; /* of uint64_t */
+extern const record_type record_ids;     /* of uint32_t */
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
