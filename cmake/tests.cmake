@@ -6,14 +6,15 @@
 #   GUFO_SOURCE     the source tree
 #   GUFO_SANITIZE   the sanitizers that everything was built with; empty without
 #   GUFO_EMULATED   not empty where a processor is emulated: tests/support/pace.h
+#   GUFO_TABLES     folder with the tables that pages of the registry become
 # and command tests moreover
 #   GUFO            the command
 #   GUFO_TEST_BIN   folder with the helper programs, one per tests/cli/*.c
 #   GUFO_EXAMPLES   folder with the example programs, make_sample among them
-#   GUFO_TABLES     folder with the tables that pages of the registry become
 
 set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}"
-    "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}")
+    "GUFO_SANITIZE=${GUFO_SANITIZE}" "GUFO_EMULATED=${CMAKE_CROSSCOMPILING_EMULATOR}"
+    "GUFO_TABLES=${table_folder}/registry")
 
 # ---- unit tests -------------------------------------------------------------------------------
 
@@ -142,7 +143,7 @@ list(FILTER helper_sources EXCLUDE REGEX "/(test|slow)_[^/]*$")
 file(GLOB command_tests CONFIGURE_DEPENDS tests/cli/*.bats)
 
 set(command_environment "GUFO=$<TARGET_FILE:gufo_command>" "GUFO_TEST_BIN=${test_bin}"
-    "GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples" "GUFO_TABLES=${table_folder}/registry")
+    "GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples")
 
 foreach(source IN LISTS helper_sources)
     get_filename_component(name ${source} NAME_WE)

@@ -38,10 +38,10 @@ static gufo_status check_adapter(const gufo_estimator *e, const gufo_model *adap
 
     if (status != GUFO_OK)
         return status;
-    return has_text(adapter, "general.architecture", e->values.rule->arch)
+    return has_text(adapter, "general.architecture", e->values.rule.arch)
                ? GUFO_OK
                : refuse(error, GUFO_E_ARGUMENT, "the adapter is not for the architecture %s",
-                        e->values.rule->arch);
+                        e->values.rule.arch);
 }
 
 /* llama.cpp ignores the norms of an adapter. */

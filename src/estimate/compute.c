@@ -8,8 +8,6 @@
  *     C = max(4 (tokens * stage + sequences * state) + masks + inputs, logits + two embeddings) */
 #include "estimate/estimator.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
 /* Percent. */
@@ -47,7 +45,7 @@ static widths find_widths(const model_values *v, const settings *s)
         uint64_t value = v->is_latent ? v->latent_value_length : l->value_length;
 
         w.feed_forward = larger(w.feed_forward, l->feed_forward);
-        if (!l->has_cache && strcmp(v->rule->layers, "attention") != 0)
+        if (!l->has_cache && v->rule.layers != LAYERS_ATTENTION)
             continue;
         w.heads = larger(w.heads, l->heads);
         w.output = larger(w.output, l->heads * value);
@@ -89,14 +87,14 @@ static stage gated_stage(compute_work *c)
 {
     uint64_t token = SUM(c, {3, c->w.feed_forward}, {3, c->v->embedding}, {1, c->w.output});
 
-    return (stage){c->weights->has_dense ? token : 0, 0};
+    return (stage){(c->weights->roles & ROLE_DENSE) != 0 ? token : 0, 0};
 }
 
 static stage plain_stage(compute_work *c)
 {
     uint64_t token = SUM(c, {2, c->w.feed_forward}, {3, c->v->embedding}, {1, c->w.output});
 
-    return (stage){c->weights->has_dense ? token : 0, 0};
+    return (stage){(c->weights->roles & ROLE_DENSE) != 0 ? token : 0, 0};
 }
 
 /* Results of all experts in use: behind their parts, unless they fit where gates and ups were. */
@@ -133,7 +131,7 @@ static stage attention_stage(compute_work *c)
 /* Of state space models: the state with its snapshots. */
 static uint64_t kept_state(compute_work *c)
 {
-    uint64_t snapshots = rule_number(c->v->rule->snapshots) > 0 ? c->s->o.n_rs_seq : 0;
+    uint64_t snapshots = c->v->rule.has_snapshots ? c->s->o.n_rs_seq : 0;
 
     return SUM(c, {1 + snapshots, c->v->state_s}, {2, c->v->state_r});
 }
@@ -162,12 +160,12 @@ static stage rwkv7_stage(compute_work *c)
 }
 
 static const struct {
-    const char *name;
+    rule_word word;
     stage (*find)(compute_work *c);
 } stages[] = {
-    {"gated", gated_stage},         {"plain", plain_stage}, {"experts", expert_stage},
-    {"attention", attention_stage}, {"mamba", mamba_stage}, {"mamba2", mamba2_stage},
-    {"rwkv7", rwkv7_stage},
+    {RULE_GATED, gated_stage},         {RULE_PLAIN, plain_stage}, {RULE_EXPERTS, expert_stage},
+    {RULE_ATTENTION, attention_stage}, {RULE_MAMBA, mamba_stage}, {RULE_MAMBA2, mamba2_stage},
+    {RULE_RWKV7, rwkv7_stage},
 };
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -191,13 +189,13 @@ static uint64_t largest_stage(compute_work *c)
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         stage found;
 
-        if (!rule_has(c->v->rule->compute, stages[i].name) ||
+        if (!c->v->rule.has[stages[i].word] ||
             (stages[i].find == expert_stage && c->experts->on_host && !c->experts->on_devices))
             continue;
         found = stages[i].find(c);
         most = larger(most, SUM(c, {c->s->reserve, found.token}, {c->s->o.n_seq, found.sequence}));
     }
-    return SUM(c, {1, most}, {c->s->reserve * rule_number(c->v->rule->extra), c->v->embedding});
+    return SUM(c, {1, most}, {c->s->reserve * c->v->rule.extra, c->v->embedding});
 }
 
 static uint64_t logit_bytes(compute_work *c, uint64_t width)
@@ -239,7 +237,7 @@ static uint64_t host_bytes(compute_work *c, uint64_t peak)
 
     if (c->s->first > 0)
         return peak;
-    if (rule_has(c->v->rule->compute, "layer_inputs"))
+    if (c->v->rule.has[RULE_LAYER_INPUTS])
         bytes = SUM(c, {1, bytes}, {4 * c->s->reserve, c->v->layer_input * c->v->layers});
     if (is_state_apart(c))
         bytes = SUM(c, {1, bytes}, {1, c->embeddings});
@@ -253,7 +251,7 @@ static uint64_t host_bytes(compute_work *c, uint64_t peak)
 static uint64_t tail_bytes(compute_work *c)
 {
     bool is_after_host = settings_device(c->s, c->v->layers - 1) == 0;
-    uint64_t count = is_after_host ? rule_number(c->v->rule->tail) : 0;
+    uint64_t count = is_after_host ? c->v->rule.tail : 0;
 
     return larger(
         logit_bytes(c, c->v->vocabulary + c->v->embedding),
@@ -264,7 +262,7 @@ static uint64_t tail_bytes(compute_work *c)
 static uint64_t device_bytes(compute_work *c, const gufo_estimate_device *device, uint64_t peak,
                              bool is_first)
 {
-    bool is_plain = strcmp(c->v->rule->layers, "attention") == 0;
+    bool is_plain = c->v->rule.layers == LAYERS_ATTENTION;
 
     if (device->layers == 0)
         return device->has_output ? tail_bytes(c) : 0;
@@ -278,7 +276,7 @@ static uint64_t stepped_bytes(compute_work *c, const gufo_estimate_device *devic
 {
     bool are_lent = c->experts->on_host && !c->experts->on_devices;
     bool gets_all_rows =
-        rule_has(c->v->rule->compute, "late_rows") && settings_device(c->s, c->v->layers - 1) == 0;
+        c->v->rule.has[RULE_LATE_ROWS] && settings_device(c->s, c->v->layers - 1) == 0;
     uint64_t bytes;
 
     if (index > 0 && !device->has_output && device->layers == 0)
@@ -296,8 +294,8 @@ static uint64_t stepped_bytes(compute_work *c, const gufo_estimate_device *devic
  * differ more from the formula. */
 static void set_quality(const compute_work *c, gufo_estimate_device *device, bool is_device)
 {
-    uint64_t percent = rule_number(c->v->rule->margin), least = c->embeddings;
-    bool is_stepped = rule_has(c->v->rule->compute, "steps");
+    uint64_t percent = c->v->rule.margin, least = c->embeddings;
+    bool is_stepped = c->v->rule.has[RULE_STEPS];
 
     if (is_device || c->s->on_devices > 0)
         percent = percent > DEVICE_MARGIN
@@ -324,7 +322,7 @@ static uint64_t output_bytes(compute_work *c)
 
 static void add_devices(compute_work *c, gufo_estimate *out)
 {
-    bool is_stepped = rule_has(c->v->rule->compute, "steps"), is_first = true;
+    bool is_stepped = c->v->rule.has[RULE_STEPS], is_first = true;
     uint64_t peak = is_stepped ? 0 : peak_bytes(c);
 
     for (uint32_t d = 0; d < out->device_count; d++) {
@@ -350,7 +348,7 @@ gufo_status compute_sum(const model_weights *weights, const expert_places *exper
 
     c.embeddings = SUM(&c, {8 * s->reserve, v->embedding});
     out->devices[0].output_bytes = output_bytes(&c);
-    if (rule_is_measured(v->rule))
+    if (v->rule.is_measured)
         add_devices(&c, out);
     return c.is_too_large ? amount_refuse(error) : GUFO_OK;
 }

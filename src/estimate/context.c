@@ -44,7 +44,7 @@ static uint64_t cache_bytes(context_work *w, const layer_values *l)
 
 static uint64_t state_tensor(context_work *w, uint64_t elements)
 {
-    uint64_t snapshots = rule_number(w->v->rule->snapshots) > 0 ? w->s->o.n_rs_seq : 0;
+    uint64_t snapshots = w->v->rule.has_snapshots ? w->s->o.n_rs_seq : 0;
     uint64_t cells = amount_times(&w->is_too_large, w->s->o.n_seq, 1 + snapshots);
 
     return amount_align(

@@ -1,6 +1,6 @@
 /* The memory that a model needs, the interface inside the room.  Its files, in the order of the work:
  *
- *     rules.c      the tables of registry/: what holds for an architecture
+ *     rules.c      the tables of registry/: what holds for an architecture, and for a tensor
  *     values.c     hyperparameters of a model, for every layer
  *     weights.c    tensors: their bytes, and where they are loaded
  *     beside.c     adapters, a projector, a draft: what is loaded beside the model
@@ -50,20 +50,74 @@ static inline uint64_t amount_align(bool *is_too_large, uint64_t value, uint64_t
 
 /* ---- rules.c -------------------------------------------------------------------------------- */
 
-/* A row of the table memory, whose columns registry/README.md explains. */
+/* Which layers have a cache, and which a recurrent state. */
+typedef enum layers_rule {
+    LAYERS_ATTENTION, /* all have a cache */
+    LAYERS_NONE,
+    LAYERS_STATE, /* all have a state */
+    LAYERS_BOTH,
+    LAYERS_HEADS,        /* a state without heads for keys and values */
+    LAYERS_FEED_FORWARD, /* a state without these and a feed-forward part */
+    LAYERS_INTERVAL,     /* a cache in every n-th */
+} layers_rule;
+
+typedef enum state_family { STATE_NONE, STATE_MAMBA, STATE_RWKV, STATE_SHORTCONV } state_family;
+
+/* The words of a row of the table memory, which registry/README.md explains, by name. */
+#define RULE_WORDS_BY_NAME(WORD)                       \
+    WORD(ARRAY, "array")                               \
+    WORD(ATTENTION, "attention")                       \
+    WORD(DENSE_FIRST, "dense_first")                   \
+    WORD(EXPERTS, "experts")                           \
+    WORD(GATED, "gated")                               \
+    WORD(HALVES, "halves")                             \
+    WORD(LATE_ROWS, "late_rows")                       \
+    WORD(LAYER_INPUTS, "layer_inputs")                 \
+    WORD(LAYER_NORM, "layer_norm")                     \
+    WORD(MAMBA, "mamba")                               \
+    WORD(MAMBA2, "mamba2")                             \
+    WORD(NO_TABLE, "never")                            \
+    WORD(NO_FLASH, "off")                              \
+    WORD(ONE_NORM, "one_norm")                         \
+    WORD(OVER_STREAM, "over_stream")                   \
+    WORD(OVER_SUM, "over_sum")                         \
+    WORD(PARALLEL, "parallel")                         \
+    WORD(PARALLEL_HEADS_FIRST, "parallel_heads_first") \
+    WORD(PARALLEL_STREAM_LAST, "parallel_stream_last") \
+    WORD(PLAIN, "plain")                               \
+    WORD(POST_NORM, "post_norm")                       \
+    WORD(RWKV7, "rwkv7")                               \
+    WORD(SHARED, "shared")                             \
+    WORD(SKIPS_NEXTN, "skipped")                       \
+    WORD(SOFTMAX_SHARES, "softmax_shares")             \
+    WORD(STEPS, "steps")                               \
+    WORD(TABLE_TWICE, "twice")                         \
+    WORD(UNROTATED, "unrotated")                       \
+    WORD(UNROTATED_FULL, "unrotated_full")
+
+typedef enum rule_word {
+#define WORD(name, word) RULE_##name,
+    RULE_WORDS_BY_NAME(WORD)
+#undef WORD
+        RULE_WORDS
+} rule_word;
+
+/* How a model of an architecture uses memory. */
 typedef struct memory_rule {
-    const char *arch, *layers, *period, *window, *absent_window, *window_layers, *shared, *nextn,
-        *state, *snapshots, *flash, *table, *compute, *extra, *tail, *margin;
+    const char *arch;
+    layers_rule layers;
+    state_family state;
+    bool has[RULE_WORDS];
+    bool has_windows, has_snapshots;
+    bool is_measured; /* buffers for computing are known */
+    uint64_t period, window, absent_window, window_layers;
+    uint64_t shared;        /* so many layers have caches of their own; 0: all */
+    const char *shared_key; /* the key that says how many at the end have none; NULL: none */
+    uint64_t extra, tail, margin;
 } memory_rule;
 
-/* NULL if no rule is known. */
-const memory_rule *rule_find(gufo_str arch);
-/* Whether a column has a word. */
-bool rule_has(const char *column, const char *word);
-/* Whether buffers for computing are known. */
-bool rule_is_measured(const memory_rule *rule);
-/* The number that a column begins with, 0 if it has none. */
-uint64_t rule_number(const char *column);
+/* False if no rule is known. */
+bool rule_read(memory_rule *out, gufo_str arch);
 
 typedef enum tensor_place {
     PLACE_HOST,
@@ -74,8 +128,22 @@ typedef enum tensor_place {
     PLACE_OUTPUT,     /* with the output layer */
 } tensor_place;
 
-/* The place of a tensor outside blocks; `name` is without ".weight". */
-tensor_place rule_place(const char *arch, const char *name);
+/* What a tensor is for; all of a mask. */
+enum {
+    ROLE_TABLE = 1 << 0,  /* of token embeddings */
+    ROLE_HEAD = 1 << 1,   /* the output: the table is not used for it */
+    ROLE_EXPERT = 1 << 2, /* of several experts, one after the other */
+    ROLE_DENSE = 1 << 3,  /* of a feed-forward part without experts */
+    ROLE_FUSED = 1 << 4,  /* queries, keys and values in one */
+};
+
+typedef struct tensor_rule {
+    tensor_place place;
+    unsigned roles;
+} tensor_rule;
+
+/* `name` is a pattern, without ".weight". */
+tensor_rule rule_read_tensor(const char *arch, const char *name);
 
 /* ---- values.c ------------------------------------------------------------------------------- */
 
@@ -86,7 +154,7 @@ typedef struct layer_values {
 } layer_values;
 
 typedef struct model_values {
-    const memory_rule *rule;
+    memory_rule rule;
     uint64_t layers, embedding, vocabulary, context, window;
     uint64_t predicting; /* layers, the last ones, that predict further tokens */
     uint64_t experts, experts_used, expert_feed_forward;
@@ -113,19 +181,15 @@ typedef struct weight {
     uint64_t layer; /* of PLACE_LAYER */
     tensor_place place;
     uint32_t shard;
-    bool is_table;  /* the token embedding */
-    bool is_expert; /* of several experts, one after the other */
+    unsigned roles;
 } weight;
 
 typedef struct model_weights {
     weight *list;
     uint64_t count;
     uint64_t unused_bytes, missing;
-    bool has_output; /* a tensor for the output: the table of tokens is not used for it */
-    bool has_dense;  /* a feed-forward part without experts */
-    bool has_experts;
-    bool is_dense[GUFO_ESTIMATE_MAX_LAYERS]; /* the same for each layer */
-    bool is_fused[GUFO_ESTIMATE_MAX_LAYERS]; /* one tensor for queries, keys and values */
+    unsigned roles; /* all that tensors have */
+    bool is_dense[GUFO_ESTIMATE_MAX_LAYERS], is_fused[GUFO_ESTIMATE_MAX_LAYERS]; /* each layer */
 } model_weights;
 
 /* Reads what a tensor is; false if the architecture does not use it. */

@@ -179,7 +179,8 @@ static gufo_status find_places(fitting *f, bool *fits)
 {
     gufo_estimate_options *o = f->o;
     bool are_free = !o->has_gpu_layers && o->n_devices > 0;
-    bool has_experts = are_free && f->e->weights.has_experts && !o->has_cpu_moe && o->place == NULL;
+    bool has_experts =
+        are_free && (f->e->weights.roles & ROLE_EXPERT) != 0 && !o->has_cpu_moe && o->place == NULL;
     const choice experts = {&o->n_cpu_moe, f->e->values.layers, true};
     const choice layers = {&o->n_gpu_layers, f->e->values.layers + 1, false};
     gufo_status status = GUFO_OK;
@@ -295,12 +296,12 @@ gufo_status gufo_estimator_fit(const gufo_estimator *e, const gufo_estimate_limi
     status = reserved_check(limits->reserved, "gufo_estimate_limits", error);
     if (status != GUFO_OK)
         return status;
-    if (!rule_is_measured(e->values.rule))
+    if (!e->values.rule.is_measured)
         return refuse(error, GUFO_E_TYPE, "buffers for computing are not known for %s",
-                      e->values.rule->arch);
-    if (e->beside.draft != NULL && !rule_is_measured(e->beside.draft->values.rule))
+                      e->values.rule.arch);
+    if (e->beside.draft != NULL && !e->beside.draft->values.rule.is_measured)
         return refuse(error, GUFO_E_TYPE, "buffers for computing are not known for the draft's %s",
-                      e->beside.draft->values.rule->arch);
+                      e->beside.draft->values.rule.arch);
     tried = *options;
     share_by_size(&f);
     status = search(&f);

@@ -151,7 +151,7 @@ static uint64_t floats(graph *g, uint64_t rows, uint64_t a, uint64_t b)
 /* Qwen counts both halves of a gated part. */
 static uint64_t feed_forward_width(const model_values *v, const layer_values *l)
 {
-    return rule_has(v->rule->compute, "halves") ? l->feed_forward / 2 : l->feed_forward;
+    return v->rule.has[RULE_HALVES] ? l->feed_forward / 2 : l->feed_forward;
 }
 
 /* Widths behind attention, for so many rows. */
@@ -300,14 +300,14 @@ static unsigned feed_forward_of(const graph *g, uint64_t layer)
     bool has_experts = g->v->experts > 0 && g->v->experts_used > 0;
 
     if (g->w->is_dense[layer])
-        return rule_has(g->v->rule->compute, "plain") ? UNGATED : GATED;
+        return g->v->rule.has[RULE_PLAIN] ? UNGATED : GATED;
     return has_experts && !g->are_lent ? EXPERTS : LENT;
 }
 
 /* Whether experts have one beside them that all tokens use. */
 static bool has_shared(const graph *g)
 {
-    return g->v->shared_feed_forward > 0 && rule_has(g->v->rule->compute, "shared");
+    return g->v->shared_feed_forward > 0 && g->v->rule.has[RULE_SHARED];
 }
 
 /* On the host: tokens, room for embeddings in their place, positions, caches, wanted rows; the rows of
@@ -331,7 +331,7 @@ static void copy_parts(graph *g)
     uint64_t rows = g->s->reserve;
 
     g->slots[PARTS] = arena_take(&g->a, floats(g, rows, g->v->experts_used, g->v->embedding));
-    if (rule_has(g->v->rule->compute, "softmax_shares"))
+    if (g->v->rule.has[RULE_SOFTMAX_SHARES])
         g->slots[SOFT_SHARES] = arena_take(&g->a, floats(g, rows, g->v->experts_used, 1));
 }
 
@@ -340,7 +340,7 @@ static void copy_parts(graph *g)
 static bool has_wanted(const graph *g)
 {
     uint64_t last = g->v->layers - 1;
-    bool is_late = rule_has(g->v->rule->compute, "late_rows");
+    bool is_late = g->v->rule.has[RULE_LATE_ROWS];
 
     return is_here(g, last) ||
            (is_late && settings_device(g->s, last) == 0 && is_here(g, g->v->layers));
@@ -378,7 +378,7 @@ static void begin_device(graph *g, uint64_t first)
 /* Whether attention and the feed-forward part have a norm of their own. */
 static bool is_renormed(const graph *g)
 {
-    return !g->v->is_parallel || !rule_has(g->v->rule->compute, "one_norm");
+    return !g->v->is_parallel || !g->v->rule.has[RULE_ONE_NORM];
 }
 
 static unsigned find_conditions(const graph *g, uint64_t layer)
@@ -387,10 +387,9 @@ static unsigned find_conditions(const graph *g, uint64_t layer)
     const layer_values *l = &g->v->layer[layer];
     const cache_inputs *inputs = &g->caches[l->has_window];
     bool is_last = layer + 1 == g->v->layers;
-    const char *words = g->v->rule->compute;
-    bool is_rotated =
-        !rule_has(words, "unrotated") && (l->has_window || !rule_has(words, "unrotated_full"));
-    bool is_normed = !rule_has(words, "post_norm");
+    const bool *has = g->v->rule.has;
+    bool is_rotated = !has[RULE_UNROTATED] && (l->has_window || !has[RULE_UNROTATED_FULL]);
+    bool is_normed = !has[RULE_POST_NORM];
     const struct {
         bool holds;
         unsigned condition;
@@ -412,8 +411,8 @@ static unsigned find_conditions(const graph *g, uint64_t layer)
         {!g->has_windows, VALUES_FIRST},
         {is_last || (g->device > 0 && !is_here(g, layer + 1)), LAST_HERE},
         {inputs->last == layer, LAST_CACHED},
-        {is_last && !rule_has(words, "late_rows"), NARROWED},
-        {rule_has(words, "softmax_shares"), SOFTENED},
+        {is_last && !has[RULE_LATE_ROWS], NARROWED},
+        {has[RULE_SOFTMAX_SHARES], SOFTENED},
     };
     unsigned is = 0;
 
@@ -465,7 +464,7 @@ static void add_feed_forward(graph *g)
 static void run_sequential(graph *g, const layer_values *l, bool is_last)
 {
     sum_heads(g);
-    if (!is_last && rule_has(g->v->rule->compute, "over_stream")) {
+    if (!is_last && g->v->rule.has[RULE_OVER_STREAM]) {
         free_slot(g, SUM);
         move_slot(g, SUM, STREAM);
     }
@@ -474,7 +473,7 @@ static void run_sequential(graph *g, const layer_values *l, bool is_last)
     run_steps(g, &last_row_steps);
     if (is_last)
         move_slot(g, SUM, GATE);
-    if (rule_has(g->v->rule->compute, "over_sum"))
+    if (g->v->rule.has[RULE_OVER_SUM])
         move_slot(g, ATTENDED, SUM);
     add_feed_forward(g);
 }
@@ -515,21 +514,21 @@ static void join_stream(graph *g, bool is_last)
 
 /* In which order the parts of a parallel layer are made and added. */
 typedef struct parallel_order {
-    const char *word;
+    rule_word word;
     void (*join[3])(graph *g, bool is_last);
 } parallel_order;
 
 static const parallel_order orders[] = {
-    {"parallel", {join_feed_forward, join_stream, join_heads}},
-    {"parallel_stream_last", {join_feed_forward, join_heads, join_stream}},
-    {"parallel_heads_first", {join_heads, join_feed_forward, join_stream}},
+    {RULE_PARALLEL, {join_feed_forward, join_stream, join_heads}},
+    {RULE_PARALLEL_STREAM_LAST, {join_feed_forward, join_heads, join_stream}},
+    {RULE_PARALLEL_HEADS_FIRST, {join_heads, join_feed_forward, join_stream}},
 };
 
 /* NULL if one part follows the other. */
 static const parallel_order *find_order(const graph *g)
 {
     for (size_t i = 0; g->v->is_parallel && i < sizeof orders / sizeof *orders; i++)
-        if (rule_has(g->v->rule->compute, orders[i].word))
+        if (g->v->rule.has[orders[i].word])
             return &orders[i];
     return NULL;
 }
@@ -589,7 +588,7 @@ static void write_cache(graph *g)
 
     set_widths(g, &g->v->layer[0]);
     free_slot(g, STREAM);
-    if (is_fused && rule_has(g->v->rule->compute, "unrotated"))
+    if (is_fused && g->v->rule.has[RULE_UNROTATED])
         (void)arena_take(&g->a, part_bytes(g, w[W_QUERY] + w[W_VALUES]));
     else
         (void)arena_take(&g->a, w[W_KEYS]);
@@ -600,10 +599,10 @@ static void write_cache(graph *g)
  * rows, those that are wanted are copied, and all are kept for a draft that reads them. */
 static void run_output(graph *g)
 {
-    const char *words = g->v->rule->compute;
-    bool are_kept = rule_has(words, "late_rows");
+    const bool *has = g->v->rule.has;
+    bool are_kept = has[RULE_LATE_ROWS];
 
-    if (are_kept || rule_has(words, "layer_norm")) {
+    if (are_kept || has[RULE_LAYER_NORM]) {
         (void)arena_take(&g->a, floats(g, g->s->n_outputs, g->v->embedding, 1));
         free_slot(g, are_kept ? WANTED : STREAM);
     }

@@ -19,7 +19,7 @@ uint64_t speed_weight(const weight *w, const model_values *v)
         return w->row_bytes;
     if (w->place == PLACE_LAYER && !speed_has_layer(v, w->layer))
         return 0;
-    if (w->is_expert && v->experts > 0)
+    if ((w->roles & ROLE_EXPERT) != 0 && v->experts > 0)
         return w->bytes / v->experts * smaller(v->experts_used, v->experts);
     return w->bytes;
 }
@@ -31,7 +31,7 @@ uint64_t speed_cache(const settings *s, uint64_t bytes)
 
 uint64_t speed_state(const model_values *v, const settings *s, uint64_t bytes)
 {
-    uint64_t snapshots = rule_number(v->rule->snapshots) > 0 ? s->o.n_rs_seq : 0;
+    uint64_t snapshots = v->rule.has_snapshots ? s->o.n_rs_seq : 0;
 
     return bytes / s->o.n_seq / (1 + snapshots);
 }

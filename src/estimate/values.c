@@ -182,21 +182,21 @@ static gufo_status read_model(const reading *r)
 /* The window, by the columns `window` and `absent_window`: that of the key, or always the same. */
 static gufo_status read_window(const reading *r)
 {
-    const memory_rule *rule = r->v->rule;
+    const memory_rule *rule = &r->v->rule;
     uint64_t window = 0;
     gufo_entry entry;
     gufo_status status = GUFO_OK;
 
-    if (strcmp(rule->period, "-") == 0)
+    if (!rule->has_windows)
         return GUFO_OK;
-    if (rule_number(rule->window_layers) != 0 && rule_number(rule->window_layers) != r->v->layers)
+    if (rule->window_layers != 0 && rule->window_layers != r->v->layers)
         return GUFO_OK;
     if (!find_entry(r, "attention.sliding_window", &entry))
-        window = rule_number(rule->absent_window);
+        window = rule->absent_window;
     else
         status = check_count(r, "attention.sliding_window", &entry.value, &window);
-    if (window > 0 && rule_number(rule->window) > 0)
-        window = rule_number(rule->window);
+    if (window > 0 && rule->window > 0)
+        window = rule->window;
     r->v->window = window;
     return status;
 }
@@ -205,16 +205,16 @@ static gufo_status read_window(const reading *r)
  * one (or first one) has none. */
 static gufo_status read_layer_window(const reading *r, uint64_t layer)
 {
-    const char *rule = r->v->rule->period;
+    const memory_rule *rule = &r->v->rule;
     const char *name = "attention.sliding_window_pattern";
-    uint64_t period = rule_number(rule), flag = 0;
+    uint64_t period = rule->period, flag = 0;
     gufo_entry entry;
     gufo_status status;
 
     if (r->v->window == 0)
         return GUFO_OK;
     if (find_entry(r, name, &entry) && entry.value.type == GUFO_VALUE_ARRAY) {
-        if (rule_has(rule, "array")) {
+        if (rule->has[RULE_ARRAY]) {
             status = read_layer_count(r, name, layer, &flag);
             r->v->layer[layer].has_window = flag != 0;
             return status;
@@ -226,7 +226,7 @@ static gufo_status read_layer_window(const reading *r, uint64_t layer)
     }
     r->v->layer[layer].has_window =
         period == 0 ||
-        (rule_has(rule, "dense_first") ? layer % period != 0 : layer % period < period - 1);
+        (rule->has[RULE_DENSE_FIRST] ? layer % period != 0 : layer % period < period - 1);
     return GUFO_OK;
 }
 
@@ -278,22 +278,22 @@ static gufo_status read_recurrent(const reading *r, uint64_t layer, bool *out)
 /* What a layer keeps of the tokens before: the column `layers`. */
 static gufo_status find_kind(const reading *r, uint64_t layer)
 {
-    const char *kind = r->v->rule->layers;
+    layers_rule kind = r->v->rule.layers;
     layer_values *l = &r->v->layer[layer];
     bool is_recurrent = false;
     gufo_status status = GUFO_OK;
 
-    if (strcmp(kind, "interval") == 0)
+    if (kind == LAYERS_INTERVAL)
         status = read_recurrent(r, layer, &is_recurrent);
-    else if (strcmp(kind, "heads") == 0)
+    else if (kind == LAYERS_HEADS)
         is_recurrent = l->kv_heads == 0;
-    else if (strcmp(kind, "feed_forward") == 0)
+    else if (kind == LAYERS_FEED_FORWARD)
         is_recurrent = l->kv_heads == 0 && l->feed_forward == 0;
     else
-        is_recurrent = strcmp(kind, "state") == 0;
-    l->has_state = is_recurrent || strcmp(kind, "both") == 0;
-    l->has_cache = !is_recurrent && strcmp(kind, "none") != 0;
-    if (strcmp(kind, "feed_forward") == 0 && l->feed_forward > 0)
+        is_recurrent = kind == LAYERS_STATE;
+    l->has_state = is_recurrent || kind == LAYERS_BOTH;
+    l->has_cache = !is_recurrent && kind != LAYERS_NONE;
+    if (kind == LAYERS_FEED_FORWARD && l->feed_forward > 0)
         l->has_cache = false;
     return status;
 }
@@ -302,15 +302,15 @@ static gufo_status find_kind(const reading *r, uint64_t layer)
 static gufo_status drop_caches(const reading *r)
 {
     model_values *v = r->v;
-    const memory_rule *rule = v->rule;
+    const memory_rule *rule = &v->rule;
     uint64_t kept = v->layers, dropped = 0;
     gufo_status status = GUFO_OK;
 
-    if (rule_number(rule->shared) > 0)
-        kept = smaller(kept, rule_number(rule->shared));
-    else if (strcmp(rule->shared, "-") != 0)
-        status = read_count(r, rule->shared, &dropped);
-    if (status == GUFO_OK && rule_has(rule->nextn, "skipped"))
+    if (rule->shared > 0)
+        kept = smaller(kept, rule->shared);
+    else if (rule->shared_key != NULL)
+        status = read_count(r, rule->shared_key, &dropped);
+    if (status == GUFO_OK && rule->has[RULE_SKIPS_NEXTN])
         dropped = v->predicting;
     kept -= smaller(kept, dropped);
     for (uint64_t layer = kept; layer < v->layers; layer++)
@@ -379,18 +379,14 @@ static gufo_status read_shortconv_state(reading *r)
     return status;
 }
 
-static const struct {
-    const char *name;
-    gufo_status (*read)(reading *r);
-} state_families[] = {
-    {"mamba", read_space_state}, {"rwkv", read_rwkv_state}, {"shortconv", read_shortconv_state}};
-
 static gufo_status read_state(reading *r)
 {
-    for (size_t i = 0; i < COUNT_OF_KEYS(state_families); i++)
-        if (strcmp(state_families[i].name, r->v->rule->state) == 0)
-            return state_families[i].read(r);
-    return GUFO_OK;
+    static gufo_status (*const families[])(reading * r) = {[STATE_MAMBA] = read_space_state,
+                                                           [STATE_RWKV] = read_rwkv_state,
+                                                           [STATE_SHORTCONV] =
+                                                               read_shortconv_state};
+
+    return r->v->rule.state != STATE_NONE ? families[r->v->rule.state](r) : GUFO_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -403,10 +399,10 @@ static gufo_status find_rule(reading *r)
         return refuse(r->error, GUFO_E_RANGE, "general.architecture is not a string");
     if (status != GUFO_OK)
         return status;
-    r->v->rule = rule_find(r->arch);
-    return r->v->rule != NULL ? GUFO_OK
-                              : refuse(r->error, GUFO_E_TYPE,
-                                       "no rule is known for the architecture %s", QUOTED(r->arch));
+    return rule_read(&r->v->rule, r->arch)
+               ? GUFO_OK
+               : refuse(r->error, GUFO_E_TYPE, "no rule is known for the architecture %s",
+                        QUOTED(r->arch));
 }
 
 static gufo_status read_experts(const reading *r)

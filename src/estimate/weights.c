@@ -29,21 +29,6 @@ static bool is_used(const gufo_tensor_match *match, const char *arch)
     return false;
 }
 
-/* Those that llama.cpp's --cpu-moe matches. */
-static bool is_expert(const char *name)
-{
-    static const char *const names[] = {
-        "blk.{bid}.ffn_up_exps",      "blk.{bid}.ffn_down_exps",   "blk.{bid}.ffn_gate_exps",
-        "blk.{bid}.ffn_up_chexps",    "blk.{bid}.ffn_down_chexps", "blk.{bid}.ffn_gate_chexps",
-        "blk.{bid}.ffn_gate_up_exps",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 static uint64_t row_bytes(const gufo_tensor *tensor)
 {
     return tensor->elements > 0 ? tensor->size / (tensor->elements / tensor->dims[0]) : 0;
@@ -52,25 +37,24 @@ static uint64_t row_bytes(const gufo_tensor *tensor)
 static weight make_weight(const gufo_tensor *tensor, const gufo_tensor_match *match,
                           const model_values *v)
 {
-    const char *name = match->info->name;
+    tensor_rule rule = rule_read_tensor(v->rule.arch, match->info->name);
 
+    /* A bias beside the table or the output is neither. */
+    if (!gufo_str_equal(match->suffix, gufo_str_of(".weight")))
+        rule.roles &= ~(unsigned)(ROLE_TABLE | ROLE_HEAD);
     return (weight){.name = tensor->name,
                     .offset = tensor->offset,
                     .bytes = tensor->size,
                     .row_bytes = row_bytes(tensor),
                     .layer = match->block,
                     .shard = tensor->shard,
-                    .place = match->has_block && str_begins(tensor->name, "blk.")
-                                 ? PLACE_LAYER
-                                 : rule_place(v->rule->arch, name),
-                    .is_table = strcmp(name, "token_embd") == 0 &&
-                                gufo_str_equal(match->suffix, gufo_str_of(".weight")),
-                    .is_expert = is_expert(name)};
+                    .place = rule.place,
+                    .roles = rule.roles};
 }
 
 static bool find_weight(gufo_tensor_match *match, const gufo_tensor *tensor, const model_values *v)
 {
-    return gufo_tensor_info_find(tensor->name, match) && is_used(match, v->rule->arch) &&
+    return gufo_tensor_info_find(tensor->name, match) && is_used(match, v->rule.arch) &&
            !(match->has_block && match->block >= v->layers);
 }
 
@@ -87,16 +71,14 @@ bool estimate_weight_read(weight *out, const gufo_tensor *tensor, const model_va
 static void add_weight(model_weights *w, const gufo_tensor *tensor, const gufo_tensor_match *match,
                        const model_values *v)
 {
-    const char *name = match->info->name;
+    weight *one = &w->list[w->count++];
 
-    w->list[w->count++] = make_weight(tensor, match, v);
-    w->has_experts |= w->list[w->count - 1].is_expert;
-    w->has_output |=
-        strcmp(name, "output") == 0 && gufo_str_equal(match->suffix, gufo_str_of(".weight"));
-    if (strcmp(name, "blk.{bid}.ffn_down") == 0)
-        w->has_dense = w->is_dense[match->block] = true;
-    if (strcmp(name, "blk.{bid}.attn_qkv") == 0)
-        w->is_fused[match->block] = true;
+    *one = make_weight(tensor, match, v);
+    w->roles |= one->roles;
+    if ((one->roles & ROLE_DENSE) != 0)
+        w->is_dense[one->layer] = true;
+    if ((one->roles & ROLE_FUSED) != 0)
+        w->is_fused[one->layer] = true;
 }
 
 gufo_status estimate_weights_read(model_weights *w, const gufo_model *model, const model_values *v,
@@ -134,7 +116,7 @@ gufo_status estimate_weight_device(const weight *w, const model_values *v, const
                       QUOTED(w->name), s->o.n_devices, choice + 1);
     if (choice != GUFO_ESTIMATE_BY_RULE)
         *out = choice < 0 ? 0 : (uint32_t)choice + 1;
-    else if (w->is_expert && w->layer < s->o.n_cpu_moe)
+    else if ((w->roles & ROLE_EXPERT) != 0 && w->layer < s->o.n_cpu_moe)
         *out = 0;
     else if (w->place == PLACE_LAYER || w->place == PLACE_FIRST)
         *out = settings_device(s, w->place == PLACE_LAYER ? w->layer : 0);
@@ -223,9 +205,9 @@ static void add_second_table(summing *sum, const model_weights *w, const model_v
 {
     uint32_t output = settings_device(s, v->layers);
 
-    if (w->has_output || rule_has(v->rule->table, "never"))
+    if ((w->roles & ROLE_HEAD) != 0 || v->rule.has[RULE_NO_TABLE])
         return;
-    if (output != device || rule_has(v->rule->table, "twice"))
+    if (output != device || v->rule.has[RULE_TABLE_TWICE])
         add_copy(sum, output, table);
     add_read(sum, output, table->bytes);
 }
@@ -242,7 +224,7 @@ gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, 
 
         if (status != GUFO_OK)
             return status;
-        if (one->is_expert && settings_device(s, one->layer) != 0) {
+        if ((one->roles & ROLE_EXPERT) != 0 && settings_device(s, one->layer) != 0) {
             experts->on_host |= device == 0;
             experts->on_devices |= device != 0;
         }
@@ -252,7 +234,7 @@ gufo_status estimate_weights_sum(const model_weights *w, const model_values *v, 
             add_copy(&sum, device, one);
             add_read(&sum, device, speed_weight(one, v));
         }
-        if (one->is_table)
+        if ((one->roles & ROLE_TABLE) != 0)
             add_second_table(&sum, w, v, s, one, device);
     }
     end_range(&sum);

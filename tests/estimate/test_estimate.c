@@ -1,6 +1,9 @@
 /* Memory of small models, with numbers that are worked out by hand; what is refused; hostile values;
  * the inverse. */
 #include "../support/allocator.h"
+#include "../support/folder.h"
+
+#include "estimate/estimator.h"
 #include "header_model.h"
 
 #include <math.h>
@@ -869,6 +872,30 @@ static void test_draft(void **state)
     close_header(&o);
 }
 
+/* All words of the table have a meaning: without one an architecture would have no rule. */
+static void test_rules(void **state)
+{
+    const char *tables = getenv("GUFO_TABLES");
+    path_text path = path_join(tables != NULL ? tables : ".", "memory.tsv");
+    FILE *file = fopen(path.text, "r");
+    char line[1024];
+    unsigned count = 0;
+    memory_rule rule;
+
+    (void)state;
+    check(file != NULL, "%s", path.text);
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\t\n")] = '\0';
+        if (line[0] == '#')
+            continue;
+        check(rule_read(&rule, gufo_str_of(line)), "%s", line);
+        count++;
+    }
+    check(count > 100, "%u rows", count);
+    check(!rule_read(&rule, gufo_str_of("none")), "no such architecture");
+    (void)fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -885,6 +912,7 @@ int main(void)
         cmocka_unit_test(test_encoder),        cmocka_unit_test(test_unwindowed),
         cmocka_unit_test(test_adapter),        cmocka_unit_test(test_refused_adapters),
         cmocka_unit_test(test_projector),      cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_rules),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
