@@ -4,7 +4,6 @@
  *      ...],"totals":[...],"steps":[...],"same":false} */
 #include "cli/diff/diff_candidates.h"
 
-#include "cli/core/records/model_json.h"
 #include "cli/core/records/tensor_text.h"
 
 static void begin(candidates_report *r)

@@ -1,7 +1,7 @@
 /* gufo diff --json: one object.
  *
  *     {"a":PATH,"b":PATH,"metadata":[...],"tensors":[...],"same":false,...} */
-#include "cli/core/records/model_json.h"
+#include "cli/core/records/tensor_text.h"
 #include "cli/core/values/value.h"
 #include "cli/diff/diff.h"
 

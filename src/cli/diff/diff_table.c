@@ -8,7 +8,7 @@
  *     output.weight     64  F16     128  Q4_0         36  0.00404  0.00464  Q8_0
  *
  * Rows are written as they come, in columns that were made wide enough before. */
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/records/tensor_text.h"
