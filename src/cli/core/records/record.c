@@ -1,6 +1,7 @@
 /* The four printers of records.  One function reads fields; each printer says how kinds look. */
 #include "cli/core/records/record.h"
 
+#include "cli/core/values/human.h"
 #include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 #include "cli/core/records/csv.h"
@@ -70,6 +71,9 @@ static value read_kind(const record_field *f, const void *at)
     case RECORD_WORD:
         read_text(&v, *(const char *const *)at);
         break;
+    case RECORD_CHOICE:
+        read_text(&v, f->words[read_unsigned(at, f->bytes)]);
+        break;
     case RECORD_CHARS:
         read_text(&v, *(const char *)at != '\0' ? at : NULL);
         break;
@@ -115,19 +119,51 @@ static value read_kind(const record_field *f, const void *at)
 static value read_field(const record_field *f, const void *record)
 {
     const char *base = record;
-    value v = read_kind(f, f->kind == RECORD_FIXED ? NULL : base + f->at);
+    value v;
+
+    if (record == NULL)
+        return (value){.is_none = true, .is_out = f->none == RECORD_OR_OUT};
+    v = read_kind(f, f->kind == RECORD_FIXED ? NULL : base + f->at);
 
     if (f->flag > 0 ? !*(const bool *)(base + f->flag - 1)
                     : f->none != RECORD_ALWAYS && (v.is_none || v.is_zero)) {
         v.is_none = true;
         v.is_out = f->none == RECORD_OR_OUT;
     }
+    if (v.is_none)
+        v.place = NULL;
     return v;
 }
 
-static bool is_shown(const record_type *type, const record_field *f)
+/* Whether a printer shows it, for which it has that name. */
+static bool is_shown(const record_type *type, const record_field *f, const char *name)
 {
-    return f->part == 0 || (type->parts & f->part) != 0;
+    return (name != NULL || f->kind == RECORD_RECORD) &&
+           (f->part == 0 || (type->parts & f->part) != 0);
+}
+
+/* A field that is a column, and its record. */
+typedef struct column {
+    const record_field *field;
+    const void *record;
+} column;
+
+typedef enum printer { IN_TABLES, IN_CSV } printer;
+
+/* The columns of a type; those of records inside it are among them. */
+static size_t find_columns(const record_type *type, const void *record, printer in, column *out)
+{
+    size_t count = 0;
+
+    for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
+        if (!is_shown(type, f, in == IN_CSV ? f->column : f->title))
+            continue;
+        if (f->kind == RECORD_RECORD)
+            count += find_columns(f->of, read_field(f, record).place, in, out + count);
+        else
+            out[count++] = (column){f, record};
+    }
+    return count;
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */
@@ -188,6 +224,7 @@ static void write_value(json_writer *j, const record_field *f, const value *v)
     switch (f->kind) {
     case RECORD_TEXT:
     case RECORD_WORD:
+    case RECORD_CHOICE:
     case RECORD_CHARS:
     case RECORD_STR:
         json_write_str(j, f->name, v->text);
@@ -235,11 +272,13 @@ static void write_value(json_writer *j, const record_field *f, const value *v)
 void record_write_members(json_writer *j, const record_type *type, const void *record)
 {
     for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
-        if ((f->name == NULL && !type->bare) || !is_shown(type, f))
+        if (!is_shown(type, f, type->bare ? "" : f->name))
             continue;
         value v = read_field(f, record);
 
-        if (!v.is_none)
+        if (f->name == NULL && !type->bare && !v.is_out)
+            record_write_members(j, f->of, v.place);
+        else if (!v.is_none)
             write_value(j, f, &v);
         else if (!v.is_out)
             json_write_null(j, f->name);
@@ -277,11 +316,14 @@ void record_write_list(json_writer *j, const char *key, const record_type *type,
 
 size_t record_columns(const record_type *type, table_column *out)
 {
-    size_t count = 0;
+    column columns[TABLE_CELLS];
+    size_t count = find_columns(type, NULL, IN_TABLES, columns);
 
-    for (const record_field *f = type->fields; f < type->fields + type->count; f++)
-        if (f->title != NULL && is_shown(type, f))
-            out[count++] = (table_column){f->title, f->width, f->drop};
+    for (size_t i = 0; i < count; i++) {
+        const record_field *f = columns[i].field;
+
+        out[i] = (table_column){f->title, f->width, f->drop};
+    }
     return count;
 }
 
@@ -321,6 +363,7 @@ static void add_cell(table_row *row, const record_field *f, const value *v)
 {
     switch (f->kind) {
     case RECORD_TEXT:
+    case RECORD_CHOICE:
     case RECORD_CHARS:
     case RECORD_STR:
         row_str(row, v->text);
@@ -357,7 +400,6 @@ static void add_cell(table_row *row, const record_field *f, const value *v)
     case RECORD_NUMBER:
         row_text(row, f->format != NULL ? f->format : "%.3g", v->real);
         break;
-    case RECORD_RECORD:
     case RECORD_LIST:
     case RECORD_MAP:
     case RECORD_VALUE:
@@ -370,17 +412,18 @@ static void add_cell(table_row *row, const record_field *f, const value *v)
 
 void record_cells(const record_type *type, const void *record, table_row *row)
 {
-    for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
-        if (f->title == NULL || !is_shown(type, f))
-            continue;
-        value v = read_field(f, record);
+    column columns[TABLE_CELLS];
+    size_t count = find_columns(type, record, IN_TABLES, columns);
+
+    for (const column *c = columns; c < columns + count; c++) {
+        value v = read_field(c->field, c->record);
 
         if (v.is_out)
             continue;
         if (v.is_none)
-            row_str(row, gufo_str_of(f->instead != NULL ? f->instead : "-"));
+            row_str(row, gufo_str_of(c->field->instead != NULL ? c->field->instead : "-"));
         else
-            add_cell(row, f, &v);
+            add_cell(row, c->field, &v);
     }
 }
 
@@ -426,16 +469,16 @@ void record_print(table *t, const record_type *type, const record_list *list)
 
 void record_csv_heads(FILE *out, const record_type *type, const char *about, bool first)
 {
-    for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
-        if (f->column == NULL || !is_shown(type, f))
-            continue;
-        if (!first)
+    column columns[TABLE_CELLS];
+    size_t count = find_columns(type, NULL, IN_CSV, columns);
+
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 || !first)
             putc(',', out);
         if (about != NULL)
-            csv_put_column(out, f->column, about);
+            csv_put_column(out, columns[i].field->column, about);
         else
-            fputs(f->column, out);
-        first = false;
+            fputs(columns[i].field->column, out);
     }
 }
 
@@ -450,6 +493,7 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
         csv_put(out, v->text);
         break;
     case RECORD_WORD:
+    case RECORD_CHOICE:
         fwrite(v->text.data, 1, v->text.len, out);
         break;
     case RECORD_SIGNED:
@@ -471,7 +515,6 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
         fputs(text, out);
         break;
     case RECORD_DATE:
-    case RECORD_RECORD:
     case RECORD_LIST:
     case RECORD_MAP:
     case RECORD_VALUE:
@@ -483,16 +526,16 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
 
 void record_csv_cells(FILE *out, const record_type *type, const void *record, bool first)
 {
-    for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
-        if (f->column == NULL || !is_shown(type, f))
-            continue;
-        value v = read_field(f, record);
+    column columns[TABLE_CELLS];
+    size_t count = find_columns(type, record, IN_CSV, columns);
 
-        if (!first)
+    for (size_t i = 0; i < count; i++) {
+        value v = read_field(columns[i].field, columns[i].record);
+
+        if (i > 0 || !first)
             putc(',', out);
         if (!v.is_none)
-            put_cell(out, f, &v);
-        first = false;
+            put_cell(out, columns[i].field, &v);
     }
 }
 
@@ -519,20 +562,18 @@ static bool is_text(const record_field *f)
 
 void record_markdown_row(const record_type *type, const void *record)
 {
+    column columns[TABLE_CELLS];
+    size_t count = find_columns(type, record, IN_TABLES, columns);
     table_row row = {0};
-    size_t cell = 0;
 
     record_cells(type, record, &row);
-    for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
-        if (f->title == NULL || !is_shown(type, f))
-            continue;
+    for (size_t i = 0; i < count; i++) {
         fputs("| ", stdout);
-        if (is_text(f))
-            markdown_put(row.cells[cell]);
+        if (is_text(columns[i].field))
+            markdown_put(row.cells[i]);
         else
-            fwrite(row.cells[cell].data, 1, row.cells[cell].len, stdout);
+            fwrite(row.cells[i].data, 1, row.cells[i].len, stdout);
         putchar(' ');
-        cell++;
     }
     fputs("|\n", stdout);
 }

@@ -24,6 +24,7 @@ typedef enum record_kind {
     RECORD_CHARS,    /* an array of char; empty: none */
     RECORD_STR,      /* gufo_str; without data: none */
     RECORD_WORD,     /* const char *, where tables and CSV need no quotes */
+    RECORD_CHOICE,   /* an enum, whose names are `words` */
     RECORD_FLAG,     /* bool */
     RECORD_COUNT,    /* unsigned, for people 1,234,567 */
     RECORD_PLAIN,    /* unsigned: an id, a version, a position: 1234567 */
@@ -38,10 +39,11 @@ typedef enum record_kind {
     RECORD_OFFSET,   /* uint64_t; GUFO_NO_OFFSET: none */
     RECORD_DATE,     /* time_t; 0: none */
     RECORD_FIXED,    /* the number `at`, of every record: the version of a schema */
-    RECORD_RECORD,   /* `of`, which is inside */
-    RECORD_LIST,     /* record_list of `of` */
-    RECORD_MAP,   /* the same, in JSON an object of objects, whose names are in the first field */
-    RECORD_VALUE, /* record_value: the members of a metadata value */
+    RECORD_RECORD, /* `of`, which is inside; without a name its members are among the others, as its
+                      * columns always are */
+    RECORD_LIST,   /* record_list of `of` */
+    RECORD_MAP,    /* the same, in JSON an object of objects, whose names are in the first field */
+    RECORD_VALUE,  /* record_value: the members of a metadata value */
 } record_kind;
 
 /* What JSON has where a value is missing: its kind says so (NULL, an empty text), it is a number and 0, or its
@@ -61,13 +63,14 @@ typedef struct record_field {
     uint32_t at, bytes; /* where it is in the record, and how large */
     uint32_t flag;      /* of a bool, from 1: whether it is there; 0: its own value says it */
     record_none none;
-    uint32_t part;         /* of its type: it is shown with this part alone; 0: always */
-    int width;             /* of the column (table.h) */
-    unsigned drop;         /* of the column (table.h) */
-    const char *column;    /* its column of CSV; NULL: it has none */
-    const char *format;    /* of a real number for people; NULL: "%.3g" */
-    const char *instead;   /* of none, for people; NULL: "-" */
-    const record_type *of; /* of records and lists */
+    uint32_t part;            /* of its type: it is shown with this part alone; 0: always */
+    int width;                /* of the column (table.h) */
+    unsigned drop;            /* of the column (table.h) */
+    const char *column;       /* its column of CSV; NULL: it has none */
+    const char *format;       /* of a real number for people; NULL: "%.3g" */
+    const char *instead;      /* of none, for people; NULL: "-" */
+    const char *const *words; /* of choices */
+    const record_type *of;    /* of records and lists */
 } record_field;
 
 #define RECORD_AT(type, member) \
@@ -128,7 +131,8 @@ extern const record_type record_ids;     /* of uint32_t */
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* Members of an object that is open; an object; an array. */
+/* Members of an object that is open; an object; an array.  The fields of a record that is NULL are none, here and
+ * in cells. */
 void record_write_members(json_writer *j, const record_type *type, const void *record);
 void record_write(json_writer *j, const char *key, const record_type *type, const void *record);
 /* A line of JSON: {"path":PATH, and members}. */
