@@ -110,6 +110,17 @@ make_candidates() {
     make_gguf c.gguf "${second[@]}" poke $((a + 32)) 01000000 poke $((a + 96)) 0000803f0000c07f
 }
 
+# bats test_tags=legacy
+@test "diff: a tensor of a model that is not a GGUF file has no offset" {
+    "$GUFO_TEST_BIN/make_legacy" old.bin type q4_0
+    gufo migrate -q old.bin m.gguf
+    gufo quantize -q --allow-requantize m.gguf n.gguf Q8_0
+    run -1 --separate-stderr gufo diff --json old.bin n.gguf
+    has '"a":{"type":"Q4_0","dims":[64,262],"offset":null,"size":9432},"b":{"type":"Q8_0"'
+    run -1 --separate-stderr gufo diff --json --values old.bin n.gguf n.gguf
+    has '"name":"token_embd.weight","type":"Q4_0","dims":[64,262],"offset":null,'
+}
+
 @test "diff: several candidates" {
     make_candidates
     run -1 --separate-stderr gufo diff --values a.gguf b.gguf c.gguf

@@ -12,6 +12,7 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/files/path.h"
+#include "cli/core/files/small_file.h"
 #include "cli/core/values/value_read.h"
 
 #include <stdio.h>

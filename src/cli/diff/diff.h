@@ -8,10 +8,11 @@
 #ifndef CLI_DIFF_DIFF_H
 #define CLI_DIFF_DIFF_H
 
-#include "cli/core/values/json.h"
 #include "cli/core/files/progress.h"
+#include "cli/core/records/record.h"
 
 #include "gufo/compare.h"
+#include "gufo/quant.h"
 
 typedef enum diff_order { DIFF_BY_FILE, DIFF_BY_LOSS } diff_order;
 
@@ -62,10 +63,16 @@ gufo_run diff_run(const diff_options *options, progress *bar);
 
 extern const char *const diff_kind_names[GUFO_DIFFERENCE_COUNT]; /* of JSON */
 
-/* Members of an object: type, dims, offset and size of a tensor; "values"; differences by kind. */
-void diff_write_tensor(json_writer *j, const gufo_tensor *tensor);
-void diff_write_values(json_writer *j, const gufo_tensor *tensor, const gufo_value_difference *v);
-void diff_write_counts(json_writer *j, const char *key, const uint64_t *counts);
+/* How far apart numbers are, and where most. */
+typedef struct diff_values {
+    gufo_value_difference v;
+    gufo_stats_place largest_at;
+} diff_values;
+
+diff_values diff_values_of(const gufo_tensor_difference *d);
+
+/* Of gufo_tensor, diff_values, and numbers by gufo_difference. */
+extern const record_type diff_tensor_type, diff_values_type, diff_counts_type;
 
 /* Whether rows are wanted in another order, or something else than rows. */
 bool diff_wants_losses(const diff_options *options);

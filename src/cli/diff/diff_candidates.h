@@ -1,9 +1,7 @@
 /* gufo diff with several candidates, as its files see it.
  *
  *     diff_candidates.c        the work
- *     diff_table.c             tables for people, and where bytes reduced the loss most
- *     diff_candidates_json.c   one object
- *     diff_csv.c               the file of --report
+ *     diff_candidates_report.c tables for people, one object, the file of --report
  *     diff_losses.c            what lost most, by tensor, role and layer */
 #ifndef CLI_DIFF_DIFF_CANDIDATES_H
 #define CLI_DIFF_DIFF_CANDIDATES_H
@@ -20,6 +18,7 @@ typedef struct diff_gain {
     uint32_t from, to;
     uint64_t bytes; /* more, */
     double loss;    /* and less */
+    double rate;    /* the loss that a million bytes save */
 } diff_gain;
 
 enum { DIFF_BEST = 3 };
@@ -87,9 +86,5 @@ void diff_losses_free(candidates_report *r);
 
 /* The tensor that a row is about. */
 const gufo_tensor *diff_row_tensor(const gufo_tensor_difference *row, size_t count);
-/* A word for a candidate without a loss, and for one whose loss says too little; "" for others. */
-const char *diff_note_word(const gufo_tensor_difference *d);
 
-/* The root mean square of the differences; false where it is not known. */
-bool diff_rmse(const gufo_tensor_difference *d, double *rmse);
 #endif

@@ -4,6 +4,7 @@
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
+#include "cli/core/values/value_json.h"
 #include "cli/core/values/value_read.h"
 
 #include <stdlib.h>

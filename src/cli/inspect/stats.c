@@ -4,15 +4,16 @@
  * tensor, to the report. */
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/core/options/names.h"
-#include "cli/core/values/number.h"
+#include "cli/core/options/glob.h"
+#include "cli/core/values/human.h"
 #include "cli/core/files/input.h"
 #include "cli/core/terminal/line.h"
-#include "cli/core/terminal/stdout.h"
-#include "cli/core/terminal/text.h"
-#include "cli/core/records/tensor_text.h"
+#include "cli/core/records/model_json.h"
 #include "cli/core/files/progress.h"
 #include "cli/core/records/record.h"
+#include "cli/core/terminal/stdout.h"
+#include "cli/core/records/tensor_text.h"
+#include "cli/core/terminal/text.h"
 #include "gufo/quant.h"
 
 #include <inttypes.h>
@@ -211,13 +212,6 @@ static void put_details(stats_report *r, const stats_row *row)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static const record_field place_fields[] = {
-    {"matrix", NULL, RECORD_PLAIN, RECORD_AT(gufo_stats_place, matrix)},
-    {"row", NULL, RECORD_PLAIN, RECORD_AT(gufo_stats_place, row)},
-    {"column", NULL, RECORD_PLAIN, RECORD_AT(gufo_stats_place, column)},
-};
-static const record_type place_type = RECORD_OF(gufo_stats_place, place_fields, 0);
-
 /* How often something occurs, and its first place if it does. */
 typedef struct find_row {
     uint64_t count;
@@ -229,7 +223,7 @@ typedef struct find_row {
 static const record_field find_fields[] = {
     {"count", NULL, RECORD_COUNT, RECORD_AT(find_row, count)},
     {"first", NULL, RECORD_RECORD, RECORD_AT(find_row, first), RECORD_GIVEN(find_row, occurs),
-     .of = &place_type},
+     .of = &model_json_place},
     {"offset", NULL, RECORD_OFFSET, RECORD_AT(find_row, offset), RECORD_GIVEN(find_row, occurs)},
 };
 static const record_type find_type = RECORD_OF(find_row, find_fields, 0);
@@ -284,9 +278,9 @@ static const record_field tensor_fields[] = {
     {"bad_scales", NULL, OF_STATS(RECORD_RECORD, bad_scales), IF_DECODED, .of = &find_type},
     {"zeros", NULL, OF_STATS(RECORD_COUNT, stats.zeros), IF_FINITE},
     {"minimum", "min", OF_STATS(RECORD_NUMBER, minimum), IF_FINITE, .width = 10, .format = "%.4g"},
-    {"minimum_at", NULL, OF_STATS(RECORD_RECORD, minimum_at), IF_FINITE, .of = &place_type},
+    {"minimum_at", NULL, OF_STATS(RECORD_RECORD, minimum_at), IF_FINITE, .of = &model_json_place},
     {"maximum", "max", OF_STATS(RECORD_NUMBER, maximum), IF_FINITE, .width = 10, .format = "%.4g"},
-    {"maximum_at", NULL, OF_STATS(RECORD_RECORD, maximum_at), IF_FINITE, .of = &place_type},
+    {"maximum_at", NULL, OF_STATS(RECORD_RECORD, maximum_at), IF_FINITE, .of = &model_json_place},
     {"mean", "mean", OF_STATS(RECORD_REAL, stats.mean), IF_FINITE, .width = 10, .drop = 1,
      .format = "%.4g"},
     {"standard_deviation", "std", OF_STATS(RECORD_REAL, stats.deviation), IF_FINITE, .width = 9,

@@ -4,7 +4,8 @@
 #include "base/text.h"
 #include "cli/core/values/array.h"
 #include "cli/core/files/path.h"
-#include "cli/core/values/number.h"
+#include "cli/core/values/size.h"
+#include "cli/core/files/small_file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "base/pull.h"
 #include "cli/core/files/path.h"
+#include "cli/core/files/small_file.h"
 
 #include <string.h>
 #include <sys/stat.h>

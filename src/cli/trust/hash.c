@@ -1,6 +1,6 @@
 /* gufo hash FILE...: a manifest of a model. */
 #include "cli/commands.h"
-#include "cli/core/records/tensor_text.h"
+#include "cli/core/records/model_json.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/trust/hash.h"

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/core/records/tensor_text.h"
+#include "cli/core/records/model_json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,8 @@
-/* What a tensor is, in words and in JSON. */
-#include "base/text.h"
+/* A tensor's type and shape in words. */
 #include "cli/core/records/tensor_text.h"
-#include "gufo/quant.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 tensor_text tensor_type_text(uint32_t id)
 {
@@ -33,66 +30,4 @@ tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator)
 double tensor_bits(uint64_t bytes, uint64_t weights)
 {
     return weights > 0 ? 8 * (double)bytes / (double)weights : 0;
-}
-
-/* ---- members of JSON ------------------------------------------------------------------------- */
-
-void model_json_shards(json_writer *j, const char *key, const gufo_model *model)
-{
-    size_t count = gufo_model_shard_count(model);
-
-    if (count < 2)
-        return;
-    json_begin_array(j, key);
-    for (size_t i = 0; i < count; i++)
-        json_write_text(j, NULL, gufo_model_name(gufo_model_shard(model, i)));
-    json_end_array(j);
-}
-
-void model_json_dims(json_writer *j, const gufo_tensor *tensor)
-{
-    json_begin_array(j, "dims");
-    for (uint32_t i = 0; i < tensor->n_dims; i++)
-        json_write_u64(j, NULL, tensor->dims[i]);
-    json_end_array(j);
-}
-
-void model_json_type(json_writer *j, const gufo_tensor *tensor)
-{
-    json_write_text(j, "type", tensor_type_text(tensor->type).text);
-    model_json_dims(j, tensor);
-}
-
-void model_json_place(json_writer *j, const char *key, const gufo_tensor *tensor, uint64_t index)
-{
-    gufo_stats_place place = gufo_stats_place_of(tensor, index);
-
-    json_begin_object(j, key);
-    json_write_u64(j, "matrix", place.matrix);
-    json_write_u64(j, "row", place.row);
-    json_write_u64(j, "column", place.column);
-    json_end_object(j);
-}
-
-/* ---- what its name says ---------------------------------------------------------------------- */
-
-gufo_str tensor_role(gufo_str name, uint64_t *layer)
-{
-    static const char before[] = "blk.", after[] = ".weight";
-    size_t at = sizeof before - 1, digits;
-    uint64_t number = TENSOR_NO_LAYER;
-
-    if (str_ends(name, after))
-        name.len -= sizeof after - 1;
-    if (str_begins(name, before)) {
-        digits = str_digits(name, at);
-        if (name.len > at + digits && name.data[at + digits] == '.' &&
-            str_number((gufo_str){name.data + at, digits}, &number))
-            name = str_from(name, at + digits + 1);
-        else
-            number = TENSOR_NO_LAYER;
-    }
-    if (layer != NULL)
-        *layer = number;
-    return name;
 }
