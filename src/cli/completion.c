@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 
 #include "base/text.h"
-#include "cli/core/options/words.h"
+#include "cli/core/options/command_line.h"
 #include "cli/inspect/catalogue.h"
 #include "completion_scripts.h"
 

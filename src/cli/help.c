@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/core/options/built_in.h"
 #include "cli/core/files/path.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/options/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "support/check.h"
 
 /* A program of its own: the command is not a library, and its files are taken in as they are. */
-#include "cli/core/values/human.c"
 #include "cli/core/values/number.c"
 #include "cli/core/files/progress.c"
 

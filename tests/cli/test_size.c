@@ -1,9 +1,8 @@
 /* Sizes as people write them. */
 #include "support/check.h"
 
-/* A program of its own: the command is not a library, and its files are taken in as they are. */
+/* A program of its own: the command is not a library, and its file is taken in as it is. */
 #include "cli/core/values/number.c"
-#include "cli/core/values/size.c"
 
 static void check_read(void **state)
 {

@@ -1,7 +1,7 @@
 /* Makes the changes that the options ask for, in their order, and checks them. */
 #include "cli/change/edit.h"
 
-#include "cli/core/options/glob.h"
+#include "cli/core/options/names.h"
 #include "cli/core/files/input.h"
 #include "cli/core/values/number.h"
 #include "format/document/document.h"

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
-#include "cli/core/options/judge.h"
+#include "cli/core/options/built_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

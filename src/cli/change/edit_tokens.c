@@ -3,8 +3,8 @@
 #include "cli/change/edit.h"
 
 #include "base/memory.h"
-#include "cli/core/values/human.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/values/number.h"
+#include "cli/core/options/names.h"
 #include "cli/core/values/value_read.h"
 #include "format/file/records.h"
 

@@ -12,7 +12,6 @@
 #include "cli/change/edit.h"
 
 #include "cli/core/files/path.h"
-#include "cli/core/files/small_file.h"
 #include "cli/core/values/value_read.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* gufo extract FILE TENSOR...: tensors as raw bytes, npy or safetensors. */
 #include "cli/commands.h"
 #include "cli/core/files/copying.h"
-#include "cli/core/options/glob.h"
+#include "cli/core/options/names.h"
 #include "cli/core/files/path.h"
 #include "cli/core/terminal/text.h"
 

@@ -1,7 +1,7 @@
 /* gufo strip FILE OUT: writes a model without its tensors, or with some of them. */
 #include "cli/commands.h"
 #include "cli/core/files/copying.h"
-#include "cli/core/options/glob.h"
+#include "cli/core/options/names.h"
 
 typedef struct strip_options {
     copying job;

@@ -20,7 +20,7 @@
 #include "cli/core/records/model_json.h"
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 
 #include <stdio.h>
 #include <string.h>

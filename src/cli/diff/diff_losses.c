@@ -12,9 +12,9 @@
 
 #include "base/sort.h"
 #include "cli/core/values/array.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/records/layer_map.h"
-#include "cli/core/records/tensor_role.h"
+#include "cli/core/records/tensor_text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,7 +8,6 @@
 
 #include "base/checked.h"
 #include "cli/core/terminal/line.h"
-#include "cli/core/terminal/shell.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 

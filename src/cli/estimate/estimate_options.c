@@ -2,7 +2,7 @@
  * places of tensors), the memory of this machine, files beside the model. */
 #include "base/checked.h"
 #include "base/text.h"
-#include "cli/core/values/size.h"
+#include "cli/core/values/number.h"
 #include "cli/estimate/estimate.h"
 
 #include <stdio.h>

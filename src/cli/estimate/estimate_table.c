@@ -8,8 +8,8 @@
 #include "cli/estimate/estimate.h"
 
 #include "cli/core/terminal/line.h"
-#include "cli/core/records/table.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/records/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

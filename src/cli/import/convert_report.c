@@ -3,7 +3,7 @@
 #include "cli/import/convert_report.h"
 
 #include "cli/core/values/array.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/records/table.h"
 #include "cli/core/records/tensor_text.h"

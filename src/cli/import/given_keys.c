@@ -4,7 +4,6 @@
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
-#include "cli/core/values/value_json.h"
 #include "cli/core/values/value_read.h"
 
 #include <stdlib.h>

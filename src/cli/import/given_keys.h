@@ -2,7 +2,7 @@
 #ifndef CLI_IMPORT_GIVEN_KEYS_H
 #define CLI_IMPORT_GIVEN_KEYS_H
 
-#include "cli/core/values/key_type.h"
+#include "cli/core/values/value_read.h"
 #include "cli/core/options/options.h"
 
 #include "gufo/document.h"

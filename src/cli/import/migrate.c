@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
-#include "cli/core/files/resume.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 

@@ -6,7 +6,7 @@
  *                               "KEY": {"type": "uint32", "value": 3}}}, ...}
  *
  * The file may be a stranger's.  docs/legacy.md has the format. */
-#include "cli/core/files/small_file.h"
+#include "cli/core/files/path.h"
 #include "cli/import/given_keys.h"
 #include "cli/import/migrate.h"
 #include "digest/algorithm.h"

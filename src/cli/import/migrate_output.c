@@ -1,8 +1,7 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
 #include "cli/core/files/input.h"
-#include "cli/core/options/judge.h"
+#include "cli/core/options/built_in.h"
 #include "cli/core/files/path.h"
-#include "cli/core/files/resume.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/import/migrate.h"

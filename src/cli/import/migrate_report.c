@@ -9,10 +9,10 @@
  *       Q4_0   Q4_0        14      14               0
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
-#include "cli/core/records/table.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/records/table.h"
 #include "cli/core/values/value.h"
 #include "cli/import/migrate.h"
 

@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/inspect/catalogue.h"
 

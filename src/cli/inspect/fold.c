@@ -7,8 +7,8 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "cli/core/values/array.h"
-#include "cli/core/options/glob.h"
-#include "cli/core/values/human.h"
+#include "cli/core/options/names.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/report.h"
 
 #include <inttypes.h>

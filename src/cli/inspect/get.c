@@ -10,7 +10,7 @@
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/stdout.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/options/names.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
 #include "gufo/schema.h"

@@ -1,6 +1,6 @@
 /* gufo list keys|archs|tensors|...: the tables that gufo knows. */
 #include "cli/commands.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/options/names.h"
 #include "cli/core/records/table.h"
 #include "cli/inspect/catalogue.h"
 

@@ -5,7 +5,7 @@
 #include "cli/inspect/show.h"
 
 #include "cli/commands.h"
-#include "cli/core/options/glob.h"
+#include "cli/core/options/names.h"
 #include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
 

@@ -1,7 +1,7 @@
 /* gufo show --json: one object per file, which docs/json.md describes. */
 #include "cli/inspect/show.h"
 
-#include "cli/core/options/glob.h"
+#include "cli/core/options/names.h"
 #include "cli/core/records/model_json.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/values/value.h"

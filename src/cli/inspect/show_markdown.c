@@ -15,7 +15,7 @@
 #include "cli/inspect/show.h"
 
 #include "base/text.h"
-#include "cli/core/options/glob.h"
+#include "cli/core/options/names.h"
 #include "cli/core/records/markdown.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"

@@ -16,12 +16,12 @@
  * values are read: unusable values are listed below their tensor. */
 #include "cli/quantize/imatrix.h"
 
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/json.h"
-#include "cli/core/terminal/stdout.h"
-#include "cli/core/records/table.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/records/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

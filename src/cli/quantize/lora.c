@@ -8,7 +8,7 @@
 #include "cli/core/values/array.h"
 #include "cli/core/options/command_line.h"
 #include "cli/core/files/input.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/options/names.h"
 #include "cli/quantize/quantize.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_QUANTIZE_NAME_RULES_H
 #define CLI_QUANTIZE_NAME_RULES_H
 
-#include "cli/core/options/pattern.h"
+#include "cli/core/options/names.h"
 
 #include "gufo/codec.h"
 #include "gufo/format.h"

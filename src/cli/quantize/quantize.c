@@ -10,7 +10,6 @@
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/progress.h"
-#include "cli/core/files/resume.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 

@@ -6,14 +6,13 @@
 #include "cli/core/values/array.h"
 #include "cli/core/records/csv.h"
 #include "cli/core/records/record.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 #include "cli/core/values/json.h"
 #include "cli/core/records/model_json.h"
-#include "cli/core/values/number.h"
-#include "cli/core/records/table.h"
 #include "cli/core/records/tensor_text.h"
-#include "cli/core/terminal/text.h"
+#include "cli/core/records/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

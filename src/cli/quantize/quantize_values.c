@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
-#include "cli/core/files/small_file.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/files/path.h"
+#include "cli/core/options/names.h"
 #include "cli/core/values/value_read.h"
 #include "schema/registry/tables.h"
 

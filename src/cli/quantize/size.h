@@ -7,7 +7,7 @@
 #ifndef CLI_QUANTIZE_SIZE_H
 #define CLI_QUANTIZE_SIZE_H
 
-#include "cli/core/options/option.h"
+#include "cli/core/options/options.h"
 #include "cli/core/records/table.h"
 #include "cli/quantize/name_rules.h"
 

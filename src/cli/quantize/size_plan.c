@@ -5,7 +5,6 @@
 
 #include "cli/core/files/path.h"
 #include "cli/core/files/progress.h"
-#include "cli/core/files/resume.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
 

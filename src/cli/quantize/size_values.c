@@ -4,8 +4,7 @@
 #include "base/text.h"
 #include "cli/core/values/array.h"
 #include "cli/core/files/path.h"
-#include "cli/core/values/size.h"
-#include "cli/core/files/small_file.h"
+#include "cli/core/values/number.h"
 
 #include <math.h>
 #include <stdlib.h>

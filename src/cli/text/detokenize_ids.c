@@ -2,7 +2,7 @@
 #include "cli/text/detokenize_ids.h"
 
 #include "base/text.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/report.h"
 
 #include <inttypes.h>

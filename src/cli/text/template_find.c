@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "cli/core/files/foreign_file.h"
-#include "cli/core/files/small_file.h"
+#include "cli/core/files/path.h"
 #include "cli/core/terminal/text.h"
 
 #include "gufo/text.h"

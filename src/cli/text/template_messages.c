@@ -3,7 +3,6 @@
 
 #include "base/pull.h"
 #include "cli/core/files/path.h"
-#include "cli/core/files/small_file.h"
 
 #include <string.h>
 #include <sys/stat.h>

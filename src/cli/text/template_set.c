@@ -1,7 +1,7 @@
 /* Variables of a rendering, from JSON. */
 #include "cli/text/template.h"
 
-#include "cli/core/files/small_file.h"
+#include "cli/core/files/path.h"
 
 enum { LARGEST_INPUT = 1 << 30 };
 

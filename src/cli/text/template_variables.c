@@ -1,7 +1,7 @@
 /* The variables of a rendering, from files, from options and from the model's vocabulary. */
 #include "cli/text/template.h"
 
-#include "cli/core/files/small_file.h"
+#include "cli/core/files/path.h"
 #include "gufo/schema.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/json.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"

@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/records/table.h"
 #include "cli/core/terminal/text.h"

@@ -10,7 +10,7 @@
 #include "cli/core/files/input.h"
 #include "cli/core/values/json.h"
 #include "cli/core/files/progress.h"
-#include "cli/core/files/small_file.h"
+#include "cli/core/files/path.h"
 
 #include "gufo/digest.h"
 

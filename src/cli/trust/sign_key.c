@@ -1,8 +1,8 @@
 /* Keys for signatures: making pairs, and reading the secret one. */
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
-#include "cli/core/terminal/text.h"
 #include "cli/trust/sign.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
-#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/validate/rename.h"
 

@@ -10,7 +10,7 @@
  * --data. */
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
-#include "cli/core/options/judge.h"
+#include "cli/core/options/built_in.h"
 #include "cli/core/files/progress.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/inspect/catalogue.h"

@@ -1,9 +1,8 @@
 /* Findings and verdicts of gufo validate. */
 #include "base/text.h"
 #include "cli/core/files/foreign_file.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
-#include "cli/core/terminal/shell.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"

@@ -1,7 +1,7 @@
 /* Commands that write a model again; copying.h has the idea. */
 #include "cli/core/files/copying.h"
 
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/files/input.h"
 #include "cli/core/values/json.h"
 #include "cli/core/files/foreign_file.h"

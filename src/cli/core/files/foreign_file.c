@@ -5,7 +5,7 @@
 
 #include "base/files/folder.h"
 #include "base/text.h"
-#include "cli/core/values/human.h"
+#include "cli/core/values/number.h"
 #include "cli/core/options/options.h"
 #include "cli/core/files/path.h"
 #include "cli/core/terminal/report.h"

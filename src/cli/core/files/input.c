@@ -5,7 +5,7 @@
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
-#include "cli/core/options/suggest.h"
+#include "cli/core/options/names.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* Output files of the command. */
+/* Output files of the command, and runs that continue an interrupted one. */
 #ifndef CLI_CORE_FILES_SAVE_H
 #define CLI_CORE_FILES_SAVE_H
 
 #include "base/files/guard.h"
-
+#include "cli/core/options/options.h"
 #include "gufo/produce.h"
 
 /* Whether the path takes bytes in order and cannot be replaced by a file: a device, a pipe, a
@@ -72,5 +72,22 @@ int save_check_dry(const char *path, const char *input, bool force);
 /* Whether writing to `path` (may be NULL) would replace one of the files at `paths`; reports
  * that. */
 bool save_would_replace(const char *path, const char *const *paths, size_t count);
+
+/* ---- runs that are interrupted and continued: of commands with a journal --------------------- */
+
+/* The flags of a job with a journal: the same command continues what it has left, if nobody else can
+ * have written it; `asked` (--resume) whatever it is, or says why not; --force starts over. */
+uint32_t resume_flags(const shared_options *shared, bool asked);
+/* For gufo_job_options.on_continue: says from where `path`, the context, is continued. */
+void resume_announce(void *path, uint64_t done, uint64_t total);
+/* Whether the journal of a run is beside the output: then only the run finds out whether an output
+ * that exists is its own. */
+bool resume_is_left(const char *path);
+
+/* Reports that a signal has stopped the run, and the command that continues it.  Returns
+ * CODE_INTERRUPTED. */
+int resume_interrupted(const char *path, const shared_options *shared, bool asked);
+/* Advice against `path`, which exists: the journal of a run, or an output. */
+const char *resume_hint(const char *path);
 
 #endif

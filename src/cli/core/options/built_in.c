@@ -1,7 +1,7 @@
 /* What this gufo was built with. */
 #include "cli/core/options/built_in.h"
 
-#include "cli/core/options/pattern.h"
+#include "cli/core/options/names.h"
 
 #include <stdbool.h>
 
@@ -72,3 +72,20 @@ void built_in_print(FILE *out)
     put_line(out, "with: ", libraries, LIBRARIES, true);
     put_line(out, "without: ", libraries, LIBRARIES, false);
 }
+
+/* ---- what checks take from the library of texts ---------------------------------------------- */
+
+#ifdef GUFO_HAS_TEXT
+
+#include "gufo/template.h"
+#include "gufo/vocab.h"
+
+gufo_template_judge *const template_judge = gufo_template_lint;
+gufo_tokenizer_json_reader *const tokenizer_json_reader = gufo_tokenizer_json_tokens;
+
+#else
+
+gufo_template_judge *const template_judge = NULL;
+gufo_tokenizer_json_reader *const tokenizer_json_reader = NULL;
+
+#endif

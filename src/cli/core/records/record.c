@@ -1,7 +1,6 @@
 /* The four printers of records.  One function reads fields; each printer says how kinds look. */
 #include "cli/core/records/record.h"
 
-#include "cli/core/values/human.h"
 #include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 #include "cli/core/records/csv.h"

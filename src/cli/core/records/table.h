@@ -35,7 +35,7 @@ typedef struct table {
 
 /* A table with two spaces before and between columns.  Elsewhere than on a terminal names are
  * whole, and those of more than 44 columns hang over.  On a terminal lines fit from 40 columns on:
- * it shortens names, down to `least_name`, so that they stay apart (table_names.c); then drops columns,
+ * it shortens names, down to `least_name`, so that they stay apart; then drops columns,
  * those with the highest `drop` first; then shortens text in the others, the widest first. */
 table table_of(const table_column *columns, size_t count);
 

@@ -1,8 +1,10 @@
-/* A tensor's type and shape in words. */
+/* What a tensor is, in words. */
+#include "base/text.h"
 #include "cli/core/records/tensor_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 tensor_text tensor_type_text(uint32_t id)
 {
@@ -30,4 +32,27 @@ tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator)
 double tensor_bits(uint64_t bytes, uint64_t weights)
 {
     return weights > 0 ? 8 * (double)bytes / (double)weights : 0;
+}
+
+/* ---- what its name says ---------------------------------------------------------------------- */
+
+gufo_str tensor_role(gufo_str name, uint64_t *layer)
+{
+    static const char before[] = "blk.", after[] = ".weight";
+    size_t at = sizeof before - 1, digits;
+    uint64_t number = TENSOR_NO_LAYER;
+
+    if (str_ends(name, after))
+        name.len -= sizeof after - 1;
+    if (str_begins(name, before)) {
+        digits = str_digits(name, at);
+        if (name.len > at + digits && name.data[at + digits] == '.' &&
+            str_number((gufo_str){name.data + at, digits}, &number))
+            name = str_from(name, at + digits + 1);
+        else
+            number = TENSOR_NO_LAYER;
+    }
+    if (layer != NULL)
+        *layer = number;
+    return name;
 }

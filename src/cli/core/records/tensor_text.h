@@ -1,8 +1,6 @@
-/* A tensor's type and shape in words. */
+/* What a tensor is, in words. */
 #ifndef CLI_CORE_RECORDS_TENSOR_TEXT_H
 #define CLI_CORE_RECORDS_TENSOR_TEXT_H
-
-#include "cli/core/records/table.h"
 
 #include "gufo/format.h"
 
@@ -16,5 +14,13 @@ tensor_text tensor_type_text(uint32_t id);
 tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator);
 /* Bits for each weight; 0 without weights. */
 double tensor_bits(uint64_t bytes, uint64_t weights);
+
+/* ---- what its name says ---------------------------------------------------------------------- */
+
+#define TENSOR_NO_LAYER UINT64_MAX
+
+/* "ffn_down" and 3 of "blk.3.ffn_down.weight"; "output" and TENSOR_NO_LAYER of "output.weight".  A part of
+ * the name.  `layer` may be NULL. */
+gufo_str tensor_role(gufo_str name, uint64_t *layer);
 
 #endif

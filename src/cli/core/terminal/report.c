@@ -1,7 +1,7 @@
 /* Lines on standard error. */
 #include "cli/core/terminal/report.h"
 
-#include "cli/core/terminal/terminal.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 
 #include "gufo/format.h"

@@ -3,7 +3,7 @@
 
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/signals.h"
-#include "cli/core/terminal/terminal.h"
+#include "cli/core/terminal/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,16 +2,16 @@
  *
  * Text from a file consists of pieces: a character as it is, or its escape.  Writing, measuring and
  * cutting walk over the same pieces, so that they agree. */
-#include "cli/core/terminal/text.h"
-
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/core/terminal/text.h"
 
 #include <langinfo.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -398,4 +398,74 @@ char *text_stream_close(text_stream *s)
         return s->text;
     free(s->text);
     return NULL;
+}
+
+/* ---- terminals ------------------------------------------------------------------------------- */
+
+#define USUAL_COLUMNS 80 /* of a terminal that does not report its width */
+
+size_t terminal_columns(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
+}
+
+size_t terminal_width(int fd)
+{
+    const char *wanted = getenv("COLUMNS");
+    long given = wanted != NULL ? strtol(wanted, NULL, 10) : 0;
+
+    return given > 0 ? (size_t)given : terminal_columns(fd);
+}
+
+bool terminal_is_dumb(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return terminal != NULL && strcmp(terminal, "dumb") == 0;
+}
+
+/* ---- words of a shell ------------------------------------------------------------------------ */
+
+/* Escapes bytes that must not reach a terminal: $'\x1b'. */
+static void put_escaped(FILE *out, gufo_str text)
+{
+    fputs("$'", out);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+
+        if (c < ' ' || c >= 0x7f)
+            fprintf(out, "\\x%02x", c);
+        else
+            fprintf(out, "%s%c", c == '\'' || c == '\\' ? "\\" : "", c);
+    }
+    putc('\'', out);
+}
+
+void shell_put(FILE *out, gufo_str text)
+{
+    if (str_is_plain(text, "_./+@%:,=-")) {
+        fwrite(text.data, 1, text.len, out);
+        return;
+    }
+    if (!text_is_clean(text)) {
+        put_escaped(out, text);
+        return;
+    }
+    putc('\'', out);
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] == '\'')
+            fputs("'\\''", out);
+        else
+            putc(text.data[i], out);
+    putc('\'', out);
+}
+
+void shell_put_file(FILE *out, const char *path)
+{
+    putc(' ', out);
+    if (path[0] == '-')
+        fputs("./", out);
+    shell_put(out, gufo_str_of(path));
 }

@@ -58,4 +58,20 @@ bool text_stream_open(text_stream *s);
  * memory. */
 char *text_stream_close(text_stream *s);
 
+/* ---- terminals ------------------------------------------------------------------------------- */
+
+/* How wide a terminal is now. */
+size_t terminal_columns(int fd);
+/* The same, unless COLUMNS says how wide lines should be. */
+size_t terminal_width(int fd);
+/* Whether TERM says that terminals take nothing but text: a shell in an editor does. */
+bool terminal_is_dumb(void);
+
+/* ---- commands to copy, as a shell reads them ------------------------------------------------- */
+
+/* Writes a text as a shell reads it as (a part of) one word; safe for a terminal. */
+void shell_put(FILE *out, gufo_str text);
+/* A space and a path: one that begins with a hyphen is not an option. */
+void shell_put_file(FILE *out, const char *path);
+
 #endif

@@ -1,4 +1,19 @@
-/* Shortest text for floats.
+/* Numbers as text, and back. */
+#include "base/checked.h"
+#include "base/text.h"
+#include "cli/core/values/number.h"
+
+#include <ctype.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- floats ---------------------------------------------------------------------------------- */
+
+/* The shortest text of a float.
  *
  * A float represents all reals between the midpoints to its neighbours; any decimal in there reads
  * back to it.  For p = 1, 2, 3 ... digits the decimal closest to the value is tried until one reads
@@ -17,16 +32,6 @@
  *
  * 32-bit floats of a moderate size have so few bits that arithmetic with doubles is exact.  All
  * others go through printf and strtod, which are exact too, but slow. */
-#include "cli/core/values/number.h"
-
-#include "base/checked.h"
-
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* digits * 10^scale */
 typedef struct decimal {
@@ -244,4 +249,131 @@ bool number_read(const char **text, uint64_t *out)
         return false;
     *text = at;
     return true;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* Moves past a unit; 1 without a unit. */
+static uint64_t read_unit(const char **text, bool binary)
+{
+    static const char letters[] = "KMGT";
+    const char *letter = memchr(letters, toupper((unsigned char)**text), sizeof letters - 1);
+    uint64_t factor = 1, step;
+
+    if (letter != NULL) {
+        ++*text;
+        binary |= tolower((unsigned char)**text) == 'i';
+        *text += tolower((unsigned char)**text) == 'i';
+        step = binary ? 1024 : 1000;
+        for (const char *each = letters; each <= letter; each++)
+            factor *= step;
+    }
+    *text += toupper((unsigned char)**text) == 'B';
+    return factor;
+}
+
+/* ".25" is 25 of 100; false if there are too many digits. */
+static bool read_decimals(const char **text, uint64_t *part, uint64_t *whole)
+{
+    const char *at = *text + 1;
+
+    *part = 0;
+    *whole = 1;
+    if (**text != '.')
+        return true;
+    for (; isdigit((unsigned char)*at) && *whole < 1000000; at++, *whole *= 10)
+        *part = *part * 10 + (uint64_t)(*at - '0');
+    *text = at;
+    return *whole > 1;
+}
+
+static bool read_size(const char *text, bool binary, uint64_t *out)
+{
+    uint64_t number, part, whole, factor, bytes;
+
+    if (!number_read(&text, &number) || !read_decimals(&text, &part, &whole))
+        return false;
+    factor = read_unit(&text, binary);
+    if (*text != '\0' || (whole > 1 && factor == 1) || !checked_mul(number, factor, &bytes))
+        return false;
+    return checked_add(bytes, part * factor / whole, out); /* below 10^6 times 2^40 */
+}
+
+bool size_read(const char *text, uint64_t *out)
+{
+    return read_size(text, false, out);
+}
+
+bool size_read_memory(const char *text, uint64_t *out)
+{
+    return read_size(text, true, out);
+}
+
+const char *size_likely_unit(const char *text)
+{
+    uint64_t number;
+
+    if (!number_read(&text, &number) || *text != '\0' || number == 0 || number >= 1 << 20)
+        return NULL;
+    return number <= 1024 ? "G" : "M";
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+human_text human_grouped(uint64_t value)
+{
+    human_text h;
+
+    (void)str_group(h.text, value);
+    return h;
+}
+
+/* Divides by `step` until the number is below it, and gives it the unit of that; the first unit is that
+ * of 1.  `half` is half of the last digit that is shown: 999.6 K would round up to 1000 K, and is 1.00 M
+ * instead. */
+static human_text in_units(uint64_t value, double step, double half, const char *const *units)
+{
+    double scaled = (double)value;
+    human_text h;
+    size_t first = value != 1, unit = first;
+    int decimals = 1;
+
+    for (; scaled >= step - half && units[unit + 1] != NULL; unit++)
+        scaled /= step;
+    if (step == 1000) /* three digits that count */
+        decimals = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+    snprintf(h.text, sizeof h.text, "%.*f%s", unit == first ? 0 : decimals, scaled, units[unit]);
+    return h;
+}
+
+human_text human_count(uint64_t value)
+{
+    static const char *const units[] = {"", "", " K", " M", " B", " T", " Q", NULL};
+
+    return in_units(value, 1000, 0.5, units);
+}
+
+human_text human_memory(uint64_t value)
+{
+    static const char *const units[] = {" byte", " bytes", " KiB", " MiB", " GiB",
+                                        " TiB",  " PiB",   " EiB", NULL};
+
+    return in_units(value, 1024, 0.05, units);
+}
+
+human_text human_file_size(uint64_t value)
+{
+    static const char *const units[] = {" byte", " bytes", " KB", " MB", " GB",
+                                        " TB",   " PB",    " EB", NULL};
+
+    return in_units(value, 1000, 0.5, units);
+}
+
+human_text human_counted(uint64_t count, const char *one, const char *many)
+{
+    human_text h = human_grouped(count);
+    size_t len = strlen(h.text);
+
+    snprintf(h.text + len, sizeof h.text - len, " %s", count == 1 ? one : many);
+    return h;
 }

@@ -4,7 +4,6 @@
  * depth: no function here calls itself. */
 #include "cli/core/values/value.h"
 
-#include "cli/core/values/human.h"
 #include "cli/core/values/number.h"
 #include "cli/core/terminal/text.h"
 

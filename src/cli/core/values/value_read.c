@@ -1,13 +1,19 @@
-/* Values from text. */
-#include "cli/core/values/value_read.h"
-
+/* Values from text and from JSON, and the types that they may have. */
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
+#include "cli/core/values/value_read.h"
+#include "schema/registry/key.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- integers ------------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 /* The range of an integer type: how far below and above zero. */
 static const struct {
@@ -25,7 +31,7 @@ static const struct {
 };
 
 /* False for types that are not integer types. */
-static bool value_fits(gufo_value_type type, bool negative, uint64_t size)
+static bool integer_fits(gufo_value_type type, bool negative, uint64_t size)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (ranges[i].type == type)
@@ -45,13 +51,13 @@ bool value_read_integer(const gufo_value_type *types, size_t count, const char *
     out->as.u = negative ? 0 - size : size; /* `as.i` has the same bits */
     for (size_t i = 0; i < count; i++) {
         out->type = types[i];
-        if (value_fits(types[i], negative, size))
+        if (integer_fits(types[i], negative, size))
             return true;
     }
     return false;
 }
 
-/* ---- other types ---------------------------------------------------------------------------- */
+/* ---- other types ----------------------------------------------------------------------------- */
 
 /* strtod accepts more. */
 bool value_is_decimal(const char *text)
@@ -111,4 +117,471 @@ bool value_read(gufo_value_type type, const char *text, gufo_value *out)
     default:
         return value_read_integer(&type, 1, text, out);
     }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* Values of a type that is given.
+ *
+ * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
+ * TYPE is that of the innermost values; brackets make arrays of it.  The reader takes what the
+ * command writes with --json: "nan", "inf" and "-inf" for floats, large integers as strings,
+ * {"base64": "..."} for strings that are not UTF-8.
+ *
+ * The value is encoded while it is read: an array is its elements as a file stores them.  Where ids
+ * of tokens are wanted, texts may be among them. */
+
+/* The position of the reader.  A failure is reported once, in `message`. */
+typedef struct reader {
+    gufo_value_type type;
+    const char *text, *at;
+    encoder *to;
+    value_json_texts *texts; /* NULL: none are allowed */
+    char *message;
+} reader;
+
+static bool fail(reader *r, const char *what)
+{
+    const char *line = r->text;
+    char where[32] = "";
+    size_t number = 1;
+
+    if (r->message[0] != '\0')
+        return false;
+    for (const char *end; (end = memchr(line, '\n', (size_t)(r->at - line))) != NULL;
+         line = end + 1)
+        snprintf(where, sizeof where, "line %zu, ", ++number);
+    snprintf(r->message, VALUE_JSON_MESSAGE, "%scharacter %zu: %s", where,
+             (size_t)(r->at - line) + 1, what);
+    return false;
+}
+
+static bool put(reader *r, const void *bytes, size_t count)
+{
+    return encode_bytes(r->to, bytes, count) || fail(r, "out of memory");
+}
+
+static void skip_space(reader *r)
+{
+    r->at += strspn(r->at, " \t\r\n");
+}
+
+static bool take(reader *r, char wanted)
+{
+    skip_space(r);
+    if (*r->at != wanted)
+        return false;
+    r->at++;
+    return true;
+}
+
+/* ---- JSON: strings --------------------------------------------------------------------------- */
+
+/* Four hex digits after "\u". */
+static bool read_unit(reader *r, uint32_t *unit)
+{
+    uint64_t value;
+    size_t digits = str_hex((gufo_str){r->at, strnlen(r->at, 4)}, 0, 4, &value);
+
+    r->at += digits;
+    *unit = (uint32_t)value;
+    return digits == 4 || fail(r, "\\u needs four hex digits");
+}
+
+/* A code point, from one unit or a pair of surrogates. */
+static bool read_code_point(reader *r, uint32_t *code_point)
+{
+    uint32_t low;
+
+    if (!read_unit(r, code_point))
+        return false;
+    if (*code_point < 0xd800 || *code_point > 0xdfff)
+        return true;
+    if (*code_point > 0xdbff || r->at[0] != '\\' || r->at[1] != 'u')
+        return fail(r, "half of a surrogate pair");
+    r->at += 2;
+    if (!read_unit(r, &low))
+        return false;
+    if (low < 0xdc00 || low > 0xdfff)
+        return fail(r, "half of a surrogate pair");
+    *code_point = 0x10000 + ((*code_point - 0xd800) << 10) + (low - 0xdc00);
+    return true;
+}
+
+static bool put_code_point(reader *r, uint32_t c)
+{
+    char bytes[4];
+
+    return put(r, bytes, utf8_put(c, bytes));
+}
+
+static bool read_escape(reader *r)
+{
+    static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+    const char *found = *r->at != '\0' ? strchr(names, *r->at) : NULL;
+    uint32_t code_point;
+
+    if (found == NULL && *r->at != 'u')
+        return fail(r, "unknown escape");
+    r->at++;
+    if (found != NULL)
+        return put(r, bytes + (found - names), 1);
+    return read_code_point(r, &code_point) && put_code_point(r, code_point);
+}
+
+/* After the opening quote. */
+static bool read_string(reader *r)
+{
+    while (*r->at != '"') {
+        if ((unsigned char)*r->at < 0x20)
+            return fail(r, *r->at == '\0' ? "the string has no end"
+                                          : "control characters must be escaped");
+        if (*r->at == '\\') {
+            r->at++;
+            if (!read_escape(r))
+                return false;
+        } else if (!put(r, r->at++, 1))
+            return false;
+    }
+    r->at++;
+    return true;
+}
+
+/* Replaces what was read since `start` by the bytes that it encodes. */
+static bool decode_base64(reader *r, size_t start)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    buffer *out = &r->to->out;
+    uint32_t bits = 0;
+    unsigned held = 0;
+    size_t size = out->len - start, end = out->len;
+
+    while (end > start && end + 2 > out->len && out->data[end - 1] == '=')
+        end--;
+    out->len = start;
+    for (size_t i = start; i < end; i++) {
+        const char *digit = memchr(digits, out->data[i], sizeof digits - 1);
+
+        if (digit == NULL)
+            return fail(r, "not base64");
+        bits = bits << 6 | (uint32_t)(digit - digits);
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out->data[out->len++] = (uint8_t)(bits >> held);
+        }
+    }
+    return (size % 4 == 0 && held < 6) || fail(r, "not base64");
+}
+
+/* "text" or {"base64": "..."}: any bytes. */
+static bool read_text(reader *r)
+{
+    static const char form[] = "expected {\"base64\": \"...\"}", key[] = "base64";
+    bool coded = take(r, '{');
+    buffer *out = &r->to->out;
+    size_t start = out->len;
+
+    if (!take(r, '"'))
+        return fail(r, coded ? form : "expected a string");
+    if (!read_string(r))
+        return false;
+    if (!coded)
+        return true;
+    if (out->len - start != strlen(key) || memcmp(out->data + start, key, strlen(key)) != 0 ||
+        !take(r, ':') || !take(r, '"'))
+        return fail(r, form);
+    out->len = start;
+    return read_string(r) && (take(r, '}') || fail(r, "expected }")) && decode_base64(r, start);
+}
+
+/* ---- JSON: values ---------------------------------------------------------------------------- */
+
+/* A number or bool, as a word. */
+static bool read_word(reader *r, gufo_value *out)
+{
+    char word[64], what[80];
+    bool quoted = *r->at == '"' && r->type != GUFO_VALUE_BOOL;
+    const char *begin = r->at + quoted;
+    size_t len = strcspn(begin, " \t\r\n,]}\"");
+
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), begin);
+    if (len >= sizeof word || (quoted && begin[len] != '"') || !value_read(r->type, word, out)) {
+        snprintf(what, sizeof what, "expected a value of type %s", gufo_value_type_name(r->type));
+        return fail(r, what);
+    }
+    r->at = begin + len + quoted;
+    return true;
+}
+
+static const uint8_t zeros[12]; /* until a length or number is known */
+
+/* A text in the place of number `index`. */
+static bool read_text_for_number(reader *r, uint64_t index)
+{
+    buffer *out = &r->to->out;
+    size_t start = out->len;
+    value_json_text *added;
+    char *kept;
+
+    if (!read_text(r))
+        return false;
+    kept = malloc(out->len - start + 1);
+    added = kept != NULL ? array_add(&r->texts->list, &r->texts->count, sizeof *added) : NULL;
+    if (added == NULL) {
+        free(kept);
+        return fail(r, "out of memory");
+    }
+    memcpy(kept, out->data + start, out->len - start);
+    *added = (value_json_text){
+        .index = index, .type = r->type, .text = {kept, out->len - start}, .kept = kept};
+    out->len = start;
+    return put(r, zeros, gufo_value_type_size(r->type));
+}
+
+static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_t *count);
+
+/* Inside an array, a string comes after its length. */
+static bool read_inner_text(reader *r)
+{
+    size_t start = r->to->out.len;
+
+    if (!put(r, zeros, 8) || !read_text(r))
+        return false;
+    store_u64(r->to->out.data + start, r->to->out.len - start - 8, false);
+    return true;
+}
+
+/* And an array after the type of its elements and their number. */
+static bool read_inner_array(reader *r, unsigned depth)
+{
+    size_t start = r->to->out.len;
+    gufo_value_type type;
+    uint64_t count;
+
+    if (!put(r, zeros, 4 + 8) || !read_array(r, depth, &type, &count))
+        return false;
+    store_u32(r->to->out.data + start, type, false);
+    store_u64(r->to->out.data + start + 4, count, false);
+    return true;
+}
+
+/* Whether a text comes that is neither empty nor a number in quotes. */
+static bool has_text(const reader *r)
+{
+    size_t len = *r->at == '"' ? strcspn(r->at + 1, "\"") : 0;
+    char word[64];
+
+    if (*r->at != '"')
+        return *r->at == '{';
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1),
+             r->at + 1);
+    return len > 0 && (len >= sizeof word || !value_is_decimal(word));
+}
+
+static bool read_element(reader *r, unsigned depth, gufo_value_type type, uint64_t index)
+{
+    gufo_value value;
+    uint8_t bytes[8];
+
+    skip_space(r);
+    if ((*r->at == '[') != (type == GUFO_VALUE_ARRAY))
+        return fail(r, "an array holds either arrays or values, not both");
+    if (type == GUFO_VALUE_ARRAY)
+        return read_inner_array(r, depth + 1);
+    if (type == GUFO_VALUE_STRING)
+        return read_inner_text(r);
+    if (r->texts != NULL && depth == 1 && has_text(r))
+        return read_text_for_number(r, index);
+    if (!read_word(r, &value))
+        return false;
+    number_bytes(&value, bytes);
+    return put(r, bytes, gufo_value_type_size(type));
+}
+
+/* After "[" has been seen. */
+static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_t *count)
+{
+    if (depth > GUFO_MAX_DEPTH)
+        return fail(r, "arrays are nested too deep");
+    r->at++;
+    skip_space(r);
+    *type = *r->at == '[' ? GUFO_VALUE_ARRAY : r->type;
+    *count = 0;
+    if (take(r, ']'))
+        return true;
+    do {
+        if (!read_element(r, depth, *type, *count))
+            return false;
+        ++*count;
+    } while (take(r, ','));
+    return take(r, ']') || fail(r, "expected , or ]");
+}
+
+static bool read_value(reader *r, gufo_value *out)
+{
+    const buffer *bytes = &r->to->out;
+    gufo_array *array = &out->as.array;
+    bool good;
+
+    skip_space(r);
+    if (*r->at == '[') {
+        out->type = GUFO_VALUE_ARRAY;
+        good = read_array(r, 1, &array->type, &array->count);
+        array->data = bytes->data;
+        array->size = bytes->len;
+        array->encoding = (gufo_encoding){3, HOST_IS_BIG_ENDIAN};
+        return good;
+    }
+    if (r->type != GUFO_VALUE_STRING)
+        return read_word(r, out);
+    good = read_text(r);
+    *out = (gufo_value){r->type, .as.str = {(const char *)bytes->data, bytes->len}};
+    return good;
+}
+
+bool value_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
+                     value_json_texts *texts, char message[VALUE_JSON_MESSAGE])
+{
+    reader r = {type, text, text, to, texts, message};
+
+    *to = (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
+    message[0] = '\0';
+    if (!put(&r, "", 0) || !read_value(&r, out)) /* even nothing has an address */
+        return false;
+    skip_space(&r);
+    return *r.at == '\0' || fail(&r, "there is text after the value");
+}
+
+void value_json_texts_free(value_json_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->list[i].kept);
+    free(texts->list);
+    *texts = (value_json_texts){0};
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* Finds the types that a value without TYPE may have.  The first is that of the value in the file,
+ * unless the registry knows that readers do not take it; then follow those that the registry gives
+ * to the key, in the order in which writers prefer them ("uint32|array[int32]"). */
+
+/* ---- types: the registry --------------------------------------------------------------------- */
+
+gufo_str key_type_architecture(const gufo_document *document)
+{
+    gufo_document_entry entry;
+    bool found = gufo_document_find(document, "general.architecture", &entry) &&
+                 entry.value.type == GUFO_VALUE_STRING;
+
+    return found ? entry.value.as.str : (gufo_str){"", 0};
+}
+
+const gufo_key_info *key_type_info(const gufo_document *document, gufo_str key)
+{
+    const gufo_key_info *info = gufo_key_find(key, key_type_architecture(document));
+
+    /* A key of another architecture has the same type there. */
+    return info != NULL ? info : gufo_key_find(key, (gufo_str){"", 0});
+}
+
+/* Reads the next type of a list, and moves *at past it. */
+static bool next_type(const char **at, key_type *out)
+{
+    gufo_str type = str_piece(at, '|');
+
+    for (out->is_array = false; key_strip_array(&type);)
+        out->is_array = true;
+    return key_type_named(type, &out->type);
+}
+
+/* ---- types: the value that is there ---------------------------------------------------------- */
+
+/* The type of a value; false for an empty array of arrays, which has none. */
+static bool type_of(gufo_value value, key_type *out)
+{
+    *out = (key_type){value.type, value.type == GUFO_VALUE_ARRAY};
+    while (value.type == GUFO_VALUE_ARRAY) {
+        gufo_array_iter iter = gufo_array_start(&value.as.array);
+
+        out->type = value.as.array.type;
+        if (out->type != GUFO_VALUE_ARRAY)
+            return true;
+        if (!gufo_array_next(&iter, &value))
+            return false;
+    }
+    return true;
+}
+
+key_types key_types_of(const gufo_document *document, const char *key)
+{
+    const gufo_key_info *info = key_type_info(document, gufo_str_of(key));
+    const char *at = info != NULL ? info->type : "";
+    key_types types = {.count = 0};
+    key_type *next = types.list;
+    gufo_document_entry old;
+    bool kept = gufo_document_find(document, key, &old) &&
+                (info == NULL || gufo_key_accepts(info, &old.value)) && type_of(old.value, next);
+
+    for (next += kept; *at != '\0' && next < types.list + KEY_MOST_TYPES;)
+        if (next_type(&at, next) && !(kept && next->is_array == types.list[0].is_array))
+            next++;
+    types.count = (size_t)(next - types.list);
+    return types;
+}
+
+/* ---- types: text ----------------------------------------------------------------------------- */
+
+gufo_value_type key_type_guess(const char *text)
+{
+    /* The first that holds the value. */
+    static const gufo_value_type tried[] = {GUFO_VALUE_BOOL, GUFO_VALUE_UINT32, GUFO_VALUE_INT32,
+                                            GUFO_VALUE_UINT64, GUFO_VALUE_INT64};
+    gufo_value value;
+
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
+        if (value_read(tried[i], text, &value))
+            return tried[i];
+    if (value_is_decimal(text) && isfinite(strtod(text, NULL)))
+        return GUFO_VALUE_FLOAT32;
+    return GUFO_VALUE_STRING;
+}
+
+size_t key_type_prefix(const char *text, gufo_value_type *type)
+{
+    size_t len = strcspn(text, ":");
+
+    return text[len] == ':' && key_type_named((gufo_str){text, len}, type) ? len + 1 : 0;
+}
+
+key_types key_types_read(const gufo_document *document, const char *key, const char **text)
+{
+    key_types given = {.count = 1};
+    size_t prefix = key_type_prefix(*text, &given.list[0].type);
+
+    *text += prefix;
+    return prefix > 0 ? given : key_types_of(document, key);
+}
+
+key_types key_types_of_shape(const key_types *types, bool is_array)
+{
+    key_types kept = {.count = 0};
+
+    for (size_t i = 0; i < types->count; i++)
+        if (types->list[i].is_array == is_array)
+            kept.list[kept.count++] = types->list[i];
+    return kept;
+}
+
+key_types_text key_types_name(const key_types *types)
+{
+    key_types_text names = {""};
+    size_t len = 0;
+
+    for (size_t i = 0; i < types->count && len < sizeof names.text; i++)
+        len += (size_t)snprintf(names.text + len, sizeof names.text - len,
+                                types->list[i].is_array ? "%sarray[%s]" : "%s%s",
+                                i > 0 ? " or " : "", gufo_value_type_name(types->list[i].type));
+    return names;
 }
