@@ -3,7 +3,6 @@
 #include "walk.h"
 
 #include "text/formats/tokenizer_file.h"
-#include "text/formats/tokenizer_lists.h"
 
 static void look_at(gufo_str text)
 {

@@ -6,7 +6,7 @@
 
 #include "base/files/source_folder.h"
 #include "gufo/import.h"
-#include "text/formats/json_members.h"
+#include "text/formats/json_tree.h"
 
 /* Bytes of memory that reading the files of one model may take, all of them together.  Nothing is given back: a
  * file whose values are gone again was large all the same. */

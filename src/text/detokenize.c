@@ -5,16 +5,255 @@
  * An EOS that may be the last id waits for the next one; clean-up holds spaces and apostrophes back;
  * the last step holds back a character that is not complete.  What has passed all of them is final,
  * and so the text does not depend on how ids come in. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "text/clean_up.h"
-#include "base/buffer.h"
-#include "text/piece.h"
-#include "text/pipeline/pipeline.h"
-#include "text/vocabulary/vocabulary.h"
-
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "gufo/vocab.h"
+#include "text/characters/byte_alphabet.h"
+#include "text/characters/characters.h"
+#include "text/characters/escapes.h"
+#include "text/pipeline/pipeline.h"
+#include "text/tokenizers/algorithm.h"
+#include "text/vocabulary/vocabulary.h"
+
+/* ==== pieces ================================================================================= */
+
+/* The piece of a token: its stored text, read as its algorithm and its attributes say.
+ *
+ *     control, unknown, user-defined   as stored
+ *     normal                           U+2581 is a space; or, in byte-level BPE, characters are bytes
+ *     byte                             "<0x0A>" is the byte 0A
+ *     unused, or of no known type      nothing
+ *     any token of RWKV                escapes are resolved */
+
+/* ---- forms of token texts ------------------------------------------------------------------- */
+
+static bool add_stored(gufo_str text, gufo_text *out)
+{
+    return text_add(out, text.data, text.len);
+}
+
+static bool add_spaces(gufo_str text, gufo_text *out)
+{
+    if (!text_reserve(out, text.len))
+        return false;
+    for (size_t at = 0; at < text.len;) {
+        bool space = str_begins(str_from(text, at), ESCAPED_SPACE);
+
+        text_put_byte(out, space ? ' ' : text.data[at]);
+        at += space ? sizeof ESCAPED_SPACE - 1 : 1;
+    }
+    return true;
+}
+
+/* "[UNK_BYTE_0xe282ac" + text + "]": what llama.cpp prints for a character outside the alphabet. */
+static bool add_unknown(uint32_t code_point, gufo_str text, gufo_text *out)
+{
+    static const char before[] = "[UNK_BYTE_0x", digits[] = "0123456789abcdef";
+    char bytes[4];
+    size_t size = lenient_encode(code_point, bytes);
+
+    if (!text_add(out, before, sizeof before - 1) || !text_reserve(out, 2 * size))
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        text_put_byte(out, digits[(uint8_t)bytes[i] >> 4]);
+        text_put_byte(out, digits[(uint8_t)bytes[i] & 15]);
+    }
+    return text_add(out, text.data, text.len) && text_add(out, "]", 1);
+}
+
+static bool add_alphabet(gufo_str text, gufo_text *out)
+{
+    bool enough = text_reserve(out, text.len);
+    size_t size;
+
+    for (size_t at = 0; at < text.len && enough; at += size) {
+        uint32_t code_point = lenient_decode(text.data + at, text.len - at, &size);
+        int byte = byte_alphabet_byte(code_point);
+
+        if (byte >= 0)
+            text_put_byte(out, (char)byte); /* no longer than its character */
+        else
+            enough = add_unknown(code_point, text, out) && text_reserve(out, text.len - at - size);
+    }
+    return enough;
+}
+
+/* Up to two digits behind "<0x". */
+static bool add_byte(gufo_str text, gufo_text *out)
+{
+    uint64_t value;
+
+    (void)str_hex(text, 3, 2, &value);
+    return text_add(out, &(char){(char)value}, 1);
+}
+
+static bool add_nothing(gufo_str text, gufo_text *out)
+{
+    (void)text;
+    (void)out;
+    return true;
+}
+
+/* ---- the form of a token -------------------------------------------------------------------- */
+
+/* For the original's ids runs of spaces are user-defined and normal (opening/known_texts.c). */
+static bool is_stored(const gufo_vocab *vocab, uint32_t attributes)
+{
+    if (vocab->original && (attributes & GUFO_TOKEN_NORMAL) != 0 &&
+        (attributes & VOCAB_SPECIAL) == GUFO_TOKEN_USER_DEFINED)
+        return false;
+    return (attributes & VOCAB_SPECIAL) != 0;
+}
+
+typedef bool add_form(gufo_str text, gufo_text *out);
+
+/* Appends the piece of a token that exists; false without memory. */
+static bool piece_add(const gufo_vocab *vocab, uint32_t id, gufo_text *out)
+{
+    uint32_t attributes = vocab->attributes[id];
+    bool alphabet = vocab->algorithm == &algorithm_bpe && !vocab->escape_spaces;
+    add_form *add = add_nothing;
+
+    if (vocab->algorithm == &algorithm_rwkv)
+        add = add_unescaped;
+    else if (is_stored(vocab, attributes))
+        add = add_stored;
+    else if ((attributes & GUFO_TOKEN_NORMAL) != 0)
+        add = alphabet ? add_alphabet : add_spaces;
+    else if ((attributes & GUFO_TOKEN_BYTE) != 0)
+        add = add_byte;
+    return add(vocab_text(vocab, id), out);
+}
+
+/* ==== clean-up: spaces that tokenizers put before punctuation go, as far as text is read ===== */
+
+/* Three passes, each over the result of the one before:
+ *
+ *     say ' so ' , they 're here !     as tokens give it
+ *     say ' so ', they 're here!       1: no space before ? ! . ,
+ *     say'so ', they 're here!         2: an apostrophe between two spaces loses both
+ *     say'so ', they're here!          3: no space before 's 'm 're 've
+ *
+ * A pass replaces texts from left to right.  It holds back what is the beginning of one of them, at
+ * most three bytes, and so the passes can follow each other byte by byte. */
+
+enum { CLEAN_PASSES = 3, CLEAN_HELD = 4 };
+
+/* What each pass holds back: the beginning of something that it may replace.  {0} to begin with. */
+typedef struct clean_up {
+    struct {
+        char text[CLEAN_HELD];
+        size_t len;
+    } held[CLEAN_PASSES];
+} clean_up;
+
+typedef struct replacement {
+    const char *found, *text;
+} replacement;
+
+enum { MOST_RULES = 5 };
+
+/* None begins with another one of the same pass. */
+static const replacement passes[CLEAN_PASSES][MOST_RULES] = {
+    {{" ?", "?"}, {" !", "!"}, {" .", "."}, {" ,", ","}},
+    {{" ' ", "'"}},
+    {{" 's", "'s"}, {" 'm", "'m"}, {" 're", "'re"}, {" 've", "'ve"}},
+};
+
+/* The rule of a pass that begins with what is held; NULL: none. */
+static const replacement *rule_of(const clean_up *clean, size_t pass)
+{
+    const replacement *rule = passes[pass];
+
+    while (rule->found != NULL &&
+           strncmp(rule->found, clean->held[pass].text, clean->held[pass].len) != 0)
+        rule++;
+    return rule->found != NULL ? rule : NULL;
+}
+
+/* `out` has room for it. */
+static void put(clean_up *clean, size_t pass, char byte, gufo_text *out);
+
+/* Passes the first held byte on. */
+static void release(clean_up *clean, size_t pass, gufo_text *out)
+{
+    char first = clean->held[pass].text[0];
+
+    clean->held[pass].len--;
+    memmove(clean->held[pass].text, clean->held[pass].text + 1, clean->held[pass].len);
+    put(clean, pass + 1, first, out);
+}
+
+static void put(clean_up *clean, size_t pass, char byte, gufo_text *out)
+{
+    const replacement *rule = NULL;
+
+    if (pass == CLEAN_PASSES) {
+        text_put_byte(out, byte);
+        return;
+    }
+    clean->held[pass].text[clean->held[pass].len++] = byte;
+    while (clean->held[pass].len > 0 && (rule = rule_of(clean, pass)) == NULL)
+        release(clean, pass, out);
+    if (clean->held[pass].len == 0 || rule->found[clean->held[pass].len] != '\0')
+        return;
+    clean->held[pass].len = 0;
+    for (const char *at = rule->text; *at != '\0'; at++)
+        put(clean, pass + 1, *at, out);
+}
+
+static size_t held(const clean_up *clean)
+{
+    size_t sum = 0;
+
+    for (size_t pass = 0; pass < CLEAN_PASSES; pass++)
+        sum += clean->held[pass].len;
+    return sum;
+}
+
+/* Every rule begins with a space: what is before the first one is final if nothing is held. */
+static gufo_str skip_plain(const clean_up *clean, gufo_str text, gufo_text *out)
+{
+    const char *space = held(clean) == 0 ? memchr(text.data, ' ', text.len) : text.data;
+    size_t plain = space != NULL ? (size_t)(space - text.data) : text.len;
+
+    if (plain > 0)
+        (void)text_add(out, text.data, plain); /* has room */
+    return (gufo_str){text.data + plain, text.len - plain};
+}
+
+/* Appends to `out` what is final after more text; false without memory. */
+static bool clean_up_feed(clean_up *clean, gufo_str text, gufo_text *out)
+{
+    if (!text_reserve(out, text.len + held(clean)))
+        return false;
+    while (text.len > 0) {
+        text = skip_plain(clean, text, out);
+        if (text.len == 0)
+            break;
+        put(clean, 0, *text.data, out);
+        text = (gufo_str){text.data + 1, text.len - 1};
+    }
+    return true;
+}
+
+/* Appends what is held back: the text ends here. */
+static bool clean_up_end(clean_up *clean, gufo_text *out)
+{
+    if (!text_reserve(out, held(clean)))
+        return false;
+    for (size_t pass = 0; pass < CLEAN_PASSES; pass++)
+        while (clean->held[pass].len > 0)
+            release(clean, pass, out);
+    return true;
+}
+
+/* ==== texts ================================================================================== */
 
 enum { LONGEST_UNFINISHED = 3 };
 

@@ -5,7 +5,7 @@
 #include "tokenizers_folder.h"
 
 #include "gufo/vocab.h"
-#include "text/pretokenizers/pre_steps.h"
+#include "text/pretokenizers/pre_rules.h"
 #include "text/export/vocab_export.h"
 
 /* ---- folders with a tokenizer.json ---------------------------------------------------------- */

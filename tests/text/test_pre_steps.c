@@ -2,7 +2,7 @@
 #include "support/check.h"
 
 #include "gufo/vocab.h"
-#include "text/pretokenizers/pre_steps.h"
+#include "text/pretokenizers/pre_rules.h"
 
 #define QWEN2                                                                                 \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+" \

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "gufo/schema.h"
+#include "text/pretokenizers/pre_rules.h"
 #include "text/pretokenizers/pretokenizer.h"
 #include "text/characters/characters.h"
 

@@ -3,7 +3,6 @@
 #include "support/check.h"
 
 #include "text/formats/tokenizer_file.h"
-#include "text/formats/tokenizer_lists.h"
 #include "text/pipeline_file.h"
 
 #define FLAGS "'single_word':false,'lstrip':false,'rstrip':false,'normalized':true"

@@ -17,7 +17,7 @@
 #include "import/tokenizers/tokenizers.h"
 #include "import/typed_value.h"
 #include "quant/quantizer.h"
-#include "text/pretokenizers/pretokenizer.h"
+#include "text/pretokenizers/pre_rules.h"
 
 /* Reading gguf-metadata.json.  It is a file of strangers like all others: every value is checked as
  * those that a user gives, before anything is converted. */

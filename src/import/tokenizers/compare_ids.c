@@ -8,7 +8,7 @@
 #include "gufo/vocab.h"
 #include "import/tokenizers/reading.h"
 #include "text/formats/source.h"
-#include "text/formats/tokenizer_config.h"
+#include "text/formats/tokenizer_file.h"
 #include "text/pipeline/pipeline.h"
 #include "text/characters/escapes.h"
 #include "base/buffer.h"

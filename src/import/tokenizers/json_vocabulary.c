@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "import/tokenizers/reading.h"
 #include "import/tokenizers/pre.h"
-#include "text/formats/tokenizer_lists.h"
+#include "text/formats/tokenizer_file.h"
 #include "text/pipeline/models/token_model.h"
 
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include "import/json_file.h"
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/reading.h"
-#include "text/pretokenizers/pre_steps.h"
+#include "text/pretokenizers/pre_rules.h"
 #include "text/pipeline/steps/step_reading.h"
 
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "gufo/vocab.h"
 #include "import/tokenizers/reading.h"
 #include "text/formats/token_list.h"
-#include "text/pretokenizers/pretokenizer.h"
 
 /* ---- where that of a tokenizer.json cuts a text ----------------------------------------------- */
 

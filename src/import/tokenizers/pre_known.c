@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "import/tokenizers/pre.h"
 #include "text/pipeline/steps/pre_tokenizer.h"
+#include "text/pretokenizers/pretokenizer.h"
 #include "text/characters/unicode.h"
 #include "text/characters/byte_alphabet.h"
 #include "text/characters/characters.h"

@@ -7,7 +7,7 @@
 #include "import/model_folder.h"
 #include "import/tokenizers/reading.h"
 #include "import/tokenizers/tokenizers.h"
-#include "text/pretokenizers/pretokenizer.h"
+#include "text/pretokenizers/pre_rules.h"
 
 #include <string.h>
 

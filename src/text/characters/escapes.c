@@ -1,7 +1,25 @@
 /* Escapes in the texts of tokens. */
 #include "text/characters/escapes.h"
 
+#include <string.h>
+
 #include "base/text.h"
+
+enum { ESCAPED_SIZE = sizeof ESCAPED_SPACE - 1 };
+
+bool add_escaped(gufo_text *out, gufo_str text)
+{
+    if (text.len > SIZE_MAX / ESCAPED_SIZE || !text_reserve(out, text.len * ESCAPED_SIZE))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] != ' ') {
+            text_put_byte(out, text.data[i]);
+        } else {
+            memcpy(out->data + out->len, ESCAPED_SPACE, ESCAPED_SIZE);
+            out->len += ESCAPED_SIZE;
+        }
+    return true;
+}
 
 /* The byte that an escape "\t", "\x1f", "\'" is; *at moves from behind the backslash to its end. */
 static char escaped_byte(gufo_str text, size_t *at)

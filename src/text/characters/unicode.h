@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "gufo/base.h"
 
-/* ---- sets of code points as lists of ranges, and the properties of Unicode by name ------------- */
+/* ---- sets of code points as lists of ranges, and the properties of Unicode by name ---------- */
 
 #define LAST_CODE_POINT 0x10FFFFu
 
@@ -43,7 +43,7 @@ bool code_ranges_knows(gufo_str name, property_match how);
  * False without memory, or if there is none. */
 bool code_ranges_add_property(code_ranges *r, gufo_str name, property_match how);
 
-/* ---- a byte for each code point, found in two steps -------------------------------------------- */
+/* ---- a byte for each code point, found in two steps ----------------------------------------- */
 
 typedef struct code_map {
     uint16_t pages[(LAST_CODE_POINT >> 8) + 1]; /* of 256 code points: where in `blocks` */
@@ -97,7 +97,7 @@ static inline size_t utf8_before(const char *text, size_t end)
 /* Where the first character that is not ASCII begins, from `at` on. */
 size_t utf8_skip_ascii(gufo_str text, size_t at);
 
-/* ---- a text for some code points: lower case, decompositions ----------------------------------- */
+/* ---- a text for some code points: lower case, decompositions -------------------------------- */
 
 /* {.allocator} has none. */
 typedef struct code_texts {
@@ -127,12 +127,17 @@ static inline gufo_str code_texts_get(const code_texts *t, uint32_t code_point)
     return number == 0 ? (gufo_str){"", 0} : t->list[number - 1];
 }
 
-/* ---- extended grapheme clusters of Unicode 17 (UAX #29): what a reader takes as one character ---- */
+/* ---- extended grapheme clusters of Unicode 17 (UAX #29): what a reader takes as one character -- */
 
 /* The classes of characters; NULL without memory.  Freed by code_map_free and mem_free. */
 code_map *graphemes_new(const gufo_allocator *allocator);
 
 /* Where the cluster ends that begins at `at`, of a text that was cut into clusters up to there. */
 size_t grapheme_end(const code_map *classes, gufo_str text, size_t at);
+
+/* ---- form NFC ------------------------------------------------------------------------------- */
+
+/* Appends a text in form NFC; one that is not UTF-8 as it is.  False without memory. */
+bool add_composed(gufo_text *out, gufo_str text);
 
 #endif

@@ -9,17 +9,15 @@
 
 #include "base/error.h"
 #include "text/export/json_writing.h"
-#include "text/formats/source.h"
 #include "text/export/vocab_export.h"
+#include "text/formats/source.h"
 #include "text/vocabulary/vocabulary.h"
-
-enum { TYPE_UNKNOWN = 2, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_UNUSED };
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 static bool is_added(unsigned type)
 {
-    return type == TYPE_UNKNOWN || type == TYPE_CONTROL || type == TYPE_USER_DEFINED;
+    return type == TOKEN_UNKNOWN || type == TOKEN_CONTROL || type == TOKEN_USER_DEFINED;
 }
 
 /* Without padding at the end, unless it is a special token. */
@@ -30,7 +28,7 @@ static uint32_t count_tokens(const gufo_vocab *v)
     for (unsigned i = 0; i < GUFO_SPECIAL_COUNT; i++)
         if (v->special[i] != GUFO_NO_TOKEN && v->special[i] >= least)
             least = v->special[i] + 1;
-    while (count > least && vocab_type(v, count - 1) == TYPE_UNUSED)
+    while (count > least && vocab_type(v, count - 1) == TOKEN_UNUSED)
         count--;
     return count;
 }
@@ -46,7 +44,7 @@ static gufo_status add_token(json_export *e, uint32_t id)
                       json_token_text(e, id), "single_word", 0, "lstrip",
                       (attributes & GUFO_TOKEN_LSTRIP) != 0, "rstrip",
                       (attributes & GUFO_TOKEN_RSTRIP) != 0, "normalized", 0, "special",
-                      type != TYPE_USER_DEFINED);
+                      type != TOKEN_USER_DEFINED);
     return json_array_append_new(e->added, token) == 0 ? GUFO_OK : fail_memory(e->error);
 }
 

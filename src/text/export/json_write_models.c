@@ -3,11 +3,216 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "text/formats/base64.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "text/characters/characters.h"
+#include "text/characters/escapes.h"
 #include "text/export/json_writing.h"
+#include "text/formats/base64.h"
+#include "text/pretokenizers/pre_rules.h"
+#include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 
-#define WORD_START "\xe2\x96\x81"
+/* ==== merges ================================================================================= */
+
+/* A byte-level vocabulary has them as keys.  One of pieces has scores: a merge for every way to cut
+ * a token into two tokens, those of tokens with high scores first. */
+
+/* Those of the keys. */
+static gufo_status copy_merges(json_export *e, json_t *merges)
+{
+    gufo_array_iter walk;
+    gufo_value value;
+    gufo_array array;
+    gufo_entry entry;
+
+    if (merges == NULL)
+        return fail_memory(e->error);
+    if (!vocab_entry(e->source, "merges", &entry))
+        return GUFO_OK;
+    if (gufo_value_array(&entry.value, GUFO_VALUE_STRING, &array, e->error) != GUFO_OK)
+        return GUFO_E_TYPE;
+    for (walk = gufo_array_start(&array); gufo_array_next(&walk, &value);) {
+        gufo_str text = value.as.str;
+
+        if (gufo_utf8_valid_prefix(text) != text.len || memchr(text.data, '\0', text.len) != NULL)
+            return refuse(e->error, GUFO_E_MALFORMED,
+                          "merge %" PRIu64 ", %s, has bytes that JSON cannot have", walk.index - 1,
+                          QUOTED(text));
+        if (json_array_append_new(merges, json_stringn(text.data, text.len)) != 0)
+            return fail_memory(e->error);
+    }
+    return walk.changed ? refuse(e->error, GUFO_E_CHANGED, "the file was changed in the meantime")
+                        : GUFO_OK;
+}
+
+/* ---- from scores ---------------------------------------------------------------------------- */
+
+static bool scores_higher(const void *owner, uint32_t a, uint32_t b)
+{
+    const gufo_vocab *v = owner;
+    float left = vocab_score(v, a), right = vocab_score(v, b);
+
+    return left != right ? left > right : a < b;
+}
+
+typedef struct cut {
+    uint32_t left, right;
+} cut;
+
+static bool is_before(const void *a, const void *b)
+{
+    const cut *left = a, *right = b;
+
+    return left->left != right->left ? left->left < right->left : left->right < right->right;
+}
+
+/* Longer tokens, and cuts beyond these, are not made by merges: no vocabulary in use has them, and
+ * looking for them could take the square of a file's size. */
+enum { LONGEST_TOKEN = 1024, MOST_CUTS = 256 };
+
+static size_t cuts_of(const gufo_vocab *v, uint32_t id, uint32_t count, cut cuts[MOST_CUTS])
+{
+    gufo_str text = vocab_text(v, id);
+    size_t found = 0, at = 0;
+
+    while (found < MOST_CUTS && text.len <= LONGEST_TOKEN) {
+        cut c;
+
+        at += length_by_first_byte(text.data + at, text.len - at);
+        if (at >= text.len)
+            break;
+        c.left = vocab_find(v, text.data, at);
+        c.right = vocab_find(v, text.data + at, text.len - at);
+        if (c.left < count && c.right < count)
+            cuts[found++] = c;
+    }
+    sort_items(cuts, found, sizeof *cuts, is_before);
+    return found;
+}
+
+static gufo_status add_merge(json_export *e, json_t *merges, cut c)
+{
+    gufo_str left = vocab_text(e->vocab, c.left), right = vocab_text(e->vocab, c.right);
+    json_t *pair;
+    char *text;
+
+    /* A space would end the first part. */
+    if (memchr(left.data, ' ', left.len) != NULL || memchr(right.data, ' ', right.len) != NULL) {
+        pair = json_pack("[s%, s%]", left.data, left.len, right.data, right.len);
+    } else {
+        text = mem_alloc(&e->vocab->allocator, left.len + right.len + 1);
+        if (text == NULL)
+            return fail_memory(e->error);
+        memcpy(text, left.data, left.len);
+        text[left.len] = ' ';
+        memcpy(text + left.len + 1, right.data, right.len);
+        pair = json_stringn(text, left.len + right.len + 1);
+        mem_free(&e->vocab->allocator, text);
+    }
+    return json_array_append_new(merges, pair) == 0 ? GUFO_OK : fail_memory(e->error);
+}
+
+static gufo_status derive_merges(json_export *e, json_t *merges)
+{
+    const gufo_vocab *v = e->vocab;
+    uint32_t *order = mem_array(&v->allocator, e->count, sizeof *order);
+    gufo_status status = order != NULL && merges != NULL ? GUFO_OK : fail_memory(e->error);
+    cut cuts[MOST_CUTS];
+
+    for (uint32_t id = 0; status == GUFO_OK && id < e->count; id++)
+        order[id] = id;
+    if (status == GUFO_OK)
+        sort_indices(order, e->count, scores_higher, v);
+    for (uint32_t i = 0; status == GUFO_OK && i < e->count; i++) {
+        size_t count =
+            vocab_type(v, order[i]) == TOKEN_NORMAL ? cuts_of(v, order[i], e->count, cuts) : 0;
+
+        for (size_t k = 0; status == GUFO_OK && k < count; k++)
+            status = add_merge(e, merges, cuts[k]);
+    }
+    mem_free(&v->allocator, order);
+    return status;
+}
+
+/* ==== the pre-tokenizer: the steps that registry/pretokenizer_steps.tsv has for a name ======= */
+
+static json_t *byte_level(bool regex)
+{
+    return json_pack("{s:s, s:b, s:b, s:b}", "type", "ByteLevel", "add_prefix_space", 0,
+                     "trim_offsets", 1, "use_regex", regex);
+}
+
+/* "Isolated EXPRESSION"; Kept is the inverse of Removed. */
+static json_t *split(gufo_str rest)
+{
+    const char *space = memchr(rest.data, ' ', rest.len);
+    size_t len = space != NULL ? (size_t)(space - rest.data) : rest.len;
+    bool kept = len == 4 && memcmp(rest.data, "Kept", len) == 0;
+    gufo_str regex = str_from(rest, len + (space != NULL)),
+             behavior = kept ? gufo_str_of("Removed") : (gufo_str){rest.data, len};
+
+    return json_pack("{s:s, s:{s:s%}, s:s%, s:b}", "type", "Split", "pattern", "Regex", regex.data,
+                     regex.len, "behavior", behavior.data, behavior.len, "invert", kept);
+}
+
+static json_t *step_of(const char *words)
+{
+    gufo_str step = gufo_str_of(words);
+
+    if (str_begins(step, "Split "))
+        return split(str_from(step, 6));
+    if (str_begins(step, "Digits "))
+        return json_pack("{s:s, s:b}", "type", "Digits", "individual_digits",
+                         strcmp(words, "Digits individual") == 0);
+    if (str_begins(step, "Punctuation "))
+        return json_pack("{s:s, s:s}", "type", "Punctuation", "behavior",
+                         words + strlen("Punctuation "));
+    return byte_level(strcmp(words, "ByteLevel") == 0);
+}
+
+/* The pre-tokenizer of a byte-level vocabulary. */
+static gufo_status make_pre(json_export *e)
+{
+    const char *pre = gufo_vocab_describe(e->vocab).pre;
+    const pre_step *row = pre != NULL ? pre_steps_of(pre) : NULL;
+    json_t *steps;
+
+    if (row == NULL)
+        return refuse(e->error, GUFO_E_TYPE,
+                      "the pre-tokenizer \"%s\" has no form in tokenizer.json",
+                      pre != NULL ? pre : "");
+    steps = json_array();
+    do {
+        if (json_array_append_new(steps, step_of(row->step)) != 0) {
+            json_decref(steps);
+            return fail_memory(e->error);
+        }
+    } while (!pre_step_is_last(row++));
+    e->pre_tokenizer = json_array_size(steps) == 1
+                           ? json_incref(json_array_get(steps, 0))
+                           : json_pack("{s:s, s:O}", "type", "Sequence", "pretokenizers", steps);
+    json_decref(steps);
+    return GUFO_OK;
+}
+
+/* ==== models ================================================================================= */
+
+json_t *json_token_text(const json_export *e, uint32_t id)
+{
+    const gufo_allocator *allocator = &e->vocab->allocator;
+    wordpiece_text word = {"", vocab_text(e->vocab, id)};
+    json_t *text;
+    char *joined;
+
+    if (e->vocab->algorithm == &algorithm_wpm)
+        word = wordpiece_text_of(e->vocab, id);
+    joined = mem_join(allocator, gufo_str_of(word.prefix), word.rest);
+    text = joined != NULL ? json_stringn(joined, strlen(word.prefix) + word.rest.len) : NULL;
+    mem_free(allocator, joined);
+    return text;
+}
 
 static gufo_status fail_twice(json_export *e, uint32_t id)
 {
@@ -60,11 +265,11 @@ gufo_status json_make_byte_level(json_export *e)
             refuse(e->error, GUFO_E_TYPE, "the pre-tokenizer \"%s\" has no form in tokenizer.json",
                    gufo_vocab_describe(e->vocab).pre);
     else
-        status = json_make_pre(e);
+        status = make_pre(e);
     if (status == GUFO_OK)
         status = make_vocab(e, &vocab);
     if (status == GUFO_OK)
-        status = json_copy_merges(e, merges);
+        status = copy_merges(e, merges);
     if (status != GUFO_OK) {
         json_decref(vocab);
         json_decref(merges);
@@ -72,8 +277,7 @@ gufo_status json_make_byte_level(json_export *e)
     }
     e->model = make_bpe(e, true, vocab, merges);
     e->normalizer = json_null();
-    e->decoder = json_pack("{s:s, s:b, s:b, s:b}", "type", "ByteLevel", "add_prefix_space", 0,
-                           "trim_offsets", 1, "use_regex", 1);
+    e->decoder = byte_level(true);
     return GUFO_OK;
 }
 
@@ -84,9 +288,10 @@ static json_t *pieces_normalizer(bool prefix)
 
     if (prefix)
         (void)json_array_append_new(
-            steps, json_pack("{s:s, s:s}", "type", "Prepend", "prepend", WORD_START));
-    (void)json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace",
-                                                 "pattern", "String", " ", "content", WORD_START));
+            steps, json_pack("{s:s, s:s}", "type", "Prepend", "prepend", ESCAPED_SPACE));
+    (void)json_array_append_new(steps,
+                                json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern",
+                                          "String", " ", "content", ESCAPED_SPACE));
     return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
 }
 
@@ -94,7 +299,7 @@ static json_t *pieces_decoder(bool prefix)
 {
     json_t *steps =
         json_pack("[{s:s, s:{s:s}, s:s}, {s:s}, {s:s}]", "type", "Replace", "pattern", "String",
-                  WORD_START, "content", " ", "type", "ByteFallback", "type", "Fuse");
+                  ESCAPED_SPACE, "content", " ", "type", "ByteFallback", "type", "Fuse");
 
     if (prefix)
         (void)json_array_append_new(steps, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip",
@@ -108,7 +313,7 @@ gufo_status json_make_pieces(json_export *e)
     gufo_status status = make_vocab(e, &vocab);
 
     if (status == GUFO_OK)
-        status = json_derive_merges(e, merges);
+        status = derive_merges(e, merges);
     if (status != GUFO_OK) {
         json_decref(vocab);
         json_decref(merges);
@@ -214,7 +419,7 @@ static json_t *unigram_normalizer(const json_export *e)
 
 static json_t *metaspace(bool prefix)
 {
-    return json_pack("{s:s, s:s, s:s, s:b}", "type", "Metaspace", "replacement", WORD_START,
+    return json_pack("{s:s, s:s, s:s, s:b}", "type", "Metaspace", "replacement", ESCAPED_SPACE,
                      "prepend_scheme", prefix ? "always" : "never", "split", 0);
 }
 

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "text/export/json_writing.h"
 #include "text/export/vocab_export.h"
-#include "text/export/wordpiece_text.h"
 #include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"
 

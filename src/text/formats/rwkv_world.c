@@ -13,13 +13,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "schema/syntax/rwkv_world.h"
-
-#define KEY(name) "tokenizer.ggml." name
+#include "text/formats/token_list.h"
 
 enum {
-    TYPE_NORMAL = 1,
-    TYPE_CONTROL = 3,
-    TYPE_UNUSED = 5,
     END_OF_TURN = 261,
     ESCAPED = 4, /* a byte is at most \xNN */
     PADDING_ROOM = 24,
@@ -91,13 +87,13 @@ static void fill(world *w, gufo_str text)
     for (size_t at = 0; at < text.len;) {
         (void)rwkv_world_read(text, &at, &token, w->line);
         w->texts[token.id] = (gufo_str){end, escape(w->line, token.size, end)};
-        w->types[token.id] = TYPE_NORMAL;
+        w->types[token.id] = TOKEN_NORMAL;
         end += w->texts[token.id].len;
     }
     for (uint32_t id = 0; id < w->count; id++) {
         if (w->texts[id].data != NULL)
             continue;
-        w->types[id] = id == 0 ? TYPE_CONTROL : TYPE_UNUSED;
+        w->types[id] = id == 0 ? TOKEN_CONTROL : TOKEN_UNUSED;
         w->texts[id].data = end;
         w->texts[id].len = id == 0 ? (size_t)snprintf(end, PADDING_ROOM, "<s>")
                                    : (size_t)snprintf(end, PADDING_ROOM, "[PAD%" PRIu32 "]", id);
@@ -109,19 +105,19 @@ static gufo_status set_keys(const world *w, gufo_document *document, gufo_error 
 {
     gufo_items tokens = {GUFO_VALUE_STRING, w->count, w->texts},
                types = {GUFO_VALUE_INT32, w->count, w->types};
-    gufo_status status = gufo_document_set_text(document, KEY("model"), "rwkv", error);
+    gufo_status status = gufo_document_set_text(document, TOKENIZER_KEY("model"), "rwkv", error);
 
     if (status == GUFO_OK)
-        status = gufo_document_set_array(document, KEY("tokens"), &tokens, error);
+        status = gufo_document_set_array(document, TOKENIZER_KEY("tokens"), &tokens, error);
     if (status == GUFO_OK)
-        status = gufo_document_set_array(document, KEY("token_type"), &types, error);
-    if (status == GUFO_OK && w->types[0] == TYPE_CONTROL)
-        status = gufo_document_set_u32(document, KEY("bos_token_id"), 0, error);
-    if (status == GUFO_OK && w->types[0] == TYPE_CONTROL)
-        status = gufo_document_set_u32(document, KEY("eos_token_id"), 0, error);
+        status = gufo_document_set_array(document, TOKENIZER_KEY("token_type"), &types, error);
+    if (status == GUFO_OK && w->types[0] == TOKEN_CONTROL)
+        status = gufo_document_set_u32(document, TOKENIZER_KEY("bos_token_id"), 0, error);
+    if (status == GUFO_OK && w->types[0] == TOKEN_CONTROL)
+        status = gufo_document_set_u32(document, TOKENIZER_KEY("eos_token_id"), 0, error);
     if (status == GUFO_OK && w->count > END_OF_TURN &&
         gufo_str_equal(w->texts[END_OF_TURN], gufo_str_of("\\n\\n")))
-        status = gufo_document_set_u32(document, KEY("eot_token_id"), END_OF_TURN, error);
+        status = gufo_document_set_u32(document, TOKENIZER_KEY("eot_token_id"), END_OF_TURN, error);
     return status;
 }
 

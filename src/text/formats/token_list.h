@@ -3,15 +3,7 @@
 #define TEXT_TOKEN_LIST_H
 
 #include "gufo/document.h"
-
-enum { /* tokenizer.ggml.token_type */
-       TOKEN_NORMAL = 1,
-       TOKEN_UNKNOWN,
-       TOKEN_CONTROL,
-       TOKEN_USER_DEFINED,
-       TOKEN_UNUSED,
-       TOKEN_BYTE,
-};
+#include "text/vocabulary/vocabulary.h"
 
 #define TOKENIZER_KEY(name) "tokenizer.ggml." name
 #define WORD_START "\xe2\x96\x81" /* U+2581 */

@@ -6,14 +6,12 @@
  *     extra_special_tokens         likewise
  *     add_bos_token, add_eos_token if one is there, both decide what is put around texts, in place of the
  *                                  file's post-processor */
-#include "text/formats/tokenizer_config.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/formats/json_pull.h"
 #include "text/formats/json_tree.h"
+#include "text/formats/tokenizer_file.h"
 
 /* The roles that transformers knows by a name. */
 static const struct {

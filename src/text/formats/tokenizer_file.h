@@ -9,8 +9,9 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
+#include "base/pull.h"
 #include "gufo/vocab.h"
-#include "text/formats/json_pull.h"
+#include "text/formats/json_tree.h"
 #include "text/vocabulary/text_table.h"
 
 /* An entry of the model's vocabulary, in the order of the file.  Texts of an object differ: of equal ones
@@ -39,7 +40,7 @@ typedef struct tokenizer_file {
     json_t
         *root; /* an object: all members but "added_tokens", and "vocab" and "merges" of "model" */
     json_places places; /* of its objects */
-    json_t *config;     /* a tokenizer_config.json beside it (tokenizer_config.h); NULL */
+    json_t *config;     /* a tokenizer_config.json beside it; NULL */
 
     bool has_vocab, vocab_is_list; /* a list of [text, score], or an object of ids */
     file_entry *vocab;
@@ -76,5 +77,44 @@ const file_added *tokenizer_file_find_added(const tokenizer_file *f, gufo_str te
 /* A member of root ("normalizer", ...) or of the model; NULL if it is missing or null. */
 const json_t *tokenizer_file_part(const tokenizer_file *f, const char *name);
 const json_t *tokenizer_file_flag(const tokenizer_file *f, const char *member_of_model);
+
+/* ---- filling, whatever file it comes from --------------------------------------------------- */
+
+typedef struct file_reading {
+    tokenizer_file *f;
+    pull p; /* of the file's text */
+    uint64_t vocab_room, score_room, merge_room, added_room;
+    uint64_t tree_memory;
+} file_reading;
+
+/* Makes a file of a text, with empty tables; false: a failure. */
+bool file_begin(file_reading *r, gufo_str text, const gufo_allocator *allocator, gufo_error *error);
+/* The file, if reading was `good`, with texts that can be looked up; else NULL, and all is freed. */
+tokenizer_file *file_finish(file_reading *r, bool good);
+
+/* Makes room for one more at the end of a table. */
+bool file_grow(file_reading *r, void **table, uint32_t count, uint64_t *room, size_t size);
+/* Takes an object of ids, or a list of scores. */
+bool file_take_vocab(file_reading *r);
+
+/* The two parts of "left right"; false: it is not two. */
+bool file_split(gufo_str line, file_merge *merge);
+
+/* ---- the lists that a tokenizer.json replaced, as parts of one ------------------------------ */
+
+/* Each makes a file, as tokenizer_file_read does, with one table and without parts. */
+
+/* An object of texts and ids. */
+tokenizer_file *vocab_json_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error);
+/* The token of an id is the line of that number; empty lines are none. */
+tokenizer_file *vocab_txt_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error);
+/* Lines of two words; the first one may be a comment. */
+tokenizer_file *merges_txt_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error);
+
+/* ---- tokenizer_config.json, which lies beside a tokenizer.json: what transformers takes from it -- */
+
+/* Adds to a file what its tokenizer_config.json says: added tokens, which tokens have a role, and which
+ * of them are put around texts.  GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */
+gufo_status tokenizer_config_apply(tokenizer_file *f, gufo_str config, gufo_error *error);
 
 #endif

@@ -1,11 +1,9 @@
 /* The lists that a tokenizer.json replaced: vocab.json, vocab.txt and merges.txt, as parts of one. */
-#include "text/formats/tokenizer_lists.h"
-
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "text/formats/tokenizer_filling.h"
+#include "text/formats/tokenizer_file.h"
 
 tokenizer_file *vocab_json_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error)
 {

@@ -1,7 +1,4 @@
 /* Opening a vocabulary, and looking at it. */
-#include "text/tokenizers/algorithm.h"
-#include "text/vocabulary/vocabulary.h"
-
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -9,13 +6,12 @@
 #include "base/threads.h"
 #include "gufo/schema.h"
 #include "text/formats/source.h"
-#include "text/pipeline/pipeline.h"
-#include "text/pretokenizers/pretokenizer.h"
-#include "text/opening/added_tokens.h"
-#include "text/opening/known_texts.h"
-#include "text/opening/original.h"
-#include "text/opening/settings.h"
+#include "text/opening/opening.h"
 #include "text/opening/special_list.h"
+#include "text/pipeline/pipeline.h"
+#include "text/pretokenizers/pre_rules.h"
+#include "text/tokenizers/algorithm.h"
+#include "text/vocabulary/vocabulary.h"
 
 /* The order matters: algorithms know the types that the file gives, added tokens included, not those
  * that known texts make of them. */
@@ -192,20 +188,4 @@ gufo_vocab_facts gufo_vocab_describe(const gufo_vocab *vocab)
     for (unsigned role = 0; role < GUFO_SPECIAL_ROOM; role++)
         facts.special[role] = role < GUFO_SPECIAL_COUNT ? v->special[role] : GUFO_NO_TOKEN;
     return facts;
-}
-
-bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out)
-{
-    if (id >= vocab->size)
-        return false;
-    *out = (gufo_token){.text = vocab_text(vocab, id),
-                        .score = vocab_score(vocab, id),
-                        .type = (int32_t)vocab_type(vocab, id),
-                        .attributes = vocab->attributes[id]};
-    return true;
-}
-
-uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text)
-{
-    return vocab_find(vocab, text.data, text.len);
 }

@@ -1,13 +1,12 @@
 /* The tokens of a tokenizer.json by their ids, and the pipeline that finds them. */
-#include "text/opening/original.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/formats/tokenizer_config.h"
+#include "text/formats/tokenizer_file.h"
+#include "text/opening/opening.h"
 #include "text/pipeline/pipeline.h"
 
 enum { LARGEST_GAP = 1 << 16 }; /* ids beyond the number of tokens */
@@ -80,8 +79,6 @@ static gufo_status set_texts(gufo_vocab *v, const tokenizer_file *f, gufo_error 
 
 /* ---- types and roles ------------------------------------------------------------------------ */
 
-enum { TYPE_NORMAL = 1, TYPE_UNKNOWN, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_UNUSED };
-
 static void set_type(gufo_vocab *v, uint32_t id, uint8_t type, uint16_t attributes)
 {
     v->types[id] = type;
@@ -111,14 +108,14 @@ static gufo_status set_types(gufo_vocab *v, const tokenizer_file *f, gufo_error 
         return fail_memory(error);
     for (uint32_t id = 0; id < v->size; id++)
         if (vocab_text(v, id).len == 0)
-            set_type(v, id, TYPE_UNUSED, GUFO_TOKEN_UNUSED);
+            set_type(v, id, TOKEN_UNUSED, GUFO_TOKEN_UNUSED);
         else
-            set_type(v, id, TYPE_NORMAL, GUFO_TOKEN_NORMAL);
+            set_type(v, id, TOKEN_NORMAL, GUFO_TOKEN_NORMAL);
     if (unknown != GUFO_NO_TOKEN)
-        set_type(v, unknown, TYPE_UNKNOWN, GUFO_TOKEN_UNKNOWN);
+        set_type(v, unknown, TOKEN_UNKNOWN, GUFO_TOKEN_UNKNOWN);
     for (uint32_t i = 0; i < p->added_count; i++)
         if (p->added[i].id != GUFO_NO_TOKEN)
-            set_type(v, p->added[i].id, p->added[i].special ? TYPE_CONTROL : TYPE_USER_DEFINED,
+            set_type(v, p->added[i].id, p->added[i].special ? TOKEN_CONTROL : TOKEN_USER_DEFINED,
                      p->added[i].special ? GUFO_TOKEN_CONTROL : GUFO_TOKEN_USER_DEFINED);
     v->special[GUFO_SPECIAL_UNKNOWN] = unknown;
     return GUFO_OK;

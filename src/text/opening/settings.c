@@ -2,8 +2,6 @@
  *
  * Ids that a file does not name have the defaults of its model (registry/tokenizer_models.tsv), as
  * readers have it, unless the vocabulary is too small for them. */
-#include "text/opening/settings.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +9,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "gufo/schema.h"
-#include "text/pretokenizers/pretokenizer.h"
+#include "text/opening/opening.h"
+#include "text/pretokenizers/pre_rules.h"
 #include "text/tokenizers/algorithm.h"
 
 /* ---- models --------------------------------------------------------------------------------- */

@@ -12,7 +12,31 @@
 #define TEXT_ALPHABET_H
 
 #include "base/buffer.h"
-#include "text/pretokenizers/character_sets.h"
+#include "gufo/base.h"
+
+/* ---- sets of characters in regular expressions: \p{L}, \s, a letter of Greek, [^\r\n\p{N}] -- */
+
+/* A part of a set: the characters from first to last whose class is one of the bits. */
+typedef struct set_item {
+    uint32_t first, last;
+    uint32_t classes; /* 1 << character_class */
+} set_item;
+
+typedef struct character_set {
+    gufo_str text;       /* as the expression spells it */
+    size_t first, count; /* items */
+    bool negated;
+} character_set;
+
+typedef struct character_sets {
+    const gufo_allocator *allocator;
+    character_set *sets;
+    uint64_t count, room;
+    set_item *items;
+    uint64_t item_count, item_room;
+} character_sets;
+
+/* ---- the alphabet --------------------------------------------------------------------------- */
 
 #define ALPHABET_PAGES (0x110000 >> 8)
 

@@ -7,25 +7,6 @@
 
 #include "gufo/base.h"
 
-typedef struct pre_rules {
-    const char *name;  /* tokenizer.ggml.pre */
-    const char *shape; /* how text is cut */
-    bool clean_spaces; /* decoding removes spaces before punctuation */
-    bool ignore_merges;
-    bool escape_spaces;  /* spaces are U+2581 in token texts */
-    bool raw_text;       /* token texts are not in the byte alphabet */
-    bool add_bos;        /* unless the file says no */
-    bool force_bos;      /* whatever the file says */
-    bool no_default_bos; /* the id of the file, or none */
-    bool newline_tokens; /* a piece of newlines that is a token is not merged */
-    bool no_merges;      /* files may lack merges, and then no piece is a token: kimi-k2 */
-} pre_rules;
-
-/* NULL: no such name.  "default" exists. */
-const pre_rules *pre_rules_find(gufo_str name);
-/* Row `index`, in the order of the names; NULL past the end. */
-const pre_rules *pre_rules_at(size_t index);
-
 /* A shape, made ready.  It does not change: any number of threads may use it. */
 typedef struct pretokenizer pretokenizer;
 

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "gufo/vocab.h"
-#include "text/tokenizers/merge_pairs.h"
+#include "text/tokenizers/merging.h"
 
 /* A symbol that is not a token. */
 typedef struct extra_symbol {

@@ -1,21 +1,161 @@
 /* UGM, the unigram model of SentencePiece (models "t5" and "replit"): of all ways to make the
  * normalized text from tokens, the one with the highest sum of scores.
  *
- * A text is cut where no token crosses (ugm_cuts.h).  What was searched before, an automaton knows
- * (path_automaton.h); where that is of no use, a cache of words. */
+ * A text is cut where no token crosses.  What was searched before, an automaton knows (best_path.h);
+ * where that is of no use, a cache of words. */
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/tokenizers/best_path.h"
-#include "text/characters/escaped.h"
-#include "text/tokenizers/path_automaton.h"
-#include "text/tokenizers/piece_cache.h"
-#include "text/tokenizers/ugm_cuts.h"
-#include "text/tokenizers/ugm_normalizer.h"
 #include "text/characters/characters.h"
+#include "text/characters/escapes.h"
+#include "text/tokenizers/best_path.h"
+#include "text/tokenizers/piece_cache.h"
+#include "text/tokenizers/ugm_normalizer.h"
+
+/* ==== places to cut a text =================================================================== */
+
+/* The best path of the whole is that of the parts, one after the other, as long as no token crosses a
+ * cut and sums of scores are exact: whether they are is checked on opening, and a vocabulary whose
+ * sums are not is never cut. */
+
+/* Characters up to which sums of scores are exact, where texts are cut. */
+enum { EXACT_CHARACTERS = 1 << 20 };
+
+typedef struct ugm_cuts {
+    bool any;
+    bool parts; /* only the begin of a character may be copied: a cut behind one is not certain */
+} ugm_cuts;
+
+/* Whether a text, which begins before `at`, can be cut there. */
+static inline bool is_cut(ugm_cuts cuts, const char *at)
+{
+    return cuts.any && at[0] == ' ' && at[-1] != ' ' && (!cuts.parts || (uint8_t)at[-1] < 0x80);
+}
+
+/* Whether tokens of a type are found in texts. */
+static bool is_matched(unsigned type)
+{
+    return type == TOKEN_NORMAL || type == TOKEN_USER_DEFINED || type == TOKEN_UNUSED;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+/* Powers of 2 between which the bits of scores are. */
+typedef struct bit_range {
+    int lowest, highest;
+} bit_range;
+
+/* Adds a score; false for one that is not finite. */
+static bool add_bits(bit_range *range, float score)
+{
+    int exponent, low;
+    float fraction = frexpf(fabsf(score), &exponent);
+
+    if (!isfinite(score))
+        return false;
+    if (score == 0)
+        return true;
+    low = exponent - FLT_MANT_DIG + __builtin_ctz((unsigned)ldexpf(fraction, FLT_MANT_DIG));
+    range->lowest = low < range->lowest ? low : range->lowest;
+    range->highest = exponent > range->highest ? exponent : range->highest;
+    return true;
+}
+
+/* Whether sums are exact in doubles, for EXACT_CHARACTERS characters at least.  The best sum is not below
+ * that of a path of single characters, and not above what only the best tokens would give; every
+ * sum is such a one and one more score. */
+static bool sums_are_exact(const gufo_vocab *v, const path_rules *rules)
+{
+    bit_range one = {0}, many = {0};
+
+    if (!add_bits(&many, rules->unknown))
+        return false;
+    for (uint32_t id = 0; id < v->size; id++) {
+        gufo_str text = vocab_text(v, id);
+        float score = vocab_score(v, id);
+
+        if (!is_matched(vocab_type(v, id)))
+            continue;
+        if (!add_bits(&one, score))
+            return false;
+        if (score > 0 || length_by_first_byte(text.data, text.len) == text.len)
+            (void)add_bits(&many, score);
+    }
+    one.lowest = many.lowest < one.lowest ? many.lowest : one.lowest;
+    many.highest += __builtin_ctz(EXACT_CHARACTERS);
+    one.highest = many.highest > one.highest ? many.highest : one.highest;
+    return one.highest + 1 - one.lowest <= DBL_MANT_DIG;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+static bool has_space_inside(gufo_str text)
+{
+    for (size_t at = 1; at < text.len; at++)
+        if (str_begins(str_from(text, at), ESCAPED_SPACE))
+            return true;
+    return false;
+}
+
+static bool is_ascii(gufo_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((uint8_t)text.data[i] >= 0x80)
+            return false;
+    return true;
+}
+
+/* Whether each part begins with a token that is not the unknown one: several of those would become
+ * one, across the cut. */
+static bool spaces_are_known(const gufo_vocab *v, const trie *tokens)
+{
+    uint32_t unknown = v->special[GUFO_SPECIAL_UNKNOWN];
+    uint64_t space = trie_walk(tokens, tokens->root, ESCAPED_SPACE, sizeof ESCAPED_SPACE - 1);
+
+    return space != TRIE_NONE && trie_value(space) != TRIE_NO_ID &&
+           (unknown >= v->size || !is_matched(vocab_type(v, unknown)));
+}
+
+/* Whether no text at all may be cut before a space: a token or key crosses, or what is left of a
+ * character. */
+static bool crosses_spaces(const gufo_vocab *v, const ugm_normalizer *n)
+{
+    bool crosses = n->map.has_space || n->map.cuts_characters;
+
+    for (uint32_t id = 0; id < v->size && !crosses; id++) {
+        gufo_str text = vocab_text(v, id);
+        unsigned type = vocab_type(v, id);
+
+        crosses = (is_matched(type) && has_space_inside(text)) ||
+                  (type == TOKEN_USER_DEFINED && (memchr(text.data, ' ', text.len) != NULL ||
+                                                  gufo_utf8_valid_prefix(text) < text.len));
+    }
+    return crosses;
+}
+
+/* What is left of a character, if only the begin of a user-defined token was copied, would make the
+ * next step cross a cut behind it. */
+static bool copies_parts(const gufo_vocab *v)
+{
+    for (uint32_t id = 0; id < v->size; id++)
+        if (vocab_type(v, id) == TOKEN_USER_DEFINED && !is_ascii(vocab_text(v, id)))
+            return true;
+    return false;
+}
+
+static ugm_cuts find_cuts(const gufo_vocab *v, const path_rules *rules, const ugm_normalizer *n)
+{
+    bool any = !v->original && !crosses_spaces(v, n) && spaces_are_known(v, rules->tokens) &&
+               sums_are_exact(v, rules);
+
+    return (ugm_cuts){any, copies_parts(v)};
+}
+
+/* ==== the algorithm ========================================================================== */
 
 enum { STRETCH = 4096 /* bytes to encode at once, where texts are cut */ };
 
@@ -56,7 +196,7 @@ static trie *make_trie(const gufo_vocab *v, bool wanted(unsigned type), gufo_err
 
 static bool is_user_defined(unsigned type)
 {
-    return type == TYPE_USER_DEFINED;
+    return type == TOKEN_USER_DEFINED;
 }
 
 static void find_range(const gufo_vocab *v, path_rules *rules)
@@ -65,7 +205,7 @@ static void find_range(const gufo_vocab *v, path_rules *rules)
 
     rules->highest = -FLT_MAX;
     for (uint32_t id = 0; id < v->size; id++)
-        if (vocab_type(v, id) == TYPE_NORMAL) {
+        if (vocab_type(v, id) == TOKEN_NORMAL) {
             float score = vocab_score(v, id);
 
             lowest = score < lowest ? score : lowest;
@@ -88,7 +228,7 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     if (status != GUFO_OK)
         return status;
     u->normalizer.user_defined = make_trie(vocab, is_user_defined, error);
-    u->rules.tokens = make_trie(vocab, ugm_is_matched, error);
+    u->rules.tokens = make_trie(vocab, is_matched, error);
     if (u->normalizer.user_defined == NULL || u->rules.tokens == NULL)
         return trie_status(error);
     u->normalizer.whole_tokens = vocab->original;
@@ -99,7 +239,7 @@ static gufo_status ugm_open(gufo_vocab *vocab, const gufo_model *model, gufo_err
     u->normalizer.extra_spaces = !vocab->remove_extra_spaces;
     u->normalizer.space_prefix = vocab->space_prefix;
     find_range(vocab, &u->rules);
-    u->cuts = ugm_cuts_find(vocab, &u->rules, &u->normalizer);
+    u->cuts = find_cuts(vocab, &u->rules, &u->normalizer);
     u->quick = u->cuts.any && !u->cuts.parts && vocab->texts.longest <= AUTOMATON_LONGEST_TOKEN &&
                vocab->special[GUFO_SPECIAL_UNKNOWN] != GUFO_NO_TOKEN;
     u->can_stream = u->cuts.any && (!vocab->space_prefix || vocab->remove_extra_spaces ||
@@ -215,7 +355,7 @@ static gufo_status search_piece(tokenizing *t, gufo_str piece, gufo_ids *out, gu
 /* The length of the first part of a text that ends at a cut and has `least` bytes or more. */
 static size_t part_length(ugm_cuts cuts, gufo_str text, size_t least)
 {
-    while (cuts.any && least < text.len && !ugm_is_cut(cuts, text.data + least))
+    while (cuts.any && least < text.len && !is_cut(cuts, text.data + least))
         least++;
     return cuts.any && least < text.len ? least : text.len;
 }
@@ -263,7 +403,7 @@ static gufo_status encode_quickly(tokenizing *t, gufo_str text, gufo_ids *out, b
     normalized->len = 0;
     if (!ugm_normalize(&u->normalizer, text, &t->scratch->state, normalized))
         return fail_memory(error);
-    *done = normalized->len <= UGM_EXACT;
+    *done = normalized->len <= EXACT_CHARACTERS;
     if (!*done || normalized->len == 0)
         return GUFO_OK;
     return path_automaton_encode(automaton, (gufo_str){normalized->data, normalized->len}, out,
@@ -304,7 +444,7 @@ static size_t ugm_cut(const gufo_vocab *vocab, gufo_str text)
     const ugm_tables *u = vocab->tables;
 
     for (size_t at = text.len; u->can_stream && at-- > 1;)
-        if (ugm_is_cut(u->cuts, text.data + at))
+        if (is_cut(u->cuts, text.data + at))
             return at;
     return 0;
 }

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "text/characters/escaped.h"
+#include "text/characters/characters.h"
+#include "text/characters/escapes.h"
 #include "text/tokenizers/piece_cache.h"
 #include "text/tokenizers/wpm_words.h"
-#include "text/characters/characters.h"
 #include "text/vocabulary/trie.h"
 #include "text/vocabulary/vocabulary.h"
 

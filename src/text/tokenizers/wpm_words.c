@@ -1,5 +1,4 @@
-/* The words of WPM, as llama.cpp makes them: each character is decomposed, dropped, or lower-cased,
- * one after the other.
+/* The words of WPM, as llama.cpp makes them and as the tokenizer of BERT does.
  *
  * Characters that Unicode 15.1 does not have are never mapped: ids do not depend on the version of
  * utf8proc. */
@@ -8,8 +7,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/characters/escaped.h"
 #include "text/characters/characters.h"
+#include "text/characters/escapes.h"
 
 enum { NOT_A_CHARACTER = 0xfffd, LAST_CHARACTER = 0x10ffff };
 
@@ -28,7 +27,7 @@ wpm_byte wpm_byte_kind(uint8_t byte)
     }
 }
 
-bool wpm_is_ideograph(uint32_t code_point)
+static bool is_ideograph(uint32_t code_point)
 {
     static const uint32_t ranges[][2] = {
         {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},   {0x20000, 0x2a6df},
@@ -47,8 +46,7 @@ bool wpm_is_own_word(uint32_t code_point)
 {
     character_class class = class_of(code_point);
 
-    return class == CLASS_P || (class == CLASS_S && code_point < 0x7f) ||
-           wpm_is_ideograph(code_point);
+    return class == CLASS_P || (class == CLASS_S && code_point < 0x7f) || is_ideograph(code_point);
 }
 
 void wpm_words_free(wpm_words *w)
@@ -60,7 +58,7 @@ void wpm_words_free(wpm_words *w)
 
 /* ---- the word ------------------------------------------------------------------------------- */
 
-bool wpm_add(wpm_words *w, uint32_t code_point)
+static bool add_to_word(wpm_words *w, uint32_t code_point)
 {
     enum { MARK = sizeof ESCAPED_SPACE - 1, ROOM = MARK + 4 };
     gufo_text *word = &w->word;
@@ -78,7 +76,7 @@ bool wpm_add(wpm_words *w, uint32_t code_point)
     return true;
 }
 
-bool wpm_end_word(wpm_words *w)
+static bool end_word(wpm_words *w)
 {
     bool more = w->word.len == 0 || w->take(w->context, (gufo_str){w->word.data, w->word.len});
 
@@ -100,12 +98,15 @@ uint32_t wpm_first_of_decomposition(uint32_t c)
     return (uint32_t)parts[0];
 }
 
-uint32_t wpm_lower_case(uint32_t c)
+/* By the simple mapping. */
+static uint32_t lower_case_of(uint32_t c)
 {
     if (c < 0x80)
         return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
     return class_of(c) == CLASS_OTHER ? c : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
 }
+
+/* ==== as llama.cpp makes them: each character is decomposed, dropped, or lower-cased ========= */
 
 typedef enum character_fate { FATE_DROPPED, FATE_SPACE, FATE_LETTER, FATE_WORD } character_fate;
 
@@ -124,7 +125,7 @@ static character_fate fate_of(const wpm_words *w, uint32_t c, uint32_t *written)
         return FATE_SPACE;
     if (class == CLASS_C || (class == CLASS_M && w->strip_accents))
         return FATE_DROPPED;
-    *written = w->lowercase ? wpm_lower_case(c) : c;
+    *written = w->lowercase ? lower_case_of(c) : c;
     return wpm_is_own_word(c) ? FATE_WORD : FATE_LETTER;
 }
 
@@ -150,11 +151,11 @@ static bool add_character(wpm_words *w, uint32_t c)
 
     switch ((character_fate)(fate >> 24 & 3)) {
     case FATE_LETTER:
-        return wpm_add(w, written);
+        return add_to_word(w, written);
     case FATE_SPACE:
-        return wpm_end_word(w);
+        return end_word(w);
     case FATE_WORD:
-        return wpm_end_word(w) && wpm_add(w, written) && wpm_end_word(w);
+        return end_word(w) && add_to_word(w, written) && end_word(w);
     default:
         return true;
     }
@@ -171,5 +172,231 @@ bool wpm_split(wpm_words *w, gufo_str text)
         if (!add_character(w, c))
             return false;
     }
-    return wpm_end_word(w);
+    return end_word(w);
+}
+
+/* ==== as the tokenizer of BERT makes them ==================================================== */
+
+/* Its passes over all of a text:
+ *
+ *     clean        controls and what Unicode 14 does not assign go
+ *     split        at white space, and around ideographs
+ *     compose      NFC
+ *     lower case   by the full mapping: a sigma at the end of a word has its own form
+ *     decompose    NFD, without the marks that take no space (Mn)
+ *     split        at punctuation
+ */
+
+enum {
+    CAPITAL_I_WITH_DOT = 0x130,
+    DOT_ABOVE = 0x307,
+    CAPITAL_SIGMA = 0x3a3,
+    SMALL_SIGMA = 0x3c3,
+    FINAL_SIGMA = 0x3c2,
+};
+
+/* What lies between two places to split is words->text, in UTF-8, or words->points. */
+typedef struct passes {
+    wpm_words *words;
+    gufo_text *text;
+    size_t count; /* of points */
+} passes;
+
+static utf8proc_int32_t *points_of(const passes *p)
+{
+    return (utf8proc_int32_t *)(void *)p->words->points.data;
+}
+
+static uint32_t point_at(const passes *p, size_t index)
+{
+    return (uint32_t)points_of(p)[index];
+}
+
+static bool put_text(passes *p, uint32_t c)
+{
+    char bytes[4];
+
+    return text_add(p->text, bytes, lenient_encode(c, bytes));
+}
+
+/* Makes code points of the text, which is UTF-8, decomposed; and composes them. */
+static bool normalize(passes *p, bool compose)
+{
+    const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)p->text->data;
+    utf8proc_ssize_t len = (utf8proc_ssize_t)p->text->len, count;
+
+    count = utf8proc_decompose(text, len, NULL, 0, UTF8PROC_DECOMPOSE);
+    if (count < 0 || (size_t)count > SIZE_MAX / sizeof(utf8proc_int32_t) - 1 ||
+        !text_reserve(&p->words->points, ((size_t)count + 1) * sizeof(utf8proc_int32_t)))
+        return false;
+    count = utf8proc_decompose(text, len, points_of(p), count, UTF8PROC_DECOMPOSE);
+    if (count > 0 && compose)
+        count = utf8proc_normalize_utf32(points_of(p), count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    p->count = count < 0 ? 0 : (size_t)count;
+    p->text->len = 0;
+    return count >= 0;
+}
+
+/* ---- lower case ----------------------------------------------------------------------------- */
+
+static utf8proc_category_t category_of(uint32_t c)
+{
+    return utf8proc_category((utf8proc_int32_t)c);
+}
+
+static bool is_cased(uint32_t c)
+{
+    utf8proc_category_t category = category_of(c);
+
+    return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
+           category == UTF8PROC_CATEGORY_LT;
+}
+
+/* Unicode's Case_Ignorable: what may stand between letters of a word. */
+static bool is_ignored(uint32_t c)
+{
+    static const uint16_t inside[] = {'\'',   '.',    ':',    0xb7,   0x387,  0x55f,
+                                      0x5f4,  0x2018, 0x2019, 0x2024, 0x2027, 0xfe13,
+                                      0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a};
+
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (c == inside[i])
+            return true;
+    switch (category_of(c)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_SK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a letter comes before place `index`, and none after it. */
+static bool ends_word(const passes *p, size_t index)
+{
+    size_t before = index, after = index + 1;
+
+    while (before > 0 && is_ignored(point_at(p, before - 1)))
+        before--;
+    while (after < p->count && is_ignored(point_at(p, after)))
+        after++;
+    return before > 0 && is_cased(point_at(p, before - 1)) &&
+           (after == p->count || !is_cased(point_at(p, after)));
+}
+
+static bool put_lower_case(passes *p, size_t index)
+{
+    uint32_t c = point_at(p, index);
+
+    if (c == CAPITAL_I_WITH_DOT)
+        return put_text(p, 'i') && put_text(p, DOT_ABOVE);
+    if (c == CAPITAL_SIGMA)
+        return put_text(p, ends_word(p, index) ? FINAL_SIGMA : SMALL_SIGMA);
+    return put_text(p, lower_case_of(c));
+}
+
+static bool lower_case(passes *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->words->lowercase ? !put_lower_case(p, i) : !put_text(p, point_at(p, i)))
+            return false;
+    return true;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static bool split_at_punctuation(passes *p)
+{
+    wpm_words *w = p->words;
+
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t c = point_at(p, i);
+        character_class class = class_of(c);
+
+        if (w->strip_accents && category_of(c) == UTF8PROC_CATEGORY_MN)
+            continue;
+        if (class != CLASS_P && (class != CLASS_S || c >= 0x7f)) {
+            if (!add_to_word(w, c))
+                return false;
+        } else if (!end_word(w) || !add_to_word(w, c) || !end_word(w)) {
+            return false;
+        }
+    }
+    return end_word(w);
+}
+
+/* What was read since the last split. */
+static bool end_stretch(passes *p)
+{
+    bool enough;
+
+    if (p->text->len == 0)
+        return true;
+    enough = normalize(p, true) && lower_case(p) && normalize(p, !p->words->strip_accents) &&
+             split_at_punctuation(p);
+    p->text->len = 0;
+    return enough;
+}
+
+static bool is_original_ideograph(uint32_t c)
+{
+    return is_ideograph(c) || (c >= 0x2b820 && c <= 0x2b91f);
+}
+
+/* What Unicode 15 added.  The tokenizer of BERT is a Python program, and its results depend on the
+ * Unicode of Python; those that we know are from version 14. */
+static bool is_new(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {
+        {0xcf3, 0xcf3},     {0xece, 0xece},     {0x2ffc, 0x2fff},   {0x31ef, 0x31ef},
+        {0x10efd, 0x10eff}, {0x1123f, 0x11241}, {0x11b00, 0x11b09}, {0x11f00, 0x11f10},
+        {0x11f12, 0x11f3a}, {0x11f3e, 0x11f59}, {0x1342f, 0x1342f}, {0x13439, 0x13455},
+        {0x1b132, 0x1b132}, {0x1b155, 0x1b155}, {0x1d2c0, 0x1d2d3}, {0x1df25, 0x1df2a},
+        {0x1e030, 0x1e06d}, {0x1e08f, 0x1e08f}, {0x1e4d0, 0x1e4f9}, {0x1f6dc, 0x1f6dc},
+        {0x1f774, 0x1f776}, {0x1f77b, 0x1f77f}, {0x1f7d9, 0x1f7d9}, {0x1fa75, 0x1fa77},
+        {0x1fa87, 0x1fa88}, {0x1faad, 0x1faaf}, {0x1fabb, 0x1fabd}, {0x1fabf, 0x1fabf},
+        {0x1face, 0x1facf}, {0x1fada, 0x1fadb}, {0x1fae8, 0x1fae8}, {0x1faf7, 0x1faf8},
+        {0x2b739, 0x2b739}, {0x2ebf0, 0x2ee5d}, {0x31350, 0x323af},
+    };
+    size_t first = 0, end = sizeof ranges / sizeof *ranges;
+
+    while (end - first > 1) {
+        size_t middle = (first + end) / 2;
+
+        if (ranges[middle][0] <= c)
+            first = middle;
+        else
+            end = middle;
+    }
+    return ranges[first][0] <= c && c <= ranges[first][1];
+}
+
+static bool read_character(passes *p, uint32_t c)
+{
+    character_class class;
+
+    if (c > 0x10ffff || c == NOT_A_CHARACTER)
+        return true;
+    class = class_of(c);
+    if (class == CLASS_C || class == CLASS_OTHER || is_new(c) || (class == CLASS_W && c < 0xa0))
+        return true; /* U+0009, 000A, 000D and 0020 do not come here */
+    if (class == CLASS_W)
+        return end_stretch(p);
+    if (!is_original_ideograph(c))
+        return put_text(p, c);
+    return end_stretch(p) && put_text(p, c) && end_stretch(p);
+}
+
+bool wpm_split_original(wpm_words *w, gufo_str text)
+{
+    passes p = {.words = w, .text = &w->text};
+
+    w->text.len = 0;
+    for (size_t at = 0, size; at < text.len; at += size)
+        if (!read_character(&p, lenient_decode(text.data + at, text.len - at, &size)))
+            return false;
+    return end_stretch(&p);
 }

@@ -11,11 +11,11 @@ enum { WPM_REMEMBERED = 2048 };
 
 typedef struct wpm_words {
     bool lowercase, strip_accents;
-    uint64_t remembered[WPM_REMEMBERED]; /* what characters become (wpm_words.c) */
+    uint64_t remembered[WPM_REMEMBERED]; /* what characters become */
     wpm_take_word *take;
     void *context;
     gufo_text word;         /* the one that is read */
-    gufo_text text, points; /* wpm_original.c */
+    gufo_text text, points; /* of the tokenizer of BERT */
 } wpm_words;
 
 void wpm_words_free(wpm_words *w);
@@ -30,18 +30,10 @@ bool wpm_is_own_word(uint32_t code_point);
 
 /* Hands out the words of a stretch of text.  False without memory, or if `take` says so. */
 bool wpm_split(wpm_words *w, gufo_str text);
-/* The same as the tokenizer of BERT does it (wpm_original.c). */
+/* The same as the tokenizer of BERT does it. */
 bool wpm_split_original(wpm_words *w, gufo_str text);
 
-/* ---- for both ------------------------------------------------------------------------------- */
-
-bool wpm_is_ideograph(uint32_t code_point);
 /* The first code point of the full canonical decomposition. */
 uint32_t wpm_first_of_decomposition(uint32_t code_point);
-/* By the simple mapping. */
-uint32_t wpm_lower_case(uint32_t code_point);
-/* Appends a character to the word; hands it out, if it is not empty. */
-bool wpm_add(wpm_words *w, uint32_t code_point);
-bool wpm_end_word(wpm_words *w);
 
 #endif

@@ -9,10 +9,20 @@
 #include "text/vocabulary/text_table.h"
 
 typedef struct special_list special_list; /* opening/special_list.h */
-typedef struct pre_rules pre_rules;       /* pretokenizers/pretokenizer.h */
+typedef struct pre_rules pre_rules;       /* pretokenizers/pre_rules.h */
 
 /* Attributes of tokens that are found in texts. */
 enum { VOCAB_SPECIAL = GUFO_TOKEN_CONTROL | GUFO_TOKEN_USER_DEFINED | GUFO_TOKEN_UNKNOWN };
+
+/* tokenizer.ggml.token_type */
+enum {
+    TOKEN_NORMAL = 1,
+    TOKEN_UNKNOWN,
+    TOKEN_CONTROL,
+    TOKEN_USER_DEFINED,
+    TOKEN_UNUSED,
+    TOKEN_BYTE,
+};
 
 /* Which tokens encoding adds around a text. */
 typedef enum frame_kind {
@@ -71,7 +81,7 @@ static inline unsigned vocab_type(const gufo_vocab *v, uint32_t id)
     return v->types != NULL ? v->types[id] : 1;
 }
 
-/* Reads tokens, scores and types (lists.c). */
+/* Reads tokens, scores and types. */
 gufo_status vocab_read_lists(gufo_vocab *v, const gufo_model *model, gufo_error *error);
 __attribute__((format(printf, 3, 4))) gufo_status vocab_warn(gufo_vocab *v, gufo_error *error,
                                                              const char *format, ...);

@@ -2,10 +2,9 @@
 #ifndef TEXT_DECODER_H
 #define TEXT_DECODER_H
 
-#include "text/formats/json_pull.h"
-
 #include "gufo/vocab.h"
 #include "text/expressions/expression.h"
+#include "text/formats/json_tree.h"
 
 typedef struct decoder decoder;
 

@@ -2,9 +2,8 @@
 #ifndef TEXT_NORMALIZER_H
 #define TEXT_NORMALIZER_H
 
-#include "text/formats/json_pull.h"
-
 #include "text/expressions/expression.h"
+#include "text/formats/json_tree.h"
 #include "text/pipeline/steps/work_text.h"
 
 typedef struct normalizer normalizer;

@@ -9,18 +9,19 @@
  *
  * A frame is written around the ids of each text, and white space at the ends of tokens goes out of their spans.
  * There are two frames: with special tokens and without. */
+#include "text/pipeline/steps/post_processor.h"
+
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "gufo/base.h"
-#include "text/formats/json_pull.h"
-#include "text/pipeline/steps/post_processor.h"
+#include "text/characters/characters.h"
+#include "text/formats/json_tree.h"
 #include "text/pipeline/steps/step_reading.h"
 #include "text/vocabulary/ids.h"
-#include "text/characters/characters.h"
-
-#include <string.h>
 
 /* Far more than files have. */
 enum { MOST_TRIMS = 4, MOST_COPIES = 64, MOST_ITEMS = 1 << 16 };

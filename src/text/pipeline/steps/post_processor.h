@@ -3,9 +3,8 @@
 #ifndef TEXT_POST_PROCESSOR_H
 #define TEXT_POST_PROCESSOR_H
 
-#include "text/formats/json_pull.h"
-
 #include "gufo/vocab.h"
+#include "text/formats/json_tree.h"
 #include "text/pipeline/steps/work_text.h"
 
 /* What a token stands for, and how many characters of white space are at both ends of its text, which may

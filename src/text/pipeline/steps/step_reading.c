@@ -1,12 +1,13 @@
 /* Reading steps: one sentence names the step and the member that is wrong. */
-#include "base/error.h"
-#include "base/memory.h"
-#include "text/formats/json_members.h"
 #include "text/pipeline/steps/step_reading.h"
-#include "text/characters/characters.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "text/characters/characters.h"
+#include "text/formats/json_tree.h"
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
@@ -303,7 +304,7 @@ gufo_status template_read_element(step_reading *r, const json_t *json, template_
                             QUOTED(out->name));
 }
 
-/* ---- post-processors: which kind each step is ------------------------------------------------------- */
+/* ---- post-processors: which kind each step is ----------------------------------------------- */
 
 /* The library takes the first one whose members a step has, for most whatever its "type" says. */
 static const struct {

@@ -1,12 +1,11 @@
 /* Reading the steps of a part of a tokenizer.json. */
-
 #ifndef TEXT_STEP_READING_H
 #define TEXT_STEP_READING_H
 
-#include "text/formats/json_pull.h"
-#include "text/expressions/expression.h"
-
 #include <jansson.h>
+
+#include "text/expressions/expression.h"
+#include "text/formats/json_tree.h"
 
 /* The step that is read.  The first failure stays in `status`: what is read after it does not count. */
 typedef struct step_reading {

@@ -1,10 +1,11 @@
-/* The lists of a vocabulary: texts, scores, types.
+/* The lists of a vocabulary, texts, scores and types, and looking at it.
  *
  * Texts are copied one behind the other, so that a token is found without a walk and the vocabulary
  * does not need the model any longer. */
 #include "text/vocabulary/vocabulary.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,4 +189,49 @@ gufo_status vocab_read_lists(gufo_vocab *v, const gufo_model *model, gufo_error 
     if (status == GUFO_OK)
         set_attributes(v);
     return status;
+}
+
+/* ---- what was assumed on opening, in sentences ---------------------------------------------- */
+
+gufo_status vocab_warn(gufo_vocab *v, gufo_error *error, const char *format, ...)
+{
+    char message[GUFO_MESSAGE_SIZE];
+    char **warnings =
+        mem_grow(&v->allocator, v->warnings, v->warning_count, &v->warning_room, sizeof *warnings);
+    va_list arguments;
+
+    if (warnings == NULL)
+        return fail_memory(error);
+    v->warnings = warnings;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    v->warnings[v->warning_count] = mem_text(&v->allocator, gufo_str_of(message));
+    if (v->warnings[v->warning_count] == NULL)
+        return fail_memory(error);
+    v->warning_count++;
+    return GUFO_OK;
+}
+
+const char *gufo_vocab_warning_at(const gufo_vocab *vocab, uint64_t index)
+{
+    return index < vocab->warning_count ? vocab->warnings[index] : NULL;
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+bool gufo_vocab_token(const gufo_vocab *vocab, uint32_t id, gufo_token *out)
+{
+    if (id >= vocab->size)
+        return false;
+    *out = (gufo_token){.text = vocab_text(vocab, id),
+                        .score = vocab_score(vocab, id),
+                        .type = (int32_t)vocab_type(vocab, id),
+                        .attributes = vocab->attributes[id]};
+    return true;
+}
+
+uint32_t gufo_vocab_find(const gufo_vocab *vocab, gufo_str text)
+{
+    return vocab_find(vocab, text.data, text.len);
 }
