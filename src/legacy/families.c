@@ -10,19 +10,18 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* NAME(old, new, shape), and with an order; a pair has .weight and .bias.  The new name is NULL where the old
- * one is a framework's, which the table of these knows. */
-#define NAME(old, new, shape)                                          \
-    {                                                                  \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+/* NAME(old, shape), and with an order; a pair has .weight and .bias. */
+#define NAME(old, shape)                                                \
+    {                                                                   \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
     }
-#define AT_WILL(old, new, shape, need)                               \
-    {                                                                \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, need, NULL, NULL \
+#define AT_WILL(old, shape, need)                                     \
+    {                                                                 \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, need, NULL, NULL \
     }
-#define ORDERED(old, new, shape, order)                          \
-    {                                                            \
-        old, new, shape, order, DIVIDED_ROWS, NEEDED, NULL, NULL \
+#define ORDERED(old, shape, order)                                \
+    {                                                             \
+        old, NULL, shape, order, DIVIDED_ROWS, NEEDED, NULL, NULL \
     }
 #define COLUMNS(old, shape)                                                \
     {                                                                      \
@@ -32,12 +31,13 @@
     {                                                                  \
         old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
     }
-#define PAIR(old, new, weight_shape, bias_shape, order)         \
-    ORDERED(old ".weight", new ".weight", weight_shape, order), \
-        ORDERED(old ".bias", new ".bias", bias_shape, order)
-#define KNOWN_PAIR(old, weight_shape, bias_shape, order) \
-    ORDERED(old ".weight", NULL, weight_shape, order), ORDERED(old ".bias", NULL, bias_shape, order)
-#define NORM(old, new) PAIR(old, new, "E", "E", ORDER_AS_IS)
+#define OWN(old, new, shape)                                           \
+    {                                                                  \
+        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+    }
+#define PAIR(old, weight_shape, bias_shape, order) \
+    ORDERED(old ".weight", weight_shape, order), ORDERED(old ".bias", bias_shape, order)
+#define NORM(old) PAIR(old, "E", "E", ORDER_AS_IS)
 #define END_OF_NAMES                                                    \
     {                                                                   \
         NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
@@ -45,84 +45,89 @@
 
 static const legacy_name llama_names[] = {
     COLUMNS("tok_embeddings.weight", "EV"),
-    NAME("norm.weight", NULL, "E"),
-    NAME("output.weight", NULL, "EV"),
-    NAME("layers.%.attention.wq.weight", NULL, "EE"),
-    NAME("layers.%.attention.wk.weight", NULL, "EK"),
-    NAME("layers.%.attention.wv.weight", NULL, "EK"),
+    NAME("norm.weight", "E"),
+    NAME("output.weight", "EV"),
+    NAME("layers.%.attention.wq.weight", "EE"),
+    NAME("layers.%.attention.wk.weight", "EK"),
+    NAME("layers.%.attention.wv.weight", "EK"),
     COLUMNS("layers.%.attention.wo.weight", "EE"),
-    NAME("layers.%.attention_norm.weight", NULL, "E"),
-    NAME("layers.%.feed_forward.w1.weight", NULL, "EF"),
+    NAME("layers.%.attention_norm.weight", "E"),
+    NAME("layers.%.feed_forward.w1.weight", "EF"),
     COLUMNS("layers.%.feed_forward.w2.weight", "FE"),
-    NAME("layers.%.feed_forward.w3.weight", NULL, "EF"),
-    NAME("layers.%.ffn_norm.weight", NULL, "E"),
+    NAME("layers.%.feed_forward.w3.weight", "EF"),
+    NAME("layers.%.ffn_norm.weight", "E"),
     DROPPED("rope.freqs"),
     DROPPED("layers.%.attention.inner_attention.rope.freqs"),
     END_OF_NAMES,
 };
 
 /* gpt-2 calls weight and bias g and b, or w and b. */
-#define GPT2_NORM(old, new) NAME(old "/g", new ".weight", "E"), NAME(old "/b", new ".bias", "E")
-#define GPT2_PAIR(old, new, weight_shape, bias_shape, order) \
-    ORDERED(old "/w", new ".weight", weight_shape, order), NAME(old "/b", new ".bias", bias_shape)
+#define GPT2_NORM(old) NAME(old "/g", "E"), NAME(old "/b", "E")
+#define GPT2_PAIR(old, weight_shape, bias_shape, order) \
+    ORDERED(old "/w", weight_shape, order), NAME(old "/b", bias_shape)
+#define GPT2_AROUND                                                            \
+    NAME("model/wte", "EV"), NAME("model/wpe", "EC"), GPT2_NORM("model/ln_f"), \
+        AT_WILL("model/lm_head", "EV", OPTIONAL), GPT2_NORM("model/h%/ln_1"),  \
+        GPT2_NORM("model/h%/ln_2")
+
+static const legacy_spelling gpt2_spellings[] = {
+    {"model/lm_head", "lm_head"},
+    {"model/", "transformer."},
+    {"h%/", "h.%."},
+    {"/w", ".weight"},
+    {"/g", ".weight"},
+    {"/b", ".bias"},
+    {"/", "."},
+    {NULL, NULL},
+};
 
 static const legacy_name gpt2_names[] = {
-    NAME("model/wte", "token_embd.weight", "EV"),
-    NAME("model/wpe", "position_embd.weight", "EC"),
-    GPT2_NORM("model/ln_f", "output_norm"),
-    AT_WILL("model/lm_head", "output.weight", "EV", OPTIONAL),
-    GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
-    GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
-    GPT2_PAIR("model/h%/attn/c_attn", "blk.%.attn_qkv", "EQ", "Q", ORDER_FLIPPED),
-    GPT2_PAIR("model/h%/attn/c_proj", "blk.%.attn_output", "EE", "E", ORDER_FLIPPED),
-    GPT2_PAIR("model/h%/mlp/c_fc", "blk.%.ffn_up", "EF", "F", ORDER_FLIPPED),
-    GPT2_PAIR("model/h%/mlp/c_proj", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    GPT2_AROUND,
+    GPT2_PAIR("model/h%/attn/c_attn", "EQ", "Q", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/attn/c_proj", "EE", "E", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/mlp/c_fc", "EF", "F", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/mlp/c_proj", "FE", "E", ORDER_AS_IS),
     END_OF_NAMES,
 };
 
 static const legacy_name starcoder_names[] = {
-    NAME("model/wte", "token_embd.weight", "EV"),
-    NAME("model/wpe", "position_embd.weight", "EC"),
-    GPT2_NORM("model/ln_f", "output_norm"),
-    AT_WILL("model/lm_head", "output.weight", "EV", OPTIONAL),
-    GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
-    GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
-    ORDERED("model/h%/attn/c_attn/w", "blk.%.attn_qkv.weight", "EQ", ORDER_ONE_KV),
-    ORDERED("model/h%/attn/c_attn/b", "blk.%.attn_qkv.bias", "Q", ORDER_ONE_KV),
-    GPT2_PAIR("model/h%/attn/c_proj", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
-    GPT2_PAIR("model/h%/mlp/c_fc", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
-    GPT2_PAIR("model/h%/mlp/c_proj", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    GPT2_AROUND,
+    ORDERED("model/h%/attn/c_attn/w", "EQ", ORDER_ONE_KV),
+    ORDERED("model/h%/attn/c_attn/b", "Q", ORDER_ONE_KV),
+    GPT2_PAIR("model/h%/attn/c_proj", "EE", "E", ORDER_AS_IS),
+    GPT2_PAIR("model/h%/mlp/c_fc", "EF", "F", ORDER_AS_IS),
+    GPT2_PAIR("model/h%/mlp/c_proj", "FE", "E", ORDER_AS_IS),
     END_OF_NAMES,
 };
 
 static const legacy_name gptj_names[] = {
-    NAME("transformer.wte.weight", NULL, "EV"),
-    KNOWN_PAIR("transformer.ln_f", "E", "E", ORDER_AS_IS),
-    NAME("lm_head.weight", NULL, "EV"),
-    NAME("lm_head.bias", NULL, "V"),
-    KNOWN_PAIR("transformer.h.%.ln_1", "E", "E", ORDER_AS_IS),
-    ORDERED("transformer.h.%.attn.q_proj.weight", NULL, "EE", ORDER_FLIPPED),
-    ORDERED("transformer.h.%.attn.k_proj.weight", NULL, "EE", ORDER_FLIPPED),
-    ORDERED("transformer.h.%.attn.v_proj.weight", NULL, "EE", ORDER_FLIPPED),
-    ORDERED("transformer.h.%.attn.out_proj.weight", NULL, "EE", ORDER_FLIPPED),
-    ORDERED("transformer.h.%.mlp.fc_in.weight", NULL, "EF", ORDER_FLIPPED),
-    NAME("transformer.h.%.mlp.fc_in.bias", NULL, "F"),
-    KNOWN_PAIR("transformer.h.%.mlp.fc_out", "FE", "E", ORDER_AS_IS),
+    NAME("transformer.wte.weight", "EV"),
+    PAIR("transformer.ln_f", "E", "E", ORDER_AS_IS),
+    NAME("lm_head.weight", "EV"),
+    NAME("lm_head.bias", "V"),
+    PAIR("transformer.h.%.ln_1", "E", "E", ORDER_AS_IS),
+    ORDERED("transformer.h.%.attn.q_proj.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.k_proj.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.v_proj.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.out_proj.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.mlp.fc_in.weight", "EF", ORDER_FLIPPED),
+    NAME("transformer.h.%.mlp.fc_in.bias", "F"),
+    PAIR("transformer.h.%.mlp.fc_out", "FE", "E", ORDER_AS_IS),
     DROPPED("transformer.h.%.attn.bias"),
     DROPPED("transformer.h.%.attn.masked_bias"),
     END_OF_NAMES,
 };
 
 static const legacy_name gptneox_names[] = {
-    NAME("gpt_neox.embed_in.weight", NULL, "EV"),
-    KNOWN_PAIR("gpt_neox.final_layer_norm", "E", "E", ORDER_AS_IS),
-    NAME("embed_out.weight", NULL, "EV"),
-    KNOWN_PAIR("gpt_neox.layers.%.input_layernorm", "E", "E", ORDER_AS_IS),
-    KNOWN_PAIR("gpt_neox.layers.%.post_attention_layernorm", "E", "E", ORDER_AS_IS),
-    KNOWN_PAIR("gpt_neox.layers.%.attention.query_key_value", "EQ", "Q", ORDER_HEADS),
-    KNOWN_PAIR("gpt_neox.layers.%.attention.dense", "EE", "E", ORDER_AS_IS),
-    KNOWN_PAIR("gpt_neox.layers.%.mlp.dense_h_to_4h", "EF", "F", ORDER_AS_IS),
-    KNOWN_PAIR("gpt_neox.layers.%.mlp.dense_4h_to_h", "FE", "E", ORDER_AS_IS),
+    NAME("gpt_neox.embed_in.weight", "EV"),
+    PAIR("gpt_neox.final_layer_norm", "E", "E", ORDER_AS_IS),
+    NAME("embed_out.weight", "EV"),
+    PAIR("gpt_neox.layers.%.input_layernorm", "E", "E", ORDER_AS_IS),
+    PAIR("gpt_neox.layers.%.post_attention_layernorm", "E", "E", ORDER_AS_IS),
+    PAIR("gpt_neox.layers.%.attention.query_key_value", "EQ", "Q", ORDER_HEADS),
+    PAIR("gpt_neox.layers.%.attention.dense", "EE", "E", ORDER_AS_IS),
+    PAIR("gpt_neox.layers.%.mlp.dense_h_to_4h", "EF", "F", ORDER_AS_IS),
+    PAIR("gpt_neox.layers.%.mlp.dense_4h_to_h", "FE", "E", ORDER_AS_IS),
     DROPPED("gpt_neox.layers.%.attention.bias"),
     DROPPED("gpt_neox.layers.%.attention.masked_bias"),
     DROPPED("gpt_neox.layers.%.attention.rotary_emb.inv_freq"),
@@ -130,67 +135,75 @@ static const legacy_name gptneox_names[] = {
 };
 
 static const legacy_name mpt_names[] = {
-    NAME("transformer.wte.weight", NULL, "EV"),
-    NAME("transformer.norm_f.weight", NULL, "E"),
-    NAME("transformer.blocks.%.norm_1.weight", NULL, "E"),
-    NAME("transformer.blocks.%.norm_2.weight", NULL, "E"),
-    NAME("transformer.blocks.%.attn.Wqkv.weight", NULL, "EQ"),
-    NAME("transformer.blocks.%.attn.out_proj.weight", NULL, "EE"),
-    NAME("transformer.blocks.%.ffn.up_proj.weight", NULL, "EF"),
-    NAME("transformer.blocks.%.ffn.down_proj.weight", NULL, "FE"),
+    NAME("transformer.wte.weight", "EV"),
+    NAME("transformer.norm_f.weight", "E"),
+    NAME("transformer.blocks.%.norm_1.weight", "E"),
+    NAME("transformer.blocks.%.norm_2.weight", "E"),
+    NAME("transformer.blocks.%.attn.Wqkv.weight", "EQ"),
+    NAME("transformer.blocks.%.attn.out_proj.weight", "EE"),
+    NAME("transformer.blocks.%.ffn.up_proj.weight", "EF"),
+    NAME("transformer.blocks.%.ffn.down_proj.weight", "FE"),
     END_OF_NAMES,
 };
 
+static const legacy_spelling bloom_spellings[] = {
+    {"layers.%.attention.query_key_value", "h.%.self_attention.query_key_value"},
+    {"layers.%.feed_forward.w1", "h.%.mlp.dense_h_to_4h"},
+    {NULL, NULL},
+};
+
+/* "norm" is output_norm elsewhere. */
 static const legacy_name bloom_names[] = {
-    NAME("tok_embeddings.weight", "token_embd.weight", "EV"),
-    NORM("norm", "token_embd_norm"),
-    NORM("output_norm", "output_norm"),
-    AT_WILL("output.weight", "output.weight", "EV", OPTIONAL),
-    NORM("layers.%.attention_norm", "blk.%.attn_norm"),
-    NORM("layers.%.ffn_norm", "blk.%.ffn_norm"),
-    PAIR("layers.%.attention.query_key_value", "blk.%.attn_qkv", "EQ", "Q", ORDER_AS_IS),
-    PAIR("layers.%.attention.wo", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
-    PAIR("layers.%.feed_forward.w1", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
-    PAIR("layers.%.feed_forward.w2", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    NAME("tok_embeddings.weight", "EV"),
+    OWN("norm.weight", "token_embd_norm.weight", "E"),
+    OWN("norm.bias", "token_embd_norm.bias", "E"),
+    NORM("output_norm"),
+    AT_WILL("output.weight", "EV", OPTIONAL),
+    NORM("layers.%.attention_norm"),
+    NORM("layers.%.ffn_norm"),
+    PAIR("layers.%.attention.query_key_value", "EQ", "Q", ORDER_AS_IS),
+    PAIR("layers.%.attention.wo", "EE", "E", ORDER_AS_IS),
+    PAIR("layers.%.feed_forward.w1", "EF", "F", ORDER_AS_IS),
+    PAIR("layers.%.feed_forward.w2", "FE", "E", ORDER_AS_IS),
     END_OF_NAMES,
 };
 
 /* A layer has input_layernorm (7B), or ln_attn and ln_mlp (40B). */
 static const legacy_name falcon_names[] = {
-    NAME("transformer.word_embeddings.weight", NULL, "EV"),
-    KNOWN_PAIR("transformer.ln_f", "E", "E", ORDER_AS_IS),
-    NAME("lm_head.weight", NULL, "EV"),
-    AT_WILL("transformer.h.%.input_layernorm.weight", NULL, "E", ONE_WAY),
-    AT_WILL("transformer.h.%.input_layernorm.bias", NULL, "E", ONE_WAY),
-    AT_WILL("transformer.h.%.ln_attn.weight", NULL, "E", OTHER_WAY),
-    AT_WILL("transformer.h.%.ln_attn.bias", NULL, "E", OTHER_WAY),
-    AT_WILL("transformer.h.%.ln_mlp.weight", NULL, "E", OTHER_WAY),
-    AT_WILL("transformer.h.%.ln_mlp.bias", NULL, "E", OTHER_WAY),
-    ORDERED("transformer.h.%.self_attention.query_key_value.weight", NULL, "Eq", ORDER_GROUPS),
-    NAME("transformer.h.%.self_attention.dense.weight", NULL, "EE"),
-    NAME("transformer.h.%.mlp.dense_h_to_4h.weight", NULL, "EF"),
-    NAME("transformer.h.%.mlp.dense_4h_to_h.weight", NULL, "FE"),
+    NAME("transformer.word_embeddings.weight", "EV"),
+    PAIR("transformer.ln_f", "E", "E", ORDER_AS_IS),
+    NAME("lm_head.weight", "EV"),
+    AT_WILL("transformer.h.%.input_layernorm.weight", "E", ONE_WAY),
+    AT_WILL("transformer.h.%.input_layernorm.bias", "E", ONE_WAY),
+    AT_WILL("transformer.h.%.ln_attn.weight", "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_attn.bias", "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_mlp.weight", "E", OTHER_WAY),
+    AT_WILL("transformer.h.%.ln_mlp.bias", "E", OTHER_WAY),
+    ORDERED("transformer.h.%.self_attention.query_key_value.weight", "Eq", ORDER_GROUPS),
+    NAME("transformer.h.%.self_attention.dense.weight", "EE"),
+    NAME("transformer.h.%.mlp.dense_h_to_4h.weight", "EF"),
+    NAME("transformer.h.%.mlp.dense_4h_to_h.weight", "FE"),
     END_OF_NAMES,
 };
 
 /* Names that stay: tensors that every model has, among many others. */
 static const legacy_name whisper_fixed[] = {
-    NAME("encoder.positional_embedding", NULL, "SO"),
-    NAME("encoder.conv1.weight", NULL, "3BS"),
-    NAME("encoder.ln_post.weight", NULL, "S"),
-    NAME("encoder.ln_post.bias", NULL, "S"),
-    NAME("decoder.positional_embedding", NULL, "TP"),
-    NAME("decoder.token_embedding.weight", NULL, "TV"),
-    NAME("decoder.ln.weight", NULL, "T"),
-    NAME("decoder.ln.bias", NULL, "T"),
+    NAME("encoder.positional_embedding", "SO"),
+    NAME("encoder.conv1.weight", "3BS"),
+    NAME("encoder.ln_post.weight", "S"),
+    NAME("encoder.ln_post.bias", "S"),
+    NAME("decoder.positional_embedding", "TP"),
+    NAME("decoder.token_embedding.weight", "TV"),
+    NAME("decoder.ln.weight", "T"),
+    NAME("decoder.ln.bias", "T"),
     END_OF_NAMES,
 };
 
 static const legacy_name rwkv_fixed[] = {
-    NAME("emb.weight", NULL, "EV"),
-    NAME("blocks.0.ln0.weight", NULL, "E"),
-    NAME("ln_out.weight", NULL, "E"),
-    NAME("head.weight", NULL, "EV"),
+    NAME("emb.weight", "EV"),
+    NAME("blocks.0.ln0.weight", "E"),
+    NAME("ln_out.weight", "E"),
+    NAME("head.weight", "EV"),
     END_OF_NAMES,
 };
 
@@ -405,6 +418,7 @@ static const legacy_family gpt2 = {
     .arch = "gpt2",
     .text = {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1},
     .names = gpt2_names,
+    .spellings = gpt2_spellings,
     .keys = gpt2_keys,
 };
 const legacy_family legacy_starcoder = {
@@ -412,6 +426,7 @@ const legacy_family legacy_starcoder = {
     .arch = "starcoder",
     .text = {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
     .names = starcoder_names,
+    .spellings = gpt2_spellings,
     .keys = starcoder_keys,
     .like = "gpt2",
 };
@@ -448,6 +463,7 @@ static const legacy_family bloom = {
     .arch = "bloom",
     .text = {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3},
     .names = bloom_names,
+    .spellings = bloom_spellings,
     .keys = bloom_keys,
 };
 static const legacy_family falcon = {
@@ -676,18 +692,45 @@ static void write_pattern(const char *pattern, uint64_t layer, char *out, size_t
                        number + 1);
 }
 
-void legacy_name_write(const legacy_family *family, const legacy_name *row, uint64_t layer,
+/* Writes a pattern as the frameworks spell it. */
+static void respell(const legacy_spelling *spellings, const char *pattern, char *out, size_t size)
+{
+    char before[GUFO_MAX_NAME + 1];
+
+    (void)snprintf(out, size, "%s", pattern);
+    for (; spellings != NULL && spellings->ours != NULL; spellings++) {
+        const char *at;
+
+        (void)snprintf(before, sizeof before, "%s", out);
+        at = strstr(before, spellings->ours);
+        if (at != NULL)
+            (void)snprintf(out, size, "%.*s%s%s", (int)(at - before), before, spellings->theirs,
+                           at + strlen(spellings->ours));
+    }
+}
+
+void legacy_name_write(const legacy_family *family, const char *old_name, uint64_t layer,
                        char out[GUFO_MAX_NAME + 1])
 {
-    char old[GUFO_MAX_NAME + 1];
+    char pattern[GUFO_MAX_NAME + 1], name[GUFO_MAX_NAME + 1];
+    size_t len;
 
-    if (row->name != NULL) {
-        write_pattern(row->name, layer, out, GUFO_MAX_NAME + 1);
-        return;
-    }
-    write_pattern(row->old_name, layer, old, sizeof old);
-    if (!names_map(family->arch, gufo_str_of(old), out))
+    respell(family->spellings, old_name, pattern, sizeof pattern);
+    write_pattern(pattern, layer, name, sizeof name);
+    if (!names_map(family->arch, gufo_str_of(name), out))
         *out = '\0'; /* no row is without one */
+    len = strlen(out);
+    if (len > 0 && !str_ends(gufo_str_of(out), ".weight") && !str_ends(gufo_str_of(out), ".bias"))
+        (void)snprintf(out + len, GUFO_MAX_NAME + 1 - len, ".weight");
+}
+
+void legacy_name_write_new(const legacy_family *family, const legacy_name *row, uint64_t layer,
+                           char out[GUFO_MAX_NAME + 1])
+{
+    if (row->name != NULL)
+        write_pattern(row->name, layer, out, GUFO_MAX_NAME + 1);
+    else
+        legacy_name_write(family, row->old_name, layer, out);
 }
 
 void legacy_name_write_old(const legacy_name *row, uint64_t layer, char *out, size_t size)

@@ -86,9 +86,14 @@ typedef enum legacy_need {
     OTHER_WAY,
 } legacy_need;
 
+/* What a family writes in another way than the frameworks whose names the registry has. */
+typedef struct legacy_spelling {
+    const char *ours, *theirs;
+} legacy_spelling;
+
 typedef struct legacy_name {
     const char *old_name; /* "%" is the number of a layer */
-    const char *name;     /* NULL: that of the table hf_tensor_names; of names that stay */
+    const char *name;     /* NULL: as the table hf_tensor_names has it; of names that stay */
     /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q
      * all three of attention, q the same of heads in groups; of Whisper's encoder S embedding, O
      * context and B mels, of its decoder T embedding and P context; a digit itself; "?" any.  A
@@ -98,8 +103,8 @@ typedef struct legacy_name {
     legacy_division division;
     legacy_need need;
     const char *dims; /* the dimensions that it gets, by letters; NULL: those that it has */
-    const char
-        *also; /* another name, under which the same numbers are written before; NULL: none */
+    const char *
+        also; /* the old name of another tensor with the same numbers, written before; NULL: none */
 } legacy_name;
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -150,10 +155,11 @@ typedef struct legacy_family {
     const char *name; /* what it is called, and what --arch calls it */
     const char *arch; /* general.architecture */
     legacy_text_rule text;
-    const legacy_name *names; /* ended by a row without an old name; NULL: names stay */
-    const legacy_key *keys;   /* likewise */
-    const legacy_size *sizes; /* likewise, by keys; NULL: all sizes are alike */
-    const char *like;         /* the family whose header it has; NULL: it has its own */
+    const legacy_name *names;         /* ended by a row without an old name; NULL: names stay */
+    const legacy_spelling *spellings; /* of names, done in order, each once; likewise; NULL: none */
+    const legacy_key *keys;           /* likewise */
+    const legacy_size *sizes;         /* likewise, by keys; NULL: all sizes are alike */
+    const char *like;                 /* the family whose header it has; NULL: it has its own */
     /* Where names stay: layers; and tensors outside of them that have to be there. */
     legacy_blocks blocks[LEGACY_MAX_BLOCKS];
     const legacy_name *fixed;
@@ -183,9 +189,11 @@ bool legacy_is_arch(gufo_str name);
 /* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL:
  * unknown. */
 const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer);
-/* Writes the new name of a row for a layer, or the old one. */
-void legacy_name_write(const legacy_family *family, const legacy_name *row, uint64_t layer,
+/* Writes what an old name is called now, for a layer; the new name of a row, or the old one. */
+void legacy_name_write(const legacy_family *family, const char *old_name, uint64_t layer,
                        char out[GUFO_MAX_NAME + 1]);
+void legacy_name_write_new(const legacy_family *family, const legacy_name *row, uint64_t layer,
+                           char out[GUFO_MAX_NAME + 1]);
 void legacy_name_write_old(const legacy_name *row, uint64_t layer, char *out, size_t size);
 
 #endif

@@ -3,96 +3,106 @@
  * them. */
 #include "legacy/families.h"
 
-#define NAME(old, new, shape)                                          \
-    {                                                                  \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
+#define NAME(old, shape)                                                \
+    {                                                                   \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
     }
-#define SHAPED(old, new, shape, dims)                                  \
-    {                                                                  \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, NULL \
+#define SHAPED(old, shape, dims)                                        \
+    {                                                                   \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, NULL \
     }
-#define STACKED(old, new, dims)                                        \
-    {                                                                  \
-        old, new, "?", ORDER_STACKED, DIVIDED_ROWS, NEEDED, dims, NULL \
+#define FUSED(old, order, dims)                                                               \
+    {                                                                                         \
+        old, "blk.%.time_mix_lerp_fused.weight", "?", order, DIVIDED_ROWS, NEEDED, dims, NULL \
     }
 #define DROPPED(old)                                                   \
     {                                                                  \
         old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, OPTIONAL, NULL, NULL \
     }
-#define NORM(old, new) NAME(old ".weight", new ".weight", "E"), NAME(old ".bias", new ".bias", "E")
-#define TWICE(old, new, shape, dims, also)                             \
-    {                                                                  \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, also \
+#define NORM(old) NAME(old ".weight", "E"), NAME(old ".bias", "E")
+#define TWICE(old, shape, dims, also)                                   \
+    {                                                                   \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, dims, also \
     }
-#define LATER_ONES(old, new, shape, dims)                             \
-    {                                                                 \
-        old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, LATER, dims, NULL \
+#define LATER_ONES(old, shape, dims)                                   \
+    {                                                                  \
+        old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, LATER, dims, NULL \
     }
 
-#define AROUND                                                                              \
-    NAME("emb.weight", "token_embd.weight", "EV"), NORM("blocks.0.ln0", "token_embd_norm"), \
-        NORM("ln_out", "output_norm"), NAME("head.weight", "output.weight", "EV"),          \
-        NORM("blocks.%.ln1", "blk.%.attn_norm"), NORM("blocks.%.ln2", "blk.%.attn_norm_2"), \
-        NORM("blocks.%.att.ln_x", "blk.%.time_mix_ln"),                                     \
-        NAME("blocks.%.att.key.weight", "blk.%.time_mix_key.weight", "EE"),                 \
-        NAME("blocks.%.att.value.weight", "blk.%.time_mix_value.weight", "EE"),             \
-        NAME("blocks.%.att.receptance.weight", "blk.%.time_mix_receptance.weight", "EE"),   \
-        NAME("blocks.%.att.output.weight", "blk.%.time_mix_output.weight", "EE"),           \
-        NAME("blocks.%.ffn.key.weight", "blk.%.channel_mix_key.weight", "EF"),              \
-        NAME("blocks.%.ffn.value.weight", "blk.%.channel_mix_value.weight", "FE")
+#define AROUND                                                                                  \
+    NAME("emb.weight", "EV"), NORM("blocks.0.ln0"), NORM("ln_out"), NAME("head.weight", "EV"),  \
+        NORM("blocks.%.ln1"), NORM("blocks.%.ln2"), NORM("blocks.%.att.ln_x"),                  \
+        NAME("blocks.%.att.key.weight", "EE"), NAME("blocks.%.att.value.weight", "EE"),         \
+        NAME("blocks.%.att.receptance.weight", "EE"), NAME("blocks.%.att.output.weight", "EE"), \
+        NAME("blocks.%.ffn.key.weight", "EF"), NAME("blocks.%.ffn.value.weight", "FE")
 #define END_OF_NAMES                                                    \
     {                                                                   \
         NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
     }
 
-#define FUSED "blk.%.time_mix_lerp_fused.weight"
+static const legacy_spelling rwkv6_spellings[] = {
+    {"emb.", "rwkv.embeddings."},
+    {"ln_out", "rwkv.ln_out"},
+    {"blocks.", "rwkv.blocks."},
+    {".ln0.", ".pre_ln."},
+    {".att.", ".attention."},
+    {".ffn.", ".feed_forward."},
+    {NULL, NULL},
+};
 
 static const legacy_name rwkv6_names[] = {
     AROUND,
-    SHAPED("blocks.%.att.time_maa_x", "blk.%.time_mix_lerp_x.weight", "?", "E"),
-    STACKED("blocks.%.att.time_maa_w", FUSED, "E115"),
-    STACKED("blocks.%.att.time_maa_k", FUSED, "E115"),
-    STACKED("blocks.%.att.time_maa_v", FUSED, "E115"),
-    STACKED("blocks.%.att.time_maa_r", FUSED, "E115"),
-    STACKED("blocks.%.att.time_maa_g", FUSED, "E115"),
-    NAME("blocks.%.att.time_maa_w1", "blk.%.time_mix_w1.weight", "EM"),
-    NAME("blocks.%.att.time_maa_w2", "blk.%.time_mix_w2.weight", "XE5"),
-    SHAPED("blocks.%.att.time_decay", "blk.%.time_mix_decay.weight", "?", "E"),
-    NAME("blocks.%.att.time_decay_w1", "blk.%.time_mix_decay_w1.weight", "ED"),
-    NAME("blocks.%.att.time_decay_w2", "blk.%.time_mix_decay_w2.weight", "DE"),
-    SHAPED("blocks.%.att.time_faaaa", "blk.%.time_mix_first.weight", "1HN", "HN"),
-    NAME("blocks.%.att.gate.weight", "blk.%.time_mix_gate.weight", "EE"),
-    SHAPED("blocks.%.ffn.time_maa_k", "blk.%.channel_mix_lerp_k.weight", "?", "E"),
-    SHAPED("blocks.%.ffn.time_maa_r", "blk.%.channel_mix_lerp_r.weight", "?", "E"),
-    NAME("blocks.%.ffn.receptance.weight", "blk.%.channel_mix_receptance.weight", "EE"),
+    SHAPED("blocks.%.att.time_maa_x", "?", "E"),
+    FUSED("blocks.%.att.time_maa_w", ORDER_STACKED, "E115"),
+    FUSED("blocks.%.att.time_maa_k", ORDER_STACKED, "E115"),
+    FUSED("blocks.%.att.time_maa_v", ORDER_STACKED, "E115"),
+    FUSED("blocks.%.att.time_maa_r", ORDER_STACKED, "E115"),
+    FUSED("blocks.%.att.time_maa_g", ORDER_STACKED, "E115"),
+    NAME("blocks.%.att.time_maa_w1", "EM"),
+    NAME("blocks.%.att.time_maa_w2", "XE5"),
+    SHAPED("blocks.%.att.time_decay", "?", "E"),
+    NAME("blocks.%.att.time_decay_w1", "ED"),
+    NAME("blocks.%.att.time_decay_w2", "DE"),
+    SHAPED("blocks.%.att.time_faaaa", "1HN", "HN"),
+    NAME("blocks.%.att.gate.weight", "EE"),
+    SHAPED("blocks.%.ffn.time_maa_k", "?", "E"),
+    SHAPED("blocks.%.ffn.time_maa_r", "?", "E"),
+    NAME("blocks.%.ffn.receptance.weight", "EE"),
     END_OF_NAMES,
+};
+
+static const legacy_spelling rwkv7_spellings[] = {
+    {"emb.", "model.embeddings."}, {"ln_out", "model.norm"},
+    {"head.", "lm_head."},         {"blocks.", "model.layers."},
+    {".ln0.", ".pre_norm."},       {".att.", ".attention."},
+    {".ffn.", ".feed_forward."},   {NULL, NULL},
 };
 
 /* The first layer has no values of its own: those of the gate's table stand there, too. */
 static const legacy_name rwkv7_names[] = {
     AROUND,
-    SHAPED("blocks.%.att.x_rwkvag", FUSED, "?", "E116"),
-    SHAPED("blocks.%.att.w0", "blk.%.time_mix_w0.weight", "?", "E"),
-    NAME("blocks.%.att.w1", "blk.%.time_mix_w1.weight", "EW"),
-    NAME("blocks.%.att.w2", "blk.%.time_mix_w2.weight", "WE"),
+    FUSED("blocks.%.att.x_rwkvag", ORDER_AS_IS, "E116"),
+    SHAPED("blocks.%.att.w0", "?", "E"),
+    NAME("blocks.%.att.w1", "EW"),
+    NAME("blocks.%.att.w2", "WE"),
     DROPPED("blocks.0.att.v0"),
     DROPPED("blocks.0.att.v1"),
     DROPPED("blocks.0.att.v2"),
-    TWICE("blocks.0.att.a0", "blk.0.time_mix_a0.weight", "?", "E", "blk.0.time_mix_v0.weight"),
-    TWICE("blocks.0.att.a1", "blk.0.time_mix_a1.weight", "EA", NULL, "blk.0.time_mix_v1.weight"),
-    TWICE("blocks.0.att.a2", "blk.0.time_mix_a2.weight", "AE", NULL, "blk.0.time_mix_v2.weight"),
-    LATER_ONES("blocks.%.att.a0", "blk.%.time_mix_a0.weight", "?", "E"),
-    LATER_ONES("blocks.%.att.a1", "blk.%.time_mix_a1.weight", "EA", NULL),
-    LATER_ONES("blocks.%.att.a2", "blk.%.time_mix_a2.weight", "AE", NULL),
-    LATER_ONES("blocks.%.att.v0", "blk.%.time_mix_v0.weight", "?", "E"),
-    LATER_ONES("blocks.%.att.v1", "blk.%.time_mix_v1.weight", "EL", NULL),
-    LATER_ONES("blocks.%.att.v2", "blk.%.time_mix_v2.weight", "LE", NULL),
-    NAME("blocks.%.att.g1", "blk.%.time_mix_g1.weight", "EG"),
-    NAME("blocks.%.att.g2", "blk.%.time_mix_g2.weight", "GE"),
-    SHAPED("blocks.%.att.k_k", "blk.%.time_mix_k_k.weight", "?", "E"),
-    SHAPED("blocks.%.att.k_a", "blk.%.time_mix_k_a.weight", "?", "E"),
-    SHAPED("blocks.%.att.r_k", "blk.%.time_mix_r_k.weight", "HN", "E"),
-    SHAPED("blocks.%.ffn.x_k", "blk.%.channel_mix_lerp_k.weight", "?", "E"),
+    TWICE("blocks.0.att.a0", "?", "E", "blocks.0.att.v0"),
+    TWICE("blocks.0.att.a1", "EA", NULL, "blocks.0.att.v1"),
+    TWICE("blocks.0.att.a2", "AE", NULL, "blocks.0.att.v2"),
+    LATER_ONES("blocks.%.att.a0", "?", "E"),
+    LATER_ONES("blocks.%.att.a1", "EA", NULL),
+    LATER_ONES("blocks.%.att.a2", "AE", NULL),
+    LATER_ONES("blocks.%.att.v0", "?", "E"),
+    LATER_ONES("blocks.%.att.v1", "EL", NULL),
+    LATER_ONES("blocks.%.att.v2", "LE", NULL),
+    NAME("blocks.%.att.g1", "EG"),
+    NAME("blocks.%.att.g2", "GE"),
+    SHAPED("blocks.%.att.k_k", "?", "E"),
+    SHAPED("blocks.%.att.k_a", "?", "E"),
+    SHAPED("blocks.%.att.r_k", "HN", "E"),
+    SHAPED("blocks.%.ffn.x_k", "?", "E"),
     END_OF_NAMES,
 };
 
@@ -146,6 +156,7 @@ const legacy_family legacy_rwkv6 = {
     .name = "rwkv6",
     .arch = "rwkv6",
     .names = rwkv6_names,
+    .spellings = rwkv6_spellings,
     .keys = rwkv6_keys,
     .like = "rwkv",
 };
@@ -153,6 +164,7 @@ const legacy_family legacy_rwkv7 = {
     .name = "rwkv7",
     .arch = "rwkv7",
     .names = rwkv7_names,
+    .spellings = rwkv7_spellings,
     .keys = rwkv7_keys,
     .like = "rwkv",
 };

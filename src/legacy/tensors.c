@@ -143,12 +143,12 @@ static gufo_status stack(const legacy_import *im, legacy_tensor *t, uint64_t lay
     return GUFO_OK;
 }
 
-/* The same numbers under another name. */
+/* The same numbers as another tensor. */
 static gufo_status add_copy(legacy_import *im, const legacy_tensor *t, gufo_error *error)
 {
     legacy_tensor copy = *t;
 
-    (void)snprintf(copy.name, sizeof copy.name, "%s", t->row->also);
+    legacy_name_write(im->file.family, t->row->also, UINT64_MAX, copy.name);
     return add_tensor(im, &copy, error);
 }
 
@@ -171,7 +171,7 @@ static gufo_status add_record(legacy_import *im, uint32_t index, uint32_t flags,
             "tensor %s is quantized with its dimensions swapped, which no program wrote",
             QUOTED(r->name));
     if (t.row != NULL)
-        legacy_name_write(im->file.family, t.row, layer, t.name);
+        legacy_name_write_new(im->file.family, t.row, layer, t.name);
     else
         (void)snprintf(t.name, sizeof t.name, "%.*s", (int)r->name.len, r->name.data);
     if (t.row == NULL && r->name.len > GUFO_MAX_NAME)

@@ -504,7 +504,25 @@ static const struct wrong_field other_doubts[] = {
     {"lfm2moe", "norm_topk_prob", "7", "norm_topk_prob (7): neither true nor false"},
     {"gemma4", "layer_types", "[\"sliding_attention\", \"round_attention\"]",
      "layer_types: not a known kind of block"},
+    {"qwen2vl", "rope_scaling.mrope_section", "[1, 1, 1]", "mrope_section: the parts do not add"},
 };
+
+/* Sections of a qwen2vl whose heads rotate all eight dimensions. */
+static void test_sections(void **state)
+{
+    const gufo_checkpoint_options options = {.flags = GUFO_CHECKPOINT_NO_VOCABULARY};
+    folder f = folder_new();
+    gufo_error error = no_error();
+    gufo_import *import;
+
+    (void)state;
+    write_model(&f, "qwen2vl", "rope_scaling.mrope_section", "[2, 1, 1]");
+    import = gufo_import_checkpoint(f.path, &options, &error);
+    check(import != NULL, "%s", error.message);
+    check(!warns(import, "mrope_section"), "%s", gufo_import_warning_at(import, 0));
+    gufo_import_close(import);
+    folder_remove(&f);
+}
 
 static void test_other_doubts(void **state)
 {
@@ -706,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_other_architectures),
         cmocka_unit_test(test_fewer_left_out),
         cmocka_unit_test(test_other_doubts),
+        cmocka_unit_test(test_sections),
         cmocka_unit_test(test_bases),
         cmocka_unit_test(test_sound),
         cmocka_unit_test(test_tensor),

@@ -81,17 +81,25 @@ const void *row_find(const void *rows, size_t count, size_t size, gufo_str name)
     return row_find_parts(rows, count, size, &whole);
 }
 
+const void *row_find_all_parts(const void *rows, size_t count, size_t size, const name_parts *name,
+                               size_t *found)
+{
+    bool any;
+    size_t first = lower_bound(rows, count, size, name, &any), end = first;
+
+    for (size_t same = 0; any && end < count; end++, same = 0)
+        if (compare(row_name(rows, end, size), name, &same) != 0)
+            break;
+    *found = end - first;
+    return any ? (const char *)rows + first * size : NULL;
+}
+
 const void *row_find_all(const void *rows, size_t count, size_t size, const char *name,
                          size_t *found)
 {
     name_parts whole = {.parts = {gufo_str_of(name)}, .count = 1};
-    bool any;
-    size_t first = lower_bound(rows, count, size, &whole, &any), end = first;
 
-    while (any && end < count && strcmp(row_name(rows, end, size), name) == 0)
-        end++;
-    *found = end - first;
-    return any ? (const char *)rows + first * size : NULL;
+    return row_find_all_parts(rows, count, size, &whole, found);
 }
 
 size_t pattern_segments(gufo_str name, size_t ends[PATTERN_MAX_SEGMENTS])

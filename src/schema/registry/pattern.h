@@ -72,6 +72,8 @@ const void *row_find_parts(const void *rows, size_t count, size_t size, const na
 const void *row_find(const void *rows, size_t count, size_t size, gufo_str name);
 
 /* The rows that are called `name` where several may be: the first one, and their number. */
+const void *row_find_all_parts(const void *rows, size_t count, size_t size, const name_parts *name,
+                               size_t *found);
 const void *row_find_all(const void *rows, size_t count, size_t size, const char *name,
                          size_t *found);
 

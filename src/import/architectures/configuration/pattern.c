@@ -1,4 +1,5 @@
-/* Patterns of names: a star takes the shortest run first, and after a mismatch the last one takes a
+/* Patterns of names.  fnmatch cannot say what {b} and {e} are, knows [ and ?, which names may have, and
+ * depends on the locale.  A star takes the shortest run first, and after a mismatch the last one takes a
  * character more, so that the time is at most the product of both lengths. */
 #include "import/architectures/configuration/pattern.h"
 

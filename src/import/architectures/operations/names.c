@@ -1,8 +1,8 @@
 /* Names of tensors.  The table is sorted by the names of the frameworks, in which {bid} is the number
- * of a block: it replaces the first part of a name that is a number, and a binary search finds the
- * rows.  Few names have two of them. */
+ * of a block (schema/registry/pattern.h finds the rows).  Few names have two of them. */
 #include "import/architectures/operations/names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,12 +31,6 @@ bool names_row_at(size_t index, const char **source, const char **tensor)
     return true;
 }
 
-/* A name with {bid} in the place of its block number. */
-typedef struct spelling {
-    char text[256];
-    gufo_str block; /* the number in the name; empty: none */
-} spelling;
-
 static bool names_arch(const char *list, gufo_str architecture)
 {
     bool excluded = list[0] == '!', found = false;
@@ -49,100 +43,62 @@ static bool names_arch(const char *list, gufo_str architecture)
     return found != excluded;
 }
 
-/* Whether an architecture has a tensor.  Its rows are sorted by name. */
-static bool has_tensor(const char *architecture, const char *tensor)
+/* Whether an architecture has a tensor: its rows have names in the second place. */
+static bool has_tensor(const char *architecture, const name_parts *name)
 {
     size_t count;
     const gufo_arch_tensor *tensors = gufo_arch_tensors(architecture, &count);
-    size_t low = 0;
 
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-        int order = strcmp(tensors[middle].name, tensor);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return false;
+    return count > 0 && row_find_parts(&tensors->name, count, sizeof *tensors, name) != NULL;
 }
 
-/* The tensor that a name of the frameworks, or a tensor's own, means; NULL: none. */
-static const char *find_tensor(const char *architecture, const char *name)
+/* The tensor that a name of the frameworks means; NULL: none. */
+static const char *find_tensor(const char *architecture, const name_parts *name)
 {
     size_t count;
-    const name_row *found = row_find_all(ROWS(rows), name, &count);
+    const name_row *found = row_find_all_parts(ROWS(rows), name, &count);
 
-    while (count-- > 0)
+    while (count-- > 0) {
+        const name_parts tensor = {.parts = {gufo_str_of(found[count].tensor)}, .count = 1};
+
         if (names_arch(found[count].architectures, gufo_str_of(architecture)) &&
-            has_tensor(architecture, found[count].tensor))
+            has_tensor(architecture, &tensor))
             return found[count].tensor;
-    return has_tensor(architecture, name) ? name : NULL;
-}
-
-static bool is_block_number(gufo_str part)
-{
-    return part.len > 0 && str_digits(part, 0) == part.len &&
-           (part.len == 1 || part.data[0] != '0');
-}
-
-/* False: too long for any row. */
-static bool spell(gufo_str name, bool with_block, spelling *out)
-{
-    static const char placeholder[] = "{bid}";
-    gufo_str rest = {NULL, 0};
-    int len;
-
-    out->block = (gufo_str){NULL, 0};
-    for (size_t start = 0, end; with_block && start < name.len; start = end + 1) {
-        const char *dot = memchr(name.data + start, '.', name.len - start);
-        gufo_str part = {name.data + start, 0};
-
-        end = dot != NULL ? (size_t)(dot - name.data) : name.len;
-        part.len = end - start;
-        if (is_block_number(part)) {
-            out->block = part;
-            rest = str_from(name, end);
-            name.len = start;
-            break;
-        }
     }
-    if (name.len + rest.len + sizeof placeholder > sizeof out->text ||
-        memchr(name.data, '\0', name.len) != NULL)
-        return false;
-    len = snprintf(out->text, sizeof out->text, "%.*s%s%.*s", (int)name.len, name.data,
-                   out->block.len > 0 ? placeholder : "", (int)rest.len,
-                   rest.len > 0 ? rest.data : "");
-    return len >= 0;
+    return NULL;
 }
 
 /* Writes a tensor's name with the block's number, and a suffix; false: too long. */
-static bool write_name(const char *tensor, gufo_str block, const char *suffix,
+static bool write_name(const char *tensor, uint64_t block, const char *suffix,
                        char out[GUFO_MAX_NAME + 1])
 {
     const char *place = strstr(tensor, "{bid}");
-    size_t before = place != NULL ? (size_t)(place - tensor) : strlen(tensor);
-    int len = snprintf(out, GUFO_MAX_NAME + 1, "%.*s%.*s%s%s", (int)before, tensor,
-                       place != NULL ? (int)block.len : 0, block.len > 0 ? block.data : "",
-                       place != NULL ? place + strlen("{bid}") : "", suffix);
+    int len = place == NULL
+                  ? snprintf(out, GUFO_MAX_NAME + 1, "%s%s", tensor, suffix)
+                  : snprintf(out, GUFO_MAX_NAME + 1, "%.*s%" PRIu64 "%s%s", (int)(place - tensor),
+                             tensor, block, place + strlen("{bid}"), suffix);
 
     return len >= 0 && len <= GUFO_MAX_NAME;
 }
 
 /* A name with a block's number is looked for first, as in the tables of the frameworks those of
- * blocks come last. */
+ * blocks come last.  A tensor's own name stays. */
 static bool map_part(const char *architecture, gufo_str part, const char *suffix,
                      char out[GUFO_MAX_NAME + 1])
 {
-    for (int with_block = 1; with_block >= 0; with_block--) {
-        spelling s;
-        const char *tensor = spell(part, with_block, &s) ? find_tensor(architecture, s.text) : NULL;
+    static const char *const block[2] = {"{bid}", NULL}, *const none[2] = {NULL, NULL};
 
-        if (tensor != NULL && (strstr(tensor, "{bid}") == NULL || s.block.len > 0))
-            return write_name(tensor, s.block, suffix, out);
+    for (int with_block = 1; with_block >= 0; with_block--) {
+        number_segment number;
+        const name_parts name = name_parts_read(part, with_block ? block : none, &number);
+        const char *tensor = find_tensor(architecture, &name);
+
+        if (tensor != NULL && (number.found || strstr(tensor, "{bid}") == NULL))
+            return write_name(tensor, number.found ? number.value : 0, suffix, out);
+        if (tensor == NULL && has_tensor(architecture, &name) &&
+            memchr(part.data, '{', part.len) == NULL)
+            return snprintf(out, GUFO_MAX_NAME + 1, "%.*s%s", (int)part.len, part.data, suffix) <=
+                   GUFO_MAX_NAME;
     }
     return false;
 }

@@ -390,7 +390,8 @@ static gufo_status set_dims(planned_tensor *t, const view *v, tensor_plan *plan,
 }
 
 /* The type that the numbers have: that of the checkpoint if GGUF models have it, and nothing is
- * computed. */
+ * computed.  All others become F32, whole numbers, too, as other converters do it: readers know no weights
+ * of these. */
 static const gufo_element_type *type_of(const view *v)
 {
     const gufo_element_type *f32 = gufo_element_type_by_id(GUFO_TYPE_F32), *type;
