@@ -2,7 +2,7 @@
 #include "walk.h"
 
 #include "import/general/model_id.h"
-#include "import/general/card.h"
+#include "import/general/general.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "base/bytes.h"
 #include "codec/half.h"
 #include "import/json_file.h"
-#include "import/packed/find.h"
 #include "import/packed/packed.h"
 #include "walk.h"
 

@@ -225,7 +225,7 @@ gufo_status json_file_read(const source_folder *folder, const char *name, uint64
 
         status = json_read_text(text, NULL, 0, bounds, json, error);
         if (status != GUFO_OK)
-            source_folder_blame(folder, name, error);
+            source_folder_fail_in(folder, name, error);
     }
     buffer_free(&bytes);
     return status;

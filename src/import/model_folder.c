@@ -206,9 +206,9 @@ model_place model_place_of(const char *path, bool follow)
                          .from = source_folder_anywhere};
 }
 
-void model_place_blame(const model_place *place, gufo_error *error)
+void model_place_fail_in(const model_place *place, gufo_error *error)
 {
-    source_folder_blame(place->file != NULL ? &place->from : &place->folder, place->file, error);
+    source_folder_fail_in(place->file != NULL ? &place->from : &place->folder, place->file, error);
 }
 
 /* ---- the name -------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ typedef struct model_place {
 model_place model_place_of(const char *path, bool follow);
 
 /* Names it in a failure that names no file yet. */
-void model_place_blame(const model_place *place, gufo_error *error);
+void model_place_fail_in(const model_place *place, gufo_error *error);
 
 /* What the path of a folder says about the model in it. */
 typedef struct folder_name {

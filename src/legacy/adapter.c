@@ -17,7 +17,7 @@
 #include "import/architectures/operations/names.h"
 #include "import/architectures/plan/plan.h"
 #include "import/architectures/configuration/rules.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 #include "import/conversion/conversion.h"
 #include "legacy/plan.h"
 #include "quant/quantizer.h"

@@ -7,7 +7,7 @@
 #include "../support/codec.h"
 
 #include "base/memory.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 #include "import/packed/cache.h"
 
 enum { PACKED_FILE_START = 24 }; /* where the first part is: places count from the file's start */

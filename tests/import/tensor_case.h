@@ -9,7 +9,7 @@
 #include "../support/safetensors_maker.h"
 #include "config_folder.h"
 #include "import/architectures/operations/tensors.h"
-#include "import/packed/find.h"
+#include "import/packed/packed.h"
 #include "place.h"
 
 enum { MOST_NUMBERS = 1 << 16 };

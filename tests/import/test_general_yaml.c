@@ -2,7 +2,7 @@
 #include "../support/pace.h"
 #include "general_case.h"
 
-#include "import/general/card.h"
+#include "import/general/general.h"
 
 /* ---- what is read --------------------------------------------------------------------------- */
 

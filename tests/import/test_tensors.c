@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "import/architectures/operations/operation.h"
-#include "import/architectures/configuration/pattern.h"
+
 #include "tensor_case.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */

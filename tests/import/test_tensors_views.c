@@ -1,8 +1,7 @@
 /* Numbers that are anywhere: tensors of PyTorch with strides, big-endian ones, views that are cut and joined,
  * and reading a few rows of large ones. */
 #include "base/memory.h"
-#include "import/architectures/plan/gather.h"
-#include "import/architectures/plan/views.h"
+#include "import/architectures/plan/plan.h"
 #include "tensor_case.h"
 
 enum { NUMBERS = 1 << 20, MOST = 1 << 20 };

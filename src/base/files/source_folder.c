@@ -42,7 +42,7 @@ char *source_folder_join(const source_folder *folder, const char *name,
     return path;
 }
 
-void source_folder_blame(const source_folder *folder, const char *name, gufo_error *error)
+void source_folder_fail_in(const source_folder *folder, const char *name, gufo_error *error)
 {
     char *path = name != NULL ? source_folder_join(folder, name, &default_allocator)
                               : mem_text(&default_allocator, folder->path);
@@ -271,7 +271,7 @@ gufo_status source_folder_read(const source_folder *folder, const char *name, ui
         status = read_all(&s, limit, out, error);
     source_close(&s);
     if (status != GUFO_OK)
-        source_folder_blame(folder, name, error);
+        source_folder_fail_in(folder, name, error);
     return status;
 }
 

@@ -77,7 +77,7 @@ bool source_folder_has(const source_folder *folder, const char *name);
 char *source_folder_join(const source_folder *folder, const char *name,
                          const gufo_allocator *allocator);
 /* Names that file in a failure that names none yet; NULL: the folder. */
-void source_folder_blame(const source_folder *folder, const char *name, gufo_error *error);
+void source_folder_fail_in(const source_folder *folder, const char *name, gufo_error *error);
 
 /* Whether a name is that of a file in a folder, and of none elsewhere. */
 bool is_plain_name(gufo_str name);

@@ -5,7 +5,7 @@
  *         base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight   [rank, in]
  *         base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight   [out, rank]
  *
- * Each pair is a product (architectures/products.h) with the name of the weight that it is for, so that the
+ * Each pair is a product (architectures/plan/plan.h) with the name of the weight that it is for, so that the
  * rules of the base's architecture apply to it as to that weight: what comes out is planned as two
  * tensors again. */
 #ifndef IMPORT_ADAPTERS_ADAPTER_H
@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include "import/architectures/configuration/config.h"
-#include "import/architectures/plan/products.h"
+#include "import/architectures/plan/plan.h"
 
 /* rank_pattern or alpha_pattern: its keys are names of modules, or their ends; the first that fits
  * counts. */

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "import/architectures/operations/operation.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 
 /* Half of a pair. */
 typedef struct half {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 #include "import/json_file.h"
 
 #define SETTINGS_NAME "adapter_config.json"

@@ -6,8 +6,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "import/containers/checkpoint.h"
-#include "import/containers/readers.h"
-#include "import/containers/tensors.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -250,7 +248,7 @@ static gufo_status read_index(part_list *parts, gufo_error *error)
     if (status == GUFO_OK && parts->index != NULL)
         status = check_present(parts, error);
     if (status != GUFO_OK)
-        source_folder_blame(parts->index_folder, parts->index_name, error);
+        source_folder_fail_in(parts->index_folder, parts->index_name, error);
     return status;
 }
 
@@ -355,7 +353,7 @@ static gufo_status parts_compare(const part_list *parts, const checkpoint *c, gu
                     GROUPED(missing.count), missing.count > 0 ? ": " : "", missing.text,
                     GROUPED(moved.count), moved.count > 0 ? ": " : "", moved.text,
                     GROUPED(unlisted.count), unlisted.count > 0 ? ": " : "", unlisted.text);
-    source_folder_blame(parts->index_folder, parts->index_name, error);
+    source_folder_fail_in(parts->index_folder, parts->index_name, error);
     return status;
 }
 
@@ -517,7 +515,7 @@ gufo_status checkpoint_open(checkpoint *c, const model_place *place, import_boun
     if (status == GUFO_OK && parts.index != NULL)
         status = parts_compare(&parts, c, error);
     if (status != GUFO_OK)
-        model_place_blame(place, error);
+        model_place_fail_in(place, error);
     c->layout = parts.layout;
     c->folder = place->folder;
     parts_free(&parts);

@@ -135,4 +135,74 @@ const checkpoint_tensor *checkpoint_find(const checkpoint *c, gufo_str name);
  * these.  Says nothing about whether it can be read. */
 const char *checkpoint_recognise(const model_place *place);
 
+/* ==== tensors.c: adding tensors, and numbers of theirs that no element type of GGUF has ========== */
+
+enum { CHECKPOINT_MAX_TENSORS = 1 << 26 };
+
+/* Memory for names and strides, zeroed, which lives as long as the checkpoint; NULL without any. */
+void *checkpoint_memory(checkpoint *c, uint64_t size);
+
+/* Adds a tensor that tensor_shape has been called for, behind those that are there.  Its shape is kept. */
+gufo_status checkpoint_add(checkpoint *c, const checkpoint_tensor *tensor, gufo_error *error);
+
+/* Frees the tensors with their names; the files are for others to close. */
+void checkpoint_free_tensors(checkpoint *c);
+
+/* Makes all tensors known by their names, which differ. */
+gufo_status checkpoint_index_names(checkpoint *c, gufo_error *error);
+
+/* Completes a tensor whose number and n_dims are set, and whose elements follow each other.  `shape` gets
+ * 1 beyond n_dims and is the tensor's until checkpoint_keep_shape; `at` is where it is in the file, for
+ * errors. */
+gufo_status tensor_shape(checkpoint_tensor *tensor, uint64_t shape[CHECKPOINT_MAX_DIMS],
+                         uint64_t at, gufo_error *error);
+/* Keeps the shape of a tensor, which none has yet or which is somewhere else, as long as the checkpoint. */
+gufo_status checkpoint_keep_shape(checkpoint *c, checkpoint_tensor *tensor, gufo_error *error);
+/* Gives a tensor strides of its own: a copy, which lives as long as the checkpoint. */
+gufo_status checkpoint_set_strides(checkpoint *c, checkpoint_tensor *tensor,
+                                   const uint64_t *strides, gufo_error *error);
+
+/* Fails about a tensor of the checkpoint: its file and the offset of its data. */
+__attribute__((format(printf, 5, 6))) gufo_status checkpoint_refuse(const checkpoint *c,
+                                                                    const checkpoint_tensor *t,
+                                                                    gufo_status code,
+                                                                    gufo_error *error,
+                                                                    const char *format, ...);
+/* Says about which tensor a failure is: puts its name in front of the sentence. */
+gufo_status checkpoint_fail(const checkpoint *c, const checkpoint_tensor *t, gufo_status status,
+                            gufo_error *error);
+
+struct unpacker; /* produce/produce.h */
+
+/* NULL: such numbers are not converted. */
+const struct unpacker *unpack_find(const number_type *number);
+
+/* Whether numbers of this type are converted: by the engine, or by an unpacker. */
+static inline bool number_is_read(const number_type *number)
+{
+    return number_element_type(number) != NULL || unpack_find(number) != NULL;
+}
+
+/* Numbers of any type that is converted, as a file has them, to floats.  Their bytes may change. */
+gufo_status unpack_floats(const number_type *number, bool swapped, uint8_t *bytes, uint64_t count,
+                          float *out, gufo_error *error);
+
+/* ==== the readers of containers, which checkpoint.c has in a table =============================== */
+
+/* Files of PyTorch that are zip archives, since version 1.6.  Adds the tensors of a file of the checkpoint, in their order. */
+gufo_status torch_zip_read(checkpoint *c, uint32_t file, gufo_error *error);
+bool torch_zip_recognise(const uint8_t *bytes, size_t size);
+/* Whether an archive, as far as its directory can be read, has what torch_zip_read needs. */
+bool torch_zip_may_read(const source *s);
+
+/* Before, pickles with data behind them. */
+gufo_status torch_legacy_read(checkpoint *c, uint32_t file, gufo_error *error);
+bool torch_legacy_recognise(const uint8_t *bytes, size_t size);
+
+/* Adds the tensors of file number `file` of the checkpoint, which is open, sorted by their names. */
+gufo_status safetensors_read(checkpoint *c, uint32_t file, gufo_error *error);
+
+/* The container of a file that begins with these bytes, if it may be safetensors. */
+bool safetensors_recognise(const uint8_t *bytes, size_t size);
+
 #endif

@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/containers/pickle.h"
+#include "import/containers/torch_objects.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
  * reading.  Of the header only the names are kept.
  *
  * Source: the description of the format and the checks of its library. */
-#include "import/containers/readers.h"
+#include "import/containers/checkpoint.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,7 +20,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/pull.h"
-#include "import/containers/tensors.h"
 
 enum { LENGTH_SIZE = 8, MAX_HEADER = 100 * 1000 * 1000 };
 

@@ -6,7 +6,7 @@
 #include "base/files/source.h"
 #include "base/text.h"
 #include "format/file/records.h"
-#include "import/containers/readers.h"
+#include "import/containers/checkpoint.h"
 #include "import/containers/torch_objects.h"
 
 #include <inttypes.h>

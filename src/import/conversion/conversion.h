@@ -1,10 +1,9 @@
 /* A checkpoint on its way to a GGUF model.
  *
  *     open.c      everything in order: gufo_import_checkpoint; the entries alone, of files in memory
- *     pieces.c    its tensors, and the job that makes them
+ *     pieces.c    its tensors with their element types, and the job that makes them
  *     keys.c      the entries of the document, and gguf-metadata.json, which some of them are in
  *     judge.c     whether the model is one that readers take
- *     types.c     element types of a conversion
  *     adapter.c   what differs where the checkpoint is an adapter */
 #ifndef IMPORT_CONVERSION_CONVERSION_H
 #define IMPORT_CONVERSION_CONVERSION_H
@@ -12,7 +11,7 @@
 #include "import/adapters/adapter.h"
 #include "import/architectures/plan/plan.h"
 #include "import/import.h"
-#include "import/packed/find.h"
+#include "import/packed/packed.h"
 #include "schema/check/identity.h"
 
 /* gguf-metadata.json: what the files of a framework cannot say about a model, kept beside them by gufo
@@ -66,9 +65,6 @@ typedef struct conversion {
     memory_file base_file;
     memory_files base_files;
 } conversion;
-
-/* The conversion that an import is; NULL: it is of another kind. */
-const conversion *conversion_of(const gufo_import *import);
 
 /* ---- open.c --------------------------------------------------------------------------------- */
 

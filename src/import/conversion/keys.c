@@ -261,7 +261,7 @@ gufo_status stored_open(stored_metadata *stored, const model_config *config,
     status = stored->entries != NULL ? read_all(stored, config, error) : GUFO_E_MEMORY;
     if (status == GUFO_OK)
         return GUFO_OK;
-    source_folder_blame(&config->folder, STORED_NAME, error);
+    source_folder_fail_in(&config->folder, STORED_NAME, error);
     stored_close(stored);
     return status;
 }

@@ -293,7 +293,7 @@ static gufo_import *open_place(const model_place *place, char *path,
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
     if (open_checkpoint(c, error) == GUFO_OK)
         return &c->base;
-    model_place_blame(place, error);
+    model_place_fail_in(place, error);
     gufo_import_close(&c->base);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* The tensors of the document, and the job that makes them: a piece for each one, whose rows come
+/* The tensors of the document, their element types, and the job that makes them: a piece for each one, whose rows come
  * from the files of the checkpoint.  What only moves keeps its bytes.
  *
  * The first job, which the model reads rows by, lives as long as the import: its pieces take the place of
@@ -8,6 +8,11 @@
 #include "format/document/document.h"
 #include "import/architectures/plan/plan.h"
 #include "import/conversion/conversion.h"
+#include "import/general/model_id.h"
+#include "schema/name/name.h"
+
+#include <string.h>
+#include <strings.h>
 
 gufo_status conversion_add_tensors(conversion *c, gufo_error *error)
 {
@@ -100,7 +105,8 @@ static uint64_t count_kept(const tensor_plan *plan)
     return count;
 }
 
-const conversion *conversion_of(const gufo_import *import)
+/* The conversion that an import is; NULL: it is of another kind. */
+static const conversion *conversion_of(const gufo_import *import)
 {
     return import->kind->plan == conversion_plan ? (const conversion *)import : NULL;
 }
@@ -136,4 +142,169 @@ gufo_status conversion_plan(gufo_import *base, gufo_job *job, gufo_error *error)
         status = add_piece(c, job, &c->plan.tensors[i], tensor.offset, error);
     }
     return status;
+}
+
+/* ---- element types --------------------------------------------------------------------------- */
+
+/* Element types of a conversion: what each tensor becomes when a checkpoint is converted to a plain
+ * type, as converters do.  Recipes, which decide about all other targets, keep more tensors as they
+ * are. */
+
+/* The targets, and the parts of names of tensors that they leave to F16. */
+static const uint32_t targets[] = {GUFO_TYPE_F32,  GUFO_TYPE_F16,   GUFO_TYPE_BF16,
+                                   GUFO_TYPE_Q8_0, GUFO_TYPE_TQ1_0, GUFO_TYPE_TQ2_0};
+static const char *const kept_from_ternary[] = {
+    "token_embd.", "per_layer_token_embd.", "output.", "altup_router.", "laurel_l.", "laurel_r."};
+
+static bool is_target(const gufo_quantize_target *target)
+{
+    for (size_t i = 0; target->base_type != NULL && i < sizeof targets / sizeof *targets; i++)
+        if (targets[i] == target->base_type->id)
+            return true;
+    return false;
+}
+
+/* Whether a name is such a part and a suffix, behind "blk.N." or not. */
+static bool is_kept_from_ternary(const char *name)
+{
+    for (size_t i = 0; i < sizeof kept_from_ternary / sizeof *kept_from_ternary; i++) {
+        const char *at = strstr(name, kept_from_ternary[i]);
+
+        if (at != NULL && (at == name || at[-1] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static const gufo_element_type *type_for(const planned_tensor *t, const gufo_element_type *wanted)
+{
+    const gufo_element_type *half = gufo_element_type_by_id(GUFO_TYPE_F16);
+    bool ternary = wanted->id == GUFO_TYPE_TQ1_0 || wanted->id == GUFO_TYPE_TQ2_0;
+
+    /* Floats of 4 bits stay, as in files that are converted to F16 elsewhere. */
+    if (t->keeps_type || t->comes_first)
+        return t->type;
+    if (ternary && is_kept_from_ternary(t->name))
+        return half;
+    return t->dims[0] % wanted->block_elements == 0 ? wanted : half;
+}
+
+const gufo_element_type *gufo_import_type(void *import, const gufo_quantize_target *target,
+                                          gufo_str name)
+{
+    const conversion *c = conversion_of(import);
+    uint64_t index;
+
+    if (c == NULL || !is_target(target) ||
+        !gufo_document_tensor_find(c->base.document, name, &index, NULL))
+        return NULL;
+    return type_for(&c->plan.tensors[index], target->base_type);
+}
+
+gufo_status gufo_import_file_name(const gufo_import *import, const char *type,
+                                  char out[GUFO_NAME_SIZE], gufo_error *error)
+{
+    char encoding[GUFO_NAME_SIZE];
+
+    (void)file_name_fill(encoding, sizeof encoding, gufo_str_of("{FTYPE}"),
+                         type != NULL ? type : "");
+    return name_suggest_as(import->opened, encoding, out, error);
+}
+
+const gufo_element_type *gufo_import_main_type(const gufo_import *import)
+{
+    const conversion *c = conversion_of(import);
+
+    if (c != NULL && c->is_adapter)
+        return gufo_element_type_by_id(GUFO_TYPE_F32);
+    return c != NULL && c->plan.first_type != NULL ? c->plan.first_type
+                                                   : gufo_element_type_by_id(GUFO_TYPE_F16);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool is_plain(const gufo_element_type *type)
+{
+    return type != NULL && type->block_elements == 1;
+}
+
+/* The file type of a model with packed weights: what most of them are. */
+static const gufo_file_type *main_file_type(const gufo_import *import)
+{
+    uint64_t id;
+
+    return gufo_get_u64(gufo_import_model(import), "general.file_type", &id, NULL) == GUFO_OK
+               ? gufo_file_type_by_id(id)
+               : NULL;
+}
+
+/* The target of "auto": what most of the model is, and for the rest its plain type. */
+static void set_auto(const gufo_import *import, gufo_quantize_target *target)
+{
+    const gufo_file_type *most = import->facts.packed > 0 ? main_file_type(import) : NULL;
+    const char *name = conversion_of(import) != NULL ? gufo_import_main_type(import)->name : "COPY";
+
+    (void)gufo_quantize_target_by_name(name, false, target);
+    target->keeps_blocks = true;
+    if (most != NULL) {
+        target->file_type = most;
+        target->name = most->name;
+    }
+}
+
+void gufo_import_target(const gufo_import *import, gufo_quantize_target *target)
+{
+    const gufo_file_type *most = main_file_type(import);
+
+    if (target->name == NULL)
+        set_auto(import, target);
+    else if (is_plain(target->base_type) && conversion_of(import) != NULL && most != NULL &&
+             (most->id == GUFO_FILE_TYPE_MXFP4_MOE || most->id == GUFO_FILE_TYPE_NVFP4))
+        target->file_type = most;
+}
+
+/* For gufo_recipe_options: what a target means for a tensor. */
+static const gufo_element_type *type_of(void *context, const gufo_quantize_target *target,
+                                        gufo_str name)
+{
+    const gufo_import *import = context;
+    const gufo_element_type *type;
+    gufo_tensor tensor;
+
+    if (target->keeps_blocks && gufo_tensor_find_str(gufo_import_model(import), name, &tensor)) {
+        type = gufo_element_type_by_id(tensor.type);
+        if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED) != 0)
+            return type;
+    }
+    return gufo_import_type(context, target, name);
+}
+
+void gufo_import_prepare(gufo_import *import, gufo_quantize_options *options)
+{
+    options->recipe.model_type = type_of;
+    options->recipe.model_context = import;
+    options->recipe.allow_requantize = true;
+}
+
+gufo_quantizer *gufo_import_quantize(gufo_import *import, const char *type,
+                                     const gufo_quantize_options *options, gufo_error *error)
+{
+    gufo_quantize_options all = options != NULL ? *options : (gufo_quantize_options){0};
+    gufo_quantize_target *target = &all.recipe.target;
+    bool pure = target->pure;
+
+    if (target->name != NULL || all.recipe.model_type != NULL || all.more_count > 0) {
+        (void)refuse(error, GUFO_E_ARGUMENT,
+                     "gufo_import_quantize sets targets and model_type itself");
+        return NULL;
+    }
+    *target = (gufo_quantize_target){.name = NULL};
+    if (type != NULL && strcasecmp(type, "auto") != 0 &&
+        !gufo_quantize_target_by_name(type, pure, target)) {
+        (void)refuse(error, GUFO_E_ARGUMENT, "unknown type %s", QUOTED(gufo_str_of(type)));
+        return NULL;
+    }
+    gufo_import_target(import, target);
+    gufo_import_prepare(import, &all);
+    return gufo_quantizer_new(gufo_import_model(import), &all, error);
 }

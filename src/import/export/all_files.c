@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "gufo/schema.h"
 #include "import/architectures/inverse/inverse.h"
-#include "import/architectures/inverse/model_keys.h"
 #include "import/export/parts.h"
 
 #include <inttypes.h>

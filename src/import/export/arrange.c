@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "codec/half.h"
-#include "import/architectures/plan/gather.h"
+#include "import/architectures/plan/plan.h"
 
 enum { MOST_RANGES = 1 << 20, SEGMENT_DIMS = 3 };
 

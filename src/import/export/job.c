@@ -6,7 +6,7 @@
 #include "format/model/model.h"
 #include "gufo/codec.h"
 #include "gufo/schema.h"
-#include "import/export/writers.h"
+#include "import/export/tensors.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -17,7 +17,7 @@
 #include "gufo/schema.h"
 #include "import/architectures/operations/names.h"
 #include "import/architectures/operations/tensors.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 
 typedef struct export_row {
     const char *architectures, *name, *with, *shape;

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "import/architectures/configuration/config.h"
-#include "import/architectures/inverse/model_keys.h"
+#include "import/architectures/inverse/inverse.h"
 #include "import/export/export.h"
 
 /* Adds a file, whose bytes it takes over, also on failure.  They are of malloc. */

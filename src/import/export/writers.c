@@ -7,7 +7,6 @@
 #include "base/threads.h"
 #include "codec/run.h"
 #include "import/export/tensors.h"
-#include "import/export/writers.h"
 
 #include <inttypes.h>
 #include <stddef.h>

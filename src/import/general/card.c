@@ -4,7 +4,7 @@
 #include "base/files/source.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/general/card.h"
+#include "import/general/general.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/general/card.h"
 #include "import/general/sources.h"
 
 /* ---- what is known -------------------------------------------------------------------------- */

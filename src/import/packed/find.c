@@ -2,7 +2,7 @@
  *
  * A kind says what the parts of a weight are called.  A tensor with the name of its first part is a
  * weight if its type is one of those that the method packs; the name index finds the other parts. */
-#include "import/packed/find.h"
+#include "import/packed/packed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 #include "import/packed/cache.h"
-#include "import/packed/packed.h"
 
 enum { NAME_SIZE = 1024 }; /* of a part */
 

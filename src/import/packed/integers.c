@@ -5,12 +5,11 @@
  *     Q8_0   d code           where code - zero is -128..127 for every code
  *
  * All want scales that are F16 numbers, and groups of whole blocks of 32. */
-#include "import/packed/integers.h"
+#include "import/packed/cache.h"
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/half.h"
-#include "import/packed/cache.h"
 
 enum {
     BLOCK = 32,

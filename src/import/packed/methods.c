@@ -5,7 +5,7 @@
  *     params.json          quantization (Mistral)
  *     hf_quant_config.json, quantize_config.json, quant_config.json: files of tools, where the
  *                          configuration says nothing */
-#include "import/packed/find.h"
+#include "import/packed/packed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -294,7 +294,7 @@ static gufo_status fail_settings(const packed_how *how, const model_config *conf
 {
     if (how->file == NULL || status == GUFO_OK)
         return config_failed(config, status, error);
-    source_folder_blame(&config->folder, how->file_name, error);
+    source_folder_fail_in(&config->folder, how->file_name, error);
     return status;
 }
 

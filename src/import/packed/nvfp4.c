@@ -17,7 +17,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/packed/integers.h"
+#include "import/packed/cache.h"
 #include "import/packed/packed.h"
 
 enum {

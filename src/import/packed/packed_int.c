@@ -15,7 +15,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/packed/integers.h"
+#include "import/packed/cache.h"
 
 enum {
     WEIGHT,

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
-#include "import/containers/unpack.h"
+#include "import/containers/checkpoint.h"
 
 enum {
     NUMBERS,

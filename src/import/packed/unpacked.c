@@ -7,9 +7,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/half.h"
-#include "import/containers/unpack.h"
+#include "import/containers/checkpoint.h"
 #include "import/packed/cache.h"
 #include "import/packed/packed.h"
+#include "produce/produce.h"
 
 #include <inttypes.h>
 #include <math.h>

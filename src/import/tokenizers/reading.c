@@ -98,7 +98,7 @@ gufo_status reading_fail(tokenizer_reading *r, gufo_status code, const char *fil
 
 void reading_name_file(tokenizer_reading *r, const char *file)
 {
-    source_folder_blame(&r->config->folder, file, r->error);
+    source_folder_fail_in(&r->config->folder, file, r->error);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

@@ -257,7 +257,7 @@ gufo_status tokenizers_write(gufo_import *import, const tokenizer_request *reque
         status = keep_file(&r, WORLD_FILE, "tokenizer.rwkv.world");
     /* Sentences without a file of their own name it. */
     if (status != GUFO_OK && status != GUFO_E_NOT_FOUND && error != NULL && error->file[0] == '\0')
-        source_folder_blame(&r.config->folder, NULL, error);
+        source_folder_fail_in(&r.config->folder, NULL, error);
     tokenizer_file_free(r.json);
     json_decref(r.added);
     json_decref(r.special_map);

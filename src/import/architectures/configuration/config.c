@@ -426,7 +426,7 @@ gufo_status config_failed(const model_config *config, gufo_status status, gufo_e
     if (config->is_made)
         return fail_made(name, status, error);
     if (status != GUFO_OK)
-        source_folder_blame(&config->folder, name, error);
+        source_folder_fail_in(&config->folder, name, error);
     return status;
 }
 

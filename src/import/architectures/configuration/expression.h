@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* ---- expression_term.c: what a field of config.json has, or what is made of it ------------------
+/* ---- expression_values.c: what a field of config.json has, or what is made of it ------------------
  *
  * Whole numbers stay whole, in 64 bits; everything else is computed in double. */
 
@@ -96,7 +96,7 @@ gufo_status term_compute(char operation, const term *a, const term *b, gufo_str 
 /* Below 0, 0 or above 0 as `a` and `b` compare; false if they cannot be compared. */
 bool term_compare(const term *a, const term *b, int *order);
 
-/* ---- expression_names.c: what the names in an expression mean ----------------------------------- */
+/* ---- expression_values.c: what the names in an expression mean ---------------------------------- */
 
 typedef struct expression_scope {
     const model_config *config;
@@ -168,5 +168,15 @@ gufo_status expression_check(const char *text, gufo_error *error);
 /* Whether a condition holds; an empty one does. */
 gufo_status expression_holds(const expression_scope *scope, const char *text, bool *out,
                              gufo_error *error);
+
+/* ---- names in the tables: * is any run of characters, {b} and {e} are numbers --------------------- */
+
+/* What the placeholders are in a name. */
+typedef struct pattern_numbers {
+    uint64_t block, entry; /* {b} and {e}; UINT64_MAX: the pattern has none */
+} pattern_numbers;
+
+/* Whether a name has a pattern; *numbers (may be NULL) is only set if it does. */
+bool pattern_matches(gufo_str pattern, gufo_str name, pattern_numbers *numbers);
 
 #endif

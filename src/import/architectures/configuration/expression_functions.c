@@ -14,7 +14,7 @@
 #include "gufo/schema.h"
 #include "import/architectures/configuration/config.h"
 #include "import/architectures/configuration/expression.h"
-#include "import/architectures/configuration/pattern.h"
+#include "import/architectures/configuration/rules.h"
 
 gufo_status call_keep(json_t *made, json_t *json, term *out, gufo_error *error)
 {

@@ -2,10 +2,11 @@
  *
  *     config.c       the class, and all fields
  *     model_keys.c   the keys as an object that expressions are about
- *     fields.c       a field for each key that one gives
  *     known_ropes.c  factors of rotary positions, which only tensors know */
 #ifndef IMPORT_ARCHITECTURES_INVERSE_INVERSE_H
 #define IMPORT_ARCHITECTURES_INVERSE_INVERSE_H
+
+#include <jansson.h>
 
 #include "gufo/format.h"
 #include "import/architectures/configuration/config.h"
@@ -38,23 +39,37 @@ const export_class *export_class_at(size_t index);
 /* The rows of an architecture. */
 const export_class *export_classes(const char *architecture, size_t *count);
 
-/* ---- fields.c -------------------------------------------------------------------------------- */
-
-/* The two sides that expressions of the tables see while fields are made. */
-typedef struct export_fields {
-    const model_config *keys; /* its fields are the keys (model_keys.h) */
-    const model_config *made; /* its fields are those that are made so far */
-} export_fields;
-
-/* Sets the fields that the rows of the table convert_keys give, read backwards: the keys of the
- * architecture, and rows "export".  GUFO_E_MEMORY, GUFO_E_LIMIT. */
-gufo_status fields_from_keys(const export_fields *f, gufo_error *error);
-
 /* ---- known_ropes.c --------------------------------------------------------------------------- */
 
 /* Sets those fields whose conversion makes rope_freqs, rope_factors_long and rope_factors_short of the
  * model again.  What has no such fields is a warning. */
 gufo_status known_ropes(const gufo_model *model, const char *architecture, const json_t *keys,
                         json_t *fields, const inverse_warner *warner, gufo_error *error);
+
+/* ==== model_keys.c: the keys of a model as an object that expressions can be about =============== */
+
+/* An object with an object for each part of a key, as it is called today: "llama.rope.scaling.type" is what the path
+ * rope.scaling.type finds, "tokenizer.ggml.model" keeps its whole name.  Reals are those with the
+ * fewest digits that a float32 holds.  Beside the keys:
+ *
+ *     tensors     tensors.blk.0.attn_q.weight is the list of dims, the row first
+ *     in_blocks   in_blocks.attn_q.weight says of each block whether it has that tensor
+ *     tokens      the length of the vocabulary
+ *     fallback    fallback.rope.scaling.type is what readers take where that key is missing
+ *
+ * What JSON or the language cannot say (texts that are not UTF-8, arrays of arrays, arrays of more than
+ * 65536 elements) is missing.  NULL without memory. */
+json_t *model_keys(const gufo_model *model, gufo_str architecture);
+
+/* The text of a key; empty: it has none. */
+gufo_str model_text(const gufo_model *model, const char *key);
+
+/* A value of a key; NULL: one that is missing there, or no memory. */
+json_t *model_key_value(const gufo_value *value);
+
+/* Sets the value at a path ("rope_scaling.factor"), which is taken over, and makes objects along it.
+ * Where a part of the path has a value that is not an object, or the path has more than 32 parts, nothing
+ * is set.  False without memory. */
+bool set_at_path(json_t *root, gufo_str path, json_t *value);
 
 #endif

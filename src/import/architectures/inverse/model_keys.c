@@ -1,5 +1,5 @@
 /* Keys and tensors of a model, cut at their dots: expressions find fields of objects. */
-#include "import/architectures/inverse/model_keys.h"
+#include "import/architectures/inverse/inverse.h"
 
 #include <float.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "import/architectures/plan/plan.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
 

@@ -4,10 +4,9 @@
  *     generic.c        all tensors as they are, for an architecture without rules
  *     stacks.c         tensors that become one
  *     tensor_rules.c   the rows of an architecture, and their steps: arguments, conditions
- *     operations.c     the table of operations
+ *     operations.c     the table of operations, and tensors that are computed from the configuration
  *     moves.c          operations on names, shapes and parts, and orders of rows by heads
  *     values.c         arithmetic, and operations that look at numbers
- *     generated.c      tensors that are computed from the configuration
  *     names.c          what the frameworks call a tensor
  *
  * What they make is in plan/: views of numbers, and the list of tensors that the views become. */
@@ -267,10 +266,7 @@ operation_function values_add, values_neg_exp, values_halve, values_multiply, va
     values_ternary;
 operation_function data_zero, data_diagonal, data_drop_if_equal, data_token_rows, data_key;
 
-/* generated.c */
-operation_function generate_llama3, generate_factors, generate_proportional, generate_mels;
-
-/* Parameters of rope_type llama3, and how many numbers of a head are rotated. */
+/* operations.c: parameters of rope_type llama3, and how many numbers of a head are rotated. */
 typedef struct llama3_ropes {
     float base, factor, low, high, context, size;
 } llama3_ropes;

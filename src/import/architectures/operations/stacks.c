@@ -1,6 +1,6 @@
 /* Tensors that become one.  Members are a list for each stack, so that memory follows the tensors that
  * are there, not those that a configuration promises. */
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 #include "import/architectures/operations/operation.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/configuration/pattern.h"
+#include "import/architectures/configuration/expression.h"
 #include "import/architectures/operations/operation.h"
 
 /* The steps of a rule: their arguments are expressions over the configuration, with placeholders for what

@@ -5,7 +5,7 @@
  *     source      each tensor, in the order of the checkpoint: the first row that matches says what it
  *     mapped      becomes; where none does, the name map alone
  *     stacks      come where the last of their tensors is */
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 #include "import/architectures/operations/tensors.h"
 
 #include <inttypes.h>

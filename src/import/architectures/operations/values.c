@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "gufo/document.h"
 #include "import/architectures/operations/operation.h"
-#include "import/architectures/plan/gather.h"
+#include "import/architectures/plan/plan.h"
 #include "import/packed/packed.h"
 
 /* Arithmetic on the numbers of tensors: the engine does it, in double.  Results of F16 numbers are F16

@@ -5,7 +5,7 @@
  * are read at once, and the numbers are picked from them.  Otherwise the box is divided along its
  * longest stride in the file.  A packed weight is read as if it were a file of its numbers, or of its
  * rows. */
-#include "import/architectures/plan/gather.h"
+#include "import/architectures/plan/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,8 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "import/architectures/plan/products.h"
-#include "import/containers/unpack.h"
+#include "import/containers/checkpoint.h"
 #include "import/packed/packed.h"
 
 enum {

@@ -10,9 +10,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "import/architectures/plan/gather.h"
 #include "import/architectures/plan/plan.h"
-#include "import/containers/unpack.h"
+#include "import/containers/checkpoint.h"
 #include "import/packed/packed.h"
 
 enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };

@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "import/architectures/plan/gather.h"
-#include "import/containers/tensors.h"
-#include "import/containers/unpack.h"
+#include "import/containers/checkpoint.h"
 #include "import/packed/packed.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */

@@ -4,18 +4,213 @@
  *     products.c   views of what adapters have: products of two factors
  *     gather.c     reading the numbers of a view
  *     pieces.c     what the engine makes of a view
- *     plan.c       the list; plan_memory.c: memory that it owns */
+ *     plan.c       the list; plan_memory.c: memory that it owns
+ *
+ * A view has a shape, and its numbers, in the order of the shape, are those of one chunk after the
+ * other.  A chunk is a box of numbers in a file, walked with a stride for every axis of the box:
+ *
+ *     file     a b c d e f          shape 3, 2
+ *     chunk    count 3, 2  stride 1, 3
+ *     view     a d | b e | c f
+ *
+ * Operations change shapes, counts, strides and the list of chunks alone.
+ *
+ * A product, as adapters have it, is a pair of factors with a small inner size, the rank:
+ *
+ *     W[o][i] = sum over k < rank of rows[o][k] * columns[k][i]
+ *
+ * Operations see W: a tensor of a checkpoint with numbers of a type of its own (product_number), which no
+ * file has.  Number o * width + i of a product is at that place behind the first one of it, and the products
+ * follow each other as if they were in one long file of 4 bytes for each number.  So a chunk of a view says
+ * of which product it is, and which numbers. */
 #ifndef IMPORT_ARCHITECTURES_PLAN_PLAN_H
 #define IMPORT_ARCHITECTURES_PLAN_PLAN_H
 
 #include "format/file/records.h"
 #include "gufo/format.h"
 #include "import/architectures/configuration/config.h"
-#include "import/architectures/plan/products.h"
-#include "import/architectures/plan/views.h"
 #include "import/containers/checkpoint.h"
 #include "import/import.h"
 #include "produce/produce.h"
+
+/* ==== views.c: numbers of files in another order ================================================= */
+
+enum { VIEW_DIMS = CHECKPOINT_MAX_DIMS, VIEW_OPS = 4 };
+
+typedef struct chunk {
+    const source *source; /* NULL: `packed` has them, or they are zeros, wherever they are */
+    struct packed_weight *packed; /* as if its numbers were F32 in a file; NULL: it has none */
+    const number_type *number;
+    uint64_t offset;                              /* of its first number, in bytes */
+    uint64_t count[VIEW_DIMS], stride[VIEW_DIMS]; /* slowest first, strides in numbers */
+    uint64_t numbers;
+    uint32_t n_dims; /* 0: one number */
+    uint32_t file;   /* of the checkpoint */
+    bool swapped;
+} chunk;
+
+typedef struct view {
+    const gufo_allocator *allocator;
+    uint32_t n_dims;
+    uint64_t shape[VIEW_DIMS]; /* slowest first */
+    uint64_t numbers;
+    chunk *chunks; /* each has whole entries of axis 0 */
+    uint64_t count, room;
+    row_op ops[VIEW_OPS]; /* on every number */
+    uint32_t n_ops;
+} view;
+
+/* The numbers of a tensor of a checkpoint; a view that numbers are added to; zeros.  The view is
+ * freed with view_free, also after a failure. */
+gufo_status view_open(view *v, const checkpoint *c, const checkpoint_tensor *t,
+                      const gufo_allocator *a, gufo_error *error);
+gufo_status view_copy(view *v, const view *from, gufo_error *error);
+void view_free(view *v);
+
+/* Each fails with GUFO_E_ARGUMENT for what does not fit the shape; the sentence does not name the
+ * tensor. */
+gufo_status view_reshape(view *v, uint32_t n_dims, const uint64_t *shape, gufo_error *error);
+gufo_status view_swap(view *v, uint32_t a, uint32_t b, gufo_error *error);
+/* Entries first, first + step ... of an axis. */
+gufo_status view_slice(view *v, uint32_t axis, uint64_t first, uint64_t count, uint64_t step,
+                       gufo_error *error);
+/* Appends the numbers of another view along an axis; the other axes are equal. */
+gufo_status view_append(view *v, const view *more, uint32_t axis, gufo_error *error);
+/* Appends zeros to axis 0. */
+gufo_status view_append_zeros(view *v, uint64_t entries, gufo_error *error);
+gufo_status view_operate(view *v, const row_op *op, gufo_error *error);
+/* Appends a chunk to the list; the shape of the view is the caller's to set. */
+gufo_status view_add_chunk(view *v, const chunk *c, gufo_error *error);
+
+static inline bool chunk_is_zeros(const chunk *c)
+{
+    return c->source == NULL && c->packed == NULL;
+}
+
+/* Describes a chunk with a group of counts for each axis of `dims`, whose product it has: groups[i]
+ * is the first count of axis i, groups[n_dims] the end.  False where no such description exists. */
+bool chunk_align(chunk *c, uint32_t n_dims, const uint64_t *dims, uint32_t *groups);
+
+/* ==== products.c: products of two factors, as adapters have them ================================= */
+
+/* A factor: a matrix of a checkpoint, its axes as the product wants them. */
+typedef struct product_factor {
+    const checkpoint_tensor *tensor;
+    uint64_t side; /* from one row (or column) of the product to the next, in numbers */
+    uint64_t rank; /* from one k to the next */
+} product_factor;
+
+typedef struct product {
+    uint64_t begin; /* of its numbers, in bytes; first: products are found by it */
+    uint64_t height, width, rank;
+    product_factor rows, columns;
+    double scale;          /* that the numbers of W are multiplied by */
+    checkpoint_tensor own; /* W */
+} product;
+
+typedef struct products {
+    const checkpoint *files; /* of the factors */
+    product *list;
+    uint64_t count, room;
+} products;
+
+/* The type of numbers of products; no reader knows it. */
+extern const number_type product_number;
+
+/* Whether all numbers of a view are those of products. */
+bool products_own(const view *v);
+
+/* Completes `own` of a product, whose name, factors and sizes are set, behind `end` bytes of others;
+ * *end is behind it then.  Its shape is that of a tensor of `seen`. */
+gufo_status product_place(product *p, checkpoint *seen, uint64_t *end, gufo_error *error);
+
+/* The factors of a view, in its own order: left [..., R, rank] and right [..., rank, C] where its shape
+ * is [..., R, C].  *scale is what the left one is to be multiplied by.  Both are freed with view_free, also after a failure.
+ * GUFO_E_TYPE where factors cannot follow what was done to the product. */
+gufo_status products_divide(const products *list, const view *v, view *left, view *right,
+                            double *scale, gufo_error *error);
+
+/* ==== gather.c: reading the numbers of a view ==================================================== */
+
+/* ---- rows whose numbers are anywhere: for orders that segments do not describe ----------------- */
+
+/* What the elements of a view are, that are gathered. */
+typedef enum gather_form {
+    GATHER_NUMBERS,
+    GATHER_ROWS,   /* whole rows of packed weights, as F32 */
+    GATHER_BLOCKS, /* the same, as blocks */
+} gather_form;
+
+/* Rows of a view; their context, one block of memory. */
+typedef struct gathering {
+    const gufo_allocator *allocator;
+    const checkpoint *checkpoint;
+    chunk *chunks;
+    uint64_t *begins; /* the first element of each chunk in the view */
+    uint64_t count;
+    uint64_t columns; /* elements in a row */
+    uint64_t width;   /* bytes of an element */
+    gather_form form;
+} gathering;
+
+/* Makes what `rows.read` reads from: one block of memory.  NULL without it. */
+gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns);
+/* The same for a view whose elements are rows of packed weights, of `width` bytes each. */
+gathering *gather_new_rows(const view *v, const checkpoint *c, uint64_t width, gather_form form);
+
+/* rows.read, with a gathering as context.  Any thread. */
+gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                        gufo_error *error);
+/* rows.read of rows that are zeros. */
+gufo_status gather_zeros(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                         gufo_error *error);
+
+/* ---- numbers, a part at a time: what has to be known while a model is planned ------------------ */
+
+enum { NUMBERS_AT_ONCE = 1 << 16 };
+
+typedef struct number_reader {
+    const gufo_allocator *allocator;
+    const number_type *number;
+    struct gathering *gathering;
+    rows rows;      /* of one number */
+    uint8_t *bytes; /* of NUMBERS_AT_ONCE numbers */
+    uint64_t numbers;
+} number_reader;
+
+/* All numbers of a view have one type here. */
+gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, gufo_error *error);
+void numbers_close(number_reader *r);
+
+/* Bytes of numbers [first, first + count), at most NUMBERS_AT_ONCE of them, into r->bytes; or the numbers
+ * as floats. */
+gufo_status numbers_bytes(const number_reader *r, uint64_t first, uint64_t count,
+                          gufo_error *error);
+gufo_status numbers_floats(const number_reader *r, uint64_t first, uint64_t count, float *out,
+                           gufo_error *error);
+
+/* ---- factors of packed weights that blocks do not have: tensors of their own ------------------- */
+
+enum { FACTORS = 2 };
+
+/* The factors of every matrix of a view. */
+typedef struct factor_lists {
+    uint64_t entries;     /* matrices */
+    float *list[FACTORS]; /* the second is part of the first's memory */
+} factor_lists;
+
+/* What is behind the stem of a name: ".scale". */
+extern const char *const factor_names[FACTORS];
+
+/* Reads the factors of a view whose chunks are all packed, by a kind that has factors.  *fit: whether all
+ * rows of each matrix have the same ones, so that blocks can hold them.  Freed with factors_free, also
+ * after a failure. */
+gufo_status factors_read(const view *v, factor_lists *l, bool *fit, gufo_error *error);
+void factors_free(const view *v, const factor_lists *l);
+/* Whether factors change nothing. */
+bool factors_are_one(const float *list, uint64_t count);
+
+/* ==== plan.c: the list of tensors ================================================================ */
 
 /* Readers that end names with a NUL have room for so many bytes. */
 enum { SHORT_NAME_MAX = 63 };

@@ -10,7 +10,7 @@
  *
  * Where it runs over rows the view is W the other way round, and the factors change places.  Rows have to
  * share their columns, so that one matrix can be the second factor of a slice. */
-#include "import/architectures/plan/products.h"
+#include "import/architectures/plan/plan.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "import/containers/tensors.h"
+#include "import/containers/checkpoint.h"
 
 enum { NUMBER_BYTES = 4 };
 

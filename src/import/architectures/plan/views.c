@@ -1,5 +1,5 @@
 /* Views: shapes, chunks, and the few steps that all operations consist of. */
-#include "import/architectures/plan/views.h"
+#include "import/architectures/plan/plan.h"
 
 #include <inttypes.h>
 #include <string.h>
