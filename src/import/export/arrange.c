@@ -22,7 +22,7 @@
 #include "codec/half.h"
 #include "import/architectures/plan/plan.h"
 
-enum { MOST_RANGES = 1 << 20, SEGMENT_DIMS = 3 };
+enum { MOST_RANGES = 1 << 20 };
 
 /* A box whose numbers follow each other in the checkpoint. */
 typedef struct range {
@@ -51,41 +51,38 @@ typedef struct arranging {
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-static void move_axis(box *b, uint32_t to, uint32_t from)
+static void copy_axis(strided_pair *p, uint32_t to, uint32_t from)
 {
-    b->count[to] = b->count[from];
-    b->to_step[to] = b->to_step[from];
-    b->from_step[to] = b->from_step[from];
+    p->count[to] = p->count[from];
+    p->to[to] = p->to[from];
+    p->from[to] = p->from[from];
 }
 
 /* Puts the axes in the order of their steps in the checkpoint, longest first; those of one entry say
  * nothing, and one that continues the next is part of it. */
-static void simplify(box *b)
+static void simplify(strided_pair *p)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < b->n; i++) {
-        const uint64_t count = b->count[i], to = b->to_step[i], from = b->from_step[i];
+    for (uint32_t i = 0; i < p->n; i++) {
+        const uint64_t count = p->count[i], to = p->to[i], from = p->from[i];
         uint32_t at = n;
 
         if (count == 1)
             continue;
-        for (; at > 0 && b->to_step[at - 1] < to; at--)
-            move_axis(b, at, at - 1);
-        b->count[at] = count;
-        b->to_step[at] = to;
-        b->from_step[at] = from;
+        for (; at > 0 && p->to[at - 1] < to; at--)
+            copy_axis(p, at, at - 1);
+        p->count[at] = count;
+        p->to[at] = to;
+        p->from[at] = from;
         n++;
     }
-    b->n = n;
+    p->n = n;
     for (uint32_t i = n; i-- > 1;) {
-        if (b->to_step[i - 1] != b->count[i] * b->to_step[i] ||
-            b->from_step[i - 1] != b->count[i] * b->from_step[i])
+        if (p->to[i - 1] != p->count[i] * p->to[i] || p->from[i - 1] != p->count[i] * p->from[i])
             continue;
-        b->count[i] *= b->count[i - 1];
-        for (uint32_t k = i; k < b->n; k++)
-            move_axis(b, k - 1, k);
-        b->n--;
+        p->count[i] *= p->count[i - 1];
+        strided_pair_remove(p, i - 1);
     }
 }
 
@@ -94,10 +91,10 @@ static bool is_range(const box *b)
 {
     uint64_t step = 1;
 
-    for (uint32_t i = b->n; i > 0; i--) {
-        if (b->to_step[i - 1] != step)
+    for (uint32_t i = b->walk.n; i > 0; i--) {
+        if (b->walk.to[i - 1] != step)
             return false;
-        step *= b->count[i - 1];
+        step *= b->walk.count[i - 1];
     }
     return true;
 }
@@ -106,7 +103,7 @@ static bool is_range(const box *b)
 static bool same_walk(const box *a, const box *b)
 {
     return boxes_fill_alike(a, b) &&
-           memcmp(a->from_step, b->from_step, a->n * sizeof *a->from_step) == 0;
+           memcmp(a->walk.from, b->walk.from, a->walk.n * sizeof *a->walk.from) == 0;
 }
 
 /* How far behind tensor `a` tensor `b` is in the file, in numbers; false if it is not, or not at whole
@@ -131,14 +128,14 @@ static bool join_boxes(const arranging *r, box *a, const box *b)
 {
     uint64_t numbers, from;
 
-    if (a->n == VIEW_DIMS || is_range(a) || !same_walk(a, b) || b->to <= a->to ||
+    if (a->walk.n == VIEW_DIMS || is_range(a) || !same_walk(a, b) || b->to <= a->to ||
         !distance(r, a->tensor, b->tensor, &numbers) || !checked_add(numbers, b->from, &from) ||
         from < a->from)
         return false;
-    a->count[a->n] = 2;
-    a->to_step[a->n] = b->to - a->to;
-    a->from_step[a->n++] = from - a->from;
-    simplify(a);
+    a->walk.count[a->walk.n] = 2;
+    a->walk.to[a->walk.n] = b->to - a->to;
+    a->walk.from[a->walk.n++] = from - a->from;
+    simplify(&a->walk);
     return true;
 }
 
@@ -148,21 +145,21 @@ static bool join_boxes(const arranging *r, box *a, const box *b)
 static void find_column(range *g)
 {
     const box *b = &g->box;
-    uint32_t column = b->n;
+    uint32_t column = b->walk.n;
 
     g->height = g->width = 0;
-    for (uint32_t i = 0; i < b->n; i++)
-        if (b->from_step[i] == 1)
+    for (uint32_t i = 0; i < b->walk.n; i++)
+        if (b->walk.from[i] == 1)
             column = i;
-    if (column == b->n || b->to_step[column] == 1)
+    if (column == b->walk.n || b->walk.to[column] == 1)
         return;
-    for (uint32_t i = 0; i < b->n; i++)
-        if (i != column && b->from_step[i] % b->count[column] != 0)
+    for (uint32_t i = 0; i < b->walk.n; i++)
+        if (i != column && b->walk.from[i] % b->walk.count[column] != 0)
             return;
-    if (b->from % b->count[column] != 0)
+    if (b->from % b->walk.count[column] != 0)
         return;
-    g->height = b->count[column];
-    g->width = b->to_step[column];
+    g->height = b->walk.count[column];
+    g->width = b->walk.to[column];
     g->column = column;
 }
 
@@ -186,15 +183,13 @@ static gufo_status cut(arranging *r, const box *b, gufo_error *error)
 
     if (is_range(b))
         return add_range(r, b, error);
-    for (uint32_t i = 1; i < b->n; i++)
-        move_axis(&part, i - 1, i);
-    part.n--;
-    for (uint64_t i = 0; i < b->count[0] && status == GUFO_OK; i++) {
+    strided_pair_remove(&part.walk, 0);
+    for (uint64_t i = 0; i < b->walk.count[0] && status == GUFO_OK; i++) {
         if (r->range_count >= MOST_RANGES)
             return refuse(error, GUFO_E_LIMIT, "its numbers come from too many places");
         status = cut(r, &part, error);
-        part.to += b->to_step[0];
-        part.from += b->from_step[0];
+        part.to += b->walk.to[0];
+        part.from += b->walk.from[0];
     }
     return status;
 }
@@ -232,10 +227,10 @@ static gufo_status find_ranges(arranging *r, gufo_error *error)
     for (uint64_t i = 0; i < r->undoing->box_count && status == GUFO_OK; i++) {
         box b = boxes[i], next;
 
-        simplify(&b);
+        simplify(&b.walk);
         if (i + 1 < r->undoing->box_count) {
             next = boxes[i + 1];
-            simplify(&next);
+            simplify(&next.walk);
             i += join_boxes(r, &b, &next);
         }
         status = cut(r, &b, error);
@@ -321,8 +316,9 @@ static gufo_status find_source(arranging *r, uint64_t tensor, uint64_t end, uint
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-static gufo_status add_segment(arranging *r, const segment *s, gufo_error *error)
+static gufo_status add_segment(void *context, const segment *s, gufo_error *error)
 {
+    arranging *r = context;
     piece *p = &r->piece;
     segment *list = mem_grow(r->a, p->segments, p->n_segments, &r->segment_room, sizeof *list);
 
@@ -333,54 +329,36 @@ static gufo_status add_segment(arranging *r, const segment *s, gufo_error *error
     return GUFO_OK;
 }
 
-/* Rows of a box whose axes are rows: more than a segment has become several segments. */
-static gufo_status add_rows(arranging *r, const box *b, uint32_t first_axis, uint32_t number,
-                            uint64_t first, gufo_error *error)
-{
-    segment s = {.source = number, .first = first, .count = {1, 1, 1}};
-    gufo_status status = GUFO_OK;
-
-    if (b->n - first_axis <= SEGMENT_DIMS) {
-        for (uint32_t i = 0; i < b->n - first_axis; i++) {
-            s.count[i] = b->count[b->n - 1 - i];
-            s.stride[i] = b->from_step[b->n - 1 - i];
-        }
-        return add_segment(r, &s, error);
-    }
-    for (uint64_t i = 0; i < b->count[first_axis] && status == GUFO_OK; i++)
-        status =
-            add_rows(r, b, first_axis + 1, number, first + i * b->from_step[first_axis], error);
-    return status;
-}
-
 /* The last number of a box, + 1. */
 static uint64_t end_of(const box *b)
 {
     uint64_t end = b->from + 1;
 
-    for (uint32_t i = 0; i < b->n; i++)
-        end += (b->count[i] - 1) * b->from_step[i];
+    for (uint32_t i = 0; i < b->walk.n; i++)
+        end += (b->walk.count[i] - 1) * b->walk.from[i];
     return end;
 }
 
 /* Adds the rows of a range, of r->columns numbers. */
 static gufo_status add_range_rows(arranging *r, const range *g, gufo_error *error)
 {
-    box b = g->box;
-    uint32_t number;
-    gufo_status status = find_source(r, b.tensor, end_of(&b), &number, error);
+    strided_pair walk = g->box.walk;
+    segment at = {.first = g->box.from / r->columns};
+    strided steps;
+    gufo_status status = find_source(r, g->box.tensor, end_of(&g->box), &at.source, error);
 
     if (g->height > 0) { /* a column of it is a row of the source */
-        for (uint32_t i = g->column + 1; i < b.n; i++)
-            move_axis(&b, i - 1, i);
-        b.n--;
-    } else if (b.n > 0 && b.from_step[b.n - 1] == 1) {
-        b.count[b.n - 1] /= r->columns;
-        b.from_step[b.n - 1] = r->columns;
+        strided_pair_remove(&walk, g->column);
+    } else if (walk.n > 0 && walk.from[walk.n - 1] == 1) {
+        walk.count[walk.n - 1] /= r->columns;
+        walk.from[walk.n - 1] = r->columns;
     }
-    for (uint32_t i = 0; i < b.n; i++)
-        b.from_step[i] /= r->columns;
-    return status == GUFO_OK ? add_rows(r, &b, 0, number, b.from / r->columns, error) : status;
+    steps.n = walk.n;
+    for (uint32_t i = 0; i < walk.n; i++) {
+        steps.count[i] = walk.count[i];
+        steps.stride[i] = walk.from[i] / r->columns;
+    }
+    return status == GUFO_OK ? strided_segments(&steps, at, add_segment, r, error) : status;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -395,12 +373,12 @@ static uint64_t columns_of(const arranging *r, uint64_t first, uint64_t last)
     columns = t.dims[0];
     for (uint64_t i = first; i < last; i++) {
         const box *b = &r->ranges[i].box;
-        bool has_run = b->n > 0 && b->from_step[b->n - 1] == 1;
+        bool has_run = b->walk.n > 0 && b->walk.from[b->walk.n - 1] == 1;
 
-        columns = common_divisor(columns, has_run ? b->count[b->n - 1] : 1);
+        columns = common_divisor(columns, has_run ? b->walk.count[b->walk.n - 1] : 1);
         columns = common_divisor(columns, b->from);
-        for (uint32_t k = 0; k + has_run < b->n; k++)
-            columns = common_divisor(columns, b->from_step[k]);
+        for (uint32_t k = 0; k + has_run < b->walk.n; k++)
+            columns = common_divisor(columns, b->walk.from[k]);
     }
     return columns;
 }
@@ -448,7 +426,7 @@ static gufo_status add_piece(arranging *r, uint64_t numbers, gufo_error *error)
 
 static gufo_status add_zeros(arranging *r, uint64_t numbers, gufo_error *error)
 {
-    const box zeros = {.tensor = UINT64_MAX, .n = 1, .count = {numbers}, .from_step = {1}};
+    const box zeros = {.tensor = UINT64_MAX, .walk = {.n = 1, .count = {numbers}, .from = {1}}};
     const range g = {.box = zeros, .numbers = numbers};
     gufo_status status;
 

@@ -20,17 +20,17 @@ uint64_t box_numbers(const box *b)
 {
     uint64_t numbers = 1;
 
-    for (uint32_t i = 0; i < b->n; i++)
-        numbers *= b->count[i];
+    for (uint32_t i = 0; i < b->walk.n; i++)
+        numbers *= b->walk.count[i];
     return numbers;
 }
 
 bool boxes_fill_alike(const box *a, const box *b)
 {
-    const size_t size = a->n * sizeof *a->count;
+    const size_t size = a->walk.n * sizeof *a->walk.count;
 
-    return a->n == b->n && memcmp(a->count, b->count, size) == 0 &&
-           memcmp(a->to_step, b->to_step, size) == 0;
+    return a->walk.n == b->walk.n && memcmp(a->walk.count, b->walk.count, size) == 0 &&
+           memcmp(a->walk.to, b->walk.to, size) == 0;
 }
 
 /* The tensor of the checkpoint that has a number of its file, and the number in it. */
@@ -54,13 +54,13 @@ static gufo_status add_box(inversion *v, const chunk *c, uint64_t tensor, uint64
         return fail_memory(error);
     v->boxes = list;
     b = &list[v->box_count++];
-    *b = (box){.tensor = tensor, .from = from, .n = c->n_dims};
+    *b = (box){.tensor = tensor, .from = from, .walk.n = c->box.n};
     b->owner = owner_of(v, c->offset / sizeof(float), &b->to);
-    for (uint32_t i = c->n_dims; i > 0; i--) {
-        b->count[i - 1] = c->count[i - 1];
-        b->to_step[i - 1] = c->stride[i - 1];
-        b->from_step[i - 1] = step;
-        step *= c->count[i - 1];
+    for (uint32_t i = c->box.n; i > 0; i--) {
+        b->walk.count[i - 1] = c->box.count[i - 1];
+        b->walk.to[i - 1] = c->box.stride[i - 1];
+        b->walk.from[i - 1] = step;
+        step *= c->box.count[i - 1];
     }
     return GUFO_OK;
 }
@@ -168,11 +168,11 @@ static gufo_status compare_generated(const inversion *v, const view *of, const g
     uint8_t bytes[sizeof(float)];
     gufo_status status = values == NULL ? fail_memory(error) : GUFO_OK;
 
-    *equal = of->count == 1 && c->n_dims == 1 && c->count[0] == t->elements;
+    *equal = of->count == 1 && c->box.n == 1 && c->box.count[0] == t->elements;
     if (status == GUFO_OK && *equal)
         status = gufo_tensor_decode(v->model, t, 0, t->elements / t->dims[0], values, NULL, error);
     for (uint64_t i = 0; status == GUFO_OK && *equal && i < t->elements; i++) {
-        status = source_read(c->source, c->offset + i * c->stride[0] * sizeof(float), bytes,
+        status = source_read(c->source, c->offset + i * c->box.stride[0] * sizeof(float), bytes,
                              sizeof bytes, error);
         *equal = float_to_bits(values[i]) == load_u32(bytes, bytes_swapped(false));
     }
@@ -282,7 +282,7 @@ enum { AT_ONCE = 1 << 14 };
 /* Whether its numbers follow each other on both sides. */
 static bool is_run(const box *b)
 {
-    return b->n == 0 || (b->n == 1 && b->to_step[0] == 1);
+    return b->walk.n == 0 || (b->walk.n == 1 && b->walk.to[0] == 1);
 }
 
 /* Numbers [from, from + count) of a tensor into `out`. */

@@ -53,8 +53,7 @@ typedef struct box {
     uint64_t owner;    /* tensor of the checkpoint */
     uint64_t tensor;   /* of the model */
     uint64_t to, from; /* the first number, in both */
-    uint32_t n;
-    uint64_t count[VIEW_DIMS], to_step[VIEW_DIMS], from_step[VIEW_DIMS]; /* in numbers */
+    strided_pair walk; /* steps in numbers */
 } box;
 
 uint64_t box_numbers(const box *b);

@@ -24,11 +24,11 @@ enum {
     PAGE_BYTES = 4096
 };
 
+/* Numbers of a chunk, and where they go. */
 typedef struct box {
-    uint64_t count[VIEW_DIMS], from[VIEW_DIMS], to[VIEW_DIMS]; /* strides in numbers */
-    uint64_t offset;                                           /* of the first, in the file */
+    strided_pair walk; /* steps in numbers */
+    uint64_t offset;   /* of the first, in the file */
     uint8_t *out;
-    uint32_t n;
 } box;
 
 typedef struct pick {
@@ -42,21 +42,21 @@ typedef struct pick {
 /* Spreads numbers of a span over the result, from axis `axis` of the box on. */
 static void spread(const box *b, uint32_t axis, uint64_t width, const uint8_t *from, uint8_t *to)
 {
-    if (axis == b->n) {
+    if (axis == b->walk.n) {
         copy_number(to, from, (size_t)width);
         return;
     }
-    if (axis + 1 == b->n && b->from[axis] == 1 && b->to[axis] == 1) {
-        memcpy(to, from, (size_t)(b->count[axis] * width));
+    if (axis + 1 == b->walk.n && b->walk.from[axis] == 1 && b->walk.to[axis] == 1) {
+        memcpy(to, from, (size_t)(b->walk.count[axis] * width));
         return;
     }
-    for (uint64_t i = 0; i < b->count[axis]; i++) {
-        if (axis + 1 == b->n)
+    for (uint64_t i = 0; i < b->walk.count[axis]; i++) {
+        if (axis + 1 == b->walk.n)
             copy_number(to, from, (size_t)width);
         else
             spread(b, axis + 1, width, from, to);
-        from += b->from[axis] * width;
-        to += b->to[axis] * width;
+        from += b->walk.from[axis] * width;
+        to += b->walk.to[axis] * width;
     }
 }
 
@@ -97,7 +97,7 @@ static gufo_status read_span(const pick *p, const box *b, uint64_t size, gufo_er
 /* Whether its elements follow each other, in the file and in the result. */
 static bool is_run(const box *b)
 {
-    return b->n == 0 || (b->n == 1 && b->from[0] == 1 && b->to[0] == 1);
+    return b->walk.n == 0 || (b->walk.n == 1 && b->walk.from[0] == 1 && b->walk.to[0] == 1);
 }
 
 /* The bytes from the first number of a box to the end of its last one, and those of its numbers. */
@@ -105,9 +105,9 @@ static void measure(const box *b, uint64_t width, uint64_t *span, uint64_t *want
 {
     uint64_t last = 0, numbers = 1;
 
-    for (uint32_t i = 0; i < b->n; i++) {
-        last += (b->count[i] - 1) * b->from[i];
-        numbers *= b->count[i];
+    for (uint32_t i = 0; i < b->walk.n; i++) {
+        last += (b->walk.count[i] - 1) * b->walk.from[i];
+        numbers *= b->walk.count[i];
     }
     *span = (last + 1) * width;
     *wanted = numbers * width;
@@ -118,20 +118,11 @@ static uint32_t longest_axis(const box *b)
 {
     uint32_t longest = 0;
 
-    for (uint32_t i = 1; i < b->n; i++)
-        if (b->from[i] > b->from[longest] ||
-            (b->from[i] == b->from[longest] && b->count[i] > b->count[longest]))
+    for (uint32_t i = 1; i < b->walk.n; i++)
+        if (b->walk.from[i] > b->walk.from[longest] ||
+            (b->walk.from[i] == b->walk.from[longest] && b->walk.count[i] > b->walk.count[longest]))
             longest = i;
     return longest;
-}
-
-static void remove_axis(box *b, uint32_t axis)
-{
-    for (b->n--; axis < b->n; axis++) {
-        b->count[axis] = b->count[axis + 1];
-        b->from[axis] = b->from[axis + 1];
-        b->to[axis] = b->to[axis + 1];
-    }
 }
 
 /* A box with the longest axis cut into pieces whose span fits, or into single entries. */
@@ -147,17 +138,17 @@ static gufo_status fill_box(const pick *p, box b, gufo_error *error)
     if (span <= SPAN_BYTES && (span <= PAGE_BYTES || span / SPAN_WASTE <= wanted))
         return read_span(p, &b, span, error);
     axis = longest_axis(&b);
-    end = b.count[axis];
+    end = b.walk.count[axis];
     if (span / SPAN_WASTE <= wanted) /* dense, but too long for one reading */
         step = larger(end / divide_up(span, SPAN_BYTES / 2), 1);
     for (uint64_t i = 0; i < end && status == GUFO_OK; i += step) {
         box part = b;
 
-        part.offset += i * b.from[axis] * width;
-        part.out += i * b.to[axis] * width;
-        part.count[axis] = smaller(step, end - i);
-        if (part.count[axis] == 1)
-            remove_axis(&part, axis);
+        part.offset += i * b.walk.from[axis] * width;
+        part.out += i * b.walk.to[axis] * width;
+        part.walk.count[axis] = smaller(step, end - i);
+        if (part.walk.count[axis] == 1)
+            strided_pair_remove(&part.walk, axis);
         status = fill_box(p, part, error);
     }
     return status;
@@ -172,37 +163,37 @@ static gufo_status fill_range(const pick *p, uint32_t axis, uint64_t offset, uin
 {
     const chunk *c = p->chunk;
     uint64_t width = p->gathering->width, entry = 1, end = first + count, from, upto;
-    box b = {.out = out, .n = c->n_dims - axis};
+    box b = {.out = out, .walk.n = c->box.n - axis};
     gufo_status status = GUFO_OK;
 
-    for (uint32_t i = c->n_dims; i > axis + 1; i--) {
-        b.count[i - 1 - axis] = c->count[i - 1];
-        b.from[i - 1 - axis] = c->stride[i - 1];
-        b.to[i - 1 - axis] = entry;
-        entry *= c->count[i - 1];
+    for (uint32_t i = c->box.n; i > axis + 1; i--) {
+        b.walk.count[i - 1 - axis] = c->box.count[i - 1];
+        b.walk.from[i - 1 - axis] = c->box.stride[i - 1];
+        b.walk.to[i - 1 - axis] = entry;
+        entry *= c->box.count[i - 1];
     }
     from = divide_up(first, entry);
     upto = end / entry;
-    if (c->n_dims == axis) { /* a single number */
+    if (c->box.n == axis) { /* a single number */
         b.offset = offset;
         return fill_box(p, b, error);
     }
     if (from > upto) /* all in one entry */
-        return fill_range(p, axis + 1, offset + first / entry * c->stride[axis] * width,
+        return fill_range(p, axis + 1, offset + first / entry * c->box.stride[axis] * width,
                           first % entry, count, out, error);
     if (first % entry != 0)
-        status = fill_range(p, axis + 1, offset + first / entry * c->stride[axis] * width,
+        status = fill_range(p, axis + 1, offset + first / entry * c->box.stride[axis] * width,
                             first % entry, entry - first % entry, out, error);
-    b.count[0] = upto - from;
-    b.from[0] = c->stride[axis];
-    b.to[0] = entry;
-    b.offset = offset + from * c->stride[axis] * width;
+    b.walk.count[0] = upto - from;
+    b.walk.from[0] = c->box.stride[axis];
+    b.walk.to[0] = entry;
+    b.offset = offset + from * c->box.stride[axis] * width;
     b.out = out + (from * entry - first) * width;
-    if (status == GUFO_OK && b.count[0] > 0)
+    if (status == GUFO_OK && b.walk.count[0] > 0)
         status = fill_box(p, b, error);
     if (status == GUFO_OK && end % entry != 0)
-        status = fill_range(p, axis + 1, offset + upto * c->stride[axis] * width, 0, end % entry,
-                            out + (upto * entry - first) * width, error);
+        status = fill_range(p, axis + 1, offset + upto * c->box.stride[axis] * width, 0,
+                            end % entry, out + (upto * entry - first) * width, error);
     return status;
 }
 

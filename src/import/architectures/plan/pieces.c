@@ -14,7 +14,7 @@
 #include "import/containers/checkpoint.h"
 #include "import/packed/packed.h"
 
-enum { SEGMENT_DIMS = 3, MOST_SEGMENTS = 1 << 22 };
+enum { MOST_SEGMENTS = 1 << 22 };
 
 /* What a piece is made of, while it grows. */
 typedef struct making {
@@ -104,8 +104,9 @@ static gufo_status source_of(making *m, const chunk *c, uint64_t reach, uint32_t
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-static gufo_status add_segment(making *m, const segment *s, gufo_error *error)
+static gufo_status add_segment(void *context, const segment *s, gufo_error *error)
 {
+    making *m = context;
     piece *p = m->piece;
     segment *list =
         mem_grow(m->allocator, p->segments, p->n_segments, &m->segment_room, sizeof *list);
@@ -120,61 +121,38 @@ static gufo_status add_segment(making *m, const segment *s, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Counts and strides in rows, fastest first; more than a segment has become several segments. */
-typedef struct steps {
-    uint64_t count[VIEW_DIMS], stride[VIEW_DIMS];
-    uint32_t n;
-} steps;
-
-static gufo_status add_steps(making *m, const steps *s, uint32_t n, uint32_t number, uint64_t first,
-                             gufo_error *error)
+static gufo_status add_rows(making *m, const chunk *c, const strided *s, gufo_error *error)
 {
-    segment part = {.source = number, .first = first, .count = {1, 1, 1}};
-    gufo_status status = GUFO_OK;
-
-    if (n <= SEGMENT_DIMS) {
-        memcpy(part.count, s->count, n * sizeof *part.count);
-        memcpy(part.stride, s->stride, n * sizeof *part.stride);
-        return add_segment(m, &part, error);
-    }
-    for (uint64_t i = 0; i < s->count[n - 1] && status == GUFO_OK; i++)
-        status = add_steps(m, s, n - 1, number, first + i * s->stride[n - 1], error);
-    return status;
-}
-
-static gufo_status add_rows(making *m, const chunk *c, const steps *s, gufo_error *error)
-{
-    uint64_t reach = 0, first;
-    uint32_t number;
+    segment at = {.first = 0};
+    uint64_t reach = 0;
     gufo_status status;
 
     for (uint32_t i = 0; i < s->n; i++)
         reach += (s->count[i] - 1) * s->stride[i];
-    status = source_of(m, c, reach, &number, &first, error);
-    return status == GUFO_OK ? add_steps(m, s, s->n, number, first, error) : status;
+    status = source_of(m, c, reach, &at.source, &at.first, error);
+    return status == GUFO_OK ? strided_segments(s, at, add_segment, m, error) : status;
 }
 
 /* The steps from row to row of a chunk whose rows have `columns` numbers side by side; false if it
  * does not have such rows. */
-static bool row_steps(const chunk *c, uint64_t columns, steps *s)
+static bool row_steps(const chunk *c, uint64_t columns, strided *s)
 {
     uint64_t run = 1;
-    uint32_t outer = c->n_dims;
+    uint32_t outer = c->box.n;
 
-    if (c->n_dims > 0 && c->stride[c->n_dims - 1] == 1)
-        run = c->count[--outer];
+    if (outer > 0 && c->box.stride[outer - 1] == 1)
+        run = c->box.count[--outer];
     if (run % columns != 0)
         return false;
-    s->n = 0;
-    if (run > columns) {
-        s->count[0] = run / columns;
-        s->stride[s->n++] = 1;
-    }
-    for (; outer > 0; outer--) {
-        if (c->stride[outer - 1] % columns != 0)
+    for (s->n = 0; s->n < outer; s->n++) {
+        if (c->box.stride[s->n] % columns != 0)
             return false;
-        s->count[s->n] = c->count[outer - 1];
-        s->stride[s->n++] = c->stride[outer - 1] / columns;
+        s->count[s->n] = c->box.count[s->n];
+        s->stride[s->n] = c->box.stride[s->n] / columns;
+    }
+    if (run > columns) {
+        s->count[s->n] = run / columns;
+        s->stride[s->n++] = 1;
     }
     return true;
 }
@@ -182,7 +160,7 @@ static bool row_steps(const chunk *c, uint64_t columns, steps *s)
 /* Whether all chunks have rows of so many numbers. */
 static bool has_rows(const view *v, uint64_t columns)
 {
-    steps s;
+    strided s;
 
     for (uint64_t i = 0; i < v->count; i++)
         if (!row_steps(&v->chunks[i], columns, &s))
@@ -193,7 +171,7 @@ static bool has_rows(const view *v, uint64_t columns)
 static gufo_status make_rows(making *m, const view *v, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    steps s;
+    strided s;
 
     for (uint64_t i = 0; i < v->count && status == GUFO_OK; i++)
         if (row_steps(&v->chunks[i], m->columns, &s))
@@ -207,7 +185,7 @@ static gufo_status make_rows(making *m, const view *v, gufo_error *error)
 static bool packed_chunk(const chunk *c, uint64_t columns, uint64_t width, chunk *out)
 {
     uint64_t first = c->offset / (c->number->bits / 8);
-    steps s;
+    strided s;
 
     if (c->packed == NULL || c->packed->columns != columns || first % columns != 0 ||
         !row_steps(c, columns, &s))
@@ -215,11 +193,7 @@ static bool packed_chunk(const chunk *c, uint64_t columns, uint64_t width, chunk
     *out = *c;
     out->offset = first / columns * width;
     out->numbers = c->numbers / columns;
-    out->n_dims = s.n;
-    for (uint32_t i = 0; i < s.n; i++) {
-        out->count[i] = s.count[s.n - 1 - i];
-        out->stride[i] = s.stride[s.n - 1 - i];
-    }
+    out->box = s;
     return true;
 }
 
@@ -296,7 +270,7 @@ static gufo_status make_packed(making *m, const view *v, const gufo_element_type
 /* ---- transposes ----------------------------------------------------------------------------- */
 
 /* The steps from column to column of a chunk of whole slices, each `height` numbers high. */
-static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, steps *s)
+static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, strided *s)
 {
     chunk c = *from;
     uint32_t groups[VIEW_DIMS + 1];
@@ -306,23 +280,24 @@ static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, s
         c.numbers % height != 0 || c.numbers / height % columns != 0)
         return false;
     dims[0] = c.numbers / height / columns;
-    if (!chunk_align(&c, 3, dims, groups) || groups[2] != groups[1] + 1 || c.stride[groups[1]] != 1)
+    if (!chunk_align(&c, 3, dims, groups) || groups[2] != groups[1] + 1 ||
+        c.box.stride[groups[1]] != 1)
         return false;
     s->n = 0;
-    for (uint32_t i = c.n_dims; i > 0; i--) {
-        if (i - 1 == groups[1])
+    for (uint32_t i = 0; i < c.box.n; i++) {
+        if (i == groups[1])
             continue;
-        if (c.stride[i - 1] % height != 0)
+        if (c.box.stride[i] % height != 0)
             return false;
-        s->count[s->n] = c.count[i - 1];
-        s->stride[s->n++] = c.stride[i - 1] / height;
+        s->count[s->n] = c.box.count[i];
+        s->stride[s->n++] = c.box.stride[i] / height;
     }
     return true;
 }
 
 static bool has_columns(const view *v, uint64_t height, uint64_t columns)
 {
-    steps s;
+    strided s;
 
     for (uint64_t i = 0; i < v->count; i++)
         if (v->chunks[i].number != v->chunks[0].number ||
@@ -335,7 +310,7 @@ static gufo_status make_columns(making *m, const view *v, gufo_error *error)
 {
     const piece *p = m->piece;
     gufo_status status = GUFO_OK;
-    steps s;
+    strided s;
 
     for (uint64_t i = 0; i < v->count && status == GUFO_OK; i++)
         if (column_steps(&v->chunks[i], p->slice_rows, p->columns, &s))

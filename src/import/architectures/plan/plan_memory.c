@@ -61,9 +61,7 @@ gufo_status plan_view(tensor_plan *plan, const float *values, uint64_t count, vi
     out->count = out->room = 1;
     out->chunks[0] = (chunk){.source = numbers,
                              .number = number_by_name(gufo_str_of("F32")),
-                             .count = {count},
-                             .stride = {1},
-                             .numbers = count,
-                             .n_dims = 1};
+                             .box = {.count = {count}, .stride = {1}, .n = 1},
+                             .numbers = count};
     return GUFO_OK;
 }

@@ -94,11 +94,11 @@ static bool steps_along(const part *p, uint32_t from, uint32_t to, bool down)
     uint64_t last = down ? p->row : p->column;
 
     for (uint32_t i = from; i < to; i++) {
-        uint64_t stride = p->chunk.stride[i];
+        uint64_t stride = p->chunk.box.stride[i];
 
         if (down ? stride % width != 0 : stride >= width)
             return false;
-        last += (p->chunk.count[i] - 1) * (down ? stride / width : stride);
+        last += (p->chunk.box.count[i] - 1) * (down ? stride / width : stride);
     }
     return last < (down ? p->of->height : width);
 }
@@ -108,21 +108,21 @@ static bool copy_steps(chunk *c, const part *p, uint32_t from, uint32_t to, bool
                        const product_factor *f)
 {
     for (uint32_t i = from; i < to; i++) {
-        if (c->n_dims == VIEW_DIMS)
+        if (c->box.n == VIEW_DIMS)
             return false;
-        c->count[c->n_dims] = p->chunk.count[i];
-        c->stride[c->n_dims++] = p->chunk.stride[i] / (down ? p->of->width : 1) * f->side;
-        c->numbers *= p->chunk.count[i];
+        c->box.count[c->box.n] = p->chunk.box.count[i];
+        c->box.stride[c->box.n++] = p->chunk.box.stride[i] / (down ? p->of->width : 1) * f->side;
+        c->numbers *= p->chunk.box.count[i];
     }
     return true;
 }
 
 static bool add_rank(chunk *c, const part *p, const product_factor *f)
 {
-    if (c->n_dims == VIEW_DIMS)
+    if (c->box.n == VIEW_DIMS)
         return false;
-    c->count[c->n_dims] = p->of->rank;
-    c->stride[c->n_dims++] = f->rank;
+    c->box.count[c->box.n] = p->of->rank;
+    c->box.stride[c->box.n++] = f->rank;
     c->numbers *= p->of->rank;
     return true;
 }
@@ -153,12 +153,11 @@ static gufo_status add_times(view *v, const chunk *c, uint64_t times, gufo_error
 
 static bool is_same_chunk(const chunk *a, const chunk *b)
 {
-    if (a->source != b->source || a->offset != b->offset || a->n_dims != b->n_dims)
-        return false;
-    for (uint32_t i = 0; i < a->n_dims; i++)
-        if (a->count[i] != b->count[i] || a->stride[i] != b->stride[i])
-            return false;
-    return true;
+    const size_t size = a->box.n * sizeof *a->box.count;
+
+    return a->source == b->source && a->offset == b->offset && a->box.n == b->box.n &&
+           memcmp(a->box.count, b->box.count, size) == 0 &&
+           memcmp(a->box.stride, b->box.stride, size) == 0;
 }
 
 /* The columns of `count` rows: once for each slice that begins with them. */
@@ -242,9 +241,9 @@ static bool is_turned(part *p, const division *d)
         !chunk_align(&p->chunk, 3, dims, p->groups))
         return false;
     for (uint32_t i = p->groups[2]; i < p->groups[3]; i++)
-        inner += (p->chunk.count[i] - 1) * (p->chunk.stride[i] / p->of->width);
+        inner += (p->chunk.box.count[i] - 1) * (p->chunk.box.stride[i] / p->of->width);
     for (uint32_t i = p->groups[0]; i < p->groups[1]; i++)
-        outer += (p->chunk.count[i] - 1) * (p->chunk.stride[i] / p->of->width);
+        outer += (p->chunk.box.count[i] - 1) * (p->chunk.box.stride[i] / p->of->width);
     return steps_along(p, p->groups[0], p->groups[1], true) &&
            steps_along(p, p->groups[1], p->groups[2], false) &&
            steps_along(p, p->groups[2], p->groups[3], true) &&
@@ -290,8 +289,8 @@ static gufo_status add_zero_rows(division *d, const chunk *c, gufo_error *error)
         return fail_mixed(error);
     zeros.number = d->of->rows.tensor->number;
     zeros.swapped = d->of->rows.tensor->swapped;
-    zeros.numbers = zeros.count[0] = c->numbers / d->width * d->of->rank;
-    zeros.stride[0] = zeros.n_dims = 1;
+    zeros.numbers = zeros.box.count[0] = c->numbers / d->width * d->of->rank;
+    zeros.box.stride[0] = zeros.box.n = 1;
     d->done += c->numbers / d->width;
     return view_add_chunk(d->rows, &zeros, error);
 }

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { MOST_PARTS = 1 << 20 }; /* that an operation may cut a view into */
+enum {
+    MOST_PARTS = 1 << 20, /* that an operation may cut a view into */
+    SEGMENT_DIMS = 3      /* axes that a segment has */
+};
 
 static const char *const too_scattered =
     "the order of its numbers is too irregular for this operation";
@@ -16,49 +19,43 @@ static const char *const too_scattered =
 /* ---- chunks --------------------------------------------------------------------------------- */
 
 /* Counts of one say nothing, and a count that continues the one inside it is part of that. */
-static void join_counts(chunk *c)
+static void join_counts(strided *s)
 {
     uint32_t kept = VIEW_DIMS;
 
-    for (uint32_t i = c->n_dims; i > 0; i--) {
-        uint64_t count = c->count[i - 1], stride = c->stride[i - 1];
+    for (uint32_t i = s->n; i > 0; i--) {
+        uint64_t count = s->count[i - 1], stride = s->stride[i - 1];
 
         if (count == 1)
             continue;
-        if (kept < VIEW_DIMS && stride == c->count[kept] * c->stride[kept]) {
-            c->count[kept] *= count;
+        if (kept < VIEW_DIMS && stride == s->count[kept] * s->stride[kept]) {
+            s->count[kept] *= count;
             continue;
         }
         kept--;
-        c->count[kept] = count;
-        c->stride[kept] = stride;
+        s->count[kept] = count;
+        s->stride[kept] = stride;
     }
-    c->n_dims = VIEW_DIMS - kept;
-    memmove(c->count, c->count + kept, c->n_dims * sizeof *c->count);
-    memmove(c->stride, c->stride + kept, c->n_dims * sizeof *c->stride);
+    s->n = VIEW_DIMS - kept;
+    memmove(s->count, s->count + kept, s->n * sizeof *s->count);
+    memmove(s->stride, s->stride + kept, s->n * sizeof *s->stride);
 }
 
-/* Counts and strides of an aligned chunk, from the fastest on. */
-typedef struct reversed {
-    uint64_t count[VIEW_DIMS], stride[VIEW_DIMS];
-    uint32_t n;
-} reversed;
-
-static bool push(reversed *r, uint64_t count, uint64_t stride)
+static bool push(strided *s, uint64_t count, uint64_t stride)
 {
     if (count == 1)
         return true;
-    if (r->n == VIEW_DIMS)
+    if (s->n == VIEW_DIMS)
         return false;
-    r->count[r->n] = count;
-    r->stride[r->n++] = stride;
+    s->count[s->n] = count;
+    s->stride[s->n++] = stride;
     return true;
 }
 
 /* Takes `size` numbers from the counts of the chunk, whose last one that is left is *left of
- * count[*at - 1]. */
-static bool take(const chunk *c, uint32_t *at, uint64_t *left, uint64_t *stride, uint64_t size,
-                 reversed *out)
+ * count[*at - 1]; what is taken is behind the others in *out, the fastest first. */
+static bool take(const strided *s, uint32_t *at, uint64_t *left, uint64_t *stride, uint64_t size,
+                 strided *out)
 {
     while (size > 1) {
         uint64_t some;
@@ -67,8 +64,8 @@ static bool take(const chunk *c, uint32_t *at, uint64_t *left, uint64_t *stride,
             if (*at == 0)
                 return false;
             (*at)--;
-            *left = c->count[*at];
-            *stride = c->stride[*at];
+            *left = s->count[*at];
+            *stride = s->stride[*at];
             continue;
         }
         some = smaller(size, *left);
@@ -83,24 +80,60 @@ static bool take(const chunk *c, uint32_t *at, uint64_t *left, uint64_t *stride,
 
 bool chunk_align(chunk *c, uint32_t n_dims, const uint64_t *dims, uint32_t *groups)
 {
-    uint32_t at = c->n_dims, ends[VIEW_DIMS + 1] = {0};
+    uint32_t at = c->box.n, ends[VIEW_DIMS + 1] = {0};
     uint64_t left = 1, stride = 0;
-    reversed r = {.n = 0};
+    strided reversed = {.n = 0};
 
     for (uint32_t axis = n_dims; axis > 0; axis--) {
-        ends[axis] = r.n;
-        if (!take(c, &at, &left, &stride, dims[axis - 1], &r))
+        ends[axis] = reversed.n;
+        if (!take(&c->box, &at, &left, &stride, dims[axis - 1], &reversed))
             return false;
     }
-    for (uint32_t i = 0; i < r.n; i++) {
-        c->count[i] = r.count[r.n - 1 - i];
-        c->stride[i] = r.stride[r.n - 1 - i];
+    for (uint32_t i = 0; i < reversed.n; i++) {
+        c->box.count[i] = reversed.count[reversed.n - 1 - i];
+        c->box.stride[i] = reversed.stride[reversed.n - 1 - i];
     }
-    c->n_dims = r.n;
+    c->box.n = reversed.n;
     groups[0] = 0;
     for (uint32_t axis = 1; axis <= n_dims; axis++)
-        groups[axis] = r.n - ends[axis];
+        groups[axis] = reversed.n - ends[axis];
     return true;
+}
+
+void strided_pair_remove(strided_pair *p, uint32_t axis)
+{
+    for (p->n--; axis < p->n; axis++) {
+        p->count[axis] = p->count[axis + 1];
+        p->from[axis] = p->from[axis + 1];
+        p->to[axis] = p->to[axis + 1];
+    }
+}
+
+/* Axes from `axis` on; more than a segment has become several segments. */
+static gufo_status add_segments(const strided *s, uint32_t axis, segment at,
+                                add_strided_segment *add, void *context, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < SEGMENT_DIMS; i++) {
+        const bool has = axis + i < s->n;
+
+        at.count[i] = has ? s->count[s->n - 1 - i] : 1;
+        at.stride[i] = has ? s->stride[s->n - 1 - i] : 0;
+    }
+    if (s->n - axis <= SEGMENT_DIMS)
+        return add(context, &at, error);
+    for (uint64_t i = 0; i < s->count[axis] && status == GUFO_OK; i++) {
+        status = add_segments(s, axis + 1, at, add, context, error);
+        at.first += s->stride[axis];
+    }
+    return status;
+}
+
+gufo_status strided_segments(const strided *s, segment at, add_strided_segment *add, void *context,
+                             gufo_error *error)
+{
+    return add_segments(s, 0, at, add, context, error);
 }
 
 gufo_status view_add_chunk(view *v, const chunk *c, gufo_error *error)
@@ -111,7 +144,7 @@ gufo_status view_add_chunk(view *v, const chunk *c, gufo_error *error)
         return fail_memory(error);
     v->chunks = list;
     list[v->count] = *c;
-    join_counts(&list[v->count++]);
+    join_counts(&list[v->count++].box);
     return GUFO_OK;
 }
 
@@ -125,14 +158,14 @@ gufo_status view_open(view *v, const checkpoint *c, const checkpoint_tensor *t,
                  .number = t->number,
                  .offset = t->packed == NULL ? t->offset : 0,
                  .numbers = t->elements,
-                 .n_dims = t->n_dims,
+                 .box.n = t->n_dims,
                  .file = t->file,
                  .swapped = t->swapped};
 
     *v = (view){.allocator = a, .n_dims = t->n_dims, .numbers = t->elements};
     memcpy(v->shape, t->shape, sizeof v->shape);
-    memcpy(all.count, t->shape, sizeof all.count);
-    checkpoint_tensor_strides(t, all.stride);
+    memcpy(all.box.count, t->shape, sizeof all.box.count);
+    checkpoint_tensor_strides(t, all.box.stride);
     return view_add_chunk(v, &all, error);
 }
 
@@ -211,7 +244,7 @@ static bool align_chunk(const view *v, chunk *c, uint32_t *groups)
 }
 
 /* The counts of `from`, its groups in the order of `axes`. */
-static void permute_groups(chunk *to, const chunk *from, const uint32_t *groups,
+static void permute_groups(strided *to, const strided *from, const uint32_t *groups,
                            const uint32_t *axes, uint32_t n_dims)
 {
     uint32_t n = 0;
@@ -243,8 +276,8 @@ gufo_status view_swap(view *v, uint32_t a, uint32_t b, gufo_error *error)
         if (!align_chunk(v, &from, groups))
             return refuse(error, GUFO_E_ARGUMENT, "%s", too_scattered);
         v->chunks[i] = from;
-        permute_groups(&v->chunks[i], &from, groups, axes, v->n_dims);
-        join_counts(&v->chunks[i]);
+        permute_groups(&v->chunks[i].box, &from.box, groups, axes, v->n_dims);
+        join_counts(&v->chunks[i].box);
     }
     size = v->shape[a];
     v->shape[a] = v->shape[b];
@@ -264,9 +297,9 @@ static bool slice_chunk(chunk *c, uint32_t begin, uint32_t end, uint64_t size, u
         return true;
     if (end - begin > 1)
         return false;
-    c->offset += first * c->stride[begin] * (c->number->bits / 8);
-    c->count[begin] = count;
-    c->stride[begin] *= step;
+    c->offset += first * c->box.stride[begin] * (c->number->bits / 8);
+    c->box.count[begin] = count;
+    c->box.stride[begin] *= step;
     c->numbers = c->numbers / size * count;
     return true;
 }
@@ -415,13 +448,13 @@ gufo_status view_append_zeros(view *v, uint64_t entries, gufo_error *error)
     zeros.number = v->chunks[0].number;
     zeros.swapped = v->chunks[0].swapped;
     zeros.file = v->chunks[0].file;
-    zeros.n_dims = 1;
-    zeros.stride[0] = 1;
-    if (!checked_mul(entries, entry, &zeros.count[0]) ||
-        !checked_add(v->numbers, zeros.count[0], &v->numbers) ||
+    zeros.box.n = 1;
+    zeros.box.stride[0] = 1;
+    if (!checked_mul(entries, entry, &zeros.box.count[0]) ||
+        !checked_add(v->numbers, zeros.box.count[0], &v->numbers) ||
         !checked_add(v->shape[0], entries, &v->shape[0]))
         return refuse(error, GUFO_E_LIMIT, "it would have more numbers than can be counted");
-    zeros.numbers = zeros.count[0];
+    zeros.numbers = zeros.box.count[0];
     return view_add_chunk(v, &zeros, error);
 }
 
