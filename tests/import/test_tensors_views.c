@@ -59,7 +59,7 @@ static unsigned value_of(uint32_t number)
 static void check_view_numbers(const view *v, uint64_t columns, const uint32_t *expected,
                                const char *label)
 {
-    gathering *g = gather_new(v, &one_file, columns);
+    gathering *g = gather_new(v, columns);
     const rows all = {.read = gather_rows,
                       .context = g,
                       .row_bytes = 2 * columns,

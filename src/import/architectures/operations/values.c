@@ -145,12 +145,12 @@ gufo_status values_multiply_rows(const operation_call *c, gufo_error *error)
 /* ---- ternary weights -------------------------------------------------------------------------- */
 
 /* The mean of the absolute values. */
-static gufo_status mean_size(const view *v, const checkpoint *c, double *out, gufo_error *error)
+static gufo_status mean_size(const view *v, double *out, gufo_error *error)
 {
     float *values = mem_array(v->allocator, NUMBERS_AT_ONCE, sizeof *values);
     number_reader r = {0};
     double sum = 0;
-    gufo_status status = values == NULL ? fail_memory(error) : numbers_open(&r, v, c, error);
+    gufo_status status = values == NULL ? fail_memory(error) : numbers_open(&r, v, error);
 
     for (uint64_t first = 0; first < r.numbers && status == GUFO_OK; first += NUMBERS_AT_ONCE) {
         uint64_t count = smaller(r.numbers - first, NUMBERS_AT_ONCE);
@@ -176,7 +176,7 @@ gufo_status values_ternary(const operation_call *c, gufo_error *error)
     if (v->count > 0 && v->chunks[0].packed != NULL && v->chunks[0].packed->kind == &packed_ternary)
         return GUFO_OK;
     if (!c->planner->checkpoint->made_up)
-        status = mean_size(v, c->planner->checkpoint, &mean, error);
+        status = mean_size(v, &mean, error);
 
     if (status == GUFO_OK && !isfinite(mean))
         return refuse(error, GUFO_E_ARGUMENT, "some of its numbers are not finite");
@@ -214,8 +214,7 @@ static gufo_status all_zeros(const operation_call *c, const view *v, gufo_error 
     const gufo_allocator *a = p->plan->allocator;
     float *values = mem_array(a, NUMBERS_AT_ONCE, sizeof *values);
     number_reader r = {0};
-    gufo_status status =
-        values == NULL ? fail_memory(error) : numbers_open(&r, v, p->checkpoint, error);
+    gufo_status status = values == NULL ? fail_memory(error) : numbers_open(&r, v, error);
 
     if (status == GUFO_OK)
         status = check_zeros(&r, values, error);
@@ -330,9 +329,9 @@ gufo_status data_drop_if_equal(const operation_call *c, gufo_error *error)
         return GUFO_OK;
     status = view_open(&v, p->checkpoint, from, p->plan->allocator, error);
     if (status == GUFO_OK)
-        status = numbers_open(&a, &v, p->checkpoint, error);
+        status = numbers_open(&a, &v, error);
     if (status == GUFO_OK)
-        status = numbers_open(&b, &c->item->views[0], p->checkpoint, error);
+        status = numbers_open(&b, &c->item->views[0], error);
     if (status == GUFO_OK)
         status = compare(&a, &b, &equal, error);
     numbers_close(&a);
@@ -431,7 +430,7 @@ gufo_status data_key(const operation_call *c, gufo_error *error)
     if (it->views[0].numbers != 1 || it->block >= MOST_BLOCKS)
         return refuse(error, GUFO_E_ARGUMENT, "it is not one number of one of %s blocks",
                       GROUPED(MOST_BLOCKS));
-    status = numbers_open(&r, &it->views[0], p->checkpoint, error);
+    status = numbers_open(&r, &it->views[0], error);
     if (status == GUFO_OK)
         status = numbers_floats(&r, 0, 1, &own, error);
     numbers_close(&r);

@@ -236,8 +236,7 @@ gufo_status gather_zeros(const struct rows *r, uint64_t first, uint64_t count, v
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static gathering *make_gathering(const view *v, const checkpoint *c, uint64_t columns,
-                                 uint64_t width, gather_form form)
+static gathering *make_gathering(const view *v, uint64_t columns, uint64_t width, gather_form form)
 {
     uint64_t each = sizeof(chunk) + sizeof(uint64_t), number = 0;
     gathering *g;
@@ -248,7 +247,7 @@ static gathering *make_gathering(const view *v, const checkpoint *c, uint64_t co
     if (g == NULL)
         return NULL;
     *g = (gathering){.allocator = v->allocator,
-                     .checkpoint = c,
+                     .checkpoint = v->checkpoint,
                      .chunks = (chunk *)(void *)(g + 1),
                      .count = v->count,
                      .columns = columns,
@@ -263,19 +262,19 @@ static gathering *make_gathering(const view *v, const checkpoint *c, uint64_t co
     return g;
 }
 
-gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns)
+gathering *gather_new(const view *v, uint64_t columns)
 {
-    return make_gathering(v, c, columns, v->chunks[0].number->bits / 8, GATHER_NUMBERS);
+    return make_gathering(v, columns, v->chunks[0].number->bits / 8, GATHER_NUMBERS);
 }
 
-gathering *gather_new_rows(const view *v, const checkpoint *c, uint64_t width, gather_form form)
+gathering *gather_new_rows(const view *v, uint64_t width, gather_form form)
 {
-    return make_gathering(v, c, 1, width, form);
+    return make_gathering(v, 1, width, form);
 }
 
 /* The numbers of a view, a part at a time. */
 
-gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, gufo_error *error)
+gufo_status numbers_open(number_reader *r, const view *v, gufo_error *error)
 {
     const chunk *first = v->chunks;
 
@@ -294,7 +293,7 @@ gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, g
         return refuse(error, GUFO_E_TYPE, "numbers of type %s are not converted",
                       first->number->name);
     r->number = first->number;
-    r->gathering = gather_new(v, c, 1);
+    r->gathering = gather_new(v, 1);
     r->bytes = mem_array(v->allocator, NUMBERS_AT_ONCE, first->number->bits / 8);
     if (r->gathering == NULL || r->bytes == NULL)
         return fail_memory(error);

@@ -236,7 +236,7 @@ static gufo_status blocks_of(const view *v, uint64_t columns, const gufo_element
 /* One source with rows in the order of the tensor: several are unpacked at once, whatever their order
  * in the weight. */
 static gufo_status make_packed(making *m, const view *v, const gufo_element_type *type,
-                               tensor_plan *plan, const checkpoint *c, gufo_error *error)
+                               tensor_plan *plan, gufo_error *error)
 {
     const uint64_t count = v->numbers / m->columns;
     const segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
@@ -257,7 +257,7 @@ static gufo_status make_packed(making *m, const view *v, const gufo_element_type
         return status;
     for (uint64_t i = 0; i < v->count; i++)
         (void)packed_chunk(&v->chunks[i], m->columns, r.row_bytes, &by_rows.chunks[i]);
-    r.context = gather_new_rows(&by_rows, c, r.row_bytes, form);
+    r.context = gather_new_rows(&by_rows, r.row_bytes, form);
     view_free(&by_rows);
     if (r.context == NULL)
         return fail_memory(error);
@@ -320,8 +320,7 @@ static gufo_status make_columns(making *m, const view *v, gufo_error *error)
 
 /* ---- gathered ------------------------------------------------------------------------------- */
 
-static gufo_status make_gathered(making *m, const view *v, tensor_plan *plan, const checkpoint *c,
-                                 gufo_error *error)
+static gufo_status make_gathered(making *m, const view *v, tensor_plan *plan, gufo_error *error)
 {
     const segment all = {.count = {v->numbers / m->columns, 1, 1}, .stride = {1, 0, 0}};
     const chunk one = v->chunks[0];
@@ -338,7 +337,7 @@ static gufo_status make_gathered(making *m, const view *v, tensor_plan *plan, co
         if (v->chunks[i].number != one.number || v->chunks[i].swapped != one.swapped)
             return refuse(error, GUFO_E_TYPE, "its parts have several types");
     set_number(&r, one.number, one.swapped);
-    r.context = gather_new(v, c, m->columns);
+    r.context = gather_new(v, m->columns);
     if (r.context == NULL)
         return fail_memory(error);
     status = plan_keep(plan, r.context, error);
@@ -428,8 +427,7 @@ static void trim_lists(making *m)
     m->source_room = m->segment_room = 0;
 }
 
-gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
-                          gufo_error *error)
+gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, gufo_error *error)
 {
     making m = {.allocator = plan->allocator, .piece = t->piece, .all_segments = &plan->segments};
     gufo_status status = set_dims(t, v, plan, error);
@@ -446,7 +444,7 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
     m.columns = t->dims[0];
     if (v->numbers > 0) {
         if (has_packed_rows(v, t->dims[0])) {
-            status = make_packed(&m, v, t->type, plan, c, error);
+            status = make_packed(&m, v, t->type, plan, error);
         } else if (has_rows(v, t->dims[0])) {
             status = make_rows(&m, v, error);
         } else if (has_columns(v, t->dims[1], t->dims[0])) {
@@ -454,7 +452,7 @@ gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, c
             t->piece->transpose = true;
             status = make_columns(&m, v, error);
         } else {
-            status = make_gathered(&m, v, plan, c, error);
+            status = make_gathered(&m, v, plan, error);
         }
     }
     trim_lists(&m);

@@ -147,7 +147,7 @@ static gufo_status add_tensor(tensor_plan *plan, planned_tensor *t, const view *
     t->piece = mem_zero(plan->allocator, sizeof *t->piece);
     if (t->piece == NULL)
         return fail_memory(error);
-    status = piece_of_view(t, v, plan, plan->checkpoint, error);
+    status = piece_of_view(t, v, plan, error);
     t->piece->name = planned_source(t);
     if (status == GUFO_OK) {
         choose_type(t);

@@ -62,6 +62,7 @@ typedef struct chunk {
 
 typedef struct view {
     const gufo_allocator *allocator;
+    const checkpoint *checkpoint; /* whose files the chunks are in */
     uint32_t n_dims;
     uint64_t shape[VIEW_DIMS]; /* slowest first */
     uint64_t numbers;
@@ -173,9 +174,9 @@ typedef struct gathering {
 } gathering;
 
 /* Makes what `rows.read` reads from: one block of memory.  NULL without it. */
-gathering *gather_new(const view *v, const checkpoint *c, uint64_t columns);
+gathering *gather_new(const view *v, uint64_t columns);
 /* The same for a view whose elements are rows of packed weights, of `width` bytes each. */
-gathering *gather_new_rows(const view *v, const checkpoint *c, uint64_t width, gather_form form);
+gathering *gather_new_rows(const view *v, uint64_t width, gather_form form);
 
 /* rows.read, with a gathering as context.  Any thread. */
 gufo_status gather_rows(const struct rows *r, uint64_t first, uint64_t count, void *out,
@@ -198,7 +199,7 @@ typedef struct number_reader {
 } number_reader;
 
 /* All numbers of a view have one type here. */
-gufo_status numbers_open(number_reader *r, const view *v, const checkpoint *c, gufo_error *error);
+gufo_status numbers_open(number_reader *r, const view *v, gufo_error *error);
 void numbers_close(number_reader *r);
 
 /* Bytes of numbers [first, first + count), at most NUMBERS_AT_ONCE of them, into r->bytes; or the numbers
@@ -304,8 +305,7 @@ gufo_status plan_view(tensor_plan *plan, const float *values, uint64_t count, vi
 
 /* Sets dimensions, type and piece of a tensor; the piece is freed with piece_release.  What it reads
  * through is the plan's. */
-gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, const checkpoint *c,
-                          gufo_error *error);
+gufo_status piece_of_view(planned_tensor *t, const view *v, tensor_plan *plan, gufo_error *error);
 /* Forgets a piece that has the numbers of one tensor of the checkpoint in their order: planned_piece
  * makes it again. */
 void piece_forget_plain(planned_tensor *t, const view *v, const tensor_plan *plan);

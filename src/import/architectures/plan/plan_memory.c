@@ -54,7 +54,11 @@ gufo_status plan_view(tensor_plan *plan, const float *values, uint64_t count, vi
 
     if (status != GUFO_OK)
         return status;
-    *out = (view){.allocator = plan->allocator, .n_dims = 1, .shape = {count}, .numbers = count};
+    *out = (view){.allocator = plan->allocator,
+                  .checkpoint = plan->checkpoint,
+                  .n_dims = 1,
+                  .shape = {count},
+                  .numbers = count};
     out->chunks = mem_zero(plan->allocator, sizeof *out->chunks);
     if (out->chunks == NULL)
         return fail_memory(error);

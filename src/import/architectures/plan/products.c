@@ -336,7 +336,7 @@ gufo_status products_divide(const products *list, const view *v, view *left, vie
     division d = {.list = list, .rows = left, .columns = right};
     gufo_status status = GUFO_OK;
 
-    *left = *right = (view){.allocator = v->allocator};
+    *left = *right = (view){.allocator = v->allocator, .checkpoint = list->files};
     if (v->n_dims < 2 || v->numbers == 0)
         return fail_mixed(error);
     d.height = v->shape[v->n_dims - 2];

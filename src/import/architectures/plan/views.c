@@ -162,7 +162,7 @@ gufo_status view_open(view *v, const checkpoint *c, const checkpoint_tensor *t,
                  .file = t->file,
                  .swapped = t->swapped};
 
-    *v = (view){.allocator = a, .n_dims = t->n_dims, .numbers = t->elements};
+    *v = (view){.allocator = a, .checkpoint = c, .n_dims = t->n_dims, .numbers = t->elements};
     memcpy(v->shape, t->shape, sizeof v->shape);
     memcpy(all.box.count, t->shape, sizeof all.box.count);
     checkpoint_tensor_strides(t, all.box.stride);
