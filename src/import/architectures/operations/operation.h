@@ -213,9 +213,8 @@ gufo_status stacks_check(const stacks *s, const checkpoint *c, const tensor_rule
 
 /* What operations may look at. */
 struct planner {
-    tensor_plan *plan;
+    tensor_plan *plan; /* with the checkpoint */
     gufo_import *import;
-    const checkpoint *checkpoint;
     const model_config *config;
     uint64_t tokens;
     uint64_t skipped;

@@ -235,7 +235,7 @@ static gufo_status decide(const planner *p, const tensor_rule *rule, const item 
     gufo_str rest;
     gufo_status status;
 
-    *out = tensors_hold(p->checkpoint, rule->condition, &rest);
+    *out = tensors_hold(p->plan->checkpoint, rule->condition, &rest);
     if (!*out || rest.len == 0)
         return GUFO_OK;
     status = steps_expand(p, it, rest, condition, sizeof condition, error);

@@ -33,7 +33,7 @@ static gufo_status fail_without_rule(const planner *p, const item *it, gufo_erro
     const model_config *config = p->config;
 
     gufo_status status = checkpoint_refuse(
-        p->checkpoint, it->from, GUFO_E_TYPE, error,
+        p->plan->checkpoint, it->from, GUFO_E_TYPE, error,
         "no rule for tensor %s: neither the operations nor the names of %s (class %s) have it",
         QUOTED(it->from->name), config->architecture,
         config->class_name != NULL ? config->class_name : "unknown");
@@ -155,7 +155,7 @@ static gufo_status add_stacked(planner *p, const item *last, const tensor_rule *
     if (status == GUFO_OK)
         status = add_results(p, &it, rule, error);
     free_views(&it);
-    return checkpoint_fail(p->checkpoint, it.from, status, error);
+    return checkpoint_fail(p->plan->checkpoint, it.from, status, error);
 }
 
 /* Puts a tensor on its stack; the last one brings all results. */
@@ -196,8 +196,8 @@ static gufo_status add_partial(planner *p, uint64_t number, gufo_error *error)
         if (count == of->entries)
             status = add_stacked(p, &it, rule, number, rank, error);
         else if (count > 0)
-            status =
-                stacks_refuse(&p->stacks, number, count, p->checkpoint, rule->targets[0], error);
+            status = stacks_refuse(&p->stacks, number, count, p->plan->checkpoint, rule->targets[0],
+                                   error);
         rank++;
     }
     return status;
@@ -300,7 +300,7 @@ static gufo_status convert_item(planner *p, item *it, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     it->n_views = 1;
-    status = view_open(&it->views[0], p->checkpoint, it->from, p->plan->allocator, error);
+    status = view_open(&it->views[0], p->plan->checkpoint, it->from, p->plan->allocator, error);
     if (status == GUFO_OK && rule != NULL)
         status = steps_take(p, it, rule, 0, &next, error);
     if (status == GUFO_OK && it->fate == ITEM_DROPPED)
@@ -323,7 +323,7 @@ static gufo_status convert_tensor(planner *p, const checkpoint_tensor *t, gufo_e
     memcpy(it.name, t->name.data, t->name.len);
     status = convert_item(p, &it, error);
     free_views(&it);
-    return checkpoint_fail(p->checkpoint, t, status, error);
+    return checkpoint_fail(p->plan->checkpoint, t, status, error);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -350,7 +350,7 @@ static gufo_status end_stacks(planner *p, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (p->plan->products == NULL)
-        return stacks_check(&p->stacks, p->checkpoint, &p->rules, error);
+        return stacks_check(&p->stacks, p->plan->checkpoint, &p->rules, error);
     for (uint64_t i = 0; i < p->stacks.count && status == GUFO_OK; i++)
         if (!stacks_full(&p->stacks.list[i]))
             status = add_partial(p, i, error);
@@ -359,7 +359,7 @@ static gufo_status end_stacks(planner *p, gufo_error *error)
 
 static gufo_status plan_all(planner *p, gufo_error *error)
 {
-    const checkpoint *c = p->checkpoint;
+    const checkpoint *c = p->plan->checkpoint;
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < p->rules.count && status == GUFO_OK; i++)
@@ -377,10 +377,10 @@ static gufo_status plan_all(planner *p, gufo_error *error)
     return status == GUFO_OK ? plan_finish(p->plan, error) : status;
 }
 
-static gufo_status open_planner(planner *p, gufo_error *error)
+static gufo_status open_planner(planner *p, const checkpoint *c, gufo_error *error)
 {
     const gufo_allocator *a = &p->import->allocator;
-    gufo_status status = plan_begin(p->plan, p->checkpoint, a, error);
+    gufo_status status = plan_begin(p->plan, c, a, error);
 
     if (status == GUFO_OK)
         status = rules_open(&p->rules, p->config->architecture, a, error);
@@ -395,10 +395,10 @@ static void close_planner(planner *p)
 }
 
 /* What is planned is left to the caller, also after a failure. */
-static gufo_status run_planner(planner *p, const products *pairs, const tensor_watcher *watcher,
-                               gufo_error *error)
+static gufo_status run_planner(planner *p, const checkpoint *c, const products *pairs,
+                               const tensor_watcher *watcher, gufo_error *error)
 {
-    gufo_status status = open_planner(p, error);
+    gufo_status status = open_planner(p, c, error);
 
     p->plan->products = pairs;
     p->plan->watcher = watcher;
@@ -411,9 +411,8 @@ static gufo_status run_planner(planner *p, const products *pairs, const tensor_w
 gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,
                          const model_config *config, uint64_t tokens, gufo_error *error)
 {
-    planner p = {
-        .plan = plan, .import = import, .checkpoint = c, .config = config, .tokens = tokens};
-    gufo_status status = run_planner(&p, NULL, NULL, error);
+    planner p = {.plan = plan, .import = import, .config = config, .tokens = tokens};
+    gufo_status status = run_planner(&p, c, NULL, NULL, error);
 
     if (status != GUFO_OK)
         tensor_plan_free(plan);
@@ -424,8 +423,8 @@ gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import, const c
                                  const products *pairs, const model_config *config,
                                  gufo_error *error)
 {
-    planner p = {.plan = plan, .import = import, .checkpoint = c, .config = config};
-    gufo_status status = run_planner(&p, pairs, NULL, error);
+    planner p = {.plan = plan, .import = import, .config = config};
+    gufo_status status = run_planner(&p, c, pairs, NULL, error);
 
     if (status != GUFO_OK)
         tensor_plan_free(plan);
@@ -438,10 +437,9 @@ gufo_status tensors_watch(tensor_plan *plan, gufo_import *import, const checkpoi
                           const model_config *config, uint64_t tokens,
                           const tensor_watcher *watcher, gufo_error *error)
 {
-    planner p = {
-        .plan = plan, .import = import, .checkpoint = c, .config = config, .tokens = tokens};
+    planner p = {.plan = plan, .import = import, .config = config, .tokens = tokens};
 
-    return run_planner(&p, NULL, watcher, error);
+    return run_planner(&p, c, NULL, watcher, error);
 }
 
 struct tensor_tracer {
@@ -456,9 +454,8 @@ tensor_tracer *tensor_tracer_new(gufo_import *import, const checkpoint *c,
 
     if (t == NULL)
         return NULL;
-    t->planner = (planner){
-        .plan = &t->plan, .import = import, .checkpoint = c, .config = config, .tokens = tokens};
-    if (open_planner(&t->planner, error) == GUFO_OK)
+    t->planner = (planner){.plan = &t->plan, .import = import, .config = config, .tokens = tokens};
+    if (open_planner(&t->planner, c, error) == GUFO_OK)
         return t;
     tensor_tracer_free(t);
     return NULL;

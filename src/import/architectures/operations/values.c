@@ -175,7 +175,7 @@ gufo_status values_ternary(const operation_call *c, gufo_error *error)
 
     if (v->count > 0 && v->chunks[0].packed != NULL && v->chunks[0].packed->kind == &packed_ternary)
         return GUFO_OK;
-    if (!c->planner->checkpoint->made_up)
+    if (!c->planner->plan->checkpoint->made_up)
         status = mean_size(v, &mean, error);
 
     if (status == GUFO_OK && !isfinite(mean))
@@ -279,7 +279,7 @@ gufo_status data_diagonal(const operation_call *c, gufo_error *error)
             it->views[it->n_views++] = block;
             continue;
         }
-        if (status == GUFO_OK && !c->planner->checkpoint->made_up)
+        if (status == GUFO_OK && !c->planner->plan->checkpoint->made_up)
             status = all_zeros(c, &block, error);
         view_free(&block);
     }
@@ -319,15 +319,15 @@ gufo_status data_drop_if_equal(const operation_call *c, gufo_error *error)
     planner *p = c->planner;
     const planned_tensor *other = plan_find(p->plan, c->texts[0]);
     const checkpoint_tensor *from =
-        other != NULL ? checkpoint_find(p->checkpoint, planned_source(other)) : NULL;
+        other != NULL ? checkpoint_find(p->plan->checkpoint, planned_source(other)) : NULL;
     view v = {0};
     number_reader a = {0}, b = {0};
     bool equal = false;
     gufo_status status;
 
-    if (from == NULL || p->checkpoint->made_up || !same_shape(from, c->item->from))
+    if (from == NULL || p->plan->checkpoint->made_up || !same_shape(from, c->item->from))
         return GUFO_OK;
-    status = view_open(&v, p->checkpoint, from, p->plan->allocator, error);
+    status = view_open(&v, p->plan->checkpoint, from, p->plan->allocator, error);
     if (status == GUFO_OK)
         status = numbers_open(&a, &v, error);
     if (status == GUFO_OK)
@@ -423,7 +423,7 @@ gufo_status data_key(const operation_call *c, gufo_error *error)
     char key[128];
     gufo_status status;
 
-    if (p->checkpoint->made_up) {
+    if (p->plan->checkpoint->made_up) {
         c->item->fate = ITEM_DROPPED;
         return GUFO_OK;
     }
