@@ -10,7 +10,8 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* NAME(old, shape), and with an order; a pair has .weight and .bias. */
+/* NAME(old, shape), and with an order; a pair has .weight and .bias.  Pages of the registry say what a name of
+ * a framework means; OWN says it itself. */
 #define NAME(old, shape)                                                \
     {                                                                   \
         old, NULL, shape, ORDER_AS_IS, DIVIDED_ROWS, NEEDED, NULL, NULL \
