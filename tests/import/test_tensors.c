@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "import/architectures/configuration/expression.h"
 #include "import/architectures/operations/operation.h"
-
 #include "tensor_case.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */

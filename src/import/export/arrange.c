@@ -344,7 +344,7 @@ static gufo_status add_range_rows(arranging *r, const range *g, gufo_error *erro
 {
     strided_pair walk = g->box.walk;
     segment at = {.first = g->box.from / r->columns};
-    strided steps;
+    strided_box steps;
     gufo_status status = find_source(r, g->box.tensor, end_of(&g->box), &at.source, error);
 
     if (g->height > 0) { /* a column of it is a row of the source */

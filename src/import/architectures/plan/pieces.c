@@ -121,7 +121,7 @@ static gufo_status add_segment(void *context, const segment *s, gufo_error *erro
     return GUFO_OK;
 }
 
-static gufo_status add_rows(making *m, const chunk *c, const strided *s, gufo_error *error)
+static gufo_status add_rows(making *m, const chunk *c, const strided_box *s, gufo_error *error)
 {
     segment at = {.first = 0};
     uint64_t reach = 0;
@@ -135,7 +135,7 @@ static gufo_status add_rows(making *m, const chunk *c, const strided *s, gufo_er
 
 /* The steps from row to row of a chunk whose rows have `columns` numbers side by side; false if it
  * does not have such rows. */
-static bool row_steps(const chunk *c, uint64_t columns, strided *s)
+static bool row_steps(const chunk *c, uint64_t columns, strided_box *s)
 {
     uint64_t run = 1;
     uint32_t outer = c->box.n;
@@ -160,7 +160,7 @@ static bool row_steps(const chunk *c, uint64_t columns, strided *s)
 /* Whether all chunks have rows of so many numbers. */
 static bool has_rows(const view *v, uint64_t columns)
 {
-    strided s;
+    strided_box s;
 
     for (uint64_t i = 0; i < v->count; i++)
         if (!row_steps(&v->chunks[i], columns, &s))
@@ -171,7 +171,7 @@ static bool has_rows(const view *v, uint64_t columns)
 static gufo_status make_rows(making *m, const view *v, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    strided s;
+    strided_box s;
 
     for (uint64_t i = 0; i < v->count && status == GUFO_OK; i++)
         if (row_steps(&v->chunks[i], m->columns, &s))
@@ -185,7 +185,7 @@ static gufo_status make_rows(making *m, const view *v, gufo_error *error)
 static bool packed_chunk(const chunk *c, uint64_t columns, uint64_t width, chunk *out)
 {
     uint64_t first = c->offset / (c->number->bits / 8);
-    strided s;
+    strided_box s;
 
     if (c->packed == NULL || c->packed->columns != columns || first % columns != 0 ||
         !row_steps(c, columns, &s))
@@ -270,7 +270,7 @@ static gufo_status make_packed(making *m, const view *v, const gufo_element_type
 /* ---- transposes ----------------------------------------------------------------------------- */
 
 /* The steps from column to column of a chunk of whole slices, each `height` numbers high. */
-static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, strided *s)
+static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, strided_box *s)
 {
     chunk c = *from;
     uint32_t groups[VIEW_DIMS + 1];
@@ -297,7 +297,7 @@ static bool column_steps(const chunk *from, uint64_t height, uint64_t columns, s
 
 static bool has_columns(const view *v, uint64_t height, uint64_t columns)
 {
-    strided s;
+    strided_box s;
 
     for (uint64_t i = 0; i < v->count; i++)
         if (v->chunks[i].number != v->chunks[0].number ||
@@ -310,7 +310,7 @@ static gufo_status make_columns(making *m, const view *v, gufo_error *error)
 {
     const piece *p = m->piece;
     gufo_status status = GUFO_OK;
-    strided s;
+    strided_box s;
 
     for (uint64_t i = 0; i < v->count && status == GUFO_OK; i++)
         if (column_steps(&v->chunks[i], p->slice_rows, p->columns, &s))

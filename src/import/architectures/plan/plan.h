@@ -38,10 +38,10 @@
 enum { VIEW_DIMS = CHECKPOINT_MAX_DIMS, VIEW_OPS = 4 };
 
 /* Counts and strides of numbers, or of rows of them, that lie apart: slowest first. */
-typedef struct strided {
+typedef struct strided_box {
     uint64_t count[VIEW_DIMS], stride[VIEW_DIMS];
     uint32_t n; /* axes; 0: a single one */
-} strided;
+} strided_box;
 
 /* Numbers that lie apart on two sides. */
 typedef struct strided_pair {
@@ -54,7 +54,7 @@ typedef struct chunk {
     struct packed_weight *packed; /* as if its numbers were F32 in a file; NULL: it has none */
     const number_type *number;
     uint64_t offset; /* of its first number, in bytes */
-    strided box;     /* strides in numbers */
+    strided_box box; /* strides in numbers */
     uint64_t numbers;
     uint32_t file; /* of the checkpoint */
     bool swapped;
@@ -104,8 +104,8 @@ void strided_pair_remove(strided_pair *p, uint32_t axis);
 
 /* Gives rows that lie apart to `add` as segments: `at` is the first of them. */
 typedef gufo_status add_strided_segment(void *context, const segment *s, gufo_error *error);
-gufo_status strided_segments(const strided *s, segment at, add_strided_segment *add, void *context,
-                             gufo_error *error);
+gufo_status strided_segments(const strided_box *s, segment at, add_strided_segment *add,
+                             void *context, gufo_error *error);
 
 /* Describes a chunk with a group of counts for each axis of `dims`, whose product it has: groups[i]
  * is the first count of axis i, groups[n_dims] the end.  False where no such description exists. */

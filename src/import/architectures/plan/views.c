@@ -19,7 +19,7 @@ static const char *const too_scattered =
 /* ---- chunks --------------------------------------------------------------------------------- */
 
 /* Counts of one say nothing, and a count that continues the one inside it is part of that. */
-static void join_counts(strided *s)
+static void join_counts(strided_box *s)
 {
     uint32_t kept = VIEW_DIMS;
 
@@ -41,7 +41,7 @@ static void join_counts(strided *s)
     memmove(s->stride, s->stride + kept, s->n * sizeof *s->stride);
 }
 
-static bool push(strided *s, uint64_t count, uint64_t stride)
+static bool push(strided_box *s, uint64_t count, uint64_t stride)
 {
     if (count == 1)
         return true;
@@ -54,8 +54,8 @@ static bool push(strided *s, uint64_t count, uint64_t stride)
 
 /* Takes `size` numbers from the counts of the chunk, whose last one that is left is *left of
  * count[*at - 1]; what is taken is behind the others in *out, the fastest first. */
-static bool take(const strided *s, uint32_t *at, uint64_t *left, uint64_t *stride, uint64_t size,
-                 strided *out)
+static bool take(const strided_box *s, uint32_t *at, uint64_t *left, uint64_t *stride,
+                 uint64_t size, strided_box *out)
 {
     while (size > 1) {
         uint64_t some;
@@ -82,7 +82,7 @@ bool chunk_align(chunk *c, uint32_t n_dims, const uint64_t *dims, uint32_t *grou
 {
     uint32_t at = c->box.n, ends[VIEW_DIMS + 1] = {0};
     uint64_t left = 1, stride = 0;
-    strided reversed = {.n = 0};
+    strided_box reversed = {.n = 0};
 
     for (uint32_t axis = n_dims; axis > 0; axis--) {
         ends[axis] = reversed.n;
@@ -110,7 +110,7 @@ void strided_pair_remove(strided_pair *p, uint32_t axis)
 }
 
 /* Axes from `axis` on; more than a segment has become several segments. */
-static gufo_status add_segments(const strided *s, uint32_t axis, segment at,
+static gufo_status add_segments(const strided_box *s, uint32_t axis, segment at,
                                 add_strided_segment *add, void *context, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
@@ -130,8 +130,8 @@ static gufo_status add_segments(const strided *s, uint32_t axis, segment at,
     return status;
 }
 
-gufo_status strided_segments(const strided *s, segment at, add_strided_segment *add, void *context,
-                             gufo_error *error)
+gufo_status strided_segments(const strided_box *s, segment at, add_strided_segment *add,
+                             void *context, gufo_error *error)
 {
     return add_segments(s, 0, at, add, context, error);
 }
@@ -244,7 +244,7 @@ static bool align_chunk(const view *v, chunk *c, uint32_t *groups)
 }
 
 /* The counts of `from`, its groups in the order of `axes`. */
-static void permute_groups(strided *to, const strided *from, const uint32_t *groups,
+static void permute_groups(strided_box *to, const strided_box *from, const uint32_t *groups,
                            const uint32_t *axes, uint32_t n_dims)
 {
     uint32_t n = 0;
