@@ -443,17 +443,29 @@ const char *catalogue_user(const catalogue *c, const char *name, size_t *next)
     return NULL;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- as records ----------------------------------------------------------------------------- */
 
-void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
-                           const catalogue_row *row)
+/* Narrow terminals leave out the last columns first, but never text that can go below. */
+record_type catalogue_record(const catalogue_columns *columns, bool headed,
+                             record_field fields[CATALOGUE_CELLS])
 {
-    for (size_t i = 0; columns->names[i] != NULL; i++) {
-        const char *cell = row->cells[i];
+    record_type type = {.fields = fields, .size = sizeof(catalogue_row)};
 
-        if (catalogue_is_number(columns, i) && *cell != '\0')
-            json_write_f64(j, columns->names[i], strtod(cell, NULL));
-        else
-            json_write_text(j, columns->names[i], *cell != '\0' ? cell : NULL);
+    for (const char *name; (name = columns->names[type.count]) != NULL; type.count++) {
+        unsigned i = (unsigned)type.count;
+        bool is_number = (columns->numbers >> i & 1) != 0;
+        bool is_kept =
+            (columns->kept >> i & 1) != 0 || (columns->names[i + 1] == NULL && !is_number);
+        int width = headed ? (int)strlen(name) : 1;
+
+        fields[i] =
+            (record_field){.name = name,
+                           .title = name,
+                           .kind = is_number ? RECORD_DIGITS : RECORD_TEXT,
+                           .at = (uint32_t)(offsetof(catalogue_row, cells) + i * sizeof name),
+                           .none = RECORD_OR_NULL,
+                           .width = is_number ? width : -width,
+                           .drop = is_kept ? 0 : i};
     }
+    return type;
 }

@@ -6,7 +6,7 @@
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
 
-#include "cli/core/values/json.h"
+#include "cli/core/records/record.h"
 #include "schema/registry/tables.h"
 
 #include <stdbool.h>
@@ -21,11 +21,6 @@ typedef struct catalogue_columns {
     unsigned numbers;                       /* a bit for each that holds numbers */
     unsigned kept;                          /* and for each that a narrow terminal keeps longest */
 } catalogue_columns;
-
-static inline bool catalogue_is_number(const catalogue_columns *columns, size_t index)
-{
-    return (columns->numbers >> index & 1) != 0;
-}
 
 /* The cells of a row; "" for an empty one.  They are static, except those that the row itself
  * holds. */
@@ -87,9 +82,9 @@ bool catalogue_line(const char *arch, size_t index, catalogue_page_line *out);
 /* The next architecture that uses a row, by its name; *next is 0 at first.  NULL at the end. */
 const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 
-/* The cells of a row as members of a JSON object. */
-void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
-                           const catalogue_row *row);
+/* Rows as records, whose fields are made in `fields`; `headed`: columns are as wide as their names. */
+record_type catalogue_record(const catalogue_columns *columns, bool headed,
+                             record_field fields[CATALOGUE_CELLS]);
 
 /* ---- catalogue_words.c ---------------------------------------------------------------------- */
 

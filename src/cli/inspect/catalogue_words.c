@@ -79,9 +79,9 @@ enum { ARCH_PLACE_LEN = sizeof CATALOGUE_ARCH_PLACE - 1 };
 /* ---- did you mean ... ----------------------------------------------------------------------- */
 
 /* The names of all rows, one catalogue after the other. */
-static gufo_str name_at(const void *table, size_t index)
+static gufo_str name_at(const void *lists, size_t index)
 {
-    const catalogue *c = table;
+    const catalogue *c = lists;
     catalogue_row row = {.cells = {""}};
 
     for (; index >= c->count(); c++)
@@ -100,11 +100,11 @@ static size_t count_names(void)
 }
 
 /* The part of a key behind the architecture. */
-static gufo_str key_tail_at(const void *table, size_t index)
+static gufo_str key_tail_at(const void *lists, size_t index)
 {
     const char *key = gufo_key_at(index)->key;
 
-    (void)table;
+    (void)lists;
     return gufo_str_of(
         strncmp(key, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
 }

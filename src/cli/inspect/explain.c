@@ -265,32 +265,35 @@ static void write_classes(json_writer *j, const char *arch)
     json_end_array(j);
 }
 
-static void write_lines(json_writer *j, const char *arch)
-{
-    static const char *const names[PAGE_CELLS] = {"kind",      "name",    "value",
-                                                  "condition", "targets", "note"};
-    catalogue_page_line row;
-
-    json_begin_array(j, "lines");
-    for (size_t i = 0; catalogue_line(arch, i, &row); i++) {
-        json_begin_object(j, NULL);
-        for (size_t c = 0; c < PAGE_CELLS; c++)
-            if (*row.cells[c] != '\0')
-                json_write_text(j, names[c], row.cells[c]);
-        json_end_object(j);
+#define LINE_FIELD(name, cell)                                                \
+    {                                                                         \
+        name, NULL, RECORD_TEXT, RECORD_AT(catalogue_page_line, cells[cell]), \
+            .none = RECORD_OR_OUT                                             \
     }
-    json_end_array(j);
+
+static const record_field line_fields[] = {
+    LINE_FIELD("kind", PAGE_KIND),       LINE_FIELD("name", PAGE_NAME),
+    LINE_FIELD("value", PAGE_VALUE),     LINE_FIELD("condition", PAGE_CONDITION),
+    LINE_FIELD("targets", PAGE_TARGETS), LINE_FIELD("note", PAGE_NOTE),
+};
+static const record_type line_type = RECORD_OF(catalogue_page_line, line_fields, 0);
+
+static bool make_line(const void *arch, uint64_t index, void *out)
+{
+    return catalogue_line(arch, (size_t)index, out);
 }
 
 static void write_match(json_writer *j, const catalogue *c, const catalogue_row *row,
                         const char *word, const char *value)
 {
+    record_field fields[CATALOGUE_CELLS];
+    const record_type type = catalogue_record(&c->columns, false, fields);
     char example[EXAMPLE_SIZE];
     const char *arch;
 
     json_begin_object(j, NULL);
     json_write_text(j, "kind", c->one);
-    catalogue_write_cells(j, &c->columns, row);
+    record_write_members(j, &type, row);
     if (c->arch_has != NULL) {
         json_begin_array(j, "used_by");
         for (size_t next = 0; (arch = catalogue_user(c, row->cells[0], &next)) != NULL;)
@@ -299,7 +302,8 @@ static void write_match(json_writer *j, const catalogue *c, const catalogue_row 
     }
     if (c->is_architecture) {
         write_classes(j, row->cells[0]);
-        write_lines(j, row->cells[0]);
+        record_write_list(j, "lines", &line_type,
+                          &(record_list){.make = make_line, .context = row->cells[0]});
     }
     write_values(j, row->cells[0], value);
     catalogue_example(c, row, word, example);

@@ -1,7 +1,6 @@
 /* gufo list keys|archs|tensors|...: the tables that gufo knows. */
 #include "cli/commands.h"
 #include "cli/core/options/names.h"
-#include "cli/core/records/table.h"
 #include "cli/inspect/catalogue.h"
 
 #include "gufo/schema.h"
@@ -26,75 +25,37 @@ static const command_option list_table[] = {
 
 _Static_assert((int)CATALOGUE_CELLS <= TABLE_CELLS, "a table has room for every column");
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 typedef struct listing {
     const catalogue *list;
-    const catalogue_columns *columns;
-    const char *arch;   /* NULL: all rows */
-    catalogue_row *row; /* the latest */
+    const char *arch; /* NULL: all rows */
 } listing;
 
-static bool row_at(const listing *l, uint64_t index)
-{
-    return l->arch != NULL ? l->list->arch_row(l->arch, (size_t)index, l->row)
-                           : l->list->row((size_t)index, l->row);
-}
-
-/* An empty cell is a dash, so that each line has as many words as columns. */
-static bool make_row(const void *context, uint64_t index, table_row *out)
+static bool make_row(const void *context, uint64_t index, void *row)
 {
     const listing *l = context;
 
-    if (!row_at(l, index))
-        return false;
-    for (size_t i = 0; l->columns->names[i] != NULL; i++)
-        row_str(out, gufo_str_of(*l->row->cells[i] != '\0' ? l->row->cells[i] : "-"));
-    return true;
-}
-
-/* Narrow terminals leave out the last columns first, but never text that can go below. */
-static table_column column_of(const listing *l, size_t index)
-{
-    const char *const *name = l->columns->names + index;
-    bool number = catalogue_is_number(l->columns, index);
-    bool kept = (l->columns->kept >> index & 1) != 0 || (name[1] == NULL && !number);
-    int width = l->list->headed ? (int)strlen(*name) : 1;
-
-    return (table_column){*name, number ? width : -width, kept ? 0 : (unsigned)index};
-}
-
-static void print(const listing *l)
-{
-    table t = {
-        .gap = 2, .most_name = SIZE_MAX, .least_name = LEAST_NAME, .headless = !l->list->headed};
-
-    for (; l->columns->names[t.count] != NULL; t.count++)
-        t.columns[t.count] = column_of(l, t.count);
-    table_print(&t, make_row, l);
-}
-
-static void write_json(const listing *l)
-{
-    json_writer j = json_writer_start(stdout);
-
-    json_begin_object(&j, NULL);
-    json_begin_array(&j, l->list->name);
-    for (size_t i = 0; row_at(l, i); i++) {
-        json_begin_object(&j, NULL);
-        catalogue_write_cells(&j, l->columns, l->row);
-        json_end_object(&j);
-    }
-    json_end_array(&j);
-    json_end_document(&j);
+    return l->arch != NULL ? l->list->arch_row(l->arch, (size_t)index, row)
+                           : l->list->row((size_t)index, row);
 }
 
 void catalogue_list(const catalogue *c, const char *arch, bool json)
 {
-    catalogue_row row;
-    const listing l = {c, arch != NULL ? &c->arch_columns : &c->columns, arch, &row};
+    const listing l = {c, arch};
+    const record_list rows = {.make = make_row, .context = &l};
+    record_field fields[CATALOGUE_CELLS];
+    const record_type type =
+        catalogue_record(arch != NULL ? &c->arch_columns : &c->columns, c->headed, fields);
+    const record_field list = {c->name, NULL, RECORD_LIST, 0, sizeof rows, .of = &type};
+    table t = {.gap = 2, .most_name = SIZE_MAX, .least_name = LEAST_NAME, .headless = !c->headed};
 
-    (json ? write_json : print)(&l);
+    if (json) {
+        record_write_document(NULL, &(record_type){.fields = &list, .count = 1}, &rows);
+        return;
+    }
+    t.count = record_columns(&type, t.columns);
+    record_print(&t, &type, &rows);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

@@ -8,16 +8,19 @@
 
 #define SCHEMA_VERSION 1 /* of the output: higher when a member changes its meaning */
 
-static void write_facts(json_writer *j, const gufo_facts *facts)
-{
-    json_write_u64(j, "schema_version", SCHEMA_VERSION);
-    json_write_u64(j, "file_size", facts->size);
-    json_write_u64(j, "version", facts->version);
-    json_write_text(j, "byte_order", facts->byte_order == GUFO_BIG_ENDIAN ? "big" : "little");
-    json_write_u64(j, "alignment", facts->alignment);
-    json_write_u64(j, "data_offset", facts->data_offset);
-    json_write_u64(j, "data_size", facts->data_size);
-}
+static const char *const byte_orders[] = {
+    [GUFO_LITTLE_ENDIAN] = "little", [GUFO_BIG_ENDIAN] = "big"};
+
+static const record_field facts_fields[] = {
+    {"schema_version", NULL, RECORD_FIXED, .at = SCHEMA_VERSION},
+    {"file_size", NULL, RECORD_PLAIN, RECORD_AT(gufo_facts, size)},
+    {"version", NULL, RECORD_PLAIN, RECORD_AT(gufo_facts, version)},
+    {"byte_order", NULL, RECORD_CHOICE, RECORD_AT(gufo_facts, byte_order), .words = byte_orders},
+    {"alignment", NULL, RECORD_PLAIN, RECORD_AT(gufo_facts, alignment)},
+    {"data_offset", NULL, RECORD_PLAIN, RECORD_AT(gufo_facts, data_offset)},
+    {"data_size", NULL, RECORD_PLAIN, RECORD_AT(gufo_facts, data_size)},
+};
+static const record_type facts_type = RECORD_OF(gufo_facts, facts_fields, 0);
 
 /* That all sums are those of one shard. */
 static void write_part(json_writer *j, const gufo_model *model)
@@ -107,7 +110,7 @@ bool show_write_json(const input *in, const show_options *options)
     overview o = overview_of(in->model);
     json_writer j = json_begin_document(in->path);
 
-    write_facts(&j, &o.facts);
+    record_write_members(&j, &facts_type, &o.facts);
     model_json_shards(&j, "shards", in->model);
     write_part(&j, in->model);
     write_damage(&j, in);

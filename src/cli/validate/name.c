@@ -2,7 +2,7 @@
  * makes names from the content of files (--suggest, --rename). */
 #include "cli/commands.h"
 #include "cli/core/files/input.h"
-#include "cli/core/values/json.h"
+#include "cli/core/records/record.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
@@ -13,7 +13,6 @@
 
 #include "gufo/name.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,79 +35,99 @@ static const command_option name_table[] = {
     {0},
 };
 
-/* ---- the parts ------------------------------------------------------------------------------ */
+/* ---- the report ----------------------------------------------------------------------------- */
 
-static const struct part {
-    const char *key, *label;
-    size_t offset; /* of the gufo_str in gufo_name */
-} parts[] = {
-    {"sidecar", "sidecar", offsetof(gufo_name, sidecar)},
-    {"base_name", "base name", offsetof(gufo_name, base_name)},
-    {"size_label", "size label", offsetof(gufo_name, size_label)},
-    {"fine_tune", "fine tune", offsetof(gufo_name, fine_tune)},
-    {"version", "version", offsetof(gufo_name, version)},
-    {"encoding", "encoding", offsetof(gufo_name, encoding)},
-    {"type", "type", offsetof(gufo_name, type)},
-    {"shard", "shard", offsetof(gufo_name, shard)},
+/* The new names for the files of one model, and the name of its first file. */
+typedef struct proposal {
+    rename_move *moves; /* with copies of paths: files are closed before they get new names */
+    size_t count;
+    char first[GUFO_NAME_SIZE];
+    const char *reason; /* why it does not conform; NULL: it does */
+    gufo_error fault;
+    bool is_renamed;
+    record_list renamed;
+} proposal;
+
+static const record_field move_fields[] = {
+    {"from", NULL, RECORD_TEXT, RECORD_AT(rename_move, from)},
+    {"to", NULL, RECORD_TEXT, RECORD_AT(rename_move, to)},
 };
+static const record_type move_type = RECORD_OF(rename_move, move_fields, 0);
 
-enum { PART_COUNT = sizeof parts / sizeof *parts };
+static const record_field proposal_fields[] = {
+    {"suggested", NULL, RECORD_CHARS, RECORD_AT(proposal, first)},
+    {"suggested_reason", NULL, RECORD_TEXT, RECORD_AT(proposal, reason), .none = RECORD_OR_OUT},
+    {"renamed", NULL, RECORD_LIST, RECORD_AT(proposal, renamed), RECORD_GIVEN(proposal, is_renamed),
+     .of = &move_type},
+};
+static const record_type proposal_type = RECORD_OF(proposal, proposal_fields, 0);
 
-static gufo_str part_of(const gufo_name *name, size_t index)
-{
-    return *(const gufo_str *)(const void *)((const char *)name + parts[index].offset);
-}
+/* One FILE: its name, and the parts of it. */
+typedef struct explained {
+    const char *path; /* NULL: it is just a name */
+    gufo_str name;
+    gufo_name parts;
+    gufo_name_facts facts;
+    bool conforming, is_sized, is_shard; /* numbers are null where 64 bits do not hold them, too */
+    const char *reason;                  /* why it does not conform */
+    gufo_error fault;
+    const proposal *proposal;
+} explained;
 
-/* The numbers in the parts of the name; null where the part is absent or 64 bits do not hold it. */
-static void write_facts(json_writer *j, const gufo_name *name)
-{
-    gufo_name_facts facts = gufo_name_read_facts(name);
-
-    json_write_known(j, "expert_count", facts.parameters > 0, facts.experts);
-    json_write_known(j, "parameter_count", facts.parameters > 0, facts.parameters);
-    json_write_known(j, "shard_number", facts.shard > 0, facts.shard);
-    json_write_known(j, "shard_count", facts.shard > 0, facts.shard_count);
-}
-
-/* Begins the JSON object of one FILE: its name and the parts of it.  `with_path`: it is more than a
- * name. */
-static void begin_json(json_writer *j, const char *path, bool with_path)
-{
-    gufo_str name = gufo_str_of(path_name(path));
-    gufo_error error = {0};
-    gufo_name parsed;
-    bool conforming = gufo_name_explain(name, &parsed, &error) == GUFO_OK;
-
-    json_begin_object(j, NULL);
-    if (with_path)
-        json_write_text(j, "path", path);
-    json_write_str(j, "name", name);
-    json_write_bool(j, "conforming", conforming);
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        gufo_str part = part_of(&parsed, i);
-
-        if (part.data != NULL)
-            json_write_str(j, parts[i].key, part);
-        else
-            json_write_null(j, parts[i].key);
+#define PART(key, label, member)                                   \
+    {                                                              \
+        key, label, RECORD_STR, RECORD_AT(explained, parts.member) \
     }
-    write_facts(j, &parsed);
-    if (!conforming)
-        json_write_text(j, "reason", error.message);
+
+static const record_field explained_fields[] = {
+    {"path", NULL, RECORD_TEXT, RECORD_AT(explained, path), .none = RECORD_OR_OUT},
+    {"name", NULL, RECORD_STR, RECORD_AT(explained, name)},
+    {"conforming", NULL, RECORD_FLAG, RECORD_AT(explained, conforming)},
+    PART("sidecar", "sidecar", sidecar),
+    PART("base_name", "base name", base_name),
+    PART("size_label", "size label", size_label),
+    PART("fine_tune", "fine tune", fine_tune),
+    PART("version", "version", version),
+    PART("encoding", "encoding", encoding),
+    PART("type", "type", type),
+    PART("shard", "shard", shard),
+    {"expert_count", NULL, RECORD_PLAIN, RECORD_AT(explained, facts.experts),
+     RECORD_KNOWN(explained, is_sized)},
+    {"parameter_count", NULL, RECORD_PLAIN, RECORD_AT(explained, facts.parameters),
+     RECORD_KNOWN(explained, is_sized)},
+    {"shard_number", NULL, RECORD_PLAIN, RECORD_AT(explained, facts.shard),
+     RECORD_KNOWN(explained, is_shard)},
+    {"shard_count", NULL, RECORD_PLAIN, RECORD_AT(explained, facts.shard_count),
+     RECORD_KNOWN(explained, is_shard)},
+    {"reason", NULL, RECORD_TEXT, RECORD_AT(explained, reason), .none = RECORD_OR_OUT},
+    {NULL, NULL, RECORD_POINTER, RECORD_AT(explained, proposal), .none = RECORD_OR_OUT,
+     .of = &proposal_type},
+};
+static const record_type explained_type = RECORD_OF(explained, explained_fields, 0);
+
+/* Returns whether the name conforms. */
+static bool explain_name(const char *path, explained *e)
+{
+    *e = (explained){.name = gufo_str_of(path_name(path))};
+    e->conforming = gufo_name_explain(e->name, &e->parts, &e->fault) == GUFO_OK;
+    e->reason = e->conforming ? NULL : e->fault.message;
+    e->facts = gufo_name_read_facts(&e->parts);
+    e->is_sized = e->facts.parameters > 0;
+    e->is_shard = e->facts.shard > 0;
+    return e->conforming;
 }
 
-static void print_parts(const gufo_name *parsed, gufo_str name)
+static void print_parts(const explained *e)
 {
-    uintptr_t begin = (uintptr_t)name.data;
+    for (const record_field *f = explained_fields; f < explained_fields + explained_type.count;
+         f++) {
+        const gufo_str *part = (const void *)((const char *)e + f->at);
 
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        gufo_str part = part_of(parsed, i);
-
-        if (part.data == NULL)
+        if (f->title == NULL || part->data == NULL)
             continue;
-        printf("  %-10s  ", parts[i].label);
-        text_put(stdout, part, TEXT_PLAIN);
-        puts((uintptr_t)part.data - begin > name.len ? " (assumed)" : "");
+        printf("  %-10s  ", f->title);
+        text_put(stdout, *part, TEXT_PLAIN);
+        puts((uintptr_t)part->data - (uintptr_t)e->name.data > e->name.len ? " (assumed)" : "");
     }
 }
 
@@ -124,34 +143,21 @@ static bool is_path(const char *text)
 
 static int explain(const char *path, const shared_options *shared)
 {
-    gufo_str name = gufo_str_of(path_name(path));
-    json_writer j = json_writer_start(stdout);
-    gufo_name parsed;
-    gufo_error error;
-    bool conforming = gufo_name_explain(name, &parsed, &error) == GUFO_OK;
+    explained e;
 
-    if (shared->json) {
-        begin_json(&j, path, is_path(path));
-        json_end_document(&j);
-    } else {
-        if (conforming)
-            text_print("%.*s: conforms\n", (int)name.len, name.data);
-        else
-            text_print("%.*s: does not conform: %s\n", (int)name.len, name.data, error.message);
-        print_parts(&parsed, name);
+    (void)explain_name(path, &e);
+    e.path = is_path(path) ? path : NULL;
+    if (shared->json)
+        record_write_document(NULL, &explained_type, &e);
+    else {
+        text_print("%.*s: %s%s\n", (int)e.name.len, e.name.data,
+                   e.conforming ? "conforms" : "does not conform: ", e.conforming ? "" : e.reason);
+        print_parts(&e);
     }
-    return conforming ? CODE_OK : CODE_NO;
+    return e.conforming ? CODE_OK : CODE_NO;
 }
 
 /* ---- suggesting ----------------------------------------------------------------------------- */
-
-/* The new names for the files of one model, and the name of its first file. */
-typedef struct proposal {
-    rename_move *moves; /* with copies of paths: files are closed before they get new names */
-    size_t count;
-    char first[GUFO_NAME_SIZE];
-    gufo_error fault; /* why it does not conform; GUFO_OK: it does */
-} proposal;
 
 static void free_proposal(proposal *p)
 {
@@ -190,8 +196,10 @@ static int propose(proposal *p, const input *in)
         return report_memory(in->path);
     for (size_t i = 0; i < count && code == CODE_OK; i++)
         code = propose_one(p, in, i);
-    if (code == CODE_OK && gufo_name_explain(gufo_str_of(p->first), NULL, &p->fault) != GUFO_OK)
-        report_warning(in->path, "%s does not conform: %s", p->first, p->fault.message);
+    if (code == CODE_OK && gufo_name_explain(gufo_str_of(p->first), NULL, &p->fault) != GUFO_OK) {
+        p->reason = p->fault.message;
+        report_warning(in->path, "%s does not conform: %s", p->first, p->reason);
+    }
     return code;
 }
 
@@ -217,25 +225,16 @@ static int rename_files(proposal *p, bool force, output_guard *kept)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static void write_json(const char *path, const proposal *p, bool renamed)
+static void write_json(const char *path, proposal *p, bool renamed)
 {
-    json_writer j = json_writer_start(stdout);
+    explained e;
 
-    begin_json(&j, path, true);
-    json_write_text(&j, "suggested", p->first);
-    if (p->fault.code != GUFO_OK)
-        json_write_text(&j, "suggested_reason", p->fault.message);
-    if (renamed) {
-        json_begin_array(&j, "renamed");
-        for (size_t i = 0; i < p->count; i++) {
-            json_begin_object(&j, NULL);
-            json_write_text(&j, "from", p->moves[i].from);
-            json_write_text(&j, "to", p->moves[i].to);
-            json_end_object(&j);
-        }
-        json_end_array(&j);
-    }
-    json_end_document(&j);
+    p->is_renamed = renamed;
+    p->renamed = (record_list){.items = p->moves, .count = p->count};
+    (void)explain_name(path, &e);
+    e.path = path;
+    e.proposal = p;
+    record_write_document(NULL, &explained_type, &e);
 }
 
 static void print_moves(const proposal *p)

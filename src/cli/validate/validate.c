@@ -78,6 +78,7 @@ static void check_alone(report *r, const gufo_model *file)
                             .message = message};
 
     r->shard_count = has_name ? named : count > 1 ? count : 0;
+    r->shards_judged = r->shard_count > 0;
     if (r->shard_count == 0 || r->options->input.single || (has_name && r->missing == NULL))
         return;
     if (has_name)
@@ -308,7 +309,7 @@ static int check_options(const validate_options *o)
 
 /* Reports the verdict on the file, or on the output of --fix.  `checked` is false if not everything
  * could be checked. */
-static int finish(report *r, uint32_t shards, bool checked, int code, const report *output)
+static int finish(report *r, uint32_t shards, bool checked, int code, report *output)
 {
     const shared_options *shared = r->options->base.shared;
     const report *last = output != NULL ? output : r;

@@ -7,7 +7,7 @@
 #define CLI_VALIDATE_VALIDATE_H
 
 #include "cli/core/files/input.h"
-#include "cli/core/values/json.h"
+#include "cli/core/records/record.h"
 
 #include "gufo/check.h"
 #include "gufo/quant.h"
@@ -39,7 +39,8 @@ typedef struct report {
     const char *path;       /* of the argument */
     const char *shard_path; /* of the file that is being checked */
     size_t shard;           /* its number from 1; 0: not one of a set */
-    uint64_t shard_count;   /* of the set that it belongs to, where it is checked alone; else 0 */
+    uint64_t shard_count;   /* of the set that it belongs to, where it is checked alone; else 0, */
+    uint64_t shards_judged; /* as is this, else 1 */
     const char *missing;    /* the first of the other shards that is missing; NULL: none is */
     const gufo_model *set;  /* findings are about it; NULL: about the shard alone */
     bool usable;            /* other commands open the file */
@@ -49,6 +50,11 @@ typedef struct report {
     uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
     uint64_t listed[RULE_COUNT];     /* findings of the format, by rule, in the current file */
     fix_list *fixes;                 /* NULL: they are not collected */
+    /* In the end: */
+    bool complete, valid; /* everything could be checked; what came of it */
+    bool is_fixed;
+    record_list fixed;           /* the fixes, */
+    const struct report *output; /* and what they made; NULL: nothing */
 } report;
 
 /* ---- validate_report.c ---------------------------------------------------------------------- */
@@ -63,7 +69,7 @@ void report_verdict(const report *r);
 /* Writes the members after the findings.  Without a complete check, "valid" is null.  `shards` is
  * the number of shards, 0 for a single file.  `output` is the file that --fix has written, or
  * NULL. */
-void report_end_object(report *r, uint32_t shards, bool complete, const report *output);
+void report_end_object(report *r, uint32_t shards, bool complete, report *output);
 
 typedef struct hint {
     char *words, *command; /* NULL: none */
@@ -85,8 +91,19 @@ void fix_list_add(fix_list *list, const gufo_fix *fix);
 /* Strikes out renames of several keys to one name: the right one is not known. */
 void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
-/* Writes it as a member `name` of an object, or with NULL as an element; `command` may be NULL. */
-void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char *command);
+/* A fix as a record, and those of a list. */
+typedef struct fix_row {
+    const char *action;
+    gufo_str key;     /* without data: it has none */
+    const char *type; /* of the value, which is not known; NULL: it is */
+    gufo_value value;
+    bool has_value, is_advice, certain;
+    const char *command;
+} fix_row;
+
+extern const record_type fix_type;
+fix_row fix_row_of(const gufo_fix *fix);
+record_maker fix_make_row; /* the context is the fix_list */
 /* Writes the fixed file, and prints the fixes. */
 int fix_file(const report *r);
 

@@ -179,23 +179,35 @@ static void fix_print(const char *output, const gufo_fix *fix)
     putc('\n', stdout);
 }
 
-void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char *command)
+static const record_field fix_fields[] = {
+    {"action", NULL, RECORD_TEXT, RECORD_AT(fix_row, action)},
+    {"key", NULL, RECORD_STR, RECORD_AT(fix_row, key), .none = RECORD_OR_OUT},
+    {"type", NULL, RECORD_TEXT, RECORD_AT(fix_row, type), .none = RECORD_OR_OUT},
+    {"value", NULL, RECORD_SCALAR, RECORD_AT(fix_row, value), RECORD_GIVEN(fix_row, has_value)},
+    {"certain", NULL, RECORD_FLAG, RECORD_AT(fix_row, certain), RECORD_GIVEN(fix_row, is_advice)},
+    {"command", NULL, RECORD_TEXT, RECORD_AT(fix_row, command), .none = RECORD_OR_OUT},
+};
+const record_type fix_type = RECORD_OF(fix_row, fix_fields, 0);
+
+fix_row fix_row_of(const gufo_fix *fix)
 {
     fix_part part = wordings[fix->kind].part;
 
-    json_begin_object(j, name);
-    json_write_text(j, "action", wordings[fix->kind].action);
-    if (part != PART_NONE)
-        json_write_str(j, "key", fix->key);
-    if (part == PART_TYPE)
-        json_write_text(j, "type", gufo_value_type_name(fix->value.type));
-    else if (part == PART_VALUE)
-        value_write_json(j, "value", &fix->value, VALUE_ALL);
-    if (name != NULL)
-        json_write_bool(j, "certain", fix->certain);
-    if (command != NULL)
-        json_write_text(j, "command", command);
-    json_end_object(j);
+    return (fix_row){.action = wordings[fix->kind].action,
+                     .key = part != PART_NONE ? fix->key : (gufo_str){NULL, 0},
+                     .type = part == PART_TYPE ? gufo_value_type_name(fix->value.type) : NULL,
+                     .value = fix->value,
+                     .has_value = part == PART_VALUE,
+                     .certain = fix->certain};
+}
+
+bool fix_make_row(const void *context, uint64_t index, void *record)
+{
+    const fix_list *list = context;
+
+    if (index < list->count)
+        *(fix_row *)record = fix_row_of(&list->fixes[index]);
+    return index < list->count;
 }
 
 /* ---- fixing --------------------------------------------------------------------------------- */

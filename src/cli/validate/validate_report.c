@@ -262,33 +262,47 @@ static void begin_object(report *r)
     json_begin_array(&r->j, "findings");
 }
 
+typedef struct finding_row {
+    gufo_finding finding;
+    gufo_rule rule;
+    const char *severity, *hint;
+    fix_row fix;
+    bool has_fix;
+    size_t shard;
+} finding_row;
+
+static const record_field finding_fields[] = {
+    {"rule", NULL, RECORD_TEXT, RECORD_AT(finding_row, rule.id)},
+    {"name", NULL, RECORD_TEXT, RECORD_AT(finding_row, rule.name)},
+    {"severity", NULL, RECORD_TEXT, RECORD_AT(finding_row, severity)},
+    {"offset", NULL, RECORD_OFFSET, RECORD_AT(finding_row, finding.offset)},
+    {"subject", NULL, RECORD_STR, RECORD_AT(finding_row, finding.subject)},
+    {"message", NULL, RECORD_TEXT, RECORD_AT(finding_row, finding.message)},
+    {"clause", NULL, RECORD_TEXT, RECORD_AT(finding_row, rule.clause)},
+    {"hint", NULL, RECORD_TEXT, RECORD_AT(finding_row, hint), .none = RECORD_OR_OUT},
+    {"fix", NULL, RECORD_RECORD, RECORD_AT(finding_row, fix), RECORD_GIVEN(finding_row, has_fix),
+     .of = &fix_type},
+    {"shard", NULL, RECORD_PLAIN, RECORD_AT(finding_row, shard), .none = RECORD_OR_OUT},
+};
+static const record_type finding_type = RECORD_OF(finding_row, finding_fields, 0);
+
 static void write_finding(report *r, const gufo_finding *finding)
 {
+    bool is_fixed = finding->fix.kind != GUFO_FIX_NONE;
     hint h = hint_of(r, finding);
-    json_writer *j = &r->j;
+    /* A command alone is for a file of a format before GGUF. */
+    finding_row row = {.finding = *finding,
+                       .rule = *finding->rule,
+                       .severity = gufo_severity_name(severity_of(r, finding->rule)),
+                       .hint = h.words,
+                       .fix = is_fixed ? fix_row_of(&finding->fix) : (fix_row){.action = "migrate"},
+                       .has_fix = is_fixed || h.command != NULL,
+                       .shard = r->shard};
 
+    row.fix.is_advice = is_fixed;
+    row.fix.command = h.command;
     begin_object(r);
-    json_begin_object(j, NULL);
-    json_write_text(j, "rule", finding->rule->id);
-    json_write_text(j, "name", finding->rule->name);
-    json_write_text(j, "severity", gufo_severity_name(severity_of(r, finding->rule)));
-    json_write_offset(j, finding->offset);
-    json_write_str(j, "subject", finding->subject);
-    json_write_text(j, "message", finding->message);
-    json_write_text(j, "clause", finding->rule->clause);
-    if (h.words != NULL)
-        json_write_text(j, "hint", h.words);
-    if (finding->fix.kind != GUFO_FIX_NONE)
-        fix_write(j, "fix", &finding->fix, h.command);
-    else if (h.command != NULL) { /* of a file of a format before GGUF */
-        json_begin_object(j, "fix");
-        json_write_text(j, "action", "migrate");
-        json_write_text(j, "command", h.command);
-        json_end_object(j);
-    }
-    if (r->shard != 0)
-        json_write_u64(j, "shard", r->shard);
-    json_end_object(j);
+    record_write(&r->j, NULL, &finding_type, &row);
     hint_free(&h);
 }
 
@@ -397,42 +411,42 @@ static void write_shards(json_writer *j, const char *path, uint32_t shards)
     json_end_array(j);
 }
 
-static void write_verdict(json_writer *j, const report *r, bool complete)
-{
-    if (complete)
-        json_write_bool(j, "valid", report_is_valid(r));
-    else
-        json_write_null(j, "valid");
-    json_write_u64(j, "errors", r->counts[GUFO_ERROR]);
-    json_write_u64(j, "warnings", r->counts[GUFO_WARNING]);
-}
+/* The parts of what comes after the findings: of the FILE, and of what --fix has written. */
+enum { OF_FILE = 1, OF_OUTPUT = 2 };
 
-static void write_fixes(json_writer *j, const fix_list *fixes, const report *output)
-{
-    json_begin_array(j, "fixes");
-    for (size_t i = 0; i < fixes->count; i++)
-        fix_write(j, NULL, &fixes->fixes[i], NULL);
-    json_end_array(j);
-    json_begin_object(j, "output");
-    json_write_text(j, "path", output->path);
-    write_verdict(j, output, true);
-    json_end_object(j);
-}
+static const record_type output_type;
 
-void report_end_object(report *r, uint32_t shards, bool complete, const report *output)
-{
-    json_writer *j = &r->j;
+static const record_field ending_fields[] = {
+    {"path", NULL, RECORD_TEXT, RECORD_AT(report, path), .part = OF_OUTPUT},
+    {"shards_judged", NULL, RECORD_PLAIN, RECORD_AT(report, shards_judged), .none = RECORD_OR_OUT,
+     .part = OF_FILE},
+    {"shard_count", NULL, RECORD_PLAIN, RECORD_AT(report, shard_count), .none = RECORD_OR_OUT,
+     .part = OF_FILE},
+    {"valid", NULL, RECORD_FLAG, RECORD_AT(report, valid), RECORD_KNOWN(report, complete)},
+    {"errors", NULL, RECORD_PLAIN, RECORD_AT(report, counts[GUFO_ERROR])},
+    {"warnings", NULL, RECORD_PLAIN, RECORD_AT(report, counts[GUFO_WARNING])},
+    {"fixes", NULL, RECORD_LIST, RECORD_AT(report, fixed), RECORD_GIVEN(report, is_fixed),
+     .of = &fix_type, .part = OF_FILE},
+    {"output", NULL, RECORD_POINTER, RECORD_AT(report, output), .none = RECORD_OR_OUT,
+     .of = &output_type, .part = OF_FILE},
+};
+static const record_type ending_type = RECORD_OF(report, ending_fields, OF_FILE);
+static const record_type output_type = RECORD_OF(report, ending_fields, OF_OUTPUT);
 
+void report_end_object(report *r, uint32_t shards, bool complete, report *output)
+{
     begin_object(r);
-    json_end_array(j);
+    json_end_array(&r->j);
     if (shards > 0)
-        write_shards(j, r->path, shards);
-    if (r->shard_count > 0) {
-        json_write_u64(j, "shards_judged", 1);
-        json_write_u64(j, "shard_count", r->shard_count);
+        write_shards(&r->j, r->path, shards);
+    r->complete = complete;
+    r->valid = report_is_valid(r);
+    r->output = output;
+    if (output != NULL) {
+        r->is_fixed = output->complete = true;
+        r->fixed = (record_list){.make = fix_make_row, .context = r->fixes};
+        output->valid = report_is_valid(output);
     }
-    write_verdict(j, r, complete);
-    if (output != NULL)
-        write_fixes(j, r->fixes, output);
-    json_end_document(j);
+    record_write_members(&r->j, &ending_type, r);
+    json_end_document(&r->j);
 }

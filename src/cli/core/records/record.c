@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,6 +51,7 @@ static uint64_t read_unsigned(const void *at, size_t bytes)
 static void read_text(value *v, const char *text)
 {
     v->is_none = text == NULL;
+    v->is_zero = text != NULL && *text == '\0';
     v->text = text != NULL ? gufo_str_of(text) : (gufo_str){NULL, 0};
 }
 
@@ -68,6 +70,7 @@ static value read_kind(const record_field *f, const void *at)
     switch (f->kind) {
     case RECORD_TEXT:
     case RECORD_WORD:
+    case RECORD_DIGITS:
         read_text(&v, *(const char *const *)at);
         break;
     case RECORD_CHOICE:
@@ -99,11 +102,16 @@ static value read_kind(const record_field *f, const void *at)
     case RECORD_DATE:
         v.is_none = *(const time_t *)at == 0;
         break;
+    case RECORD_POINTER:
+        v.place = *(const void *const *)at;
+        v.is_none = v.place == NULL;
+        break;
     case RECORD_SHAPE:
     case RECORD_RECORD:
     case RECORD_LIST:
     case RECORD_MAP:
     case RECORD_VALUE:
+    case RECORD_SCALAR:
         break;
     case RECORD_FIXED:
         v.number = f->at;
@@ -134,11 +142,15 @@ static value read_field(const record_field *f, const void *record)
     return v;
 }
 
+static bool is_record(const record_field *f)
+{
+    return f->kind == RECORD_RECORD || f->kind == RECORD_POINTER;
+}
+
 /* Whether a printer shows it, for which it has that name. */
 static bool is_shown(const record_type *type, const record_field *f, const char *name)
 {
-    return (name != NULL || f->kind == RECORD_RECORD) &&
-           (f->part == 0 || (type->parts & f->part) != 0);
+    return (name != NULL || is_record(f)) && (f->part == 0 || (type->parts & f->part) != 0);
 }
 
 /* A field that is a column, and its record. */
@@ -157,7 +169,7 @@ static size_t find_columns(const record_type *type, const void *record, printer 
     for (const record_field *f = type->fields; f < type->fields + type->count; f++) {
         if (!is_shown(type, f, in == IN_CSV ? f->column : f->title))
             continue;
-        if (f->kind == RECORD_RECORD)
+        if (is_record(f))
             count += find_columns(f->of, read_field(f, record).place, in, out + count);
         else
             out[count++] = (column){f, record};
@@ -228,6 +240,9 @@ static void write_value(json_writer *j, const record_field *f, const value *v)
     case RECORD_STR:
         json_write_str(j, f->name, v->text);
         break;
+    case RECORD_DIGITS:
+        json_write_f64(j, f->name, strtod(v->text.data, NULL));
+        break;
     case RECORD_FLAG:
         json_write_bool(j, f->name, v->number != 0);
         break;
@@ -252,6 +267,7 @@ static void write_value(json_writer *j, const record_field *f, const value *v)
         write_date(j, f->name, *(const time_t *)v->place);
         break;
     case RECORD_RECORD:
+    case RECORD_POINTER:
         record_write(j, f->name, f->of, v->place);
         break;
     case RECORD_LIST:
@@ -262,6 +278,9 @@ static void write_value(json_writer *j, const record_field *f, const value *v)
         break;
     case RECORD_VALUE:
         value_write_members(j, &metadata->value, metadata->limit);
+        break;
+    case RECORD_SCALAR:
+        value_write_plain(j, f->name, v->place, VALUE_ALL);
         break;
     default:
         json_write_u64(j, f->name, v->number);
@@ -293,8 +312,11 @@ void record_write(json_writer *j, const char *key, const record_type *type, cons
 
 void record_write_document(const char *path, const record_type *type, const void *record)
 {
-    json_writer j = json_begin_document(path);
+    json_writer j = json_writer_start(stdout);
 
+    json_begin_object(&j, NULL);
+    if (path != NULL)
+        json_write_text(&j, "path", path);
     record_write_members(&j, type, record);
     json_end_document(&j);
 }
@@ -365,6 +387,7 @@ static void add_cell(table_row *row, const record_field *f, const value *v)
     case RECORD_CHOICE:
     case RECORD_CHARS:
     case RECORD_STR:
+    case RECORD_DIGITS:
         row_str(row, v->text);
         break;
     case RECORD_WORD:
@@ -402,6 +425,7 @@ static void add_cell(table_row *row, const record_field *f, const value *v)
     case RECORD_LIST:
     case RECORD_MAP:
     case RECORD_VALUE:
+    case RECORD_SCALAR:
         row_text(row, "%s", "");
         break;
     default:
@@ -493,6 +517,7 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
         break;
     case RECORD_WORD:
     case RECORD_CHOICE:
+    case RECORD_DIGITS:
         fwrite(v->text.data, 1, v->text.len, out);
         break;
     case RECORD_SIGNED:
@@ -517,6 +542,7 @@ static void put_cell(FILE *out, const record_field *f, const value *v)
     case RECORD_LIST:
     case RECORD_MAP:
     case RECORD_VALUE:
+    case RECORD_SCALAR:
         break;
     default:
         fprintf(out, "%" PRIu64, v->number);

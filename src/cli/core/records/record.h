@@ -24,6 +24,7 @@ typedef enum record_kind {
     RECORD_CHARS,    /* an array of char; empty: none */
     RECORD_STR,      /* gufo_str; without data: none */
     RECORD_WORD,     /* const char *, where tables and CSV need no quotes */
+    RECORD_DIGITS,   /* the same, in JSON the number that it is */
     RECORD_CHOICE,   /* an enum, whose names are `words` */
     RECORD_FLAG,     /* bool */
     RECORD_COUNT,    /* unsigned, for people 1,234,567 */
@@ -41,9 +42,11 @@ typedef enum record_kind {
     RECORD_FIXED,    /* the number `at`, of every record: the version of a schema */
     RECORD_RECORD, /* `of`, which is inside; without a name its members are among the others, as its
                       * columns always are */
-    RECORD_LIST,   /* record_list of `of` */
-    RECORD_MAP,    /* the same, in JSON an object of objects, whose names are in the first field */
-    RECORD_VALUE,  /* record_value: the members of a metadata value */
+    RECORD_POINTER, /* the same, which is elsewhere; NULL: none */
+    RECORD_LIST,    /* record_list of `of` */
+    RECORD_MAP,     /* the same, in JSON an object of objects, whose names are in the first field */
+    RECORD_VALUE,   /* record_value: the members of a metadata value */
+    RECORD_SCALAR,  /* gufo_value, no array: a number, a bool or a text */
 } record_kind;
 
 /* What JSON has where a value is missing: its kind says so (NULL, an empty text), it is a number and 0, or its
@@ -135,7 +138,7 @@ extern const record_type record_ids;     /* of uint32_t */
  * in cells. */
 void record_write_members(json_writer *j, const record_type *type, const void *record);
 void record_write(json_writer *j, const char *key, const record_type *type, const void *record);
-/* A line of JSON: {"path":PATH, and members}. */
+/* A line of JSON: {"path":PATH, and members}, or members alone where `path` is NULL. */
 void record_write_document(const char *path, const record_type *type, const void *record);
 void record_write_list(json_writer *j, const char *key, const record_type *type,
                        const record_list *list);
