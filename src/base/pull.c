@@ -1,4 +1,4 @@
-/* JSON of a known shape (RFC 8259), read from front to back. */
+/* JSON (RFC 8259). */
 #include "base/pull.h"
 
 #include <math.h>
@@ -9,9 +9,116 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/real.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/utf8.h"
+
+/* ---- parts of a text ------------------------------------------------------------------------ */
+
+static const char escape_letters[] = "\"\\/bfnrt", escape_meanings[] = "\"\\/\b\f\n\r\t";
+
+/* Reads the four digits of \uXXXX at *at and moves behind those that are there. */
+static bool read_unit(gufo_str text, size_t *at, uint32_t *unit)
+{
+    uint64_t value;
+    size_t digits = str_hex(text, *at, 4, &value);
+
+    *at += digits;
+    *unit = (uint32_t)value;
+    return digits == 4;
+}
+
+json_escape_form json_escape_read(gufo_str text, size_t *at, uint32_t *code_point)
+{
+    const char letter = ++*at < text.len ? text.data[*at] : '\0';
+    const char *known = memchr(escape_letters, letter, sizeof escape_letters - 1);
+    uint32_t low;
+
+    if (known != NULL) {
+        *code_point = (uint8_t)escape_meanings[known - escape_letters];
+        ++*at;
+        return JSON_ESCAPE;
+    }
+    if (letter != 'u')
+        return JSON_ESCAPE_UNKNOWN;
+    ++*at;
+    if (!read_unit(text, at, code_point))
+        return JSON_ESCAPE_DIGITS;
+    if (*code_point < 0xd800 || *code_point > 0xdfff)
+        return JSON_ESCAPE;
+    if (*code_point > 0xdbff || !str_begins(str_from(text, *at), "\\u"))
+        return JSON_ESCAPE_HALF;
+    *at += 2;
+    if (!read_unit(text, at, &low) || low < 0xdc00 || low > 0xdfff)
+        return JSON_ESCAPE_HALF;
+    *code_point = 0x10000 + ((*code_point - 0xd800) << 10) + (low - 0xdc00);
+    return JSON_ESCAPE;
+}
+
+static char *put_unit(char *to, uint32_t unit)
+{
+    *to++ = '\\';
+    *to++ = 'u';
+    return hex_put(hex_put(to, (uint8_t)(unit >> 8), false), (uint8_t)unit, false);
+}
+
+size_t json_escape_put(uint32_t code_point, char out[JSON_ESCAPE_SIZE])
+{
+    const char *known = code_point < 0x80 && code_point != '/'
+                            ? memchr(escape_meanings, (int)code_point, sizeof escape_meanings - 1)
+                            : NULL;
+    char *to = out;
+
+    if (known != NULL) {
+        *to++ = '\\';
+        *to++ = escape_letters[known - escape_meanings];
+    } else if (code_point < 0x10000) {
+        to = put_unit(to, code_point);
+    } else {
+        to = put_unit(to, 0xd7c0 + (code_point >> 10));
+        to = put_unit(to, 0xdc00 + (code_point & 0x3ff));
+    }
+    return (size_t)(to - out);
+}
+
+static bool skip_digits(gufo_str text, size_t *at)
+{
+    size_t digits = str_digits(text, *at);
+
+    *at += digits;
+    return digits > 0;
+}
+
+static bool skip_any(gufo_str text, size_t *at, char a, char b)
+{
+    bool there = *at < text.len && (text.data[*at] == a || text.data[*at] == b);
+
+    *at += there;
+    return there;
+}
+
+json_number_form json_number_skip(gufo_str text, size_t *at)
+{
+    json_number_form form = JSON_NUMBER_WHOLE;
+
+    (void)skip_any(text, at, '-', '-');
+    if (!skip_any(text, at, '0', '0') && !skip_digits(text, at))
+        return JSON_NUMBER_NONE;
+    if (skip_any(text, at, '.', '.')) {
+        form = JSON_NUMBER_REAL;
+        if (!skip_digits(text, at))
+            return JSON_NUMBER_NO_FRACTION;
+    }
+    if (skip_any(text, at, 'e', 'E')) {
+        form = JSON_NUMBER_REAL;
+        (void)skip_any(text, at, '+', '-');
+        if (!skip_digits(text, at))
+            return JSON_NUMBER_NO_EXPONENT;
+    }
+    return form;
+}
+
+/* ---- the reader ----------------------------------------------------------------------------- */
 
 bool pull_fail(pull *p, gufo_status code, size_t at, const char *format, ...)
 {
@@ -136,30 +243,21 @@ bool pull_u64(pull *p, uint64_t *out)
     return true;
 }
 
+/* Whether digits go on behind the zero before `at`. */
+static bool begins_with_zero(gufo_str text, size_t at)
+{
+    return text.data[at - 1] == '0' && str_digits(text, at) > 0;
+}
+
 bool pull_number(pull *p, gufo_str *out)
 {
     const gufo_str text = {p->text, p->len};
-    size_t begin, at, n;
+    size_t begin, at;
 
     if (pull_peek(p) != '0')
         return fail_expected(p, "a number");
-    begin = p->at;
-    at = begin + (p->text[begin] == '-');
-    n = str_digits(text, at);
-    if (n == 0 || (n > 1 && p->text[at] == '0'))
-        return pull_fail(p, GUFO_E_MALFORMED, begin, "a number that JSON does not have");
-    at += n;
-    if (at < p->len && p->text[at] == '.') {
-        n = str_digits(text, ++at);
-        at += n;
-    }
-    if (n > 0 && at < p->len && (p->text[at] == 'e' || p->text[at] == 'E')) {
-        at++;
-        at += at < p->len && (p->text[at] == '+' || p->text[at] == '-');
-        n = str_digits(text, at);
-        at += n;
-    }
-    if (n == 0)
+    begin = at = p->at;
+    if (json_number_skip(text, &at) > JSON_NUMBER_REAL || begins_with_zero(text, at))
         return pull_fail(p, GUFO_E_MALFORMED, begin, "a number that JSON does not have");
     *out = (gufo_str){p->text + begin, at - begin};
     p->at = at;
@@ -205,49 +303,22 @@ bool pull_null(pull *p)
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-/* The code unit of \uXXXX at `at`; false: something else is there. */
-static bool code_unit(const pull *p, size_t at, uint32_t *out)
-{
-    uint64_t value = 0;
-    bool is_one = p->len - at >= 6 && p->text[at] == '\\' && p->text[at + 1] == 'u' &&
-                  str_hex((gufo_str){p->text, p->len}, at + 2, 4, &value) == 4;
-
-    *out = (uint32_t)value;
-    return is_one;
-}
-
-/* \uXXXX, or a pair of them, at p->at: never longer in UTF-8. */
-static bool take_code(pull *p, char **to)
-{
-    uint32_t high, low;
-
-    if (!code_unit(p, p->at, &high))
-        return pull_fail(p, GUFO_E_MALFORMED, p->at, "an escape that JSON does not have");
-    if (high >= 0xD800 && high < 0xE000) {
-        if (high >= 0xDC00 || !code_unit(p, p->at + 6, &low) || low < 0xDC00 || low >= 0xE000)
-            return pull_fail(p, GUFO_E_MALFORMED, p->at, "half of a surrogate pair");
-        high = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-        p->at += 6;
-    }
-    p->at += 6;
-    *to += utf8_put(high, *to);
-    return true;
-}
-
 static bool take_escape(pull *p, char **to)
 {
-    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    const char *letter;
+    const gufo_str text = {p->text, p->len};
+    size_t at = p->at;
+    uint32_t code_point;
+    json_escape_form form;
 
     if (p->len - p->at < 2)
         return pull_fail(p, GUFO_E_TRUNCATED, p->len, "the JSON ends inside an escape");
-    if (p->text[p->at + 1] == 'u')
-        return take_code(p, to);
-    letter = memchr(letters, p->text[p->at + 1], sizeof letters - 1);
-    if (letter == NULL)
-        return pull_fail(p, GUFO_E_MALFORMED, p->at, "an escape that JSON does not have");
-    *(*to)++ = meanings[letter - letters];
-    p->at += 2;
+    form = json_escape_read(text, &at, &code_point);
+    if (form != JSON_ESCAPE)
+        return pull_fail(p, GUFO_E_MALFORMED, p->at, "%s",
+                         form == JSON_ESCAPE_HALF ? "half of a surrogate pair"
+                                                  : "an escape that JSON does not have");
+    *to += utf8_put(code_point, *to);
+    p->at = at;
     return true;
 }
 

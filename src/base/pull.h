@@ -1,4 +1,6 @@
-/* JSON of a known shape (RFC 8259), read from front to back: the header of safetensors may describe a
+/* JSON (RFC 8259): what all readers and writers of it share, and a reader of a known shape.
+ *
+ * That one goes from front to back: the header of safetensors may describe a
  * million tensors, a tokenizer.json has half a million merges, and a tree of their values would take ten
  * times their bytes.
  *
@@ -8,6 +10,37 @@
 #define GUFO_BASE_PULL_H
 
 #include "gufo/base.h"
+
+/* ---- parts of a text ------------------------------------------------------------------------ */
+
+typedef enum json_escape_form {
+    JSON_ESCAPE,
+    JSON_ESCAPE_UNKNOWN, /* a letter that JSON does not have; the text may end instead */
+    JSON_ESCAPE_DIGITS,  /* \u without four digits */
+    JSON_ESCAPE_HALF     /* half of a surrogate pair */
+} json_escape_form;
+
+/* Reads the escape whose backslash is at *at and moves behind it; of two surrogates the character that they mean, which
+ * in UTF-8 is never longer.  After a failure *at is where another byte is needed. */
+json_escape_form json_escape_read(gufo_str text, size_t *at, uint32_t *code_point);
+
+enum { JSON_ESCAPE_SIZE = 12 };
+/* Writes a character as an escape: a letter where there is one, else \uXXXX, or a pair of them.  Returns its length. */
+size_t json_escape_put(uint32_t code_point, char out[JSON_ESCAPE_SIZE]);
+
+typedef enum json_number_form {
+    JSON_NUMBER_WHOLE,
+    JSON_NUMBER_REAL,        /* with a fraction or an exponent */
+    JSON_NUMBER_NONE,        /* no digit is there */
+    JSON_NUMBER_NO_FRACTION, /* no digit follows the point */
+    JSON_NUMBER_NO_EXPONENT
+} json_number_form;
+
+/* Moves *at behind the number that is there, or to where a digit is needed.  0 is a number of its own, whatever
+ * follows. */
+json_number_form json_number_skip(gufo_str text, size_t *at);
+
+/* ---- a reader from front to back ------------------------------------------------------------ */
 
 /* Objects and arrays inside one another. */
 enum { PULL_MAX_DEPTH = 128 };

@@ -21,6 +21,26 @@ typedef bool sort_item_before(const void *a, const void *b);
  * allocate.) */
 void sort_items(void *items, size_t count, size_t size, sort_item_before *before);
 
+/* Whether a row comes before what is looked for. */
+typedef bool row_is_before(const void *ordered, size_t row, const void *wanted);
+
+/* The first of `count` rows in order that does not come before what is looked for; `count` if all do. */
+static inline size_t first_row_from(const void *ordered, size_t count, row_is_before *is_before,
+                                    const void *wanted)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (is_before(ordered, middle, wanted))
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
 /* The last of `count` records that begins at or before `value`; 0 if none does.  Records ascend by
  * their beginnings: the first is *begins, and each of the others `stride` bytes behind. */
 static inline uint64_t last_begun(const uint64_t *begins, size_t stride, uint64_t count,

@@ -30,6 +30,17 @@ gufo_str str_line(gufo_str text, size_t *at)
     return line;
 }
 
+void str_place(gufo_str text, size_t at, uint64_t *line, uint64_t *column)
+{
+    *line = *column = 1;
+    for (size_t i = 0; i < at && i < text.len; i++) {
+        bool ends = text.data[i] == '\n';
+
+        *line += ends;
+        *column = ends ? 1 : *column + (((uint8_t)text.data[i] & 0xC0) != 0x80);
+    }
+}
+
 bool str_is_word(gufo_str word, const char *words)
 {
     while (*words != '\0')

@@ -42,10 +42,31 @@ static inline char to_lower(char c)
     return is_upper(c) ? (char)(c - 'A' + 'a') : c;
 }
 
+/* The value of a digit in bases up to 36; more than any for other characters. */
+static inline unsigned digit_value(char c)
+{
+    return is_digit(c)    ? (unsigned)(c - '0')
+           : is_letter(c) ? (unsigned)(to_lower(c) - 'a') + 10
+                          : 99;
+}
+
+static inline char digit_letter(unsigned digit, bool upper)
+{
+    return (char)(digit < 10 ? '0' + digit : (upper ? 'A' : 'a') + digit - 10);
+}
+
 /* The value of a hexadecimal digit; -1 for anything else. */
 static inline int hex_digit(char c)
 {
-    return is_digit(c) ? c - '0' : is_hex(c) ? to_lower(c) - 'a' + 10 : -1;
+    return is_hex(c) ? (int)digit_value(c) : -1;
+}
+
+/* Writes the two hexadecimal digits of a byte; returns what is behind them. */
+static inline char *hex_put(char *to, uint8_t byte, bool upper)
+{
+    *to++ = digit_letter(byte >> 4, upper);
+    *to++ = digit_letter(byte & 15, upper);
+    return to;
 }
 
 static inline gufo_str str_from(gufo_str text, size_t at)
@@ -73,6 +94,9 @@ gufo_str str_piece(const char **at, char separator);
 /* The next line of a text, which ends with LF, CR LF or the text itself, without its end; *at moves
  * behind it. */
 gufo_str str_line(gufo_str text, size_t *at);
+
+/* The line and the column of a byte, both from 1; columns count characters of UTF-8. */
+void str_place(gufo_str text, size_t at, uint64_t *line, uint64_t *column);
 
 /* Whether `word` is one of those in `words`, which blanks divide. */
 bool str_is_word(gufo_str word, const char *words);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "digest/built_in.h"
 
 #ifdef GUFO_XXHASH
@@ -177,18 +178,16 @@ bool gufo_digest_available(gufo_digest_algorithm id)
 size_t gufo_digest_text(gufo_digest_algorithm id, const uint8_t *digest,
                         char text[GUFO_DIGEST_TEXT])
 {
-    static const char digits[] = "0123456789abcdef";
     const algorithm *a = find(id);
-    size_t length = 0;
+    char *end = text;
 
     for (size_t i = 0; a != NULL && i < a->kind.size; i++) {
         if (id == GUFO_DIGEST_UUID && (i == 4 || i == 6 || i == 8 || i == 10))
-            text[length++] = '-';
-        text[length++] = digits[digest[i] >> 4];
-        text[length++] = digits[digest[i] & 15];
+            *end++ = '-';
+        end = hex_put(end, digest[i], false);
     }
-    text[length] = '\0';
-    return length;
+    *end = '\0';
+    return (size_t)(end - text);
 }
 
 /* ---- hashers -------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #ifdef GUFO_SODIUM
@@ -99,14 +100,10 @@ gufo_status signature_missing(gufo_error *error)
 
 void gufo_key_id_text(const uint8_t id[8], char text[17])
 {
-    static const char hex[] = "0123456789ABCDEF";
-
     /* A number, whose last byte is the first one of the file. */
-    for (size_t i = 0; i < 8; i++) {
-        text[2 * i] = hex[id[7 - i] >> 4];
-        text[2 * i + 1] = hex[id[7 - i] & 15];
-    }
-    text[16] = '\0';
+    for (size_t i = 8; i-- > 0;)
+        text = hex_put(text, id[i], true);
+    *text = '\0';
 }
 
 enum { KIND_SIZE = 2, ID_SIZE = 8, ED25519_SIZE = 64, HASH_SIZE = 64 };

@@ -261,21 +261,18 @@ static gufo_status prepare(verifier *v, gufo_error *error)
     return status;
 }
 
+static bool line_is_before(const void *owner, size_t place, const void *tensor)
+{
+    const verifier *v = owner;
+    gufo_str name = v->lines[v->order[place]].name;
+
+    return compare_names(tensor_of(name, v->file), *(const gufo_str *)tensor) < 0;
+}
+
 /* The place in the order of the first line about this tensor, or of what comes after it. */
 static uint64_t find_lines(const verifier *v, gufo_str tensor)
 {
-    uint64_t low = 0, high = v->order_count;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        gufo_str name = v->lines[v->order[middle]].name;
-
-        if (compare_names(tensor_of(name, v->file), tensor) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_row_from(v, (size_t)v->order_count, line_is_before, &tensor);
 }
 
 /* ---- results -------------------------------------------------------------------------------- */

@@ -55,19 +55,9 @@ static void sort_hashes(hashes *h)
 static bool has_hash(const hashes *h, uint64_t hash)
 {
     const uint64_t *list = (const void *)h->list.data;
-    size_t low = 0, high = h->list.len / sizeof hash;
+    const size_t count = h->list.len / sizeof hash;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (list[middle] == hash)
-            return true;
-        if (list[middle] < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    return count > 0 && list[last_begun(list, sizeof hash, count, hash)] == hash;
 }
 
 static uint64_t hash_name(const comparison *c, gufo_str name)

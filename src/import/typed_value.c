@@ -1,32 +1,28 @@
 /* Typed values to and from JSON; typed_value.h has the forms. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "import/json_file.h"
 #include "import/typed_value.h"
-#include "text/formats/base64.h"
+#include "base/base64.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A float32 is one of many decimal numbers that are read as it. */
 double shortest_real(float number)
 {
-    char text[32];
+    char text[NUMBER_SIZE];
+    double shortest = (double)number;
 
-    for (int digits = 1; digits < 9; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, (double)number);
-        if (strtof(text, NULL) == number)
-            return strtod(text, NULL);
-    }
-    (void)snprintf(text, sizeof text, "%.9g", (double)number);
-    return strtod(text, NULL);
+    if (isfinite(number))
+        (void)real_read((gufo_str){text, number_f32(text, number)}, &shortest);
+    return shortest;
 }
 
-enum { MAX_DEPTH = 16, NUMBER_SIZE = 40 };
+enum { MAX_DEPTH = 16, WRITTEN_DIGITS = 9, LONGEST_TEXT = 40 };
 
 /* Numbers that a double holds, and with it every reader of JSON. */
 static const int64_t safe_integer = (int64_t)1 << 53;
@@ -39,7 +35,7 @@ static json_t *integer_json(int64_t number)
 
     if (number <= safe_integer && number >= -safe_integer)
         return json_integer(number);
-    (void)snprintf(digits, sizeof digits, "%" PRId64, number);
+    (void)number_i64(digits, number);
     return json_string(digits);
 }
 
@@ -49,14 +45,15 @@ static json_t *unsigned_json(uint64_t number)
 
     if (number <= (uint64_t)safe_integer)
         return json_integer((json_int_t)number);
-    (void)snprintf(digits, sizeof digits, "%" PRIu64, number);
+    (void)number_u64(digits, number);
     return json_string(digits);
 }
 
-/* With at most nine digits, which the writer of the file gives; with more as a text. */
+/* With at most as many digits as the writer of the file gives; with more as a text. */
 static json_t *real_json(double number, bool is_float)
 {
     char digits[NUMBER_SIZE];
+    int exponent;
 
     if (isnan(number))
         return json_string("nan");
@@ -64,10 +61,9 @@ static json_t *real_json(double number, bool is_float)
         return json_string(number > 0 ? "inf" : "-inf");
     if (is_float)
         return json_real(shortest_real((float)number));
-    (void)snprintf(digits, sizeof digits, "%.9g", number);
-    if (strtod(digits, NULL) == number)
+    if (number_shortest(number, digits, &exponent) <= WRITTEN_DIGITS)
         return json_real(number);
-    (void)snprintf(digits, sizeof digits, "%.17g", number);
+    (void)number_f64(digits, number);
     return json_string(digits);
 }
 
@@ -248,8 +244,8 @@ static bool real_of_text(gufo_str text, double *out)
     for (size_t i = 0; i < text.len; i++)
         if (!is_digit(text.data[i]) && strchr("+-.e", text.data[i]) == NULL)
             return false;
-    *out = text.len > 0 && text.len < NUMBER_SIZE ? strtod(text.data, &end) : 0;
-    return text.len > 0 && text.len < NUMBER_SIZE && end == text.data + text.len;
+    *out = text.len > 0 && text.len < LONGEST_TEXT ? strtod(text.data, &end) : 0;
+    return text.len > 0 && text.len < LONGEST_TEXT && end == text.data + text.len;
 }
 
 static gufo_status read_real(const typed_reading *r, const json_t *json, gufo_value *out)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "template/values/value.h"
 #include "template/machine/machine.h"
 
@@ -24,18 +25,9 @@ static uint64_t limit_of(uint64_t given, uint64_t preset)
 
 gufo_template_place tree_place(const gufo_template *tree, uint32_t at)
 {
-    gufo_template_place place = {1, 1};
+    gufo_template_place place;
 
-    for (uint32_t i = 0; i < at && i < tree->source.len; i++) {
-        uint8_t byte = (uint8_t)tree->source.data[i];
-
-        if (byte == '\n') {
-            place.line++;
-            place.column = 1;
-        } else {
-            place.column += (byte & 0xC0) != 0x80;
-        }
-    }
+    str_place(tree->source, at, &place.line, &place.column);
     return place;
 }
 

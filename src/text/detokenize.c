@@ -53,17 +53,15 @@ static bool add_spaces(gufo_str text, gufo_text *out)
 /* "[UNK_BYTE_0xe282ac" + text + "]": what llama.cpp prints for a character outside the alphabet. */
 static bool add_unknown(uint32_t code_point, gufo_str text, gufo_text *out)
 {
-    static const char before[] = "[UNK_BYTE_0x", digits[] = "0123456789abcdef";
-    char bytes[4];
+    static const char before[] = "[UNK_BYTE_0x";
+    char bytes[4], digits[2 * sizeof bytes], *end = digits;
     size_t size = lenient_encode(code_point, bytes);
 
-    if (!text_add(out, before, sizeof before - 1) || !text_reserve(out, 2 * size))
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        text_put_byte(out, digits[(uint8_t)bytes[i] >> 4]);
-        text_put_byte(out, digits[(uint8_t)bytes[i] & 15]);
-    }
-    return text_add(out, text.data, text.len) && text_add(out, "]", 1);
+    for (size_t i = 0; i < size; i++)
+        end = hex_put(end, (uint8_t)bytes[i], false);
+    return text_add(out, before, sizeof before - 1) &&
+           text_add(out, digits, (size_t)(end - digits)) && text_add(out, text.data, text.len) &&
+           text_add(out, "]", 1);
 }
 
 static bool add_alphabet(gufo_str text, gufo_text *out)

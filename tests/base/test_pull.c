@@ -5,8 +5,8 @@
 #include <locale.h>
 #include <math.h>
 
+#include "base/number.h"
 #include "base/pull.h"
-#include "base/real.h"
 
 #define VIEW(literal)                \
     {                                \
@@ -314,6 +314,79 @@ static void test_first_failure(void **state)
     check_u64(o.error.offset, 101, "the first");
 }
 
+/* ---- parts of a text -------------------------------------------------------------------------- */
+
+static void test_escapes(void **state)
+{
+    static const struct {
+        const char *text;
+        json_escape_form form;
+        size_t end;
+        uint32_t code_point;
+    } rows[] = {
+        {"\\n!", JSON_ESCAPE, 2, '\n'},         {"\\/", JSON_ESCAPE, 2, '/'},
+        {"\\u00e9!", JSON_ESCAPE, 6, 0xe9},     {"\\ud83d\\uDE00!", JSON_ESCAPE, 12, 0x1f600},
+        {"\\", JSON_ESCAPE_UNKNOWN, 1, 0},      {"\\a", JSON_ESCAPE_UNKNOWN, 1, 0},
+        {"\\u12x4", JSON_ESCAPE_DIGITS, 4, 0},  {"\\u12", JSON_ESCAPE_DIGITS, 4, 0},
+        {"\\udc00", JSON_ESCAPE_HALF, 6, 0},    {"\\ud800x", JSON_ESCAPE_HALF, 6, 0},
+        {"\\ud800\\n", JSON_ESCAPE_HALF, 6, 0}, {"\\ud800\\ud800", JSON_ESCAPE_HALF, 12, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint32_t code_point = 0;
+        size_t at = 0;
+
+        check(json_escape_read(gufo_str_of(rows[i].text), &at, &code_point) == rows[i].form, "%s",
+              rows[i].text);
+        check_u64(at, rows[i].end, "%s", rows[i].text);
+        if (rows[i].form == JSON_ESCAPE)
+            check_u64(code_point, rows[i].code_point, "%s", rows[i].text);
+    }
+}
+
+/* Each character comes back, but for surrogates, which are none. */
+static void test_put_escapes(void **state)
+{
+    char text[JSON_ESCAPE_SIZE];
+
+    (void)state;
+    for (uint32_t c = 0; c <= 0x10ffff; c += c < 0x100 ? 1 : 0x3f) {
+        uint32_t got = 0;
+        size_t at = 0, len = json_escape_put(c, text);
+
+        if (c >= 0xd800 && c < 0xe000)
+            continue;
+        check(json_escape_read((gufo_str){text, len}, &at, &got) == JSON_ESCAPE && at == len, "%x",
+              (unsigned)c);
+        check_u64(got, c, "%x", (unsigned)c);
+    }
+    check_u64(json_escape_put('/', text), 6, "the slash, which needs none, has no short one");
+}
+
+static void test_number_forms(void **state)
+{
+    static const struct {
+        const char *text;
+        json_number_form form;
+        size_t end;
+    } rows[] = {
+        {"12,", JSON_NUMBER_WHOLE, 2},       {"-0", JSON_NUMBER_WHOLE, 2},
+        {"01", JSON_NUMBER_WHOLE, 1},        {"1.50e-7]", JSON_NUMBER_REAL, 7},
+        {"2E+3", JSON_NUMBER_REAL, 4},       {"-", JSON_NUMBER_NONE, 1},
+        {"x", JSON_NUMBER_NONE, 0},          {"1.e5", JSON_NUMBER_NO_FRACTION, 2},
+        {"1e+", JSON_NUMBER_NO_EXPONENT, 3}, {"", JSON_NUMBER_NONE, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        size_t at = 0;
+
+        check(json_number_skip(gufo_str_of(rows[i].text), &at) == rows[i].form, "%s", rows[i].text);
+        check_u64(at, rows[i].end, "%s", rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +396,8 @@ int main(void)
         cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_words),
         cmocka_unit_test(test_skip),           cmocka_unit_test(test_depth),
         cmocka_unit_test(test_twice_rounded),  cmocka_unit_test(test_first_failure),
+        cmocka_unit_test(test_escapes),        cmocka_unit_test(test_put_escapes),
+        cmocka_unit_test(test_number_forms),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

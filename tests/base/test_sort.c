@@ -73,10 +73,32 @@ static void test_records(void **state)
     sort_items(NULL, 0, sizeof *records, is_before);
 }
 
+static bool number_is_before(const void *numbers, size_t row, const void *wanted)
+{
+    return ((const unsigned *)numbers)[row] < *(const unsigned *)wanted;
+}
+
+static void test_first_row(void **state)
+{
+    static const unsigned numbers[] = {1, 3, 3, 5};
+
+    (void)state;
+    for (size_t count = 0; count <= COUNT_OF(numbers); count++)
+        for (unsigned wanted = 0; wanted < 7; wanted++) {
+            size_t row = 0;
+
+            while (row < count && numbers[row] < wanted)
+                row++;
+            check_u64(first_row_from(numbers, count, number_is_before, &wanted), row, "%u of %zu",
+                      wanted, count);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),
-                                       cmocka_unit_test(test_records)};
+                                       cmocka_unit_test(test_records),
+                                       cmocka_unit_test(test_first_row)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* Strings, UTF-8, names of statuses, the version. */
 #include "../support/check.h"
 
+#include "base/base64.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -220,6 +222,69 @@ static void test_status_names(void **state)
     assert_non_null(gufo_status_name((gufo_status)999));
 }
 
+static void test_digits(void **state)
+{
+    char text[4];
+
+    (void)state;
+    for (unsigned digit = 0; digit < 36; digit++)
+        for (int upper = 0; upper < 2; upper++)
+            check(digit_value(digit_letter(digit, upper != 0)) == digit, "%u", digit);
+    check(digit_value('-') >= 36 && digit_value('@') >= 36, "not digits");
+    check(hex_put(hex_put(text, 0x0f, false), 0xa9, true) == text + 4, "four letters");
+    assert_memory_equal(text, "0fA9", 4);
+}
+
+static void test_place(void **state)
+{
+    static const gufo_str text = VIEW("ab\n\xc3\xa9x\n\ny");
+    static const struct {
+        size_t at;
+        uint64_t line, column;
+    } rows[] = {{0, 1, 1}, {2, 1, 3}, {3, 2, 1}, {5, 2, 2}, {6, 2, 3},
+                {7, 3, 1}, {8, 4, 1}, {9, 4, 2}, {99, 4, 2}};
+    uint64_t line, column;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        str_place(text, rows[i].at, &line, &column);
+        check_u64(line, rows[i].line, "line of %zu", rows[i].at);
+        check_u64(column, rows[i].column, "column of %zu", rows[i].at);
+    }
+}
+
+static void test_base64(void **state)
+{
+    static const struct {
+        gufo_str bytes;
+        const char *letters;
+    } rows[] = {{VIEW(""), ""},
+                {VIEW("f"), "Zg=="},
+                {VIEW("fo"), "Zm8="},
+                {VIEW("foo"), "Zm9v"},
+                {VIEW("\xff\xfe\xfd\0"), "//79AA=="}};
+    static const char *const bad[] = {"Zg=", "Z===", "====", "Z g=", "Zg==Zg==", "Zm9v\n"};
+    buffer out = {.allocator = &default_allocator};
+    bool memory;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++, out.len = 0) {
+        const uint8_t *bytes = (const uint8_t *)rows[i].bytes.data;
+
+        check(base64_write(bytes, rows[i].bytes.len, &out), "memory");
+        check(gufo_str_equal((gufo_str){(const char *)out.data, out.len},
+                             gufo_str_of(rows[i].letters)),
+              "%s", rows[i].letters);
+        out.len = 0;
+        check(base64_read(gufo_str_of(rows[i].letters), &out, &memory), "%s", rows[i].letters);
+        check(gufo_str_equal((gufo_str){(const char *)out.data, out.len}, rows[i].bytes), "%s",
+              rows[i].letters);
+    }
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        check(!base64_read(gufo_str_of(bad[i]), &out, &memory) && memory, "%s", bad[i]);
+    buffer_free(&out);
+}
+
 static void test_version(void **state)
 {
     char text[32];
@@ -239,6 +304,8 @@ int main(void)
         cmocka_unit_test(test_utf8_encode), cmocka_unit_test(test_hex),
         cmocka_unit_test(test_utf8_places), cmocka_unit_test(test_status_names),
         cmocka_unit_test(test_version),     cmocka_unit_test(test_group),
+        cmocka_unit_test(test_digits),      cmocka_unit_test(test_place),
+        cmocka_unit_test(test_base64),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

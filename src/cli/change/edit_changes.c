@@ -3,7 +3,7 @@
 
 #include "cli/core/options/names.h"
 #include "cli/core/files/input.h"
-#include "cli/core/values/number.h"
+#include "base/number.h"
 #include "format/document/document.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *
  * Nothing here fails: what is not there, or is not a number, is not known. */
 #include "base/checked.h"
-#include "cli/core/values/number.h"
+#include "base/number.h"
 #include "cli/estimate/machine.h"
 
 #include <dirent.h>

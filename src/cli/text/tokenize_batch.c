@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/text/blocks.h"
-#include "text/formats/base64.h"
+#include "base/base64.h"
 #include "text/formats/json_tree.h"
 
 #include <inttypes.h>

@@ -11,9 +11,9 @@
  * Nothing but the piece of one token is kept in memory. */
 #include "cli/text/tokenize_write.h"
 
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <string.h>

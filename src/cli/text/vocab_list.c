@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cli/core/values/json.h"
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/records/table.h"
+#include "base/number.h"
 #include "cli/text/vocab.h"
 #include "text/vocabulary/ids.h"
 

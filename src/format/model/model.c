@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/sort.h"
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
@@ -101,19 +102,14 @@ const char *gufo_model_name(const gufo_model *model)
     return model != NULL ? model->name : NULL;
 }
 
+static bool begins_by(const void *model, size_t part, const void *index)
+{
+    return model_part(model, part)->first <= *(const uint64_t *)index;
+}
+
 size_t model_owner(const gufo_model *model, uint64_t index)
 {
-    size_t low = 0, high = (size_t)model->shards.count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (model_part(model, middle)->first <= index)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return first_row_from(model, (size_t)model->shards.count, begins_by, &index) - 1;
 }
 
 const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tensor)

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "import/tokenizers/reading.h"
-#include "text/formats/base64.h"
+#include "base/base64.h"
 #include "text/formats/rwkv_world.h"
 #include "text/characters/byte_alphabet.h"
 

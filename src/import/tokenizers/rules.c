@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "import/tokenizers/pre.h"
 #include "import/tokenizers/reading.h"
-#include "text/formats/base64.h"
+#include "base/base64.h"
 #include "text/formats/tokenizer_file.h"
 #include "text/pipeline/steps/step_reading.h"
 #include "text/pipeline/models/token_model.h"

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "gufo/base.h"
 #include "produce/run/run.h"
 #include "produce/units/work.h"
@@ -28,20 +29,15 @@ typedef struct ranges {
 
 /* ---- sets of bytes ------------------------------------------------------------------------------ */
 
+static bool ends_before(const void *list, size_t index, const void *position)
+{
+    return ((const struct range *)list)[index].end < *(const uint64_t *)position;
+}
+
 /* The first range that ends at or behind `position`. */
 static size_t first_ending_at(const ranges *set, uint64_t position)
 {
-    size_t low = 0, high = set->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (set->list[middle].end < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_row_from(set->list, set->count, ends_before, &position);
 }
 
 /* Adds [begin, end); false without memory.  Writing in order, in either direction, keeps one range,

@@ -194,21 +194,17 @@ static bool find_heavy(loss_piece *p)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
+static bool ends_by(const void *weights, size_t group, const void *place)
+{
+    return ((const double *)weights)[group] <= *(const double *)place;
+}
+
 /* The group at a place of the line. */
 static uint64_t group_at(const loss_piece *p, double place)
 {
-    double at = place * p->weights[p->groups - 1];
-    uint64_t first = 0, end = p->groups - 1;
+    const double at = place * p->weights[p->groups - 1];
 
-    while (first < end) {
-        uint64_t middle = first + (end - first) / 2;
-
-        if (p->weights[middle] > at)
-            end = middle;
-        else
-            first = middle + 1;
-    }
-    return first;
+    return first_row_from(p->weights, (size_t)p->groups - 1, ends_by, &at);
 }
 
 /* Adds the heavy groups before `group` that were not added yet. */

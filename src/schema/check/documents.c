@@ -210,12 +210,7 @@ static void judge_size(lint *l, gufo_str text)
     if (text.len > LARGEST_TEMPLATE) {
         (void)report_lint(l, &finding);
     } else if (find_open(text, &open)) {
-        for (size_t i = 0; i < open; i++) {
-            bool ends = text.data[i] == '\n';
-
-            finding.line += ends;
-            finding.column = ends ? 1 : finding.column + (((uint8_t)text.data[i] & 0xC0) != 0x80);
-        }
+        str_place(text, open, &finding.line, &finding.column);
         finding.offset = open;
         finding.message = "what is opened here is not closed";
         (void)report_lint(l, &finding);

@@ -1,6 +1,7 @@
 /* A reader of JSON that keeps nothing: it finds where a text stops being JSON. */
 #include "schema/syntax/json.h"
 
+#include "base/pull.h"
 #include "base/text.h"
 
 typedef struct reader {
@@ -74,28 +75,18 @@ static bool read_string(reader *r, gufo_str *out)
     return fail(r, "ends inside a string");
 }
 
-static bool read_digits(reader *r)
-{
-    size_t digits = str_digits(r->text, r->at);
-
-    r->at += digits;
-    return digits > 0;
-}
-
 static bool read_number(reader *r)
 {
-    (void)take(r, '-');
-    if (!take(r, '0') && !read_digits(r))
+    switch (json_number_skip(r->text, &r->at)) {
+    case JSON_NUMBER_NONE:
         return fail(r, "has something that is not a value");
-    if (take(r, '.') && !read_digits(r))
+    case JSON_NUMBER_NO_FRACTION:
         return fail(r, "has a number without digits after its point");
-    if (take(r, 'e') || take(r, 'E')) {
-        if (!take(r, '+'))
-            (void)take(r, '-');
-        if (!read_digits(r))
-            return fail(r, "has a number without digits in its exponent");
+    case JSON_NUMBER_NO_EXPONENT:
+        return fail(r, "has a number without digits in its exponent");
+    default:
+        return true;
     }
-    return true;
 }
 
 static bool read_word(reader *r)

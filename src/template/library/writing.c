@@ -1,4 +1,5 @@
 /* Values as texts with a layout: the filters pprint and tojson. */
+#include "base/pull.h"
 #include "base/text.h"
 #include "template/library/natives.h"
 #include "template/values/number.h"
@@ -306,28 +307,9 @@ typedef struct json_style {
 
 static bool json_value(machine *m, json_style *style, value v);
 
-static bool write_unit(machine *m, uint32_t unit)
-{
-    char code[16];
-
-    (void)snprintf(code, sizeof(code), "\\u%04x", (unsigned)unit);
-    return out_text(m, code);
-}
-
-static bool write_escaped_point(machine *m, uint32_t point)
-{
-    static const char from[] = "\"\\\n\r\t\f\b", to[] = "\"\\nrtfb";
-    const char *letter = point < 0x80 && point != 0 ? strchr(from, (int)point) : NULL;
-
-    if (letter != NULL)
-        return out_write(m, (gufo_str){(char[]){'\\', to[letter - from]}, 2});
-    if (point < 0x10000)
-        return write_unit(m, point);
-    return write_unit(m, 0xD7C0 + (point >> 10)) && write_unit(m, 0xDC00 + (point & 0x3FF));
-}
-
 static bool write_text(machine *m, const json_style *style, gufo_str text)
 {
+    char escape[JSON_ESCAPE_SIZE];
     size_t plain = 0;
 
     if (!out_text(m, "\"") || !machine_spend_bytes(m, text.len))
@@ -341,7 +323,7 @@ static bool write_text(machine *m, const json_style *style, gufo_str text)
         if (point >= 0x20 && point != '"' && point != '\\' && (!style->ascii || point < 0x7F))
             continue;
         if (!out_write(m, (gufo_str){text.data + plain, at - plain}) ||
-            !write_escaped_point(m, point))
+            !out_write(m, (gufo_str){escape, json_escape_put(point, escape)}))
             return false;
         plain = at + len;
     }

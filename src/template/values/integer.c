@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 enum {
     REAL_BITS = 1024, /* that a float has before its point, at most */
@@ -636,7 +637,7 @@ value integer_read(heap *memory, gufo_str text, int base)
     made->count = 0;
     for (size_t i = 0; i < scanned.digits.len; i++) {
         if (scanned.digits.data[i] != '_') {
-            part = part * scanned.base + number_digit(scanned.digits.data[i]);
+            part = part * scanned.base + digit_value(scanned.digits.data[i]);
             scale *= scanned.base;
         }
         if (scale == full || i + 1 == scanned.digits.len) {
@@ -665,7 +666,7 @@ static size_t put_part(char *digits, size_t at, uint32_t part, unsigned base, ui
     for (; scale > 1 || part != 0; scale /= base) {
         uint32_t rest = part / base;
 
-        digits[--at] = number_letter(part - rest * base, upper);
+        digits[--at] = digit_letter(part - rest * base, upper);
         part = rest;
     }
     return at;

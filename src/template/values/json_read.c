@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/pull.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "template/values/number.h"
@@ -25,23 +26,11 @@ typedef struct reader {
 
 /* ==== Failures =============================================================================== */
 
-/* A place in a text, from 1; columns count characters. */
-static void find_place(gufo_str text, size_t at, uint64_t *line, uint64_t *column)
-{
-    *line = *column = 1;
-    for (size_t i = 0; i < at && i < text.len; i++) {
-        bool ends = text.data[i] == '\n';
-
-        *line += ends;
-        *column = ends ? 1 : *column + (((uint8_t)text.data[i] & 0xC0) != 0x80);
-    }
-}
-
 static value fail(reader *r, gufo_status status, size_t at, const char *reason)
 {
     uint64_t line, column;
 
-    find_place(r->text, at, &line, &column);
+    str_place(r->text, at, &line, &column);
     r->memory->status =
         fail_with(r->memory->error, status, at, "line %" PRIu64 ", column %" PRIu64 ": %s%s", line,
                   column, status == GUFO_E_MALFORMED ? "not JSON: " : "", reason);
@@ -55,12 +44,6 @@ static value fail_here(reader *r, const char *reason)
 
 /* ==== Tokens ================================================================================= */
 
-/* The next byte; 0 at the end, which nothing begins with. */
-static char peek(const reader *r)
-{
-    return r->at < r->text.len ? r->text.data[r->at] : 0;
-}
-
 static bool skip(reader *r, char c)
 {
     bool there = r->at < r->text.len && r->text.data[r->at] == c;
@@ -72,42 +55,6 @@ static bool skip(reader *r, char c)
 static void skip_blanks(reader *r)
 {
     while (skip(r, ' ') || skip(r, '\t') || skip(r, '\n') || skip(r, '\r')) {}
-}
-
-/* The four digits of \uXXXX at `at`; false if they are none. */
-static bool read_unit(gufo_str text, size_t at, uint32_t *unit)
-{
-    *unit = 0;
-    for (size_t i = at; i < at + 4; i++) {
-        if (i >= text.len || !is_hex(text.data[i]))
-            return false;
-        *unit = *unit * 16 + number_digit(text.data[i]);
-    }
-    return true;
-}
-
-/* The character of an escape whose letter is at `at`; its bytes from there on, or 0: it is wrong. */
-static size_t read_escape(gufo_str text, size_t at, uint32_t *point)
-{
-    static const char letters[] = "\"\\/bfnrt", points[] = "\"\\/\b\f\n\r\t";
-    char letter = at < text.len ? text.data[at] : 0;
-    const char *known = letter == 0 ? NULL : strchr(letters, letter);
-    uint32_t low;
-
-    if (known != NULL) {
-        *point = (uint8_t)points[known - letters];
-        return 1;
-    }
-    if (letter != 'u' || !read_unit(text, at + 1, point))
-        return 0;
-    if (*point < 0xD800 || *point > 0xDFFF)
-        return 5;
-    /* Two halves of a pair are one character; one alone is none. */
-    if (*point > 0xDBFF || !str_begins(str_from(text, at + 5), "\\u") ||
-        !read_unit(text, at + 7, &low) || low < 0xDC00 || low > 0xDFFF)
-        return 0;
-    *point = 0x10000 + ((*point - 0xD800) << 10) + (low - 0xDC00);
-    return 11;
 }
 
 /* The end of the string whose first byte is at r->at: the place of its closing quote. */
@@ -128,7 +75,7 @@ static bool find_quote(reader *r, size_t *end)
 /* What is behind an opening quote. */
 static value read_string(reader *r)
 {
-    size_t end, len = 0;
+    size_t end, after, len = 0;
     char *out;
 
     if (!find_quote(r, &end))
@@ -140,62 +87,38 @@ static value read_string(reader *r)
         const char *escape = memchr(r->text.data + r->at, '\\', end - r->at);
         size_t plain = escape == NULL ? end - r->at : (size_t)(escape - (r->text.data + r->at));
         uint32_t point;
-        size_t taken;
 
         memcpy(out + len, r->text.data + r->at, plain);
         len += plain;
         r->at += plain;
         if (escape == NULL)
             break;
-        taken = read_escape((gufo_str){r->text.data, end}, r->at + 1, &point);
-        if (taken == 0)
+        after = r->at;
+        if (json_escape_read((gufo_str){r->text.data, end}, &after, &point) != JSON_ESCAPE)
             return fail_here(r, "an escape that is not known, or half a character");
-        len += utf8_put(point, out + len); /* not longer than the escape */
-        r->at += 1 + taken;
+        len += utf8_put(point, out + len);
+        r->at = after;
     }
     r->at = end + 1;
     return string_view(r->memory, (gufo_str){out, len});
 }
 
-static size_t skip_digits(reader *r)
-{
-    size_t digits = str_digits(r->text, r->at);
-
-    r->at += digits;
-    return digits;
-}
-
 static value read_number(reader *r)
 {
     size_t from = r->at;
-    bool real = false, zero;
-    gufo_str text;
+    json_number_form form = json_number_skip(r->text, &r->at);
+    gufo_str text = {r->text.data + from, r->at - from};
     double number;
-    value whole;
+    value made = value_of(VALUE_ABSENT);
 
-    (void)skip(r, '-');
-    zero = peek(r) == '0';
-    if (zero ? !skip(r, '0') : skip_digits(r) == 0)
-        return fail_here(r, "a value is expected");
-    if (skip(r, '.')) {
-        real = true;
-        if (skip_digits(r) == 0)
-            return fail_here(r, "a digit is expected");
-    }
-    if (skip(r, 'e') || skip(r, 'E')) {
-        real = true;
-        if (!skip(r, '+'))
-            (void)skip(r, '-');
-        if (skip_digits(r) == 0)
-            return fail_here(r, "a digit is expected");
-    }
-    text = (gufo_str){r->text.data + from, r->at - from};
-    if (real)
-        return number_read_real(text, &number)
-                   ? value_float(number)
-                   : fail(r, GUFO_E_LIMIT, from, "a number with too many digits");
-    whole = integer_read(r->memory, text, 10);
-    return is_given(whole) ? whole : fail(r, GUFO_E_LIMIT, from, "a number with too many digits");
+    if (form > JSON_NUMBER_REAL)
+        return fail_here(r,
+                         form == JSON_NUMBER_NONE ? "a value is expected" : "a digit is expected");
+    if (form == JSON_NUMBER_WHOLE)
+        made = integer_read(r->memory, text, 10);
+    else if (number_read_real(text, &number))
+        made = value_float(number);
+    return is_given(made) ? made : fail(r, GUFO_E_LIMIT, from, "a number with too many digits");
 }
 
 static value read_word(reader *r)

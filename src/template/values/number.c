@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
+#include "base/number.h"
 #include "base/text.h"
-
-char number_letter(unsigned digit, bool upper)
-{
-    return (upper ? "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                  : "0123456789abcdefghijklmnopqrstuvwxyz")[digit];
-}
 
 /* The base that a prefix such as 0x tells; 10 without one. */
 static int prefix_base(gufo_str text, size_t at)
@@ -31,13 +27,6 @@ static int prefix_base(gufo_str text, size_t at)
     }
 }
 
-unsigned number_digit(char c)
-{
-    return is_digit(c)    ? (unsigned)(c - '0')
-           : is_letter(c) ? (unsigned)(to_lower(c) - 'a') + 10
-                          : 99;
-}
-
 bool number_scan(gufo_str text, int base, number_text *out)
 {
     size_t at = text.len != 0 && (*text.data == '-' || *text.data == '+');
@@ -51,7 +40,7 @@ bool number_scan(gufo_str text, int base, number_text *out)
                                              : (unsigned)base,
                          .digits = str_from(text, at + (prefixed ? 2 : 0))};
     for (size_t i = 0; i < out->digits.len; i++) {
-        bool digit = number_digit(out->digits.data[i]) < out->base;
+        bool digit = digit_value(out->digits.data[i]) < out->base;
 
         if (!digit && !(out->digits.data[i] == '_' && after_digit))
             return false;
@@ -71,8 +60,8 @@ bool number_parse(gufo_str text, int base, int64_t *out)
     for (size_t i = 0; i < scanned.digits.len; i++) {
         if (scanned.digits.data[i] == '_')
             continue;
-        if (__builtin_mul_overflow(number, scanned.base, &number) ||
-            __builtin_add_overflow(number, number_digit(scanned.digits.data[i]), &number))
+        if (!checked_mul(number, scanned.base, &number) ||
+            !checked_add(number, digit_value(scanned.digits.data[i]), &number))
             return false;
     }
     if (number > (uint64_t)INT64_MAX + scanned.negative)
@@ -131,28 +120,9 @@ size_t number_print_real(char *out, size_t room, char conversion, int precision,
     return (size_t)len;
 }
 
-/* The shortest digits that read as the number: "12345" and the place of the point behind the first
- * digit moved by *exponent. */
-static size_t shortest_digits(double number, char digits[24], int *exponent)
-{
-    char text[40];
-    size_t len = 0;
-
-    for (int precision = 0; precision < 17; precision++) {
-        (void)snprintf(text, sizeof(text), "%.*e", precision, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    *exponent = atoi(strchr(text, 'e') + 1);
-    for (const char *c = text; *c != 'e'; c++)
-        if (is_digit(*c))
-            digits[len++] = *c;
-    return len;
-}
-
 size_t number_write_real(double number, char out[NUMBER_ROOM])
 {
-    char digits[24] = {0};
+    char digits[NUMBER_SIZE];
     size_t count, len = 0;
     int exponent;
 
@@ -162,7 +132,7 @@ size_t number_write_real(double number, char out[NUMBER_ROOM])
         return (size_t)snprintf(out, NUMBER_ROOM, number < 0 ? "-inf" : "inf");
     if (signbit(number))
         out[len++] = '-';
-    count = shortest_digits(fabs(number), digits, &exponent);
+    count = number_shortest(number, digits, &exponent);
     if (exponent < -4 || exponent >= 16) {
         out[len++] = digits[0];
         if (count > 1) {

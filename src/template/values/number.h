@@ -21,9 +21,6 @@ typedef struct number_text {
 bool number_scan(gufo_str text, int base, number_text *out);
 /* Reads one; false also if 64 bits do not hold it. */
 bool number_parse(gufo_str text, int base, int64_t *out);
-/* The value of a digit, and the other way round: bases up to 36. */
-unsigned number_digit(char c);
-char number_letter(unsigned digit, bool upper);
 /* Reads a float, with digits and perhaps a sign and an exponent. */
 bool number_read_real(gufo_str text, double *out);
 /* The shortest text that reads as this number, as repr gives it; returns its length. */

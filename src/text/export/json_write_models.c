@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/base64.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "text/characters/characters.h"
 #include "text/characters/escapes.h"
 #include "text/export/json_writing.h"
-#include "text/formats/base64.h"
 #include "text/pretokenizers/pre_rules.h"
 #include "text/tokenizers/algorithm.h"
 #include "text/vocabulary/vocabulary.h"

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/real.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "text/formats/json_tree.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 enum { BATCH = 32 };
 
@@ -139,8 +140,8 @@ void text_table_find_batch(const text_table *t, const gufo_str *texts, size_t co
 
 uint32_t text_table_find_byte(const text_table *t, uint8_t byte)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    char text[] = {'<', '0', 'x', digits[byte >> 4], digits[byte & 15], '>'};
+    char text[] = {'<', '0', 'x', 0, 0, '>'};
 
+    (void)hex_put(text + 3, byte, true);
     return text_table_find(t, (gufo_str){text, sizeof text});
 }

@@ -58,7 +58,7 @@ static void piece_escape(piece *p, size_t taken, const char *start, uint32_t num
         digits++;
     memcpy(p->text, start, len);
     while (digits-- > 0)
-        p->text[len++] = "0123456789abcdef"[number >> (4 * digits) & 0xf];
+        p->text[len++] = digit_letter(number >> (4 * digits) & 0xf, false);
     memcpy(p->text + len, end, end_len);
     p->len = p->columns = len + end_len;
     p->taken = taken;

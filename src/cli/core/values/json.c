@@ -1,8 +1,10 @@
 /* The JSON writer: RFC 8259 text, one document per line. */
 #include "cli/core/values/json.h"
 
+#include "base/base64.h"
+#include "base/number.h"
+#include "base/pull.h"
 #include "base/utf8.h"
-#include "cli/core/values/number.h"
 
 #include <math.h>
 
@@ -164,23 +166,9 @@ static bool needs_escape(uint32_t code_point)
 
 static void write_escape(json_writer *j, uint32_t code_point)
 {
-    static const char short_escapes[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
-                                         ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
+    char text[JSON_ESCAPE_SIZE];
 
-    if (code_point < sizeof short_escapes && short_escapes[code_point] != 0) {
-        putc('\\', j->out);
-        putc(short_escapes[code_point], j->out);
-    } else {
-        const char *hex = "0123456789abcdef"; /* all controls are below U+10000 */
-        const char text[] = {'\\',
-                             'u',
-                             hex[code_point >> 12 & 0xf],
-                             hex[code_point >> 8 & 0xf],
-                             hex[code_point >> 4 & 0xf],
-                             hex[code_point & 0xf]};
-
-        fwrite(text, 1, sizeof text, j->out);
-    }
+    fwrite(text, 1, json_escape_put(code_point, text), j->out);
 }
 
 /* Writes the characters of valid UTF-8: runs without escapes in one piece, the others escaped. */
@@ -212,18 +200,12 @@ static void write_characters(json_writer *j, gufo_str text)
 /* RFC 4648, section 4. */
 static void write_base64(json_writer *j, gufo_str bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
     for (size_t at = 0; at < bytes.len; at += 3) {
-        size_t have = bytes.len - at < 3 ? bytes.len - at : 3;
-        uint32_t bits = 0;
-        char group[4];
+        char letters[4];
 
-        for (size_t i = 0; i < 3; i++)
-            bits = bits << 8 | (i < have ? (unsigned char)bytes.data[at + i] : 0);
-        for (size_t i = 0; i < 4; i++)
-            group[i] = i <= have ? digits[bits >> (18 - 6 * i) & 63] : '=';
-        fwrite(group, 1, sizeof group, j->out);
+        base64_group((const uint8_t *)bytes.data + at, bytes.len - at < 3 ? bytes.len - at : 3,
+                     letters);
+        fwrite(letters, 1, sizeof letters, j->out);
     }
 }
 

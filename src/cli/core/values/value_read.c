@@ -1,6 +1,8 @@
 /* Values from text and from JSON, and the types that they may have. */
+#include "base/base64.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/pull.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/core/values/array.h"
@@ -177,56 +179,20 @@ static bool take(reader *r, char wanted)
 
 /* ---- JSON: strings --------------------------------------------------------------------------- */
 
-/* Four hex digits after "\u". */
-static bool read_unit(reader *r, uint32_t *unit)
-{
-    uint64_t value;
-    size_t digits = str_hex((gufo_str){r->at, strnlen(r->at, 4)}, 0, 4, &value);
-
-    r->at += digits;
-    *unit = (uint32_t)value;
-    return digits == 4 || fail(r, "\\u needs four hex digits");
-}
-
-/* A code point, from one unit or a pair of surrogates. */
-static bool read_code_point(reader *r, uint32_t *code_point)
-{
-    uint32_t low;
-
-    if (!read_unit(r, code_point))
-        return false;
-    if (*code_point < 0xd800 || *code_point > 0xdfff)
-        return true;
-    if (*code_point > 0xdbff || r->at[0] != '\\' || r->at[1] != 'u')
-        return fail(r, "half of a surrogate pair");
-    r->at += 2;
-    if (!read_unit(r, &low))
-        return false;
-    if (low < 0xdc00 || low > 0xdfff)
-        return fail(r, "half of a surrogate pair");
-    *code_point = 0x10000 + ((*code_point - 0xd800) << 10) + (low - 0xdc00);
-    return true;
-}
-
-static bool put_code_point(reader *r, uint32_t c)
-{
-    char bytes[4];
-
-    return put(r, bytes, utf8_put(c, bytes));
-}
-
 static bool read_escape(reader *r)
 {
-    static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-    const char *found = *r->at != '\0' ? strchr(names, *r->at) : NULL;
+    static const char *const faults[] = {[JSON_ESCAPE_UNKNOWN] = "unknown escape",
+                                         [JSON_ESCAPE_DIGITS] = "\\u needs four hex digits",
+                                         [JSON_ESCAPE_HALF] = "half of a surrogate pair"};
+    /* No escape is longer: the rest of the text is not measured for each of them. */
+    const gufo_str text = {r->at, strnlen(r->at, JSON_ESCAPE_SIZE)};
+    size_t len = 0;
     uint32_t code_point;
+    char bytes[4];
+    json_escape_form form = json_escape_read(text, &len, &code_point);
 
-    if (found == NULL && *r->at != 'u')
-        return fail(r, "unknown escape");
-    r->at++;
-    if (found != NULL)
-        return put(r, bytes + (found - names), 1);
-    return read_code_point(r, &code_point) && put_code_point(r, code_point);
+    r->at += len;
+    return form == JSON_ESCAPE ? put(r, bytes, utf8_put(code_point, bytes)) : fail(r, faults[form]);
 }
 
 /* After the opening quote. */
@@ -237,7 +203,6 @@ static bool read_string(reader *r)
             return fail(r, *r->at == '\0' ? "the string has no end"
                                           : "control characters must be escaped");
         if (*r->at == '\\') {
-            r->at++;
             if (!read_escape(r))
                 return false;
         } else if (!put(r, r->at++, 1))
@@ -250,28 +215,13 @@ static bool read_string(reader *r)
 /* Replaces what was read since `start` by the bytes that it encodes. */
 static bool decode_base64(reader *r, size_t start)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     buffer *out = &r->to->out;
-    uint32_t bits = 0;
-    unsigned held = 0;
-    size_t size = out->len - start, end = out->len;
+    const gufo_str text = {(const char *)out->data + start, out->len - start};
+    size_t size;
+    bool good = base64_decode(text, out->data + start, &size);
 
-    while (end > start && end + 2 > out->len && out->data[end - 1] == '=')
-        end--;
-    out->len = start;
-    for (size_t i = start; i < end; i++) {
-        const char *digit = memchr(digits, out->data[i], sizeof digits - 1);
-
-        if (digit == NULL)
-            return fail(r, "not base64");
-        bits = bits << 6 | (uint32_t)(digit - digits);
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            out->data[out->len++] = (uint8_t)(bits >> held);
-        }
-    }
-    return (size % 4 == 0 && held < 6) || fail(r, "not base64");
+    out->len = start + size;
+    return good || fail(r, "not base64");
 }
 
 /* "text" or {"base64": "..."}: any bytes. */

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "text/formats/base64.h"
+#include "base/base64.h"
 #include "text/pipeline/steps/normal_step.h"
 #include "text/characters/unicode.h"
 #include "text/tokenizers/charsmap.h"

@@ -1,15 +1,19 @@
 /* Shortest numbers: known texts, and for random bit patterns that the text reads back, that no
  * decimal with fewer digits does, and that no other with as many digits is nearer.  The judges are
  * printf and strtod, which round exactly. */
-#include "support/check.h"
+#include "../support/check.h"
+#include "../support/pace.h"
 
 #include <locale.h>
 #include <math.h>
 
-/* A program of its own: the command is not a library, and its file is taken in as it is. */
-#include "cli/core/values/number.c"
+#include "base/number.h"
 
-#define RANDOM_PATTERNS 200000
+/* Of random numbers: printf and strtod take long. */
+static unsigned patterns(void)
+{
+    return all_some_or_few(20000, 2000, 200);
+}
 
 /* ---- known texts ---------------------------------------------------------------------------- */
 
@@ -201,7 +205,7 @@ static void random_f32(void **state)
     uint64_t seed = 0x9e3779b97f4a7c15u;
 
     (void)state;
-    for (int i = 0; i < RANDOM_PATTERNS; i++)
+    for (unsigned i = patterns(); i-- > 0;)
         check_bits_f32((uint32_t)(next_random(&seed) >> 32));
 }
 
@@ -210,7 +214,7 @@ static void random_f64(void **state)
     uint64_t seed = 0xd1b54a32d192ed03u;
 
     (void)state;
-    for (int i = 0; i < RANDOM_PATTERNS; i++)
+    for (unsigned i = patterns(); i-- > 0;)
         check_bits_f64(next_random(&seed));
 }
 
@@ -220,7 +224,7 @@ static void random_moderate(void **state)
     uint64_t seed = 0x2545f4914f6cdd1du;
 
     (void)state;
-    for (int i = 0; i < RANDOM_PATTERNS; i++) {
+    for (unsigned i = patterns(); i-- > 0;) {
         uint64_t bits = next_random(&seed);
         int exponent = (int)(bits % 80) - 20;
         double value = ldexp(1 + (double)(bits >> 12) * 0x1p-52, exponent);
@@ -283,6 +287,34 @@ static void other_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
+static void test_shortest(void **state)
+{
+    static const struct {
+        double value;
+        const char *digits;
+        int exponent;
+    } rows[] = {{0, "0", 0},
+                {-0.0, "0", 0},
+                {1, "1", 0},
+                {1200, "12", 3},
+                {-1.5e-7, "15", -7},
+                {0.1, "1", -1},
+                {5e-324, "5", -324},
+                {1e23, "1", 23},
+                {0x1p-1022, "22250738585072014", -308},
+                {0x1p53, "9007199254740992", 15}};
+    char digits[NUMBER_SIZE];
+    int exponent;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        check_u64(number_shortest(rows[i].value, digits, &exponent), strlen(rows[i].digits), "%s",
+                  rows[i].digits);
+        assert_string_equal(digits, rows[i].digits);
+        check(exponent == rows[i].exponent, "%s: %d", rows[i].digits, exponent);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,7 +322,7 @@ int main(void)
         cmocka_unit_test(known_integers), cmocka_unit_test(random_f32),
         cmocka_unit_test(random_f64),     cmocka_unit_test(random_moderate),
         cmocka_unit_test(powers_of_two),  cmocka_unit_test(short_decimals),
-        cmocka_unit_test(other_locale),
+        cmocka_unit_test(other_locale),   cmocka_unit_test(test_shortest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
