@@ -44,6 +44,8 @@ static void plan_all(gufo_import *import, const checkpoint *c, adapter *a, const
     const memory_files files = {&file, 1};
     const source_folder folder = source_folder_memory(&files);
     model_config base;
+    const tensors_request request = {
+        .import = import, .checkpoint = &a->seen, .config = &base, .products = &a->products};
     tensor_plan plan = {.count = 0};
     gufo_error error = {0};
     gufo_status status = config_open(&base, &folder, NULL, false, NULL, &import->allocator, &error);
@@ -51,7 +53,7 @@ static void plan_all(gufo_import *import, const checkpoint *c, adapter *a, const
     must(status == GUFO_OK, "the base is good");
     status = adapter_pair(a, c, base.architecture, &error);
     if (status == GUFO_OK)
-        status = tensors_plan_adapter(&plan, import, &a->seen, &a->products, &base, &error);
+        status = tensors_plan(&plan, &request, &error);
     must(status == error.code, "a failure says so");
     must(status == GUFO_OK || error.message[0] != '\0', "a failure has a sentence");
     if (status == GUFO_OK)

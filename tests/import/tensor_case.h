@@ -72,7 +72,12 @@ static inline gufo_status case_open(tensor_case *c, const char *config, const ch
     if (status == GUFO_OK)
         status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
     if (status == GUFO_OK)
-        status = tensors_plan(&c->plan, &c->import, &c->checkpoint, &c->config, tokens, error);
+        status = tensors_plan(&c->plan,
+                              &(tensors_request){.import = &c->import,
+                                                 .checkpoint = &c->checkpoint,
+                                                 .config = &c->config,
+                                                 .tokens = tokens},
+                              error);
     return status;
 }
 

@@ -194,11 +194,14 @@ gufo_status conversion_open_adapter(conversion *c, gufo_error *error)
 
 gufo_status conversion_plan_adapter(conversion *c, gufo_error *error)
 {
+    const tensors_request request = {.import = &c->base,
+                                     .checkpoint = &c->adapter.seen,
+                                     .config = &c->config,
+                                     .products = &c->adapter.products};
     gufo_status status = adapter_pair(&c->adapter, &c->checkpoint, c->config.architecture, error);
 
     if (status == GUFO_OK)
-        status = tensors_plan_adapter(&c->plan, &c->base, &c->adapter.seen, &c->adapter.products,
-                                      &c->config, error);
+        status = tensors_plan(&c->plan, &request, error);
     return status == GUFO_OK ? conversion_add_tensors(c, error) : status;
 }
 

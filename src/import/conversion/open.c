@@ -112,11 +112,13 @@ static gufo_status conversion_make_documents(conversion *c, gufo_error *error)
 /* Operations look tokens up, so what they see is the document of the vocabulary. */
 static gufo_status plan_by_rules(conversion *c, uint64_t tokens, gufo_error *error)
 {
+    const tensors_request request = {
+        .import = &c->base, .checkpoint = &c->checkpoint, .config = &c->config, .tokens = tokens};
     gufo_document *document = c->base.document;
     gufo_status status;
 
     c->base.document = c->vocabulary;
-    status = tensors_plan(&c->plan, &c->base, &c->checkpoint, &c->config, tokens, error);
+    status = tensors_plan(&c->plan, &request, error);
     c->base.document = document;
     return status;
 }

@@ -241,6 +241,11 @@ gufo_status inversion_open(inversion *v, const gufo_model *model, const made_up 
                            gufo_error *error)
 {
     const tensor_watcher watcher = {v, see};
+    const tensors_request request = {.import = import,
+                                     .checkpoint = &own->checkpoint,
+                                     .config = config,
+                                     .tokens = tokens,
+                                     .watcher = &watcher};
     const uint64_t count = gufo_tensor_count(model), tensors = own->checkpoint.tensor_count;
     gufo_status status = GUFO_OK;
 
@@ -254,7 +259,7 @@ gufo_status inversion_open(inversion *v, const gufo_model *model, const made_up 
         v->undoings[i] = (undoing){.exact = true};
     memset(v->given, 0, (size_t)count * sizeof *v->given);
     memset(v->differs, 0, (size_t)count * sizeof *v->differs);
-    status = tensors_watch(&v->plan, import, &own->checkpoint, config, tokens, &watcher, error);
+    status = tensors_plan(&v->plan, &request, error);
     for (uint64_t i = 0; i < tensors; i++)
         v->undoings[i].box_count = 0;
     if (status == GUFO_OK)

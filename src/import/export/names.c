@@ -472,6 +472,10 @@ static gufo_status try_rest(naming *n, gufo_error *error)
 
 static gufo_status open_naming(naming *n, gufo_import *import, uint64_t tokens, gufo_error *error)
 {
+    const tensors_request request = {.import = import,
+                                     .checkpoint = &n->made->checkpoint,
+                                     .config = n->config,
+                                     .tokens = tokens};
     uint64_t count = gufo_tensor_count(n->model);
     gufo_status status = index_tensors(n, error);
 
@@ -487,7 +491,7 @@ static gufo_status open_naming(naming *n, gufo_import *import, uint64_t tokens, 
         return fail_memory(error);
     memset(n->coverage, 0, (size_t)count * sizeof *n->coverage);
     memset(n->made->covered, 0, (size_t)count * sizeof *n->made->covered);
-    n->tracer = tensor_tracer_new(import, &n->made->checkpoint, n->config, tokens, error);
+    n->tracer = tensor_tracer_new(&request, error);
     return n->tracer != NULL ? GUFO_OK : GUFO_E_MEMORY;
 }
 

@@ -7,11 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- factors of the frequencies of rotary positions ------------------------------------------ */
-
-/* The factors of Llama 3.1 leave short waves as they are, make long ones longer by one factor, and pass
- * from one to the other between.  All steps are rounded to F32, as the models were trained. */
-
 /* ---- numbers that are made ------------------------------------------------------------------ */
 
 static gufo_status generate_view(const operation_call *c, const float *values, uint64_t count,
@@ -25,7 +20,10 @@ static gufo_status generate_view(const operation_call *c, const float *values, u
     return GUFO_OK;
 }
 
-/* ---- the configuration ---------------------------------------------------------------------- */
+/* ---- factors of the frequencies of rotary positions ------------------------------------------ */
+
+/* The factors of Llama 3.1 leave short waves as they are, make long ones longer by one factor, and pass
+ * from one to the other between.  All steps are rounded to F32, as the models were trained. */
 
 enum { MOST_FACTORS = 1 << 16 };
 

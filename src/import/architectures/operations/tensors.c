@@ -377,11 +377,18 @@ static gufo_status plan_all(planner *p, gufo_error *error)
     return status == GUFO_OK ? plan_finish(p->plan, error) : status;
 }
 
-static gufo_status open_planner(planner *p, const checkpoint *c, gufo_error *error)
+static gufo_status open_planner(planner *p, tensor_plan *plan, const tensors_request *request,
+                                gufo_error *error)
 {
-    const gufo_allocator *a = &p->import->allocator;
-    gufo_status status = plan_begin(p->plan, c, a, error);
+    const gufo_allocator *a = &request->import->allocator;
+    gufo_status status = plan_begin(plan, request->checkpoint, a, error);
 
+    *p = (planner){.plan = plan,
+                   .import = request->import,
+                   .config = request->config,
+                   .tokens = request->tokens};
+    plan->products = request->products;
+    plan->watcher = request->watcher;
     if (status == GUFO_OK)
         status = rules_open(&p->rules, p->config->architecture, a, error);
     return status == GUFO_OK ? stacks_open(&p->stacks, a, error) : status;
@@ -394,38 +401,14 @@ static void close_planner(planner *p)
     mem_free(&p->import->allocator, p->firsts);
 }
 
-/* What is planned is left to the caller, also after a failure. */
-static gufo_status run_planner(planner *p, const checkpoint *c, const products *pairs,
-                               const tensor_watcher *watcher, gufo_error *error)
+gufo_status tensors_plan(tensor_plan *plan, const tensors_request *request, gufo_error *error)
 {
-    gufo_status status = open_planner(p, c, error);
+    planner p;
+    gufo_status status = open_planner(&p, plan, request, error);
 
-    p->plan->products = pairs;
-    p->plan->watcher = watcher;
     if (status == GUFO_OK)
-        status = plan_all(p, error);
-    close_planner(p);
-    return status;
-}
-
-gufo_status tensors_plan(tensor_plan *plan, gufo_import *import, const checkpoint *c,
-                         const model_config *config, uint64_t tokens, gufo_error *error)
-{
-    planner p = {.plan = plan, .import = import, .config = config, .tokens = tokens};
-    gufo_status status = run_planner(&p, c, NULL, NULL, error);
-
-    if (status != GUFO_OK)
-        tensor_plan_free(plan);
-    return status;
-}
-
-gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import, const checkpoint *c,
-                                 const products *pairs, const model_config *config,
-                                 gufo_error *error)
-{
-    planner p = {.plan = plan, .import = import, .config = config};
-    gufo_status status = run_planner(&p, c, pairs, NULL, error);
-
+        status = plan_all(&p, error);
+    close_planner(&p);
     if (status != GUFO_OK)
         tensor_plan_free(plan);
     return status;
@@ -433,29 +416,18 @@ gufo_status tensors_plan_adapter(tensor_plan *plan, gufo_import *import, const c
 
 /* ---- without data --------------------------------------------------------------------------- */
 
-gufo_status tensors_watch(tensor_plan *plan, gufo_import *import, const checkpoint *c,
-                          const model_config *config, uint64_t tokens,
-                          const tensor_watcher *watcher, gufo_error *error)
-{
-    planner p = {.plan = plan, .import = import, .config = config, .tokens = tokens};
-
-    return run_planner(&p, c, NULL, watcher, error);
-}
-
 struct tensor_tracer {
     tensor_plan plan;
     planner planner;
 };
 
-tensor_tracer *tensor_tracer_new(gufo_import *import, const checkpoint *c,
-                                 const model_config *config, uint64_t tokens, gufo_error *error)
+tensor_tracer *tensor_tracer_new(const tensors_request *request, gufo_error *error)
 {
-    tensor_tracer *t = mem_object(&import->allocator, sizeof *t, error);
+    tensor_tracer *t = mem_object(&request->import->allocator, sizeof *t, error);
 
     if (t == NULL)
         return NULL;
-    t->planner = (planner){.plan = &t->plan, .import = import, .config = config, .tokens = tokens};
-    if (open_planner(&t->planner, c, error) == GUFO_OK)
+    if (open_planner(&t->planner, &t->plan, request, error) == GUFO_OK)
         return t;
     tensor_tracer_free(t);
     return NULL;
