@@ -44,8 +44,11 @@ static void plan_all(gufo_import *import, const checkpoint *c, adapter *a, const
     const memory_files files = {&file, 1};
     const source_folder folder = source_folder_memory(&files);
     model_config base;
-    const tensors_request request = {
-        .import = import, .checkpoint = &a->seen, .config = &base, .products = &a->products};
+    const tensors_request request = {.import = import,
+                                     .document = import->document,
+                                     .checkpoint = &a->seen,
+                                     .config = &base,
+                                     .products = &a->products};
     tensor_plan plan = {.count = 0};
     gufo_error error = {0};
     gufo_status status = config_open(&base, &folder, NULL, false, NULL, &import->allocator, &error);

@@ -74,6 +74,7 @@ static inline gufo_status case_open(tensor_case *c, const char *config, const ch
     if (status == GUFO_OK)
         status = tensors_plan(&c->plan,
                               &(tensors_request){.import = &c->import,
+                                                 .document = c->import.document,
                                                  .checkpoint = &c->checkpoint,
                                                  .config = &c->config,
                                                  .tokens = tokens},

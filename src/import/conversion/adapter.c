@@ -195,6 +195,7 @@ gufo_status conversion_open_adapter(conversion *c, gufo_error *error)
 gufo_status conversion_plan_adapter(conversion *c, gufo_error *error)
 {
     const tensors_request request = {.import = &c->base,
+                                     .document = c->base.document,
                                      .checkpoint = &c->adapter.seen,
                                      .config = &c->config,
                                      .products = &c->adapter.products};

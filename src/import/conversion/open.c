@@ -109,18 +109,15 @@ static gufo_status conversion_make_documents(conversion *c, gufo_error *error)
                                   error);
 }
 
-/* Operations look tokens up, so what they see is the document of the vocabulary. */
 static gufo_status plan_by_rules(conversion *c, uint64_t tokens, gufo_error *error)
 {
-    const tensors_request request = {
-        .import = &c->base, .checkpoint = &c->checkpoint, .config = &c->config, .tokens = tokens};
-    gufo_document *document = c->base.document;
-    gufo_status status;
+    const tensors_request request = {.import = &c->base,
+                                     .document = c->vocabulary,
+                                     .checkpoint = &c->checkpoint,
+                                     .config = &c->config,
+                                     .tokens = tokens};
 
-    c->base.document = c->vocabulary;
-    status = tensors_plan(&c->plan, &request, error);
-    c->base.document = document;
-    return status;
+    return tensors_plan(&c->plan, &request, error);
 }
 
 /* Readers have a row of the embedding for each token. */

@@ -242,6 +242,7 @@ gufo_status inversion_open(inversion *v, const gufo_model *model, const made_up 
 {
     const tensor_watcher watcher = {v, see};
     const tensors_request request = {.import = import,
+                                     .document = import->document,
                                      .checkpoint = &own->checkpoint,
                                      .config = config,
                                      .tokens = tokens,

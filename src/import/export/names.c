@@ -473,6 +473,7 @@ static gufo_status try_rest(naming *n, gufo_error *error)
 static gufo_status open_naming(naming *n, gufo_import *import, uint64_t tokens, gufo_error *error)
 {
     const tensors_request request = {.import = import,
+                                     .document = import->document,
                                      .checkpoint = &n->made->checkpoint,
                                      .config = n->config,
                                      .tokens = tokens};

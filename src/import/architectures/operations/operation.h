@@ -215,6 +215,7 @@ gufo_status stacks_check(const stacks *s, const checkpoint *c, const tensor_rule
 struct planner {
     tensor_plan *plan; /* with the checkpoint */
     gufo_import *import;
+    gufo_document *document; /* of the vocabulary */
     const model_config *config;
     uint64_t tokens;
     uint64_t skipped;

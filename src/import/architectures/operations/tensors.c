@@ -385,6 +385,7 @@ static gufo_status open_planner(planner *p, tensor_plan *plan, const tensors_req
 
     *p = (planner){.plan = plan,
                    .import = request->import,
+                   .document = request->document,
                    .config = request->config,
                    .tokens = request->tokens};
     plan->products = request->products;

@@ -7,7 +7,8 @@
 
 /* What is planned, and of what. */
 typedef struct tensors_request {
-    gufo_import *import; /* gets warnings; its document may be asked for tokens */
+    gufo_import *import;     /* gets warnings */
+    gufo_document *document; /* where tokens are looked up, and numbers go that become a key */
     const checkpoint *checkpoint;
     const model_config *config;
     uint64_t tokens; /* length of the vocabulary; 0: none was read */

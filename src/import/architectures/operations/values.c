@@ -352,7 +352,7 @@ static gufo_status find_token(const planner *p, gufo_str token, uint64_t *out, g
     gufo_array_iter walk = {0};
     gufo_value text;
 
-    if (gufo_document_find(p->import->document, "tokenizer.ggml.tokens", &entry) &&
+    if (gufo_document_find(p->document, "tokenizer.ggml.tokens", &entry) &&
         gufo_value_array(&entry.value, GUFO_VALUE_STRING, &tokens, NULL) == GUFO_OK)
         walk = gufo_array_start(&tokens);
     for (*out = 0; gufo_array_next(&walk, &text); ++*out)
@@ -437,9 +437,9 @@ gufo_status data_key(const operation_call *c, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     items.count = it->block + 1;
-    copy_numbers(p->import->document, c->texts[0], numbers, &items.count);
+    copy_numbers(p->document, c->texts[0], numbers, &items.count);
     numbers[it->block] = own;
     c->item->fate = ITEM_DROPPED;
     (void)snprintf(key, sizeof key, "%.*s", (int)c->texts[0].len, c->texts[0].data);
-    return gufo_document_set_array(p->import->document, key, &items, error);
+    return gufo_document_set_array(p->document, key, &items, error);
 }
