@@ -102,7 +102,8 @@ static inline bool chunk_is_zeros(const chunk *c)
 /* Takes an axis out; all of it lies in one entry then. */
 void strided_pair_remove(strided_pair *p, uint32_t axis);
 
-/* Gives rows that lie apart to `add` as segments: `at` is the first of them. */
+/* Gives rows that lie apart to `add` as segments, which have three axes, the fastest first, and of which a
+ * piece may have millions: `at` is the first row. */
 typedef gufo_status add_strided_segment(void *context, const segment *s, gufo_error *error);
 gufo_status strided_segments(const strided_box *s, segment at, add_strided_segment *add,
                              void *context, gufo_error *error);
