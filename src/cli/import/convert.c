@@ -7,7 +7,9 @@
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
-#include "cli/import/convert_report.h"
+#include "cli/core/records/record.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/values/array.h"
 #include "cli/import/given_keys.h"
 #include "cli/quantize/quantize.h"
 
@@ -132,12 +134,6 @@ static void take_types(convert_options *o, gufo_import *import)
     gufo_import_prepare(import, &q->plan);
 }
 
-static void report_more(const quantize_options *q, const gufo_quantizer *quantizer, size_t index,
-                        json_writer *j)
-{
-    convert_report(((const convert_options *)q)->import, q, quantizer, index, j);
-}
-
 /* The short name of a type; NULL where no tensors are written. */
 static const char *type_name(const convert_options *o, size_t index)
 {
@@ -207,6 +203,151 @@ static int open_model(quantize_options *quantize, gufo_model **model)
     if (code == CODE_OK)
         code = open_vocabulary(o);
     return code == CODE_OK ? open_checkpoint(o, model) : code;
+}
+
+/* ---- what is reported beyond what gufo quantize does ---------------------------------------- */
+
+/* What became of the weights of a quantized source: a row for each way they were packed and each type
+ * that they have now. */
+typedef struct packed_sum {
+    const char *from, *how;
+    uint32_t to;
+    bool repacked; /* blocks have the same numbers; else these are unpacked, and rounded */
+    bool measured;
+    uint64_t tensors;
+    gufo_quantize_loss loss;
+    double relative;
+} packed_sum;
+
+static const record_field sum_fields[] = {
+    {"from", "Quantized as", RECORD_TEXT, RECORD_AT(packed_sum, from), .width = -12},
+    {NULL, "Tensors", RECORD_COUNT, RECORD_AT(packed_sum, tensors), .width = 7, .drop = 2},
+    {NULL, "How", RECORD_TEXT, RECORD_AT(packed_sum, how), .width = -8},
+    {"to", "To", RECORD_TYPE, RECORD_AT(packed_sum, to), .width = -8},
+    {"repacked", NULL, RECORD_FLAG, RECORD_AT(packed_sum, repacked)},
+    {"tensors", NULL, RECORD_COUNT, RECORD_AT(packed_sum, tensors)},
+    {"relative_rmse", "Relative RMSE", RECORD_REAL, RECORD_AT(packed_sum, relative),
+     RECORD_KNOWN(packed_sum, measured), .width = 14, .drop = 1},
+    {"largest_error", "Largest error", RECORD_SINGLE, RECORD_AT(packed_sum, loss.largest_error),
+     RECORD_KNOWN(packed_sum, measured), .width = 14, .drop = 3},
+};
+static const record_type sum_type = RECORD_OF(packed_sum, sum_fields, 0);
+
+typedef struct quantized_source {
+    const char *method;
+    record_list weights;
+} quantized_source;
+
+static const record_field source_fields[] = {
+    {"method", NULL, RECORD_TEXT, RECORD_AT(quantized_source, method)},
+    {"weights", NULL, RECORD_LIST, RECORD_AT(quantized_source, weights), .of = &sum_type},
+};
+static const record_type source_type = RECORD_OF(quantized_source, source_fields, 0);
+
+/* In the order of first appearance. */
+typedef struct packed_sums {
+    packed_sum *list;
+    size_t count;
+} packed_sums;
+
+static packed_sum *sum_of(packed_sums *sums, const packed_sum *like)
+{
+    packed_sum *added;
+
+    for (size_t i = 0; i < sums->count; i++)
+        if (strcmp(sums->list[i].from, like->from) == 0 && sums->list[i].to == like->to &&
+            sums->list[i].repacked == like->repacked)
+            return &sums->list[i];
+    added = array_add(&sums->list, &sums->count, sizeof *added);
+    if (added != NULL)
+        *added = *like;
+    return added;
+}
+
+/* Of a plan nothing is measured yet. */
+static bool add_tensor(packed_sums *sums, const gufo_import_tensor *from,
+                       const gufo_quantizer_tensor *now, bool planned)
+{
+    const gufo_element_type *to = gufo_element_type_by_id(now->choice.type);
+    const bool repacked = (now->choice.flags & GUFO_RECIPE_CONVERTS) == 0 &&
+                          (to->flags & GUFO_ELEMENT_QUANTIZED) != 0;
+    const packed_sum like = {.from = from->from,
+                             .how = repacked ? "repacked" : "unpacked",
+                             .to = now->choice.type,
+                             .repacked = repacked,
+                             .measured = repacked || !planned};
+    packed_sum *sum = sum_of(sums, &like);
+
+    if (sum == NULL)
+        return false;
+    sum->tensors++;
+    gufo_quantize_loss_add(&sum->loss, &now->loss);
+    sum->relative = gufo_quantize_loss_relative(&sum->loss);
+    return true;
+}
+
+static void print_sums(const record_list *weights)
+{
+    table t = record_table(&sum_type, 0);
+
+    t.gap = 1;
+    putchar('\n');
+    record_print(&t, &sum_type, weights);
+}
+
+/* Nothing of a source that is not quantized. */
+static void report_sums(const convert_options *o, const gufo_quantizer *q, size_t output,
+                        json_writer *j)
+{
+    quantized_source source = {.method = gufo_import_describe(o->import).quantized};
+    gufo_quantizer_tensor now;
+    gufo_import_tensor from;
+    packed_sums sums = {0};
+    bool good = source.method != NULL;
+
+    for (uint64_t i = 0; good && gufo_quantizer_target_tensor_at(q, output, i, &now) &&
+                         gufo_import_tensor_at(o->import, i, &from);
+         i++)
+        good = !from.packed || add_tensor(&sums, &from, &now, o->quantize.dry_run);
+    source.weights = (record_list){.items = sums.list, .count = sums.count};
+    if (good && sums.count > 0 && j != NULL)
+        record_write(j, "quantized_source", &source_type, &source);
+    else if (good && sums.count > 0)
+        print_sums(&source.weights);
+    free(sums.list);
+}
+
+static bool make_forced(const void *context, uint64_t index, void *record)
+{
+    const char **text = record;
+
+    *text = gufo_import_forced_at(context, index);
+    return *text != NULL;
+}
+
+/* The contradictions that --force-config has let pass, with the first output. */
+static void report_forced(const gufo_import *import, size_t output, json_writer *j)
+{
+    const char *text;
+
+    if (j != NULL)
+        record_write_list(j, "forced", &record_texts,
+                          &(record_list){.make = make_forced, .context = import});
+    for (uint64_t i = 0;
+         j == NULL && output == 0 && (text = gufo_import_forced_at(import, i)) != NULL; i++) {
+        if (i == 0)
+            puts("\n--force-config accepted:");
+        text_print("  %s\n", text);
+    }
+}
+
+static void report_more(const quantize_options *q, const gufo_quantizer *quantizer, size_t output,
+                        json_writer *j)
+{
+    const convert_options *o = (const convert_options *)q;
+
+    report_sums(o, quantizer, output, j);
+    report_forced(o->import, output, j);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 #include "cli/core/files/copying.h"
 #include "cli/core/files/foreign_file.h"
-#include "cli/core/values/json.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
+#include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
 
@@ -49,33 +49,45 @@ static const command_option export_table[] = {
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-static void write_tensor(json_writer *j, const gufo_export_tensor *t)
+typedef struct tensor_row {
+    gufo_export_tensor tensor;
+    record_list shape;
+} tensor_row;
+
+static const record_field tensor_fields[] = {
+    {"name", NULL, RECORD_STR, RECORD_AT(tensor_row, tensor.name)},
+    {"dtype", NULL, RECORD_TEXT, RECORD_AT(tensor_row, tensor.dtype)},
+    {"shape", NULL, RECORD_LIST, RECORD_AT(tensor_row, shape), .of = &record_numbers},
+    {"source", NULL, RECORD_STR, RECORD_AT(tensor_row, tensor.source)},
+    {"file", NULL, RECORD_TEXT, RECORD_AT(tensor_row, tensor.file)},
+};
+static const record_type tensor_type = RECORD_OF(tensor_row, tensor_fields, 0);
+
+typedef struct result {
+    record_list tensors, warnings;
+} result;
+
+static const record_field result_fields[] = {
+    {"tensors", NULL, RECORD_LIST, RECORD_AT(result, tensors), .of = &tensor_type},
+    {"warnings", NULL, RECORD_LIST, RECORD_AT(result, warnings), .of = &record_texts},
+};
+static const record_type result_type = RECORD_OF(result, result_fields, 0);
+
+static bool make_tensor(const void *context, uint64_t index, void *record)
 {
-    json_begin_object(j, NULL);
-    json_write_str(j, "name", t->name);
-    json_write_text(j, "dtype", t->dtype);
-    json_begin_array(j, "shape");
-    for (uint32_t i = 0; i < t->n_dims; i++)
-        json_write_u64(j, NULL, t->shape[i]);
-    json_end_array(j);
-    json_write_str(j, "source", t->source);
-    json_write_text(j, "file", t->file);
-    json_end_object(j);
+    tensor_row *row = record;
+    bool found = gufo_export_tensor_at(context, index, &row->tensor);
+
+    row->shape = (record_list){.items = row->tensor.shape, .count = row->tensor.n_dims};
+    return found;
 }
 
-static void write_json(const gufo_job *job, json_writer *j)
+static bool make_warning(const void *context, uint64_t index, void *record)
 {
-    gufo_export_tensor t;
-    const char *warning;
+    const char **warning = record;
 
-    json_begin_array(j, "tensors");
-    for (uint64_t i = 0; gufo_export_tensor_at(job, i, &t); i++)
-        write_tensor(j, &t);
-    json_end_array(j);
-    json_begin_array(j, "warnings");
-    for (uint64_t i = 0; (warning = gufo_export_warning_at(job, i)) != NULL; i++)
-        json_write_text(j, NULL, warning);
-    json_end_array(j);
+    *warning = gufo_export_warning_at(context, index);
+    return *warning != NULL;
 }
 
 static void print_tensor(const gufo_export_tensor *t)
@@ -96,10 +108,12 @@ static void print_tensor(const gufo_export_tensor *t)
 /* Tensors are listed by dry runs, which are asked for details. */
 static void report(const copying *job, json_writer *j)
 {
+    const result r = {.tensors = {.make = make_tensor, .context = job->plan},
+                      .warnings = {.make = make_warning, .context = job->plan}};
     gufo_export_tensor t;
 
     if (j != NULL)
-        write_json(job->plan, j);
+        record_write_members(j, &result_type, &r);
     for (uint64_t i = 0; j == NULL && job->dry_run && gufo_export_tensor_at(job->plan, i, &t); i++)
         print_tensor(&t);
 }

@@ -137,15 +137,8 @@ static int measure(migration *m)
 
 static int report_result(migration *m)
 {
-    const char *output = m->output;
-    const shared_options *shared = m->options->base.shared;
-
     migrate_warn(m);
-    if (!m->options->dry_run && save_is_stdout(output))
-        return CODE_OK;
-    if (shared->json)
-        migrate_write_json(m);
-    else if (!shared->quiet)
+    if (m->options->dry_run || !save_is_stdout(m->output))
         migrate_report(m);
     return CODE_OK;
 }

@@ -4,9 +4,7 @@
  *     migrate_settings.c  what is given, and what is asked for
  *     migrate_known.c     --known: settings by the hash of the old file
  *     migrate_output.c    the file that is written, by a job or by the quantizer
- *     migrate_facts.c     what the reports say
- *     migrate_report.c    the report, as text
- *     migrate_json.c      and as JSON
+ *     migrate_report.c    the report
  *     import_missing.c    instead of all these where the library was left out */
 #ifndef CLI_IMPORT_MIGRATE_H
 #define CLI_IMPORT_MIGRATE_H
@@ -75,31 +73,11 @@ int migrate_take_known(migration *m);
 int migrate_plan(migration *m);
 int migrate_write(migration *m);
 
-/* ---- migrate_facts.c ------------------------------------------------------------------------ */
-
-/* The next setting: GUFO_SETTING_KNOWN: what the old file or the user says, all keys of the result;
- * what is assumed; what is missing.  *at is 0 at first; false past the last one. */
-bool migrate_next_setting(const migration *m, gufo_setting_origin origin, uint64_t *at,
-                          gufo_import_setting *out);
-
-/* The type that the value of a missing key has. */
-const char *migrate_type_name(const gufo_import_setting *setting);
-
-/* A tensor as it is written. */
-typedef struct migrate_tensor {
-    gufo_import_tensor old;
-    const gufo_element_type *to;
-    bool measured, exact;
-    double max_abs_err;
-} migrate_tensor;
-
-bool migrate_tensor_at(const migration *m, uint64_t index, migrate_tensor *out);
-
-/* ---- migrate_report.c, migrate_json.c ------------------------------------------------------- */
+/* ---- migrate_report.c ------------------------------------------------------------------------ */
 
 /* What only warnings say, and what --yes takes. */
 void migrate_warn(const migration *m);
+/* The report, as text or as JSON. */
 void migrate_report(const migration *m);
-void migrate_write_json(const migration *m);
 
 #endif

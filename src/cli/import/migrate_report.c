@@ -1,4 +1,4 @@
-/* The report of gufo migrate, for people:
+/* What gufo migrate reports.  docs/json.md describes the JSON; for people:
  *
  *     old.bin: llama, GGJT version 1, 117.9 KiB, 259 tokens
  *     Assumed (2)
@@ -9,130 +9,136 @@
  *       Q4_0   Q4_0        14      14               0
  *       ...
  *     Tiny-v1.0-Q4_0.gguf: 118.2 KiB, 21 tensors */
-#include "cli/core/values/number.h"
+#include "base/text.h"
+#include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/table.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 #include "cli/import/migrate.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- tensors -------------------------------------------------------------------------------- */
-
-/* What became of the tensors of an old type. */
-typedef struct way {
-    const char *from;
-    const gufo_element_type *to;
-    uint64_t tensors, exact;
-    bool measured;
-    double max_abs_err;
-} way;
-
-enum {
-    MOST_WAYS = 64
-}; /* more than there are pairs of types; what is beyond is counted in the last */
-
-typedef struct ways {
-    way list[MOST_WAYS];
-    size_t count;
-    uint64_t tensors;
-} ways;
-
-static way *find_way(ways *all, const migrate_tensor *tensor)
-{
-    size_t i = 0;
-
-    while (i < all->count &&
-           (all->list[i].to != tensor->to || strcmp(all->list[i].from, tensor->old.from) != 0))
-        i++;
-    if (i == MOST_WAYS)
-        return &all->list[MOST_WAYS - 1];
-    if (i == all->count)
-        all->list[all->count++] =
-            (way){.from = tensor->old.from, .to = tensor->to, .measured = true};
-    return &all->list[i];
-}
-
-static void count_ways(const migration *m, ways *all)
-{
-    migrate_tensor tensor;
-
-    *all = (ways){.count = 0};
-    for (; migrate_tensor_at(m, all->tensors, &tensor); all->tensors++) {
-        way *w = find_way(all, &tensor);
-
-        w->tensors++;
-        w->exact += tensor.exact;
-        w->measured = w->measured && tensor.measured;
-        w->max_abs_err = fmax(w->max_abs_err, tensor.max_abs_err);
-    }
-}
-
-static bool make_way_row(const void *context, uint64_t index, table_row *row)
-{
-    const ways *all = context;
-    const way *w = &all->list[index];
-
-    if (index >= all->count)
-        return false;
-    row_text(row, "%s", w->from);
-    row_text(row, "%s", w->to != NULL ? w->to->name : "-");
-    row_text(row, "%s", human_grouped(w->tensors).text);
-    if (w->measured) {
-        row_text(row, "%s", human_grouped(w->exact).text);
-        row_text(row, "%.3g", w->max_abs_err);
-    } else {
-        row_text(row, "-");
-        row_text(row, "-");
-    }
-    return true;
-}
-
-static void put_tensors(const migration *m, bool color)
-{
-    static const table_column columns[] = {{"from", -4, 0},
-                                           {"to", -4, 0},
-                                           {"tensors", 7, 0},
-                                           {"exact", 5, 2},
-                                           {"largest error", 13, 1}};
-    table t = table_of(columns, sizeof columns / sizeof *columns);
-    ways all;
-
-    count_ways(m, &all);
-    table_title(color, "Tensors", all.tensors, all.tensors);
-    table_print(&t, make_way_row, &all);
-}
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-/* A value in one line; of a missing one its type. */
-typedef struct value_text {
-    char text[80];
-} value_text;
+/* The setting of a key; false if it is none that files of this family lack. */
+static bool find_setting(const migration *m, gufo_str key, gufo_import_setting *out)
+{
+    for (uint64_t i = 0; gufo_import_setting_at(m->import, i, out); i++)
+        if (gufo_str_equal(out->key, key))
+            return true;
+    return false;
+}
 
-static value_text text_of(const gufo_import_setting *setting)
+/* Whether the quantizer writes another value. */
+static bool is_replaced(const migration *m, gufo_str key)
+{
+    return m->quantizer != NULL &&
+           (gufo_str_equal(key, gufo_str_of("general.file_type")) ||
+            gufo_str_equal(key, gufo_str_of("general.quantization_version")));
+}
+
+/* The old file has every key that is not a setting, unless options or --known give it. */
+static gufo_import_setting fact_of(const migration *m, const gufo_entry *entry)
+{
+    bool given = gufo_document_find_str(m->given, entry->key, NULL) ||
+                 (m->vocabulary != NULL && str_begins(entry->key, "tokenizer."));
+
+    return (gufo_import_setting){.key = entry->key,
+                                 .value = entry->value,
+                                 .origin = given ? GUFO_SETTING_KNOWN : GUFO_SETTING_FILE,
+                                 .why = given ? "given" : NULL};
+}
+
+/* The next key of the result that is not assumed: what the old file or the user says. */
+static bool next_known(const migration *m, uint64_t *at, gufo_import_setting *out)
+{
+    gufo_entry entry;
+
+    while (gufo_metadata_at(gufo_import_model(m->import), (*at)++, &entry)) {
+        bool found = find_setting(m, entry.key, out);
+
+        if ((found && out->origin == GUFO_SETTING_ASSUMED) || is_replaced(m, entry.key))
+            continue;
+        if (!found)
+            *out = fact_of(m, &entry);
+        return true;
+    }
+    return false;
+}
+
+static bool next_setting(const migration *m, gufo_setting_origin origin, uint64_t *at,
+                         gufo_import_setting *out)
+{
+    if (origin == GUFO_SETTING_KNOWN)
+        return next_known(m, at, out);
+    while (gufo_import_setting_at(m->import, (*at)++, out))
+        if (out->origin == origin)
+            return true;
+    return false;
+}
+
+/* The type that the value of a missing key has. */
+static const char *type_name(const gufo_import_setting *setting)
+{
+    const gufo_key_info *info = gufo_key_find(setting->key, (gufo_str){"", 0});
+
+    return info != NULL ? info->type : gufo_value_type_name(setting->value.type);
+}
+
+enum {
+    VALUE_TEXT = 80,
+    WHY_TEXT = 1024,
+    MOST_ELEMENTS = 8, /* of an array in JSON: a vocabulary is not what is asked for */
+};
+
+/* A value in one line; of a missing one its type. */
+static void put_value(const gufo_import_setting *setting, char out[VALUE_TEXT])
 {
     const value_style style = {
         .limit = 2, .columns = 40, .array_columns = 30, .string_columns = 12};
-    value_text value = {""};
-    FILE *out;
+    FILE *stream;
 
+    out[0] = '\0';
     if (setting->origin == GUFO_SETTING_MISSING) {
-        snprintf(value.text, sizeof value.text, "(%s)", migrate_type_name(setting));
-        return value;
+        snprintf(out, VALUE_TEXT, "(%s)", type_name(setting));
+        return;
     }
-    out = fmemopen(value.text, sizeof value.text, "w");
-    if (out != NULL) {
-        (void)value_put_line(out, &setting->value, &style);
-        (void)fclose(out);
+    stream = fmemopen(out, VALUE_TEXT, "w");
+    if (stream != NULL) {
+        (void)value_put_line(stream, &setting->value, &style);
+        (void)fclose(stream);
     }
-    value.text[sizeof value.text - 1] = '\0';
-    return value;
+    out[VALUE_TEXT - 1] = '\0';
 }
+
+enum { KNOWN = 1, ASSUMED = 2, MISSING = 4 }; /* parts: which settings are listed */
+
+typedef struct setting_row {
+    gufo_import_setting setting;
+    record_value value;
+    const char *from, *type;
+    char text[VALUE_TEXT], why[WHY_TEXT];
+} setting_row;
+
+/* What is known has no reason for people, but an origin; its values, of any text, come last. */
+static const record_field setting_fields[] = {
+    {"key", "key", RECORD_STR, RECORD_AT(setting_row, setting.key), .width = -3},
+    {NULL, "from", RECORD_TEXT, RECORD_AT(setting_row, from), .part = KNOWN, .width = -5,
+     .drop = 1},
+    {NULL, "value", RECORD_CHARS, RECORD_AT(setting_row, text), .width = -5, .instead = ""},
+    {NULL, "why", RECORD_CHARS, RECORD_AT(setting_row, why), .part = ASSUMED | MISSING, .width = -3,
+     .instead = ""},
+    {"type", NULL, RECORD_TEXT, RECORD_AT(setting_row, type), .part = MISSING},
+    {"required", NULL, RECORD_FLAG, RECORD_AT(setting_row, setting.required), .part = MISSING},
+    {"value", NULL, RECORD_VALUE, RECORD_AT(setting_row, value), .part = KNOWN | ASSUMED},
+    {"why", NULL, RECORD_TEXT, RECORD_AT(setting_row, setting.why)},
+};
+static const record_type known_type = RECORD_OF(setting_row, setting_fields, KNOWN),
+                         assumed_type = RECORD_OF(setting_row, setting_fields, ASSUMED),
+                         missing_type = RECORD_OF(setting_row, setting_fields, MISSING);
 
 typedef struct setting_rows {
     const migration *m;
@@ -140,57 +146,210 @@ typedef struct setting_rows {
     uint64_t *next; /* where the search for the next row begins */
 } setting_rows;
 
-/* What is known has no reason, but an origin; its values, of any text, come last. */
-static bool make_setting_row(const void *context, uint64_t index, table_row *row)
+static bool make_setting(const void *context, uint64_t index, void *record)
 {
     const setting_rows *rows = context;
-    gufo_import_setting setting;
+    setting_row *row = record;
+    gufo_import_setting *setting = &row->setting;
 
     *rows->next = index > 0 ? *rows->next : 0;
-    if (!migrate_next_setting(rows->m, rows->origin, rows->next, &setting))
+    if (!next_setting(rows->m, rows->origin, rows->next, setting))
         return false;
-    row_str(row, setting.key);
-    if (rows->origin == GUFO_SETTING_KNOWN)
-        row_text(row, "%s", setting.origin == GUFO_SETTING_KNOWN ? "given" : "OLD");
-    row_text(row, "%s", text_of(&setting).text);
-    if (rows->origin != GUFO_SETTING_KNOWN)
-        row_text(row, "%s%s", setting.why != NULL ? setting.why : "",
-                 setting.required && rows->origin == GUFO_SETTING_MISSING ? " (needed)" : "");
+    row->value = (record_value){setting->value, MOST_ELEMENTS};
+    row->type = type_name(setting);
+    row->from = setting->origin == GUFO_SETTING_KNOWN ? "given" : "OLD";
+    put_value(setting, row->text);
+    snprintf(row->why, sizeof row->why, "%s%s", setting->why != NULL ? setting->why : "",
+             setting->required && rows->origin == GUFO_SETTING_MISSING ? " (needed)" : "");
     return true;
 }
 
-static void put_settings(const migration *m, const char *title, gufo_setting_origin origin)
-{
-    static const table_column known[] = {{"key", -3, 0}, {"from", -5, 1}, {"value", -5, 0}},
-                              others[] = {{"key", -3, 0}, {"value", -5, 0}, {"why", -3, 0}};
-    table t = table_of(origin == GUFO_SETTING_KNOWN ? known : others, 3);
-    uint64_t next = 0;
-    const setting_rows rows = {m, origin, &next};
-    uint64_t count = table_fit_all(&t, make_setting_row, &rows);
+/* ---- tensors -------------------------------------------------------------------------------- */
 
-    if (count == 0)
-        return;
-    table_title(options_color(m->options->base.shared), title, count, count);
-    table_heads(&t);
-    table_put_all(&t, make_setting_row, &rows);
+/* A tensor as it is written. */
+typedef struct tensor_row {
+    gufo_str source, name;
+    const char *from, *to; /* types; NULL: not known */
+    bool measured, exact;
+    double max_abs_err;
+} tensor_row;
+
+static const record_field tensor_fields[] = {
+    {"source", NULL, RECORD_STR, RECORD_AT(tensor_row, source)},
+    {"name", NULL, RECORD_STR, RECORD_AT(tensor_row, name)},
+    {"from", NULL, RECORD_TEXT, RECORD_AT(tensor_row, from)},
+    {"to", NULL, RECORD_TEXT, RECORD_AT(tensor_row, to)},
+    {"exact", NULL, RECORD_FLAG, RECORD_AT(tensor_row, exact), RECORD_KNOWN(tensor_row, measured)},
+    {"max_abs_err", NULL, RECORD_REAL, RECORD_AT(tensor_row, max_abs_err),
+     RECORD_KNOWN(tensor_row, measured)},
+};
+static const record_type tensor_type = RECORD_OF(tensor_row, tensor_fields, 0);
+
+static bool make_tensor(const void *context, uint64_t index, void *record)
+{
+    const migration *m = context;
+    const gufo_element_type *to;
+    gufo_import_tensor old;
+    gufo_quantizer_tensor made;
+    tensor_row *row = record;
+
+    if (!gufo_import_tensor_at(m->import, index, &old))
+        return false;
+    to = old.to;
+    *row = (tensor_row){.source = old.source,
+                        .name = old.name,
+                        .from = old.from,
+                        .measured = old.measured,
+                        .exact = old.exact,
+                        .max_abs_err = old.max_abs_err};
+    if (m->quantizer != NULL && gufo_quantizer_tensor_at(m->quantizer, index, &made) &&
+        (made.choice.flags & GUFO_RECIPE_CONVERTS) != 0) {
+        to = gufo_element_type_by_id(made.choice.type);
+        row->measured = made.loss.count > 0;
+        row->max_abs_err = (double)made.loss.largest_error;
+        row->exact = row->measured && made.loss.square_error == 0;
+    }
+    row->to = to != NULL ? to->name : NULL;
+    return true;
+}
+
+/* What became of the tensors of an old type. */
+typedef struct way {
+    const char *from, *to;
+    uint64_t tensors, exact;
+    bool measured;
+    double max_abs_err;
+} way;
+
+static const record_field way_fields[] = {
+    {NULL, "from", RECORD_TEXT, RECORD_AT(way, from), .width = -4},
+    {NULL, "to", RECORD_TEXT, RECORD_AT(way, to), .width = -4},
+    {NULL, "tensors", RECORD_COUNT, RECORD_AT(way, tensors), .width = 7},
+    {NULL, "exact", RECORD_COUNT, RECORD_AT(way, exact), RECORD_KNOWN(way, measured), .width = 5,
+     .drop = 2},
+    {NULL, "largest error", RECORD_REAL, RECORD_AT(way, max_abs_err), RECORD_KNOWN(way, measured),
+     .width = 13, .drop = 1},
+};
+static const record_type way_type = RECORD_OF(way, way_fields, 0);
+
+enum {
+    MOST_WAYS = 64
+}; /* more than there are pairs of types; what is beyond is counted in the last */
+
+static way *find_way(way ways[MOST_WAYS], uint64_t *count, const tensor_row *tensor)
+{
+    uint64_t i = 0;
+
+    while (i < *count && (ways[i].to != tensor->to || strcmp(ways[i].from, tensor->from) != 0))
+        i++;
+    if (i == MOST_WAYS)
+        return &ways[MOST_WAYS - 1];
+    if (i == *count)
+        ways[(*count)++] = (way){.from = tensor->from, .to = tensor->to, .measured = true};
+    return &ways[i];
+}
+
+static void print_tensors(const migration *m)
+{
+    table t = record_table(&way_type, 2);
+    way ways[MOST_WAYS];
+    tensor_row tensor;
+    uint64_t tensors = 0, count = 0;
+
+    for (; make_tensor(m, tensors, &tensor); tensors++) {
+        way *w = find_way(ways, &count, &tensor);
+
+        w->tensors++;
+        w->exact += tensor.exact;
+        w->measured = w->measured && tensor.measured;
+        w->max_abs_err = fmax(w->max_abs_err, tensor.max_abs_err);
+    }
+    table_title(options_color(m->options->base.shared), "Tensors", tensors, tensors);
+    record_print(&t, &way_type, &(record_list){.items = ways, .count = count});
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+enum { SCHEMA_VERSION = 1 };
+
+typedef struct output_row {
+    const char *path;
+    gufo_job_output made;
+    migrate_verdict verdict;
+} output_row;
+
+static const record_field output_fields[] = {
+    {"path", NULL, RECORD_TEXT, RECORD_AT(output_row, path)},
+    {"size", NULL, RECORD_COUNT, RECORD_AT(output_row, made.size)},
+    {"tensors", NULL, RECORD_COUNT, RECORD_AT(output_row, made.tensor_count)},
+    {"valid", NULL, RECORD_FLAG, RECORD_AT(output_row, verdict.valid),
+     RECORD_GIVEN(output_row, verdict.checked)},
+    {"errors", NULL, RECORD_COUNT, RECORD_AT(output_row, verdict.errors),
+     RECORD_GIVEN(output_row, verdict.checked)},
+    {"warnings", NULL, RECORD_COUNT, RECORD_AT(output_row, verdict.warnings),
+     RECORD_GIVEN(output_row, verdict.checked)},
+};
+static const record_type output_type = RECORD_OF(output_row, output_fields, 0);
+
+typedef struct result {
+    bool dry_run;
+    gufo_import_facts facts;
+    record_list parts, known, assumed, missing, warnings, tensors;
+    output_row output;
+} result;
+
+static const record_field result_fields[] = {
+    {"schema_version", NULL, RECORD_FIXED, .at = SCHEMA_VERSION},
+    {"dry_run", NULL, RECORD_FLAG, RECORD_AT(result, dry_run)},
+    {"family", NULL, RECORD_TEXT, RECORD_AT(result, facts.family)},
+    {"container", NULL, RECORD_TEXT, RECORD_AT(result, facts.container)},
+    {"version", NULL, RECORD_PLAIN, RECORD_AT(result, facts.version)},
+    {"generation", NULL, RECORD_PLAIN, RECORD_AT(result, facts.generation)},
+    {"parts", NULL, RECORD_LIST, RECORD_AT(result, parts), .of = &record_texts},
+    {"tokens", NULL, RECORD_COUNT, RECORD_AT(result, facts.vocabulary)},
+    {"doubt", NULL, RECORD_TEXT, RECORD_AT(result, facts.doubt)},
+    {"known", NULL, RECORD_LIST, RECORD_AT(result, known), .of = &known_type},
+    {"assumed", NULL, RECORD_LIST, RECORD_AT(result, assumed), .of = &assumed_type},
+    {"missing", NULL, RECORD_LIST, RECORD_AT(result, missing), .of = &missing_type},
+    {"warnings", NULL, RECORD_LIST, RECORD_AT(result, warnings), .of = &record_texts},
+    {"tensors", NULL, RECORD_LIST, RECORD_AT(result, tensors), .of = &tensor_type},
+    {"output", NULL, RECORD_RECORD, RECORD_AT(result, output), .of = &output_type},
+};
+static const record_type result_type = RECORD_OF(result, result_fields, 0);
+
+static bool make_part(const void *context, uint64_t index, void *record)
+{
+    const char **path = record;
+
+    *path = gufo_import_part_at(context, (uint32_t)index);
+    return *path != NULL;
+}
+
+static bool make_warning(const void *context, uint64_t index, void *record)
+{
+    const char **warning = record;
+
+    *warning = gufo_import_warning_at(context, index);
+    return *warning != NULL;
+}
+
+/* What only warnings say, and what --yes takes. */
 void migrate_warn(const migration *m)
 {
     const char *path = m->options->input, *warning;
     const char *doubt = gufo_import_describe(m->import).doubt;
     gufo_import_setting setting;
+    char value[VALUE_TEXT];
 
     if (doubt != NULL)
         report_warning(path, "%s", doubt);
     for (uint64_t i = 0; (warning = gufo_import_warning_at(m->import, i)) != NULL; i++)
         report_warning(path, "%s", warning);
     for (uint64_t i = 0; gufo_import_setting_at(m->import, i, &setting); i++) {
+        put_value(&setting, value);
         if (setting.origin == GUFO_SETTING_ASSUMED && m->options->yes)
             report_warning(path, "assumed: %.*s = %s (%s)", (int)setting.key.len, setting.key.data,
-                           text_of(&setting).text, setting.why);
+                           value, setting.why);
         else if (setting.origin == GUFO_SETTING_MISSING && setting.required)
             report_warning(path, "missing: %.*s (%s)", (int)setting.key.len, setting.key.data,
                            setting.why);
@@ -205,49 +364,79 @@ static void begin_line(line *l, const char *path)
     fputs(": ", l->out);
 }
 
-static void put_facts(const migration *m)
+static void print_facts(const char *path, const gufo_import_facts *facts)
 {
-    const gufo_import_facts facts = gufo_import_describe(m->import);
     line l;
 
-    begin_line(&l, m->options->input);
-    fprintf(l.out, "%s, %s", facts.family, facts.container);
-    if (facts.version > 0)
-        fprintf(l.out, " version %" PRIu32, facts.version);
-    fprintf(l.out, ", %s", human_file_size(facts.size).text);
-    if (facts.parts > 1)
-        fprintf(l.out, " in %" PRIu32 " files", facts.parts);
-    if (facts.vocabulary > 0)
-        fprintf(l.out, ", %s tokens", human_grouped(facts.vocabulary).text);
+    begin_line(&l, path);
+    fprintf(l.out, "%s, %s", facts->family, facts->container);
+    if (facts->version > 0)
+        fprintf(l.out, " version %" PRIu32, facts->version);
+    fprintf(l.out, ", %s", human_file_size(facts->size).text);
+    if (facts->parts > 1)
+        fprintf(l.out, " in %" PRIu32 " files", facts->parts);
+    if (facts->vocabulary > 0)
+        fprintf(l.out, ", %s tokens", human_grouped(facts->vocabulary).text);
     line_end(&l);
 }
 
-static void put_output(const migration *m)
+static void print_settings(bool color, const char *title, const record_type *type,
+                           const record_list *list)
 {
-    const migrate_verdict *verdict = &m->verdict;
-    gufo_job_output made = {0};
+    table t = record_table(type, 2);
+    uint64_t count = record_fit(&t, type, list);
+
+    if (count == 0)
+        return;
+    table_title(color, title, count, count);
+    table_heads(&t);
+    record_put_all(&t, type, list);
+}
+
+static void print_output(const output_row *output)
+{
     line l;
 
-    (void)gufo_job_output_at(m->job, 0, &made);
-    begin_line(&l, m->output);
-    fprintf(l.out, "%s, %s", human_file_size(made.size).text,
-            human_counted(made.tensor_count, "tensor", "tensors").text);
+    begin_line(&l, output->path);
+    fprintf(l.out, "%s, %s", human_file_size(output->made.size).text,
+            human_counted(output->made.tensor_count, "tensor", "tensors").text);
     line_end(&l);
-    if (!verdict->checked)
+    if (!output->verdict.checked)
         return;
-    begin_line(&l, m->output);
-    fprintf(l.out, "%s: %s, %s", verdict->valid ? "valid" : "invalid",
-            human_counted(verdict->errors, "error", "errors").text,
-            human_counted(verdict->warnings, "warning", "warnings").text);
+    begin_line(&l, output->path);
+    fprintf(l.out, "%s: %s, %s", output->verdict.valid ? "valid" : "invalid",
+            human_counted(output->verdict.errors, "error", "errors").text,
+            human_counted(output->verdict.warnings, "warning", "warnings").text);
     line_end(&l);
 }
 
 void migrate_report(const migration *m)
 {
-    put_facts(m);
-    put_settings(m, "Known", GUFO_SETTING_KNOWN);
-    put_settings(m, "Assumed", GUFO_SETTING_ASSUMED);
-    put_settings(m, "Missing", GUFO_SETTING_MISSING);
-    put_tensors(m, options_color(m->options->base.shared));
-    put_output(m);
+    const shared_options *shared = m->options->base.shared;
+    uint64_t next = 0;
+    const setting_rows known = {m, GUFO_SETTING_KNOWN, &next},
+                       assumed = {m, GUFO_SETTING_ASSUMED, &next},
+                       missing = {m, GUFO_SETTING_MISSING, &next};
+    result r = {.dry_run = m->options->dry_run,
+                .facts = gufo_import_describe(m->import),
+                .parts = {.make = make_part, .context = m->import},
+                .known = {.make = make_setting, .context = &known},
+                .assumed = {.make = make_setting, .context = &assumed},
+                .missing = {.make = make_setting, .context = &missing},
+                .warnings = {.make = make_warning, .context = m->import},
+                .tensors = {.make = make_tensor, .context = m},
+                .output = {.path = m->output, .verdict = m->verdict}};
+    bool color = options_color(shared);
+
+    (void)gufo_job_output_at(m->job, 0, &r.output.made);
+    if (shared->json) {
+        record_write_document(m->options->input, &result_type, &r);
+    } else if (!shared->quiet) {
+        print_facts(m->options->input, &r.facts);
+        print_settings(color, "Known", &known_type, &r.known);
+        print_settings(color, "Assumed", &assumed_type, &r.assumed);
+        print_settings(color, "Missing", &missing_type, &r.missing);
+        print_tensors(m);
+        print_output(&r.output);
+    }
 }
