@@ -1,17 +1,41 @@
 /* gufo detokenize FILE [ID...]: the text of ids, with the vocabulary of a model.
  *
  * Ids come in blocks, and text is written as soon as it is certain. */
-#include "cli/text/detokenize.h"
-
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/files/path.h"
+#include "cli/core/records/record.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 #include "cli/text/blocks.h"
-#include "cli/text/detokenize_ids.h"
+#include "cli/text/tokenize_write.h"
 #include "cli/text/vocab_open.h"
+#include "text/formats/json_tree.h"
 
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+typedef struct detokenize_options {
+    command_input base;
+    const char *file;   /* of the ids; NULL: standard input */
+    unsigned tokenizer; /* a gufo_tokenizer_kind */
+    uint32_t flags;     /* of gufo_detokenize_flags */
+    bool pieces, batch;
+} detokenize_options;
+
+typedef struct detokenization {
+    const detokenize_options *options;
+    const char *path; /* of the model */
+    gufo_vocab *vocab;
+    uint32_t size; /* of the vocabulary */
+    gufo_detokenizer *detokenizer;
+    gufo_text text; /* JSON: all of it; else what is not written yet */
+    token_writer writer;
+} detokenization;
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -49,7 +73,127 @@ static int check_arguments(const detokenize_options *o)
     return CODE_OK;
 }
 
+/* ---- ids: numbers between white space, commas and brackets ---------------------------------- */
+
+enum { ID_READER_BATCH = 4096, ID_READER_WORD = 24 };
+
+/* Takes ids in their order; returns the exit code. */
+typedef int id_taker(void *context, const uint32_t *ids, size_t count);
+
+typedef struct id_reader {
+    uint32_t size; /* of the vocabulary */
+    id_taker *take;
+    void *context;
+    /* For reports: the file, with lines and columns; or for an argument, NULL and its number, and
+     * CODE_USAGE. */
+    const char *path;
+    int argument;
+    uint64_t line, column;
+    char word[ID_READER_WORD]; /* that has begun; a longer one is cut */
+    size_t word_len;
+    uint32_t ids[ID_READER_BATCH];
+    size_t count;
+} id_reader;
+
+static bool is_separator(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r') || c == ',' || c == '[' || c == ']';
+}
+
+__attribute__((format(printf, 2, 3))) static int refuse_word(const id_reader *r, const char *format,
+                                                             ...)
+{
+    char what[160];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    if (r->path == NULL)
+        return report_usage("ID %d: %s", r->argument, what);
+    return report_as(CODE_FAILED, r->path, "line %" PRIu64 ", column %" PRIu64 ": %s", r->line + 1,
+                     r->column - r->word_len + 1, what);
+}
+
+/* Passes on the ids that were read. */
+static int flush(id_reader *r)
+{
+    int code = r->count > 0 ? r->take(r->context, r->ids, r->count) : CODE_OK;
+
+    r->count = 0;
+    return code;
+}
+
+/* Passes on what came before a word that is wrong, too. */
+static int end_word(id_reader *r)
+{
+    gufo_str word = {r->word, r->word_len};
+    uint64_t id = 0;
+    int code = CODE_OK;
+
+    if (word.len == 0)
+        return CODE_OK;
+    if (r->count == ID_READER_BATCH)
+        code = flush(r);
+    if (code != CODE_OK)
+        return code;
+    if (str_digits(word, 0) == word.len && word.len < ID_READER_WORD && str_number(word, &id) &&
+        id < r->size) {
+        r->ids[r->count++] = (uint32_t)id;
+        r->word_len = 0;
+        return CODE_OK;
+    }
+    code = flush(r);
+    if (code != CODE_OK)
+        return code;
+    if (str_digits(word, 0) == word.len)
+        return refuse_word(r, "no token %.*s: the vocabulary has %s tokens", (int)word.len,
+                           word.data, human_grouped(r->size).text);
+    return refuse_word(r, "'%.*s' is not the id of a token", (int)word.len, word.data);
+}
+
+/* Reads the next part of a text, cut anywhere, and passes on the ids that have ended.  Returns the
+ * exit code. */
+static int id_reader_feed(id_reader *r, gufo_str part)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < part.len && code == CODE_OK; i++) {
+        char c = part.data[i];
+
+        if (is_separator(c))
+            code = end_word(r);
+        else if (r->word_len < ID_READER_WORD)
+            r->word[r->word_len++] = c;
+        if (code == CODE_OK)
+            r->column++;
+        if (c == '\n' && code == CODE_OK) {
+            r->line++;
+            r->column = 0;
+        }
+    }
+    return code == CODE_OK ? flush(r) : code;
+}
+
+/* The text, or an argument, ends here. */
+static int id_reader_end(id_reader *r)
+{
+    int code = end_word(r);
+
+    return code == CODE_OK ? flush(r) : code;
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
+
+static const record_field text_fields[] = {
+    {"text", NULL, RECORD_STR, .bytes = sizeof(gufo_str)},
+};
+static const record_type text_type = RECORD_OF(gufo_str, text_fields, 0);
+
+static gufo_str text_of(const gufo_text *text)
+{
+    return (gufo_str){text->len > 0 ? text->data : "", text->len};
+}
 
 static void write_text(gufo_text *text)
 {
@@ -128,6 +272,99 @@ static int read_ids(detokenization *d)
     return shared->arg_count > 1 ? read_arguments(shared, &r) : read_file(d, &r);
 }
 
+/* ---- --batch -------------------------------------------------------------------------------- */
+
+/* Lists of ids in, texts out, a line of JSON each, in the same order:
+ *
+ *     [15043, 3186]       {"text":"Hello world"}
+ *     [258, 257]          {"base64":"//4="} */
+
+/* The ids of a line, which the caller frees; *count of them.  NULL after a report. */
+static uint32_t *read_list(const detokenization *d, const blocks *in, const json_t *list,
+                           size_t *count)
+{
+    uint32_t *ids;
+
+    *count = json_array_size(list);
+    ids = malloc((*count + 1) * sizeof *ids);
+    if (ids == NULL)
+        report_memory(in->path);
+    for (size_t i = 0; ids != NULL && i < *count; i++) {
+        const json_t *item = json_array_get(list, i);
+        json_int_t id = json_integer_value(item);
+
+        if (!json_is_integer(item) || id < 0 || (uint64_t)id >= d->size) {
+            report_message(in->path,
+                           "line %" PRIu64 ": element %zu of the list is not one of the ids 0 to "
+                           "%" PRIu32 " of the vocabulary",
+                           in->line, i + 1, d->size - 1);
+            free(ids);
+            return NULL;
+        }
+        ids[i] = (uint32_t)id;
+    }
+    return ids;
+}
+
+static int answer(detokenization *d, const uint32_t *ids, size_t count)
+{
+    json_writer j = json_writer_start(stdout);
+    gufo_error error;
+    gufo_str text;
+
+    d->text.len = 0;
+    if (gufo_detokenize(d->vocab, ids, count, d->options->flags, &d->text, &error) != GUFO_OK)
+        return report_error(d->path, &error);
+    text = text_of(&d->text);
+    if (gufo_utf8_valid_prefix(text) == text.len)
+        record_write(&j, NULL, &text_type, &text);
+    else
+        json_write_str(&j, NULL, text);
+    json_writer_line(&j);
+    return CODE_OK;
+}
+
+static int answer_line(detokenization *d, const blocks *in, gufo_str line)
+{
+    json_error_t error;
+    json_t *list;
+    uint32_t *ids = NULL;
+    size_t count = 0;
+    gufo_error reason;
+    int code = CODE_FAILED;
+
+    if (json_tree_check(line, JSON_TREE_MEMORY, NULL, &reason) != GUFO_OK)
+        return report_as(CODE_FAILED, in->path, "line %" PRIu64 ": %s", in->line, reason.message);
+    list = json_loadb(line.data, line.len, 0, &error);
+    if (!json_is_array(list))
+        report_message(in->path, "line %" PRIu64 ": %s", in->line,
+                       list == NULL ? error.text : "an array of ids is expected");
+    else
+        ids = read_list(d, in, list, &count);
+    if (ids != NULL)
+        code = answer(d, ids, count);
+    free(ids);
+    json_decref(list);
+    return code;
+}
+
+static int answer_lines(detokenization *d)
+{
+    gufo_str line = {0};
+    blocks in;
+    int code = blocks_open(&in, d->options->file);
+
+    if (code == CODE_OK)
+        code = blocks_next_line(&in, &line);
+    while (code == CODE_OK && line.data != NULL && !stdout_broken()) {
+        code = answer_line(d, &in, line);
+        if (code == CODE_OK)
+            code = blocks_next_line(&in, &line);
+    }
+    blocks_close(&in);
+    return code;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static int print_pieces(detokenization *d)
@@ -148,12 +385,9 @@ static int print_text(detokenization *d)
         code = report_error(d->path, &error);
     if (code != CODE_OK)
         return code;
-    text = (gufo_str){d->text.data, d->text.len};
+    text = text_of(&d->text);
     if (d->options->base.shared->json) {
-        json_writer j = json_begin_document(d->path);
-
-        json_write_str(&j, "text", text);
-        json_end_document(&j);
+        record_write_document(d->path, &text_type, &text);
     } else {
         write_text(&d->text);
         if (isatty(STDOUT_FILENO))
@@ -187,7 +421,7 @@ static int detokenize(void *context)
     if (code == CODE_OK)
         code = check_ids(&d);
     if (code == CODE_OK)
-        code = o->batch ? detokenize_batch(&d) : o->pieces ? print_pieces(&d) : print_text(&d);
+        code = o->batch ? answer_lines(&d) : o->pieces ? print_pieces(&d) : print_text(&d);
     gufo_text_free(&d.text);
     gufo_detokenizer_free(d.detokenizer);
     gufo_vocab_close(d.vocab);

@@ -2,8 +2,15 @@
 #include "cli/text/template.h"
 
 #include "cli/commands.h"
-#include "cli/core/values/json.h"
+#include "base/text.h"
+#include "cli/core/files/foreign_file.h"
+#include "cli/core/files/path.h"
+#include "cli/core/records/record.h"
+#include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
+#include "cli/text/tokenize_write.h"
+#include "gufo/text.h"
+#include "text/vocabulary/ids.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -116,6 +123,88 @@ static int check_arguments(templating *t)
     return CODE_OK;
 }
 
+/* ---- the template: of a model, by its name, or FILE itself ---------------------------------- */
+
+enum { LARGEST_TEMPLATE = 16 << 20 };
+
+static const char base_key[] = "tokenizer.chat_template.";
+
+/* The names of all templates of a model, with commas between them; the caller frees them. */
+static char *list_names(const gufo_model *model)
+{
+    text_stream names;
+    gufo_entry entry;
+    bool first = true;
+
+    if (!text_stream_open(&names))
+        return NULL;
+    for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++) {
+        if (!str_begins(entry.key, base_key) || entry.key.len == strlen(base_key))
+            continue;
+        fputs(first ? "" : ", ", names.out);
+        text_put(names.out, str_from(entry.key, strlen(base_key)), TEXT_PLAIN);
+        first = false;
+    }
+    return text_stream_close(&names);
+}
+
+static int report_missing(templating *t)
+{
+    char *names = list_names(t->model);
+    const char *asked = t->options->name;
+
+    if (names == NULL)
+        report_message(t->path, "the model has no chat template%s",
+                       asked != NULL ? " with a name" : "");
+    else if (asked == NULL)
+        report_message(t->path, "the model has no chat template without a name: --name takes %s",
+                       names);
+    else
+        report_message(t->path, "no chat template is called '%s': --name takes %s", asked, names);
+    free(names);
+    return CODE_FAILED;
+}
+
+static int find_in_model(templating *t)
+{
+    gufo_error error;
+
+    t->model = input_open_model(t->path, 0);
+    if (t->model == NULL)
+        return CODE_FAILED;
+    switch (gufo_chat_template(t->model, t->options->name, &t->source, &error)) {
+    case GUFO_OK:
+        return CODE_OK;
+    case GUFO_E_NOT_FOUND:
+        return report_missing(t);
+    default:
+        return report_error(t->path, &error);
+    }
+}
+
+/* Anything that does not begin as a model does is a template. */
+static int find_template(templating *t)
+{
+    int code;
+
+    if (!path_is_standard(t->path) && (input_is_gguf(t->path) || foreign_file_find(t->path, NULL)))
+        return find_in_model(t);
+    if (t->options->name != NULL)
+        return report_usage("--name is for a model, and FILE is not one");
+    if (t->options->ids)
+        return report_usage("--ids needs the vocabulary of a model, and FILE is not one");
+    code = small_file_read(t->path, LARGEST_TEMPLATE, "a template has at most 16 MiB", &t->file);
+    t->source = t->file;
+    return code;
+}
+
+static void close_template(templating *t)
+{
+    gufo_close(t->model);
+    if (t->file.data != NULL)
+        small_file_free(&t->file);
+}
+
 /* ---- rendering ------------------------------------------------------------------------------ */
 
 static int parse(templating *t)
@@ -144,30 +233,150 @@ static int render(templating *t)
     }
 }
 
-static int write_result(templating *t)
-{
-    json_writer j;
+/* ---- the prompt, and its tokens ------------------------------------------------------------- */
 
-    if (t->options->ids)
-        return template_write_ids(t);
-    if (!t->options->base.shared->json) {
-        text_put_result((gufo_str){t->out.data, t->out.len}, TEXT_LINES);
-        return CODE_OK;
-    }
-    j = json_begin_document(t->path);
-    if (t->options->name != NULL)
-        json_write_text(&j, "name", t->options->name);
-    json_write_str(&j, "text", (gufo_str){t->out.data, t->out.len});
-    json_end_document(&j);
+static int open_vocabulary(templating *t)
+{
+    gufo_error error;
+
+    if (t->vocab == NULL)
+        t->vocab = gufo_vocab_open(t->model, NULL, &error);
+    return t->vocab != NULL ? CODE_OK : report_error(t->path, &error);
+}
+
+static int tokenize(templating *t, gufo_ids *ids)
+{
+    const gufo_run run = {.threads = (unsigned)t->options->base.shared->threads};
+    const gufo_tokenize_options options = {.flags = GUFO_TOKENIZE_PARSE_SPECIAL, .run = &run};
+    const gufo_str text = {t->out.data, t->out.len};
+    gufo_error error;
+
+    return gufo_tokenize(t->vocab, text, &options, ids, &error) == GUFO_OK
+               ? CODE_OK
+               : report_error(t->path, &error);
+}
+
+/* A template writes the special tokens that it needs; BOS is added where the vocabulary adds one and the
+ * prompt does not begin with it. */
+static bool lacks_bos(const templating *t, const gufo_ids *ids)
+{
+    const gufo_vocab_facts facts = gufo_vocab_describe(t->vocab);
+    const uint32_t bos = facts.special[GUFO_SPECIAL_BOS];
+
+    return facts.add_bos && bos != GUFO_NO_TOKEN && (ids->count == 0 || ids->ids[0] != bos);
+}
+
+static int find_ids(templating *t, gufo_ids *ids)
+{
+    int code = open_vocabulary(t);
+
+    if (code == CODE_OK)
+        code = tokenize(t, ids);
+    if (code != CODE_OK || !lacks_bos(t, ids))
+        return code;
+    if (!ids_add(ids, 0))
+        return report_memory(t->path);
+    memmove(ids->ids + 1, ids->ids, (ids->count - 1) * sizeof *ids->ids);
+    ids->ids[0] = gufo_vocab_describe(t->vocab).special[GUFO_SPECIAL_BOS];
     return CODE_OK;
 }
+
+typedef struct prompt {
+    const char *name;
+    gufo_str text;
+    bool has_ids;
+    record_list ids;
+} prompt;
+
+static const record_field prompt_fields[] = {
+    {"name", NULL, RECORD_TEXT, RECORD_AT(prompt, name), .none = RECORD_OR_OUT},
+    {"text", NULL, RECORD_STR, RECORD_AT(prompt, text)},
+    {"ids", NULL, RECORD_LIST, RECORD_AT(prompt, ids), RECORD_GIVEN(prompt, has_ids),
+     .of = &record_ids},
+};
+static const record_type prompt_type = RECORD_OF(prompt, prompt_fields, 0);
+
+static int write_result(templating *t)
+{
+    const gufo_str text = {t->out.len > 0 ? t->out.data : "", t->out.len};
+    const bool wants_ids = t->options->ids;
+    gufo_ids ids = {0};
+    int code = wants_ids ? find_ids(t, &ids) : CODE_OK;
+
+    if (code == CODE_OK && t->options->base.shared->json)
+        record_write_document(
+            t->path, &prompt_type,
+            &(prompt){t->options->name, text, wants_ids, {.items = ids.ids, .count = ids.count}});
+    else if (code == CODE_OK && wants_ids)
+        token_write_array(ids.ids, ids.count);
+    else if (code == CODE_OK)
+        text_put_result(text, TEXT_LINES);
+    gufo_ids_free(&ids);
+    return code;
+}
+
+/* ---- --lint --------------------------------------------------------------------------------- */
+
+static const record_field finding_fields[] = {
+    {"dangerous", NULL, RECORD_FLAG, RECORD_AT(gufo_template_finding, dangerous)},
+    {"line", NULL, RECORD_COUNT, RECORD_AT(gufo_template_finding, line)},
+    {"column", NULL, RECORD_COUNT, RECORD_AT(gufo_template_finding, column)},
+    {"offset", NULL, RECORD_OFFSET, RECORD_AT(gufo_template_finding, offset)},
+    {"message", NULL, RECORD_TEXT, RECORD_AT(gufo_template_finding, message)},
+};
+static const record_type finding_type = RECORD_OF(gufo_template_finding, finding_fields, 0);
+
+typedef struct listing {
+    const char *path;
+    json_writer *json; /* NULL: lines */
+    uint64_t count;
+} listing;
+
+static bool write_finding(void *context, const gufo_template_finding *found)
+{
+    listing *l = context;
+
+    l->count++;
+    if (l->json == NULL) {
+        text_print("%s:%" PRIu64 ":%" PRIu64 ": %s: %s\n", l->path, found->line, found->column,
+                   found->dangerous ? "danger" : "fault", found->message);
+        return true;
+    }
+    record_write(l->json, NULL, &finding_type, found);
+    return true;
+}
+
+static int lint(templating *t)
+{
+    listing l = {.path = t->path};
+    gufo_status status;
+    gufo_error error;
+    json_writer j;
+
+    if (t->options->base.shared->json) {
+        j = json_begin_document(t->path);
+        if (t->options->name != NULL)
+            json_write_text(&j, "name", t->options->name);
+        json_begin_array(&j, "findings");
+        l.json = &j;
+    }
+    status = gufo_template_lint(t->source, NULL, write_finding, &l, &error);
+    if (l.json != NULL) {
+        json_end_array(&j);
+        json_end_document(&j);
+    }
+    if (status != GUFO_OK)
+        return report_error(t->path, &error);
+    return l.count == 0 ? CODE_OK : CODE_NO;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static int template_run(void *context)
 {
     static int (*const steps[])(templating * t) = {
-        check_arguments, template_find, parse, template_set_variables, render, write_result};
-    static int (*const lint_steps[])(templating * t) = {check_arguments, template_find,
-                                                        template_lint};
+        check_arguments, find_template, parse, template_set_variables, render, write_result};
+    static int (*const lint_steps[])(templating * t) = {check_arguments, find_template, lint};
     const template_options *o = context;
     templating t = {.options = o, .path = o->base.shared->args[0]};
     size_t count = o->lint ? sizeof lint_steps / sizeof *lint_steps : sizeof steps / sizeof *steps;
@@ -179,7 +388,7 @@ static int template_run(void *context)
     gufo_vocab_close(t.vocab);
     gufo_template_values_free(t.values);
     gufo_template_free(t.parsed);
-    template_close(&t);
+    close_template(&t);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* The parts of gufo template. */
+/* gufo template: what its files share. */
 #ifndef CLI_TEXT_TEMPLATE_H
 #define CLI_TEXT_TEMPLATE_H
 
@@ -28,28 +28,10 @@ typedef struct templating {
     gufo_vocab *vocab; /* of the model; NULL: not needed, or it cannot be opened */
 } templating;
 
-/* Finds the template in FILE.  Returns the exit code. */
-int template_find(templating *t);
-void template_close(templating *t);
-
-/* Sets the variables: those of --context, or the ones that transformers sets; then what other
- * options give. */
+/* Sets the variables: those of --context, or the ones that transformers sets; then the messages, and what
+ * other options give.  Returns the exit code (template_variables.c). */
 int template_set_variables(templating *t);
-
-/* Sets a variable, or with NULL one for each member of an object, to JSON that came `from` somewhere. */
-int template_set(templating *t, const char *name, gufo_str json, const char *from);
-/* Reads a file of JSON; the caller frees it with small_file_free. */
-int template_read_json(const char *path, gufo_str *json);
-
-/* Sets the messages, and what else is in their file. */
-int template_set_messages(templating *t);
 /* Where the messages are: in a file, or standard input, which may be implied; NULL: none are given. */
 const char *template_messages_path(const templating *t);
-
-/* Prints the ids of the prompt. */
-int template_write_ids(templating *t);
-
-/* Prints what is wrong with the template: CODE_NO if anything is. */
-int template_lint(templating *t);
 
 #endif

@@ -11,9 +11,11 @@
  * Nothing but the piece of one token is kept in memory. */
 #include "cli/text/tokenize_write.h"
 
+#include "base/number.h"
+#include "base/text.h"
+#include "cli/core/records/record.h"
 #include "cli/core/terminal/report.h"
 #include "cli/core/terminal/text.h"
-#include "base/number.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,24 +50,28 @@ static void put_quoted(gufo_str text)
     putc('"', stdout);
 }
 
-/* [BEGIN, END] in bytes of the text. */
-static void write_span(json_writer *j, const gufo_span *span)
-{
-    json_begin_array(j, "span");
-    json_write_u64(j, NULL, span->begin);
-    json_write_u64(j, NULL, span->end);
-    json_end_array(j);
-}
+typedef struct token_row {
+    uint32_t id;
+    gufo_str piece;
+    bool has_span;
+    record_list span; /* [BEGIN, END] in bytes of the text */
+} token_row;
+
+static const record_field token_fields[] = {
+    {"id", NULL, RECORD_PLAIN, RECORD_AT(token_row, id)},
+    {"piece", NULL, RECORD_STR, RECORD_AT(token_row, piece)},
+    {"span", NULL, RECORD_LIST, RECORD_AT(token_row, span), RECORD_GIVEN(token_row, has_span),
+     .of = &record_numbers},
+};
+static const record_type token_type = RECORD_OF(token_row, token_fields, 0);
 
 static void put_token(token_writer *w, uint32_t id, const gufo_span *span, gufo_str piece)
 {
+    const uint64_t ends[2] = {span != NULL ? span->begin : 0, span != NULL ? span->end : 0};
+
     if (w->form == TOKENS_JSON) {
-        json_begin_object(&w->json, NULL);
-        json_write_u64(&w->json, "id", id);
-        json_write_str(&w->json, "piece", piece);
-        if (span != NULL)
-            write_span(&w->json, span);
-        json_end_object(&w->json);
+        record_write(&w->json, NULL, &token_type,
+                     &(token_row){id, piece, span != NULL, {.items = ends, .count = 2}});
     } else {
         if (w->form == TOKENS_TABLE) {
             printf("%*" PRIu32 "  ", w->digits, id);
@@ -85,7 +91,7 @@ static int put_pieces(token_writer *w, const uint32_t *ids, const gufo_span *spa
         if (gufo_token_piece(w->vocab, ids[i], &w->piece, &error) != GUFO_OK)
             return report_error(NULL, &error);
         put_token(w, ids[i], spans != NULL ? &spans[i] : NULL,
-                  (gufo_str){w->piece.data, w->piece.len});
+                  (gufo_str){w->piece.len > 0 ? w->piece.data : "", w->piece.len});
     }
     return CODE_OK;
 }
@@ -170,26 +176,53 @@ static bool is_rank(const char *name)
     return strcmp(name, "rank") == 0;
 }
 
+typedef struct step_row {
+    const char *step;
+    gufo_str text, left, right;
+    bool has_rank, has_score, is_token;
+    uint64_t rank;
+    float score;
+    uint32_t id;
+} step_row;
+
+enum { MERGES = 1, TOKENS = 2 }; /* parts: of steps of these kinds */
+
+static const record_field step_fields[] = {
+    {"step", NULL, RECORD_TEXT, RECORD_AT(step_row, step)},
+    {"text", NULL, RECORD_STR, RECORD_AT(step_row, text)},
+    {"left", NULL, RECORD_STR, RECORD_AT(step_row, left), .part = MERGES},
+    {"right", NULL, RECORD_STR, RECORD_AT(step_row, right), .part = MERGES},
+    {"rank", NULL, RECORD_PLAIN, RECORD_AT(step_row, rank), RECORD_GIVEN(step_row, has_rank)},
+    {"score", NULL, RECORD_SINGLE, RECORD_AT(step_row, score), RECORD_GIVEN(step_row, has_score)},
+    {"id", NULL, RECORD_PLAIN, RECORD_AT(step_row, id), RECORD_KNOWN(step_row, is_token),
+     .part = TOKENS},
+};
+static const record_type merge_type = RECORD_OF(step_row, step_fields, MERGES),
+                         piece_type = RECORD_OF(step_row, step_fields, 0),
+                         used_type = RECORD_OF(step_row, step_fields, TOKENS);
+
 static void write_step(token_writer *w, const gufo_tokenize_event *event)
 {
-    json_writer *j = &w->json;
     const char *name = number_name(w, event);
-    size_t left = event->kind == GUFO_TOKENIZE_MERGE ? event->left : event->text.len;
+    const size_t left = event->kind == GUFO_TOKENIZE_MERGE ? event->left : event->text.len;
+    step_row row = {.step = step_names[event->kind],
+                    .text = event->text,
+                    .left = {event->text.data, left},
+                    .right = str_from(event->text, left),
+                    .has_rank = name != NULL && is_rank(name),
+                    .has_score = name != NULL && !is_rank(name),
+                    .is_token = event->id != GUFO_NO_TOKEN,
+                    .id = event->id};
 
-    json_begin_object(j, NULL);
-    json_write_text(j, "step", step_names[event->kind]);
-    json_write_str(j, "text", event->text);
-    if (event->kind == GUFO_TOKENIZE_MERGE) {
-        json_write_str(j, "left", (gufo_str){event->text.data, left});
-        json_write_str(j, "right", (gufo_str){event->text.data + left, event->text.len - left});
-    }
-    if (name != NULL && is_rank(name))
-        json_write_u64(j, name, (uint64_t)event->score);
-    else if (name != NULL)
-        json_write_f32(j, name, (float)event->score);
-    if (event->kind == GUFO_TOKENIZE_SPECIAL || event->kind == GUFO_TOKENIZE_TOKEN)
-        json_write_known(j, "id", event->id != GUFO_NO_TOKEN, event->id);
-    json_end_object(j);
+    if (row.has_rank)
+        row.rank = (uint64_t)event->score;
+    if (row.has_score)
+        row.score = (float)event->score;
+    record_write(&w->json, NULL,
+                 event->kind == GUFO_TOKENIZE_MERGE   ? &merge_type
+                 : event->kind == GUFO_TOKENIZE_PIECE ? &piece_type
+                                                      : &used_type,
+                 &row);
 }
 
 static void print_step(const token_writer *w, const gufo_tokenize_event *event)

@@ -1,11 +1,20 @@
 /* gufo vocab FILE: what a vocabulary holds; gufo vocab diff A B: how two differ; --export: in the
  * form of another program. */
-#include "cli/text/vocab.h"
-
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/core/files/save.h"
+#include "cli/core/terminal/text.h"
+#include "cli/text/blocks.h"
+#include "cli/text/vocab.h"
 #include "cli/text/vocab_open.h"
+#include "text/export/vocab_export.h"
+#include "text/vocabulary/ids.h"
+#include "text/census.h"
+
+static const char *const forms[] = {"tokenizer.json", "vocab.txt", NULL};
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -18,7 +27,7 @@ static const command_option vocab_table[] = {
     {"pre", "NAME", "Take this pre-tokenizer instead of tokenizer.ggml.pre",
      OPTION_TEXT(vocab_options, pre)},
     {"export", "FORMAT", "Write the vocabulary as tokenizer.json or vocab.txt",
-     OPTION_CHOICE(vocab_options, form, vocab_forms, EXPORT_TOKENIZER_JSON)},
+     OPTION_CHOICE(vocab_options, form, forms, EXPORT_TOKENIZER_JSON)},
     {"output", "OUT", "Write to OUT (default: a file named FORMAT)", OPTION_OUTPUT},
     {0},
 };
@@ -32,11 +41,11 @@ static int check_arguments(const vocab_options *o)
 {
     const shared_options *shared = o->base.shared;
     bool diff = is_diff(shared);
-    int forms = (o->text != NULL) + (o->listed != LISTED_NONE) + (o->form != EXPORT_NONE);
+    int asked = (o->text != NULL) + (o->listed != LISTED_NONE) + (o->form != EXPORT_NONE);
 
     if (shared->arg_count != (diff ? 3 : 1))
         return report_usage(diff ? "diff compares two files" : "one FILE is needed");
-    if (forms > (diff ? 0 : 1))
+    if (asked > (diff ? 0 : 1))
         return report_usage(diff ? "diff takes neither --text nor --list nor --export"
                                  : "--text, --list and --export exclude each other");
     if (o->form == EXPORT_NONE && o->base.output != NULL)
@@ -50,22 +59,136 @@ static int check_arguments(const vocab_options *o)
     return CODE_OK;
 }
 
+/* ---- counting, in the vocabulary and in a text ---------------------------------------------- */
+
+enum { LONGEST = 10 };
+
+static gufo_status count_reach(vocab_report *r, gufo_error *error)
+{
+    uint8_t *reach = calloc(r->facts.size, 1);
+    gufo_status status;
+
+    if (reach == NULL)
+        return GUFO_E_MEMORY;
+    status = census_reach(r->vocab, &r->options->run, reach, error);
+    for (uint32_t id = 0; status == GUFO_OK && id < r->facts.size; id++) {
+        r->tested += reach[id] == REACH_ITSELF || reach[id] == REACH_OTHERS;
+        if (reach[id] == REACH_OTHERS)
+            status = ids_add(&r->unreachable, id) ? GUFO_OK : GUFO_E_MEMORY;
+    }
+    free(reach);
+    return status;
+}
+
+static void count_types(vocab_report *r)
+{
+    gufo_token token;
+
+    for (uint32_t id = 0; gufo_vocab_token(r->vocab, id, &token); id++)
+        r->types[token.type > 0 && token.type < VOCAB_TYPES ? token.type : 0]++;
+}
+
+static int count(vocab_report *r)
+{
+    vocab_listed listed = r->options->listed;
+    gufo_status status = GUFO_OK;
+    gufo_error error = {.code = GUFO_OK};
+
+    count_types(r);
+    if (listed == LISTED_NONE || listed == LISTED_DUPLICATES)
+        status = census_duplicates(r->vocab, &r->duplicates, &error);
+    if (status == GUFO_OK && (listed == LISTED_NONE || listed == LISTED_LONGEST))
+        status = census_longest(r->vocab, listed == LISTED_NONE ? LONGEST : SIZE_MAX, &r->longest,
+                                &error);
+    if (status == GUFO_OK && (listed == LISTED_NONE || listed == LISTED_UNREACHABLE))
+        status = count_reach(r, &error);
+    if (status == GUFO_E_MEMORY)
+        return report_memory(r->path);
+    return status == GUFO_OK ? CODE_OK : report_error(r->path, &error);
+}
+
+static int count_text(vocab_report *r)
+{
+    gufo_tokenize_options options = {.run = &r->options->run};
+    gufo_error error;
+    gufo_tokenizer *tokenizer = gufo_tokenizer_new(r->vocab, &options, &error);
+    gufo_status status = GUFO_OK;
+    gufo_ids ids = {0};
+    gufo_str block;
+    blocks in;
+    int code;
+
+    if (tokenizer == NULL)
+        return report_error(r->path, &error);
+    code = blocks_open(&in, r->options->text);
+    while (code == CODE_OK && status == GUFO_OK && (code = blocks_next(&in, &block)) == CODE_OK &&
+           block.len > 0) {
+        status = gufo_tokenizer_feed(tokenizer, block, &ids, &error);
+        r->text_bytes += block.len;
+        r->text_tokens += ids.count;
+        ids.count = 0;
+    }
+    blocks_close(&in);
+    if (code == CODE_OK && status == GUFO_OK)
+        status = gufo_tokenizer_end(tokenizer, &ids, &error);
+    r->text_tokens += ids.count;
+    gufo_ids_free(&ids);
+    gufo_tokenizer_free(tokenizer);
+    return status == GUFO_OK ? code : report_error(r->path, &error);
+}
+
+/* ---- --export: the form of another program -------------------------------------------------- */
+
+static int save(const input *in, const char *path, const buffer *bytes, bool force)
+{
+    gufo_str text = {bytes->len > 0 ? (const char *)bytes->data : "", bytes->len};
+    output_guard guard;
+    int code;
+
+    if (save_is_stdout(path)) {
+        text_put_result(text, TEXT_LINES);
+        return CODE_OK;
+    }
+    if (!input_guard(in, &guard))
+        return CODE_FAILED;
+    code = save_bytes(path, text, force, &guard);
+    guard_free(&guard);
+    return code;
+}
+
+static int export(const input *in, const gufo_vocab *vocab, const vocab_options *options)
+{
+    const char *path = options->base.output != NULL ? options->base.output
+                                                    : forms[options->form - EXPORT_TOKENIZER_JSON];
+    buffer bytes = {.allocator = &default_allocator};
+    gufo_status status;
+    gufo_error error;
+    int code;
+
+    if (options->form == EXPORT_TOKENIZER_JSON)
+        status = tokenizer_json_write(in->model, vocab, &bytes, &error);
+    else
+        status = vocab_txt_write(vocab, &bytes, &error);
+    code = status == GUFO_OK ? save(in, path, &bytes, options->base.shared->force)
+                             : report_error(in->path, &error);
+    buffer_free(&bytes);
+    return code;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int report(const vocab_input *v, const vocab_options *options, const char *path)
+static int report(const gufo_vocab *vocab, const vocab_options *options, const char *path)
 {
-    vocab_report r = {.options = options,
-                      .path = path,
-                      .vocab = v->vocab,
-                      .facts = gufo_vocab_describe(v->vocab)};
-    int code = vocab_count(&r);
+    vocab_report r = {
+        .options = options, .path = path, .vocab = vocab, .facts = gufo_vocab_describe(vocab)};
+    int code = count(&r);
 
     if (code == CODE_OK && options->text != NULL)
-        code = vocab_count_text(&r);
+        code = count_text(&r);
     if (code == CODE_OK && options->listed != LISTED_NONE)
         code = vocab_list(&r);
     else if (code == CODE_OK)
-        (options->base.shared->json ? vocab_json : vocab_text)(&r);
+        vocab_facts(&r);
     gufo_ids_free(&r.longest);
     gufo_ids_free(&r.duplicates);
     gufo_ids_free(&r.unreachable);
@@ -75,14 +198,17 @@ static int report(const vocab_input *v, const vocab_options *options, const char
 static int look(const vocab_options *options)
 {
     const char *path = options->base.shared->args[0];
-    vocab_input v;
-    int code = vocab_input_open(&v, path, options);
+    gufo_vocab *vocab;
+    input in;
+    int code = vocab_open_model(path, &options->how, &in, &vocab);
 
     if (code == CODE_OK)
-        vocab_report_warnings(path, v.vocab);
+        vocab_report_warnings(path, vocab);
     if (code == CODE_OK)
-        code = options->form != EXPORT_NONE ? vocab_export(&v, options) : report(&v, options, path);
-    vocab_input_close(&v);
+        code = options->form != EXPORT_NONE ? export(&in, vocab, options)
+                                            : report(vocab, options, path);
+    gufo_vocab_close(vocab);
+    input_close(&in);
     return code;
 }
 
@@ -92,6 +218,8 @@ static int vocab(void *context)
     int code = check_arguments(options);
 
     options->run.threads = (unsigned)options->base.shared->threads;
+    options->how = (gufo_vocab_options){
+        .tokenizer = options->tokenizer, .pre = options->pre, .run = &options->run};
     if (code != CODE_OK)
         return code;
     return is_diff(options->base.shared) ? vocab_diff(options) : look(options);
