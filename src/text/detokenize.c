@@ -395,8 +395,9 @@ static gufo_status check_ids(const gufo_vocab *vocab, const uint32_t *ids, size_
 {
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= vocab->size)
-            return refuse(error, GUFO_E_RANGE, "no token %" PRIu32 ": the vocabulary has %s tokens",
-                          ids[i], GROUPED(vocab->size));
+            return refuse(error, GUFO_E_RANGE,
+                          "there is no token %" PRIu32 ": the vocabulary has %s tokens", ids[i],
+                          GROUPED(vocab->size));
     return GUFO_OK;
 }
 

@@ -330,7 +330,7 @@ static gufo_status grow_window(gufo_tokenizer *k, gufo_error *error)
 {
     if (k->window >= MOST_WINDOW)
         return refuse(error, GUFO_E_LIMIT,
-                      "%s bytes of text without a place where they can be cut: the ids of all of "
+                      "%s bytes of text have no place where they can be cut: the ids of all of "
                       "them depend on each other",
                       GROUPED(k->waiting.len));
     k->window *= 2;

@@ -119,7 +119,7 @@ JSON
     printf '{"normalizer": {"type": "Sequence", "normalizers": [%s]}, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}}' \
         "${steps%, }" >m/tokenizer.json
     run -3 gufo tokenize m hello
-    [[ $output == *'normalizer, step "NFC": more than 256 steps' ]]
+    [[ $output == *'normalizer, step "NFC": there are more than 256 steps' ]]
 }
 
 @test "tokenize --explain: merges of a tokenizer.json" {

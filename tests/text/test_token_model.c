@@ -305,7 +305,12 @@ static void test_refused(void **state)
         {"{'type':'BPE','vocab':{'a':0,'b':1},'merges':[['a','c']]}", GUFO_E_MALFORMED,
          "second part that is not a token"},
         {"{'type':'BPE','vocab':{'a':0},'merges':[['a','a']],'continuing_subword_prefix':'##'}",
-         GUFO_E_MALFORMED, "shorter than the prefix"},
+         GUFO_E_MALFORMED,
+         "merge 0 of the model has a second part that is shorter than the prefix"},
+        {"{'type':'BPE','vocab':{'a':0,'##b':1,'ab':2},'merges':[['a','##b'],['c','##b'],['a','a']]"
+         ","
+         "'continuing_subword_prefix':'##'}",
+         GUFO_E_MALFORMED, "merge 1 of the model has a first part that is not a token: \"c\""},
         {"{'type':'BPE','vocab':{},'merges':[],'fuse_unk':1}", GUFO_E_MALFORMED, "\"fuse_unk\""},
         {"{'type':'BPE','vocab':{},'merges':[],'unk_token':1}", GUFO_E_MALFORMED, "\"unk_token\""},
         {"{'type':'WordPiece','vocab':{},'unk_token':'u','max_input_chars_per_word':1}",

@@ -4,6 +4,9 @@
 
 #include "gufo/base.h"
 
+/* All its characters are before this one. */
+enum { BYTE_ALPHABET_END = 0x144 };
+
 /* The character of each byte, as UTF-8. */
 typedef struct byte_texts {
     char text[256][2];

@@ -51,18 +51,9 @@ character_class class_next(size_t *row, uint32_t code_point, uint32_t *last)
 
 character_class class_of(uint32_t code_point)
 {
-    size_t low = 0, high = RANGES;
     uint32_t last;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (ranges[middle].last < code_point)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return class_at(low, code_point, &last);
+    return class_at(code_row(&ranges->last, sizeof *ranges, RANGES, code_point), code_point, &last);
 }
 
 uint32_t lenient_decode(const char *text, size_t len, size_t *size)

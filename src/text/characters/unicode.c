@@ -140,17 +140,10 @@ bool code_ranges_intersect(code_ranges *r, const code_ranges *other)
 
 bool code_ranges_has(const code_ranges *r, uint32_t code_point)
 {
-    uint64_t low = 0, high = r->count;
+    size_t row =
+        r->count > 0 ? code_row(&r->list->last, sizeof *r->list, (size_t)r->count, code_point) : 0;
 
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (r->list[middle].last < code_point)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < r->count && r->list[low].first <= code_point;
+    return row < r->count && r->list[row].first <= code_point;
 }
 
 /* ---- properties by name --------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Characters and sets of them, read as Oniguruma writes them and written for PCRE2: \xHH, \p{L}, [a-z], [^\s[:punct:]], [a-z&&[^aeiou]]. */
 #include "base/error.h"
 #include "base/text.h"
+#include "text/characters/characters.h"
 #include "text/expressions/translation.h"
 
 #include <stdio.h>
@@ -292,17 +293,9 @@ static size_t folded_length(size_t row)
 /* The row of a character; FOLD_COUNT: it is folded already. */
 static size_t find_row(uint32_t code)
 {
-    size_t low = 0, high = FOLD_COUNT;
+    size_t row = code_row(&folds->code, sizeof *folds, FOLD_COUNT, code);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (folds[middle].code < code)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < FOLD_COUNT && folds[low].code == code ? low : FOLD_COUNT;
+    return row < FOLD_COUNT && folds[row].code == code ? row : FOLD_COUNT;
 }
 
 static bool folds_to(size_t row, const uint32_t *text, size_t count)

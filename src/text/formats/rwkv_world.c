@@ -48,7 +48,7 @@ static gufo_status count_tokens(world *w, gufo_str text, uint32_t size, gufo_err
                       ", but the model has %s tokens",
                       survey.largest, GROUPED(size));
     if (larger(survey.largest, size) >= GUFO_MAX_COUNT)
-        return refuse(error, GUFO_E_LIMIT, "an RWKV World vocabulary of %s tokens",
+        return refuse(error, GUFO_E_LIMIT, "RWKV World vocabulary: %s tokens are too many",
                       GROUPED(larger(survey.largest, size)));
     w->count = (uint32_t)larger(survey.largest + 1, size);
     return GUFO_OK;

@@ -149,7 +149,7 @@ static gufo_status reserve(tokenizer_file *f, const json_t *const lists[3], gufo
     for (size_t i = 0; i < 3; i++)
         count += json_is_array(lists[i]) ? json_array_size(lists[i]) : json_object_size(lists[i]);
     if (count > UINT32_MAX / sizeof *grown)
-        return refuse(error, GUFO_E_LIMIT, "tokenizer_config.json: too many added tokens");
+        return refuse(error, GUFO_E_LIMIT, "tokenizer_config.json has too many added tokens");
     grown = mem_resize(&f->allocator, f->added, (size_t)count * sizeof *grown);
     if (grown == NULL)
         return fail_memory(error);

@@ -144,8 +144,9 @@ bool file_begin(file_reading *r, gufo_str text, const gufo_allocator *allocator,
 {
     *r = (file_reading){.tree_memory = JSON_TREE_MEMORY, .p = {.error = error}};
     if (text.len >= UINT32_MAX) {
-        r->p.status = refuse(error, GUFO_E_LIMIT, "a text of %s bytes, but at most 4 GiB are read",
-                             GROUPED(text.len));
+        r->p.status =
+            refuse(error, GUFO_E_LIMIT, "the text has %s bytes, but at most 4 GiB are read",
+                   GROUPED(text.len));
         return false;
     }
     r->f = mem_object(allocator, sizeof *r->f, NULL);
@@ -207,7 +208,7 @@ static bool take_id(pull *p, uint32_t *out)
     if (!pull_u64(p, &id))
         return false;
     *out = (uint32_t)id;
-    return id <= UINT32_MAX || pull_fail(p, GUFO_E_RANGE, begin, "an id that 32 bits do not hold");
+    return id <= UINT32_MAX || pull_fail(p, GUFO_E_RANGE, begin, "an id does not fit in 32 bits");
 }
 
 /* Takes a null, if one comes next. */

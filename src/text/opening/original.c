@@ -51,7 +51,9 @@ static gufo_status copy_texts(gufo_vocab *v, const gufo_str *texts, gufo_error *
     for (uint32_t id = 0; id < v->size; id++)
         bytes += texts[id].len;
     if (bytes > UINT32_MAX / 2)
-        return refuse(error, GUFO_E_LIMIT, "tokenizer.json: tokens of %s bytes", GROUPED(bytes));
+        return refuse(error, GUFO_E_LIMIT,
+                      "tokenizer.json: the tokens have %s bytes, which are too many",
+                      GROUPED(bytes));
     if (!text_table_reserve(&v->texts, v->size, bytes, &v->allocator))
         return fail_memory(error);
     for (uint32_t id = 0; id < v->size; id++)

@@ -20,7 +20,8 @@ static gufo_status copy_added(pipeline *p, const tokenizer_file *f, uint32_t **s
     for (uint32_t i = 0; i < f->added_count; i++)
         bytes += f->added[i].content.len;
     if (bytes > UINT32_MAX)
-        return refuse(error, GUFO_E_LIMIT, "tokenizer.json: added tokens of %s bytes",
+        return refuse(error, GUFO_E_LIMIT,
+                      "tokenizer.json: the added tokens have %s bytes, which are too many",
                       GROUPED(bytes));
     p->added = mem_array(&p->allocator, f->added_count, sizeof *p->added);
     p->added_bytes = mem_array(&p->allocator, bytes + 1, 1);
@@ -576,10 +577,11 @@ static gufo_status take_text(const encoding *e, gufo_str text)
     whole->keeps_origins =
         e->request->spans || pre_tokenizer_needs_origins(e->pipeline->pre_tokenizer);
     if (text.len > UINT32_MAX / 2)
-        return refuse(e->error, GUFO_E_LIMIT,
-                      "a text of %s bytes: with a tokenizer.json it is encoded as a whole, and may "
-                      "have %s",
-                      GROUPED(text.len), GROUPED(UINT32_MAX / 2));
+        return refuse(
+            e->error, GUFO_E_LIMIT,
+            "the text has %s bytes: with a tokenizer.json it is encoded as a whole, and may "
+            "have %s",
+            GROUPED(text.len), GROUPED(UINT32_MAX / 2));
     return work_text_take(whole, text) ? GUFO_OK : fail_memory(e->error);
 }
 

@@ -135,7 +135,8 @@ static gufo_status add_items(character_sets *sets, character_set *set, gufo_str 
         set_item *items;
 
         if (!read_item(&text, &item))
-            return refuse(error, GUFO_E_ARGUMENT, "not a set of characters: %s", QUOTED(set->text));
+            return refuse(error, GUFO_E_ARGUMENT, "%s is not a set of characters",
+                          QUOTED(set->text));
         items = mem_grow(sets->allocator, sets->items, sets->item_count, &sets->item_room,
                          sizeof *items);
         if (items == NULL)
@@ -232,7 +233,7 @@ gufo_status alphabet_learn(alphabet *a, const char *expression, gufo_error *erro
         rest = str_from(rest, element.len);
     }
     if (status == GUFO_OK && a->sets.count > MOST_SETS)
-        return refuse(error, GUFO_E_LIMIT, "expressions with more than %d sets of characters",
+        return refuse(error, GUFO_E_LIMIT, "the expressions have more than %d sets of characters",
                       MOST_SETS);
     return status;
 }
@@ -322,7 +323,7 @@ gufo_status alphabet_close(alphabet *a, gufo_error *error)
         }
     }
     if (a->class_count == sizeof a->classes / sizeof *a->classes)
-        return refuse(error, GUFO_E_LIMIT, "expressions with too many classes of characters");
+        return refuse(error, GUFO_E_LIMIT, "the expressions have too many classes of characters");
     return GUFO_OK;
 }
 

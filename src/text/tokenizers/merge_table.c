@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "text/characters/byte_alphabet.h"
 #include "text/characters/characters.h"
 #include "text/vocabulary/joined_texts.h"
 #include "text/vocabulary/vocabulary.h"
@@ -188,7 +189,7 @@ static bool is_character(const gufo_vocab *v, gufo_str text)
     size_t size;
     uint32_t code_point = lenient_decode(text.data, text.len, &size);
 
-    return size == text.len && (!v->byte_alphabet || code_point < 0x144);
+    return size == text.len && (!v->byte_alphabet || code_point < BYTE_ALPHABET_END);
 }
 
 static gufo_status find_parts(merge_walk *w, gufo_error *error)
@@ -258,7 +259,8 @@ static gufo_status read_list(merge_walk *w, gufo_error *error)
         return fail_with(error, GUFO_E_MALFORMED, w->entry.value_offset,
                          "\"tokenizer.ggml.merges\" must be an array of strings");
     if (list.count > UINT32_MAX / 4 / sizeof *t->pairs)
-        return fail_with(error, GUFO_E_LIMIT, w->entry.value_offset, "%s merges: too many",
+        return fail_with(error, GUFO_E_LIMIT, w->entry.value_offset,
+                         "\"tokenizer.ggml.merges\" has %s merges, which are too many",
                          GROUPED(list.count));
     w->iter = gufo_array_start(&list);
     status = merge_pairs_open(t, (uint32_t)list.count, &w->vocab->allocator, error);

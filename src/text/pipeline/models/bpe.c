@@ -73,23 +73,23 @@ static uint32_t merges_of(const merge_reading *r, uint64_t part)
     return (uint32_t)smaller(r->f->merge_count - part * MERGES, MERGES);
 }
 
-/* What a merge gives is its first text and the second one without the prefix. */
+/* What a merge gives is its first text and the second one without the prefix.  The first merge whose second text is
+ * shorter, and those behind it, give nothing: put_merge refuses them in their turn. */
 static gufo_status find_batch(const merge_reading *r, joined_texts *joined, uint64_t first,
                               uint32_t count, uint32_t *parts, uint32_t *results, gufo_error *error)
 {
+    const file_merge *merges = &r->f->merges[first];
     gufo_str texts[2 * JOINED_BATCH];
+    uint32_t good = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const file_merge *merge = &r->f->merges[first + i];
-
-        texts[2 * i] = merge->left;
-        texts[2 * i + 1] = merge->right;
-        if (merge->right.len < joined->prefix)
-            return fail_merge(first + i, "has a second part that is shorter than the prefix",
-                              merge->right, error);
+    for (; good < count && merges[good].right.len >= joined->prefix; good++) {
+        texts[2 * good] = merges[good].left;
+        texts[2 * good + 1] = merges[good].right;
     }
-    text_table_find_batch(joined->texts, texts, 2 * (size_t)count, parts);
-    return joined_find(joined, texts, count, results) ? GUFO_OK : fail_memory(error);
+    for (uint32_t i = good; i < count; i++)
+        parts[2 * i] = parts[2 * i + 1] = results[i] = GUFO_NO_TOKEN;
+    text_table_find_batch(joined->texts, texts, 2 * (size_t)good, parts);
+    return joined_find(joined, texts, good, results) ? GUFO_OK : fail_memory(error);
 }
 
 static joined_texts joining(const merge_reading *r)
@@ -125,6 +125,9 @@ static gufo_status fail_unknown(const merge_reading *r, merge_pair pair, gufo_er
     gufo_status status;
     gufo_str made;
 
+    if (merge->right.len < joined.prefix)
+        return fail_merge(pair.rank, "has a second part that is shorter than the prefix",
+                          merge->right, error);
     if (pair.left == GUFO_NO_TOKEN)
         return fail_merge(pair.rank, "has a first part that is not a token", merge->left, error);
     if (pair.right == GUFO_NO_TOKEN)
@@ -193,7 +196,8 @@ static gufo_status read_merges(token_model *m, const tokenizer_file *f, gufo_err
     if (!f->has_merges)
         return model_lacks(f, "merges", error);
     if (f->merge_count > UINT32_MAX / 4 / sizeof *b->merges.pairs)
-        return refuse(error, GUFO_E_LIMIT, "%s merges: too many", GROUPED(f->merge_count));
+        return refuse(error, GUFO_E_LIMIT, "the model has %s merges, which are too many",
+                      GROUPED(f->merge_count));
     status = merge_pairs_open(&b->merges, f->merge_count, &m->allocator, error);
     return status == GUFO_OK ? parallel_run(&loop, &m->allocator, error) : status;
 }

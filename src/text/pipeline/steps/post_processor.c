@@ -74,7 +74,7 @@ static gufo_status add_item(framing *f, frame_item item, step_reading *r)
     to->copies += item.is_text;
     if (to->item_count == MOST_ITEMS || to->copies > MOST_COPIES)
         return step_refuse(r, GUFO_E_LIMIT,
-                           "more than %s tokens around a text, or it is repeated "
+                           "it puts more than %s tokens around a text, or repeats it "
                            "more than %d times",
                            GROUPED(MOST_ITEMS), MOST_COPIES);
     items = mem_grow(f->allocator, to->items, to->item_count, &to->item_room, sizeof *items);
@@ -97,7 +97,7 @@ static gufo_status end_part(framing *f, step_reading *r)
         mem_grow(f->allocator, to->parts, to->part_count, &to->part_room, sizeof *parts);
 
     if (to->part_count == MOST_ITEMS)
-        return step_refuse(r, GUFO_E_LIMIT, "more than %s parts of a template",
+        return step_refuse(r, GUFO_E_LIMIT, "its template has more than %s parts",
                            GROUPED(MOST_ITEMS));
     if (parts == NULL)
         return step_no_memory(r);

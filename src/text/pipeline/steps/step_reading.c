@@ -224,11 +224,11 @@ static gufo_status each(step_reading *r, const json_t *step, const char *list, s
     if (r->status == GUFO_OK && r->type.len == 0)
         return step_wrong(r, "a step has no type");
     if (r->status == GUFO_OK && r->count++ == STEP_MOST)
-        return step_refuse(r, GUFO_E_LIMIT, "more than %d steps", STEP_MOST);
+        return step_refuse(r, GUFO_E_LIMIT, "there are more than %d steps", STEP_MOST);
     if (r->status != GUFO_OK || !step_is(r, "Sequence"))
         return r->status != GUFO_OK ? r->status : take(r, context);
     if (depth == STEP_DEPTH)
-        return step_refuse(r, GUFO_E_LIMIT, "more than %d nested sequences", STEP_DEPTH);
+        return step_refuse(r, GUFO_E_LIMIT, "more than %d sequences are nested", STEP_DEPTH);
     steps = step_list(r, list);
     for (size_t i = 0; r->status == GUFO_OK && i < json_array_size(steps); i++)
         r->status = each(r, json_array_get(steps, i), list, take, context, depth + 1);
@@ -362,7 +362,7 @@ static gufo_status each_processor(step_reading *r, const json_t *step, take_proc
     if (!step_is(r, "Sequence"))
         return fail_processor(r);
     if (depth == STEP_DEPTH)
-        return step_refuse(r, GUFO_E_LIMIT, "more than %d nested sequences", STEP_DEPTH);
+        return step_refuse(r, GUFO_E_LIMIT, "more than %d sequences are nested", STEP_DEPTH);
     steps = step_list(r, "processors");
     for (size_t i = 0; r->status == GUFO_OK && i < json_array_size(steps); i++)
         r->status = each_processor(r, json_array_get(steps, i), take, context, depth + 1);
