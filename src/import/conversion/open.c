@@ -69,30 +69,6 @@ static bool is_generic(const conversion *c)
     return (c->options.flags & GUFO_CHECKPOINT_GENERIC) != 0;
 }
 
-/* The files: tensors, and the configuration beside them. */
-static gufo_status open_files(conversion *c, gufo_error *error)
-{
-    const gufo_checkpoint_options *o = &c->options;
-    gufo_status status = GUFO_OK;
-
-    if (c->has_tensors) {
-        status = checkpoint_open(&c->checkpoint, &c->place, &c->bounds, &c->base.allocator, error);
-        c->is_adapter = c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
-    }
-    if (status == GUFO_OK && c->is_adapter && c->is_base)
-        return refuse(error, GUFO_E_ARGUMENT, "it is an adapter itself");
-    if (status == GUFO_OK && c->is_adapter)
-        return conversion_open_adapter(c, error);
-    if (status == GUFO_OK && o->base != NULL)
-        return refuse(error, GUFO_E_ARGUMENT, "only an adapter has a base; this is not an adapter");
-    if (status == GUFO_OK)
-        status = config_open(&c->config, &c->place.folder, o->arch, is_generic(c), &c->bounds,
-                             &c->base.allocator, error);
-    if (status == GUFO_OK && c->has_tensors)
-        status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
-    return status;
-}
-
 static gufo_status conversion_make_documents(conversion *c, gufo_error *error)
 {
     const gufo_document_options options = {.allocator = &c->base.allocator};
@@ -139,11 +115,8 @@ static gufo_status plan_tensors(conversion *c, uint64_t tokens, gufo_error *erro
 {
     gufo_status status;
 
-    c->plan.allocator = &c->base.allocator;
     if (!c->has_tensors)
         return GUFO_OK;
-    if (c->is_adapter)
-        return conversion_plan_adapter(c, error);
     status = is_generic(c)
                  ? tensors_plan_generic(&c->plan, &c->base, &c->checkpoint, &c->config, error)
                  : plan_by_rules(c, tokens, error);
@@ -226,33 +199,82 @@ static gufo_status look_at_base(conversion *c, gufo_error *error)
                              reason.message);
 }
 
-static gufo_status open_checkpoint(conversion *c, gufo_error *error)
+/* What the configuration that is open could not say. */
+static gufo_status warn_of_unread(conversion *c, gufo_error *error)
 {
-    uint64_t tokens = 0;
-    gufo_status status = open_files(c, error);
-
-    if (status == GUFO_OK && c->is_adapter)
-        status = look_at_base(c, error);
-    if (status == GUFO_OK && c->config.unread != NULL)
-        status = import_warn(&c->base, error, "generation_config.json is left out: %s",
+    return c->config.unread == NULL
+               ? GUFO_OK
+               : import_warn(&c->base, error, "generation_config.json is left out: %s",
                              c->config.unread);
-    if (status == GUFO_OK && !c->is_adapter)
-        status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
-    if (status == GUFO_OK)
-        status = conversion_make_documents(c, error);
-    if (status == GUFO_OK && !c->is_adapter)
-        status = conversion_read_vocabulary(c, &tokens, error);
-    if (status == GUFO_OK)
-        status = plan_tensors(c, tokens, error);
-    if (status == GUFO_OK) {
-        set_facts(c, tokens); /* some become keys */
-        status = conversion_set_keys(c, error);
-    }
+}
+
+/* The keys, and the model that all of it is; tensors are in the document. */
+static gufo_status finish(conversion *c, uint64_t tokens, gufo_error *error)
+{
+    gufo_status status;
+
+    set_facts(c, tokens); /* some become keys */
+    status = conversion_set_keys(c, error);
     if (status == GUFO_OK)
         status = conversion_sort_keys(c, error);
     if (status == GUFO_OK)
         status = import_open_model(&c->base, error);
     return status == GUFO_OK ? conversion_judge(c, error) : status;
+}
+
+/* The files of tensors, if any are wanted, are open. */
+static gufo_status open_checkpoint(conversion *c, gufo_error *error)
+{
+    uint64_t tokens = 0;
+    gufo_status status;
+
+    if (c->options.base != NULL)
+        return refuse(error, GUFO_E_ARGUMENT, "only an adapter has a base; this is not an adapter");
+    status = config_open(&c->config, &c->place.folder, c->options.arch, is_generic(c), &c->bounds,
+                         &c->base.allocator, error);
+    if (status == GUFO_OK && c->has_tensors)
+        status = packed_find(&c->packed, &c->checkpoint, &c->config, error);
+    if (status == GUFO_OK)
+        status = warn_of_unread(c, error);
+    if (status == GUFO_OK)
+        status = stored_open(&c->stored, &c->config, &c->base.allocator, error);
+    if (status == GUFO_OK)
+        status = conversion_make_documents(c, error);
+    if (status == GUFO_OK)
+        status = conversion_read_vocabulary(c, &tokens, error);
+    if (status == GUFO_OK)
+        status = plan_tensors(c, tokens, error);
+    return status == GUFO_OK ? finish(c, tokens, error) : status;
+}
+
+static gufo_status open_adapter(conversion *c, gufo_error *error)
+{
+    gufo_status status;
+
+    if (c->is_base)
+        return refuse(error, GUFO_E_ARGUMENT, "it is an adapter itself");
+    status = conversion_open_adapter(c, error);
+    if (status == GUFO_OK)
+        status = look_at_base(c, error);
+    if (status == GUFO_OK)
+        status = warn_of_unread(c, error);
+    if (status == GUFO_OK)
+        status = conversion_make_documents(c, error);
+    if (status == GUFO_OK)
+        status = conversion_plan_adapter(c, error);
+    return status == GUFO_OK ? finish(c, 0, error) : status;
+}
+
+static gufo_status open_files(conversion *c, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (c->has_tensors)
+        status = checkpoint_open(&c->checkpoint, &c->place, &c->bounds, &c->base.allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    c->is_adapter = c->has_tensors && c->checkpoint.layout == CHECKPOINT_ADAPTER && !is_generic(c);
+    return c->is_adapter ? open_adapter(c, error) : open_checkpoint(c, error);
 }
 
 static gufo_status check_options(const gufo_checkpoint_options *o, gufo_error *error)
@@ -290,7 +312,7 @@ static gufo_import *open_place(const model_place *place, char *path,
     c->path = path;
     c->bounds.left = options->memory > 0 ? options->memory : JSON_TREE_MEMORY;
     c->has_tensors = (options->flags & GUFO_CHECKPOINT_VOCABULARY_ONLY) == 0;
-    if (open_checkpoint(c, error) == GUFO_OK)
+    if (open_files(c, error) == GUFO_OK)
         return &c->base;
     model_place_fail_in(place, error);
     gufo_import_close(&c->base);
