@@ -1,8 +1,8 @@
-/* A transpose of 100,000 x 8,000 halves within 256 MiB: each byte of the source is read once. */
+/* A transpose of 50,000 x 4,000 halves within 64 MiB: each byte of the source is read once. */
 #include "produce/jobs.h"
 #include "../support/pace.h"
 
-/* 1.6 GB that are never in memory: what the source would hold follows from the offset. */
+/* 400 MB that are never in memory: what the source would hold follows from the offset. */
 static uint64_t byte_at(uint64_t offset)
 {
     return offset * UINT64_C(0x9E3779B97F4A7C15) >> 56;
@@ -22,14 +22,14 @@ static gufo_status generate(void *context, uint64_t offset, void *buffer, size_t
 
 static void test_large(void **state)
 {
-    enum { ROWS = 100000, COLUMNS = 8000 };
+    enum { ROWS = 50000, COLUMNS = 4000 };
     const char *sanitizers = getenv("GUFO_SANITIZE");
     uint64_t read = 0, size = (uint64_t)ROWS * COLUMNS * 2;
     const gufo_source user = {.context = &read, .size = size, .read = generate};
     const gufo_element_type *half = gufo_element_type_by_id(GUFO_TYPE_F16);
     segment all = {.count = {ROWS, 1, 1}, .stride = {1, 0, 0}};
     made result = {.row_bytes = ROWS * 2, .type = half};
-    const gufo_run run = {.threads = 2, .memory = UINT64_C(256) << 20};
+    const gufo_run run = {.threads = 2, .memory = UINT64_C(64) << 20};
     char name[] = "/tmp/gufo-job-XXXXXX";
     int files[1] = {-1};
     gufo_error error;
