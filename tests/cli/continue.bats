@@ -25,16 +25,16 @@ continues() {
 }
 
 @test "continue: quantize, quantize --to, lora merge" {
-    make_large 16384
+    make_large 8192
     gufo quantize -q large.gguf ../expected Q4_K
     continues out.gguf quantize large.gguf out.gguf Q4_K
     mkdir to
-    mv large.gguf Large-67M-v1.0-F32.gguf
-    continues to/Large-67M-v1.0-Q4_K_M.gguf quantize --to to Large-67M-v1.0-F32.gguf Q4_K
-    mv Large-67M-v1.0-F32.gguf large.gguf
+    mv large.gguf Large-34M-v1.0-F32.gguf
+    continues to/Large-34M-v1.0-Q4_K_M.gguf quantize --to to Large-34M-v1.0-F32.gguf Q4_K
+    mv Large-34M-v1.0-F32.gguf large.gguf
     make_gguf adapter.gguf kv general.architecture string llama kv general.type string adapter \
         kv adapter.type string lora kv adapter.lora.alpha float32 1 \
-        tensor a.weight.lora_a 0 4096x1 16384 tensor a.weight.lora_b 0 1x16384 65536
+        tensor a.weight.lora_a 0 4096x1 16384 tensor a.weight.lora_b 0 1x8192 32768
     gufo edit -q large.gguf --set general.architecture=llama
     gufo lora merge -q large.gguf adapter.gguf --type Q4_K -o ../expected --force
     continues out.gguf lora merge large.gguf adapter.gguf --type Q4_K -o out.gguf
@@ -55,7 +55,7 @@ continues() {
 }
 
 @test "continue: an output that exists needs --force, and what is not ours or of another plan is in the way" {
-    make_large 16384
+    make_large 8192
     gufo quantize -q large.gguf ../expected Q4_K
     run -137 interrupt KILL out.gguf quantize --threads 1 large.gguf out.gguf Q4_K
     echo old >out.gguf
@@ -93,7 +93,7 @@ continues() {
 }
 
 @test "continue: two runs never write one file" {
-    make_large 16384
+    make_large 8192
     gufo quantize -q large.gguf ../expected Q4_K
     begin out.gguf quantize --threads 1 large.gguf out.gguf Q4_K
     kill -s STOP "$job"
@@ -108,7 +108,7 @@ continues() {
 }
 
 @test "continue: many runs at once make one file" {
-    make_large 16384
+    make_large 8192
     gufo quantize -q large.gguf ../expected Q4_K
     jobs=() made=0
     for ((i = 0; i < 6; i++)); do
