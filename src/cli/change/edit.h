@@ -3,8 +3,7 @@
  *     edit.c           the command line, and the work
  *     edit_changes.c   makes one change after the other
  *     edit_values.c    --set and its kin: values from text and files
- *     edit_waiting.c   KEY[i]=VALUE, and tokens by their text
- *     edit_tokens.c    the ids of tokens
+ *     edit_waiting.c   KEY[i]=VALUE, and the ids of tokens that are given by their text
  *     edit_guard.c     what is refused without --as-is
  *     edit_report.c    the report */
 #ifndef CLI_CHANGE_EDIT_H
@@ -87,11 +86,6 @@ int edit_waiting_make(edit_waiting *waiting, const char *key);
 int edit_waiting_make_all(edit_waiting *waiting);
 /* Forgets the changes of a key, which gets another value. */
 void edit_waiting_drop(edit_waiting *waiting, const char *key);
-
-/* ---- edit_tokens.c -------------------------------------------------------------------------- */
-
-/* Replaces texts by ids. */
-int edit_find_tokens(const edit_waiting *waiting, edit_waiting_change **changes, size_t count);
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
 

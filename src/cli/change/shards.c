@@ -1,6 +1,7 @@
-/* Opening all files of a model; shards.h has the idea. */
-#include "cli/change/shards.h"
-
+/* gufo split and gufo merge: the files of a model that is split or merged, named by the first shard or
+ * each of them. */
+#include "cli/commands.h"
+#include "cli/core/files/copying.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The files in the order of their numbers. */
 typedef struct shard_list {
@@ -213,12 +215,17 @@ static int open_named(copying *job, const shard_list *list, const char *path, bo
     return job->model != NULL ? CODE_OK : CODE_FAILED;
 }
 
-gufo_job *shards_plan_merge(copying *job, gufo_error *error)
+/* Plans one file of what open_shards opened. */
+static gufo_job *plan_merge(copying *job, gufo_error *error)
 {
     return gufo_job_merge(job->model, NULL, error);
 }
 
-int shards_open(copying *job, bool *done)
+/* Opens the model of all arguments: a file, the first shard of a set, or all shards of a set in any
+ * order.  With job->deletes, finds files whose data an interrupted run has released under their
+ * other name (gufo/produce.h); sets *done after removing them if that run had done everything else.
+ * Returns CODE_OK with job->model unless *done, or another code after a report. */
+static int open_shards(copying *job, bool *done)
 {
     const shared_options *shared = job->base.shared;
     const char *path = shared->args[0];
@@ -234,3 +241,154 @@ int shards_open(copying *job, bool *done)
     free_list(&list);
     return code;
 }
+
+/* ---- gufo split FILE OUTPREFIX: one model as several files ----------------------------------- */
+
+typedef struct split_options {
+    copying job;
+    gufo_split_options bounds;
+    bool splits, merges; /* llama-gguf-split's words for what it does */
+} split_options;
+
+enum { TENSORS_OF_LLAMA = 128 }; /* its default limit */
+
+static const command_option split_table[] = {
+    {"max-size", "SIZE", "At most this many bytes per file, such as 2G, 1.5GiB or 500M",
+     OPTION_SIZE(split_options, bounds.max_size, 1, "500M or 2G"), .common = true},
+    {"max-tensors", "N", "At most N tensors per file",
+     OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX), .common = true},
+    {"no-tensor-first-split", NULL, "Put only metadata, no tensors, into the first file",
+     OPTION_FLAG(split_options, bounds.metadata_alone)},
+    {"delete-input", NULL,
+     "Free each part of FILE as soon as its bytes are safe in an output (the file system must be "
+     "able to punch holes), and delete FILE at the end; this cannot be undone",
+     OPTION_FLAG(split_options, job.deletes), .common = true},
+    {"dry-run", NULL, "Show which files would be written, but write nothing",
+     OPTION_FLAG(split_options, job.dry_run), .common = true},
+    {"output", "OUTPREFIX", "The beginning of the names of the files", OPTION_OUTPUT},
+    {.help = "Options of llama-gguf-split:", .group = 2},
+    {"split", NULL, "Split; without a limit, at most 128 tensors per file",
+     OPTION_FLAG(split_options, splits), .group = 2},
+    {"split-max-size", "SIZE", "The same as --max-size",
+     OPTION_SIZE(split_options, bounds.max_size, 1, "500M or 2G"), .group = 2},
+    {"split-max-tensors", "N", "The same as --max-tensors",
+     OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX), .group = 2},
+    {"merge", NULL, "The same as 'gufo merge FILE -o OUT'", OPTION_FLAG(split_options, merges),
+     .group = 2},
+    {0},
+};
+
+static int check_options(split_options *o)
+{
+    const char *prefix = o->job.base.output;
+    size_t len = strlen(prefix);
+    bool limited = o->bounds.max_size > 0 || o->bounds.max_tensors > 0;
+
+    if (o->merges && (o->splits || limited || o->bounds.metadata_alone))
+        return report_usage("--merge takes no limits, and not --split");
+    if (o->merges)
+        return CODE_OK;
+    if (strcmp(prefix, "-") == 0)
+        return report_usage("several files cannot go to standard output");
+    /* A folder alone would give files named "-00001-of-000NN.gguf". */
+    if (len == 0 || prefix[len - 1] == '/')
+        return report_usage("OUTPREFIX must end with the beginning of a file name, not '%s'",
+                            prefix);
+    if (o->splits && !limited)
+        o->bounds.max_tensors = TENSORS_OF_LLAMA;
+    if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
+        return report_usage("either --max-size or --max-tensors is needed");
+    return CODE_OK;
+}
+
+static gufo_job *plan_split(copying *job, gufo_error *error)
+{
+    return gufo_job_split(job->model, &((split_options *)(void *)job)->bounds, error);
+}
+
+static int split(void *context)
+{
+    split_options *o = context;
+    int code = check_options(o);
+
+    o->job.open = open_shards;
+    return code == CODE_OK ? copying_run(&o->job, o->merges ? plan_merge : plan_split) : code;
+}
+
+const command_line command_split = {
+    .operands = {"--max-size=SIZE|--max-tensors=N FILE OUTPREFIX", 2, 2,
+                 "FILE and OUTPREFIX are needed"},
+    .out = 2,
+    .doc = "Split a model into several files.\v"
+           "The files are OUTPREFIX-00001-of-000NN.gguf and so on; all of them appear, or none.  "
+           "If FILE is the first shard of a set, gufo splits the set again.  A tensor that is "
+           "larger than the limit gets its own file.",
+    .examples = {{"gufo split --max-size=4G model.gguf parts/model",
+                  "Writes parts/model-00001-of-000NN.gguf and so on."},
+                 {"gufo split --dry-run --max-tensors=128 model.gguf model",
+                  "Shows the files that the same command without --dry-run writes."}},
+    COMMAND_OPTIONS(split_table, split_options),
+    .run = split,
+};
+
+/* ---- gufo merge SHARD... -o OUT: the files of a shard set as one ----------------------------- */
+
+static const command_option merge_table[] = {
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
+    {"delete-input", NULL,
+     "Delete each shard as soon as its bytes are safe in OUT, so that the disk needs room for only "
+     "one more shard; this cannot be undone",
+     OPTION_FLAG(copying, deletes)},
+    {"dry-run", NULL, "Check the set and show the result, but write nothing",
+     OPTION_FLAG(copying, dry_run)},
+    {0},
+};
+
+/* The last operand is OUT, unless --output gives it.  A file that a pattern of the shell has found
+ * is a shard, not OUT. */
+static int take_output(copying *job)
+{
+    shared_options *shared = job->base.shared;
+    const char *last = shared->arg_count > 0 ? shared->args[shared->arg_count - 1] : NULL;
+
+    if (last == NULL)
+        return report_usage("the shards and -o OUT are needed");
+    if (job->base.output != NULL && shared->arg_count > 1 && access(last, F_OK) != 0)
+        return command_line_twice(last);
+    if (job->base.output != NULL)
+        return CODE_OK;
+    if (input_is_gguf(last) &&
+        (shared->arg_count == 1 || gufo_shard_path_parse(last, NULL, NULL, NULL)))
+        return report_as(CODE_USAGE, last, "this is an input; give the output with -o OUT");
+    if (input_is_gguf(last))
+        return report_as(CODE_USAGE, last,
+                         "this is a GGUF file, so gufo does not take it for the output; "
+                         "'-o %s --force' replaces it",
+                         last);
+    if (shared->arg_count == 1)
+        return report_usage("the shards and -o OUT are needed");
+    job->base.output = command_line_take(shared, shared->arg_count - 1);
+    return CODE_OK;
+}
+
+static int merge(void *context)
+{
+    copying *job = context;
+    int code = take_output(job);
+
+    job->open = open_shards;
+    return code == CODE_OK ? copying_run(job, plan_merge) : code;
+}
+
+const command_line command_merge = {
+    .operands = {.names = "FIRST -o OUT\nSHARD... -o OUT\nFIRST OUT"},
+    .doc = "Merge a shard set into one file.\v"
+           "FIRST is the first shard, NAME-00001-of-000NN.gguf; gufo finds the others in the same "
+           "folder.  Or give all shards, in any order, as a pattern of the shell does.  gufo "
+           "writes nothing unless all shards exist, are complete and belong together.",
+    .examples = {{"gufo merge model-0000*.gguf -o model.gguf", "Merges all shards."},
+                 {"gufo merge --delete-input model-00001-of-00003.gguf -o model.gguf",
+                  "The same, on a disk with room for one more shard."}},
+    COMMAND_OPTIONS(merge_table, copying),
+    .run = merge,
+};

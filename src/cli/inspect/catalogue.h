@@ -1,8 +1,8 @@
 /* The tables of the library in one shape, for gufo list and gufo explain.
  *
- *     catalogue.c         the tables, types of values, advice
- *     list.c              a whole table
- *     catalogue_words.c   values of keys, words that are near to a row, commands as examples */
+ *     catalogue.c   the tables, types of values, advice
+ *     list.c        a whole table
+ *     explain.c     rows in words; values of keys, words that are near to a row, commands as examples */
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
 
@@ -86,41 +86,10 @@ const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 record_type catalogue_record(const catalogue_columns *columns, bool headed,
                              record_field fields[CATALOGUE_CELLS]);
 
-/* ---- catalogue_words.c ---------------------------------------------------------------------- */
-
-/* A number as a cell. */
-
-/* A value of an enumerated key, and its meaning. */
-typedef struct catalogue_value {
-    char value[64], text[256];
-    bool is_number;
-} catalogue_value;
-
-/* Value `index` of a key as `gufo list keys` calls it; false past the end, and for other keys. */
-bool catalogue_value_at(const char *key, size_t index, catalogue_value *out);
-
 /* ---- list.c --------------------------------------------------------------------------------- */
 
 /* Writes all rows, with columns below each other, or as JSON: {"keys":[{...},...]}.  `arch`: only
  * the rows of that architecture; NULL: all. */
 void catalogue_list(const catalogue *c, const char *arch, bool json);
-
-/* ---- catalogue_words.c ---------------------------------------------------------------------- */
-
-/* A guess at the meaning of a word that names nothing: its first part `before`, then `name`. */
-typedef struct catalogue_hint {
-    gufo_str before;
-    const char *name;
-} catalogue_hint;
-
-/* False if nothing is near. */
-bool catalogue_nearest(const char *word, catalogue_hint *out);
-
-enum { EXAMPLE_SIZE = 512 };
-
-/* Makes a command as an example for a row.  It contains the word if a shell takes that as it is,
- * else the name of the row. */
-void catalogue_example(const catalogue *c, const catalogue_row *row, const char *word,
-                       char out[EXAMPLE_SIZE]);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* Models as a table and as JSON. */
 
-enum { SCHEMA_VERSION = 1 }; /* as in show_json.c */
+enum { SCHEMA_VERSION = 1 }; /* as in show.c */
 
 /* ---- order ---------------------------------------------------------------------------------- */
 

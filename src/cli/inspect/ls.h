@@ -1,7 +1,6 @@
 /* gufo ls: what its parts share.
  *
- *     ls_find.c    folders and arguments  ->  files
- *     ls_caches.c  the caches of other programs  ->  files
+ *     ls_find.c    folders, arguments, caches of other programs  ->  files
  *     ls_read.c    files  ->  models, with what their headers say
  *     ls.c         models  ->  a table, JSON, or a command for each */
 #ifndef CLI_INSPECT_LS_H
@@ -82,16 +81,8 @@ struct ls_walk {
     const char *origin; /* for `found` */
 };
 
-void ls_walk_folder(const ls_walk *w, const char *path);
-
-/* Adds a file; NULL after a report.  `path` is copied. */
-ls_file *ls_add(ls_files *files, const char *path);
 /* Adds an argument: a file, or the models of a folder. */
 void ls_add_argument(ls_files *files, const char *path, bool recursive);
-/* Adds the models of a folder and of those in it. */
-void ls_add_folder(ls_files *files, const char *path, const char *cache);
-/* Whether the text is "sha256", the mark and 64 digits: nothing that could be a path. */
-bool ls_is_digest(const char *text, char mark);
 /* Adds the models in the caches of other programs. */
 void ls_add_caches(ls_files *files);
 void ls_free(ls_files *files);

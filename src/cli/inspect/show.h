@@ -27,7 +27,6 @@ static inline bool show_wants(const show_options *o, bool only)
 }
 
 /* Each writes one file.  False if the file was changed in the meantime. */
-bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
 bool show_write_markdown(const input *in, const show_options *options);
 

@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 #include "cli/core/options/names.h"
-#include "cli/core/records/markdown.h"
+#include "cli/core/records/quoting.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"

@@ -8,7 +8,7 @@
  *     IN [OUT] [THREADS]             with a size */
 #include "base/text.h"
 #include "cli/core/options/command_line.h"
-#include "cli/core/records/csv.h"
+#include "cli/core/records/quoting.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
 #include "cli/quantize/quantize.h"

@@ -4,7 +4,7 @@
 #include "cli/quantize/quantize.h"
 
 #include "cli/core/values/array.h"
-#include "cli/core/records/csv.h"
+#include "cli/core/records/quoting.h"
 #include "cli/core/records/record.h"
 #include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"

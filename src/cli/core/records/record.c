@@ -3,8 +3,7 @@
 
 #include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
-#include "cli/core/records/csv.h"
-#include "cli/core/records/markdown.h"
+#include "cli/core/records/quoting.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/records/tensor_text.h"
 

@@ -1,12 +1,136 @@
-/* gufo extract FILE TENSOR...: tensors as raw bytes, npy or safetensors. */
+/* gufo strip, endian and extract: a model, or parts of it, in another form. */
 #include "cli/commands.h"
 #include "cli/core/files/copying.h"
-#include "cli/core/options/names.h"
 #include "cli/core/files/path.h"
+#include "cli/core/options/names.h"
 #include "cli/core/terminal/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- gufo strip FILE OUT: a model without its tensors, or with some of them ------------------ */
+
+typedef struct strip_options {
+    copying job;
+    bool vocabulary_only, no_tensors;
+    const char *tensors; /* GLOB */
+    bool matched;        /* it, at least once */
+} strip_options;
+
+static const command_option strip_table[] = {
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
+    {"vocab-only", NULL, "No tensors, and none of the metadata that describes their data",
+     OPTION_FLAG(strip_options, vocabulary_only)},
+    {"no-tensors", NULL, "No tensors, but all metadata", OPTION_FLAG(strip_options, no_tensors)},
+    {"tensors", "GLOB", "All metadata, and the tensors whose names match",
+     OPTION_TEXT(strip_options, tensors)},
+    {"dry-run", NULL, "Show the result, but write nothing",
+     OPTION_FLAG(strip_options, job.dry_run)},
+    {0},
+};
+
+static bool keeps_tensor(void *context, gufo_str name)
+{
+    strip_options *o = context;
+    bool keeps = glob_matches(o->tensors, name);
+
+    o->matched = o->matched || keeps;
+    return keeps;
+}
+
+static gufo_job *plan_strip(copying *job, gufo_error *error)
+{
+    strip_options *o = (void *)job;
+    gufo_strip_options what = {.vocabulary_only = o->vocabulary_only,
+                               .keeps_tensor = o->tensors != NULL ? keeps_tensor : NULL,
+                               .context = o};
+    gufo_job *made = gufo_job_strip(job->model, &what, error);
+
+    if (made == NULL || o->tensors == NULL || o->matched)
+        return made;
+    job->code = report_as(CODE_NO, job->input, "no tensor matches '%s'", o->tensors);
+    gufo_job_free(made);
+    return NULL;
+}
+
+static int strip(void *context)
+{
+    strip_options *o = context;
+
+    if (o->vocabulary_only + o->no_tensors + (o->tensors != NULL) != 1)
+        return report_usage("one of --vocab-only, --no-tensors and --tensors is needed");
+    return copying_run(&o->job, plan_strip);
+}
+
+const command_line command_strip = {
+    .operands = {"--vocab-only|--no-tensors|--tensors=GLOB FILE OUT", 2, 2,
+                 "FILE and OUT are needed"},
+    .out = 2,
+    .doc = "Write a model without its tensors, or with some of them.\v"
+           "--vocab-only keeps what a tokenizer needs: general.*, tokenizer.* and the "
+           "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
+    .examples = {{"gufo strip --vocab-only model.gguf vocab.gguf", "Writes the vocabulary alone."},
+                 {"gufo strip --tensors='blk.0.*' model.gguf block.gguf",
+                  "Writes all metadata, and the tensors of the first block."}},
+    COMMAND_OPTIONS(strip_table, strip_options),
+    .run = strip,
+};
+
+/* ---- gufo endian FILE OUT: a model in the other byte order ----------------------------------- */
+
+typedef enum wanted_order { ORDER_NONE, ORDER_LITTLE, ORDER_BIG, ORDER_OTHER } wanted_order;
+
+typedef struct endian_options {
+    copying job;
+    wanted_order order;
+} endian_options;
+
+static const char *const orders[] = {"little", "big", "other", NULL};
+
+static const command_option endian_table[] = {
+    {"to", "ORDER", "The byte order of OUT: little, big, or other",
+     OPTION_CHOICE(endian_options, order, orders, ORDER_LITTLE)},
+    {"dry-run", NULL, "Show the result, but write nothing",
+     OPTION_FLAG(endian_options, job.dry_run)},
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
+    {0},
+};
+
+static gufo_job *plan_endian(copying *job, gufo_error *error)
+{
+    wanted_order wanted = ((const endian_options *)(const void *)job)->order;
+    const gufo_model *first = gufo_model_shard(job->model, 0);
+    bool is_big = gufo_model_facts(first).byte_order == GUFO_BIG_ENDIAN;
+    bool big = wanted == ORDER_OTHER ? !is_big : wanted == ORDER_BIG;
+    const gufo_endian_options options = {.order = big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};
+
+    return gufo_job_endian(job->model, &options, error);
+}
+
+static int endian(void *context)
+{
+    endian_options *o = context;
+
+    if (o->order == ORDER_NONE)
+        return report_usage("--to is needed: little, big or other");
+    return copying_run(&o->job, plan_endian);
+}
+
+const command_line command_endian = {
+    .operands = {"--to=ORDER FILE OUT", 2, 2, "FILE and OUT are needed"},
+    .out = 2,
+    .doc = "Write a model in the other byte order.\v"
+           "gufo swaps the bytes of metadata and of the numbers inside the blocks of every "
+           "tensor.  OUT is of version 3.  If FILE is the first shard of a set, OUT must have the "
+           "name of the first shard of a set of the same size.",
+    .examples = {{"gufo endian --to=big model.gguf model-be.gguf", "Writes a big-endian copy."},
+                 {"gufo endian --to=other --dry-run model-be.gguf model.gguf",
+                  "Shows what becomes of a file of either byte order."}},
+    COMMAND_OPTIONS(endian_table, endian_options),
+    .run = endian,
+};
+
+/* ---- gufo extract FILE TENSOR...: tensors as raw bytes, npy or safetensors ------------------- */
 
 typedef struct extract_options {
     copying job;
@@ -18,7 +142,7 @@ typedef struct extract_options {
     size_t tensor_count;
 } extract_options;
 
-/* ---- command line --------------------------------------------------------------------------- */
+/* ---- extract: command line ------------------------------------------------------------------- */
 
 static const char *const formats[] = {[GUFO_EXTRACT_RAW] = "raw",
                                       [GUFO_EXTRACT_NUMPY] = "npy",
@@ -37,7 +161,7 @@ static const command_option extract_table[] = {
     {0},
 };
 
-/* ---- which tensors -------------------------------------------------------------------------- */
+/* ---- extract: which tensors ------------------------------------------------------------------ */
 
 /* A name means just that tensor, even if it looks like a pattern. */
 static bool is_meant(const char *wanted, bool is_name, gufo_str name)
@@ -91,7 +215,7 @@ static int choose(extract_options *o)
     return CODE_OK;
 }
 
-/* ---- where to ------------------------------------------------------------------------------- */
+/* ---- extract: where to ----------------------------------------------------------------------- */
 
 /* By what follows the dot. */
 static void guess_format(extract_options *o)
@@ -147,7 +271,7 @@ static const char *choose_hint(const extract_options *o)
     return "--dtype f32, or --format safetensors";
 }
 
-static gufo_job *plan(copying *job, gufo_error *error)
+static gufo_job *plan_extract(copying *job, gufo_error *error)
 {
     extract_options *o = (void *)job;
 
@@ -168,7 +292,7 @@ static int extract(void *context)
 
     guess_format(o);
     o->job.foreign = true;
-    return copying_run(&o->job, plan);
+    return copying_run(&o->job, plan_extract);
 }
 
 static void release(void *context)
