@@ -1,7 +1,6 @@
 /* The tables of the library in one shape, for gufo list and gufo explain.
  *
- *     catalogue.c   the tables, types of values, advice
- *     list.c        a whole table
+ *     catalogue.c   the tables, types of values, advice; gufo list
  *     explain.c     rows in words; values of keys, words that are near to a row, commands as examples */
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
@@ -85,8 +84,6 @@ const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 /* Rows as records, whose fields are made in `fields`; `headed`: columns are as wide as their names. */
 record_type catalogue_record(const catalogue_columns *columns, bool headed,
                              record_field fields[CATALOGUE_CELLS]);
-
-/* ---- list.c --------------------------------------------------------------------------------- */
 
 /* Writes all rows, with columns below each other, or as JSON: {"keys":[{...},...]}.  `arch`: only
  * the rows of that architecture; NULL: all. */

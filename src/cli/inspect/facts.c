@@ -7,7 +7,7 @@
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/values/value.h"
-#include "cli/inspect/facts.h"
+#include "cli/inspect/show.h"
 #include "gufo/schema.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Folding sorts: tensors that belong together become neighbours, by number, and groups then return
  * to the order of the file.  Of a name it keeps a hash with a secret key: a file may have many. */
-#include "cli/inspect/fold.h"
+#include "cli/inspect/show.h"
 
 #include "base/checked.h"
 #include "base/hash.h"

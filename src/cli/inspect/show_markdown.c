@@ -20,7 +20,6 @@
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
-#include "cli/inspect/fold.h"
 #include "gufo/schema.h"
 
 #include <stdlib.h>

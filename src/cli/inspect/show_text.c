@@ -21,7 +21,6 @@
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/value.h"
-#include "cli/inspect/fold.h"
 #include "cli/inspect/show.h"
 
 #include <inttypes.h>
