@@ -100,7 +100,7 @@ static const record_field explained_fields[] = {
     {"shard_count", NULL, RECORD_PLAIN, RECORD_AT(explained, facts.shard_count),
      RECORD_KNOWN(explained, is_shard)},
     {"reason", NULL, RECORD_TEXT, RECORD_AT(explained, reason), .none = RECORD_OR_OUT},
-    {NULL, NULL, RECORD_POINTER, RECORD_AT(explained, proposal), .none = RECORD_OR_OUT,
+    {NULL, NULL, RECORD_POINTER, RECORD_TO(explained, proposal), .none = RECORD_OR_OUT,
      .of = &proposal_type},
 };
 static const record_type explained_type = RECORD_OF(explained, explained_fields, 0);

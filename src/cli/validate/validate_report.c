@@ -427,7 +427,7 @@ static const record_field ending_fields[] = {
     {"warnings", NULL, RECORD_PLAIN, RECORD_AT(report, counts[GUFO_WARNING])},
     {"fixes", NULL, RECORD_LIST, RECORD_AT(report, fixed), RECORD_GIVEN(report, is_fixed),
      .of = &fix_type, .part = OF_FILE},
-    {"output", NULL, RECORD_POINTER, RECORD_AT(report, output), .none = RECORD_OR_OUT,
+    {"output", NULL, RECORD_POINTER, RECORD_TO(report, output), .none = RECORD_OR_OUT,
      .of = &output_type, .part = OF_FILE},
 };
 static const record_type ending_type = RECORD_OF(report, ending_fields, OF_FILE);

@@ -78,6 +78,8 @@ typedef struct record_field {
 
 #define RECORD_AT(type, member) \
     .at = (uint32_t)offsetof(type, member), .bytes = (uint32_t)sizeof(((type *)0)->member)
+/* Of a pointer to a record. */
+#define RECORD_TO(type, member) .at = (uint32_t)offsetof(type, member)
 #define RECORD_IF(type, member) .flag = 1 + (uint32_t)offsetof(type, member)
 /* null, or nothing, unless the flag is set. */
 #define RECORD_KNOWN(type, member) RECORD_IF(type, member), .none = RECORD_OR_NULL
