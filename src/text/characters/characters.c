@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/utf8.h"
 
 #define LAST_CODE_POINT 0x10FFFF
@@ -49,11 +50,17 @@ character_class class_next(size_t *row, uint32_t code_point, uint32_t *last)
     return class_at(*row, code_point, last);
 }
 
+static bool ends_before(const void *unused, size_t row, const void *code_point)
+{
+    (void)unused;
+    return ranges[row].last < *(const uint32_t *)code_point;
+}
+
 character_class class_of(uint32_t code_point)
 {
     uint32_t last;
 
-    return class_at(code_row(&ranges->last, sizeof *ranges, RANGES, code_point), code_point, &last);
+    return class_at(first_row_from(ranges, RANGES, ends_before, &code_point), code_point, &last);
 }
 
 uint32_t lenient_decode(const char *text, size_t len, size_t *size)

@@ -24,25 +24,6 @@ character_class class_of(uint32_t code_point);
  * have this class. */
 character_class class_next(size_t *row, uint32_t code_point, uint32_t *last);
 
-/* The first of `count` rows of a table that is not before a code point; count: none.  What rows are compared by ascends:
- * the first is *codes, and each of the others `stride` bytes behind. */
-static inline size_t code_row(const uint32_t *codes, size_t stride, size_t count,
-                              uint32_t code_point)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const void *code = (const char *)codes + middle * stride;
-
-        if (*(const uint32_t *)code < code_point)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The code point at the start of text (not empty), leniently: overlong forms, surrogates and values
  * above 10FFFF are taken as they are; a byte that begins no sequence is U+FFFD.  *size is how many
  * bytes it takes. */

@@ -6,6 +6,7 @@
 #include <utf8proc.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "text/characters/characters.h"
 
@@ -138,10 +139,14 @@ bool code_ranges_intersect(code_ranges *r, const code_ranges *other)
     return true;
 }
 
+static bool ends_before(const void *list, size_t row, const void *code_point)
+{
+    return ((const code_range *)list)[row].last < *(const uint32_t *)code_point;
+}
+
 bool code_ranges_has(const code_ranges *r, uint32_t code_point)
 {
-    size_t row =
-        r->count > 0 ? code_row(&r->list->last, sizeof *r->list, (size_t)r->count, code_point) : 0;
+    size_t row = first_row_from(r->list, (size_t)r->count, ends_before, &code_point);
 
     return row < r->count && r->list[row].first <= code_point;
 }
@@ -172,20 +177,20 @@ bool code_ranges_knows(gufo_str name, property_match how)
     return find_property(name, how) < PROPERTY_COUNT;
 }
 
+static bool set_is_before(const void *unused, size_t row, const void *set)
+{
+    const gufo_str *wanted = set;
+
+    (void)unused;
+    return strncmp(rows[row].set, wanted->data, wanted->len) < 0;
+}
+
 /* The first row of a set, ROW_COUNT: none.  Rows are in the order of bytes. */
 static size_t find_rows(gufo_str set)
 {
-    size_t low = 0, high = ROW_COUNT;
+    size_t row = first_row_from(rows, ROW_COUNT, set_is_before, &set);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strncmp(rows[middle].set, set.data, set.len) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < ROW_COUNT && gufo_str_equal(gufo_str_of(rows[low].set), set) ? low : ROW_COUNT;
+    return row < ROW_COUNT && gufo_str_equal(gufo_str_of(rows[row].set), set) ? row : ROW_COUNT;
 }
 
 static bool add_part(code_ranges *r, gufo_str part)

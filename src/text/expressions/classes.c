@@ -1,7 +1,7 @@
 /* Characters and sets of them, read as Oniguruma writes them and written for PCRE2: \xHH, \p{L}, [a-z], [^\s[:punct:]], [a-z&&[^aeiou]]. */
 #include "base/error.h"
+#include "base/sort.h"
 #include "base/text.h"
-#include "text/characters/characters.h"
 #include "text/expressions/translation.h"
 
 #include <stdio.h>
@@ -290,10 +290,16 @@ static size_t folded_length(size_t row)
     return folds[row].folded[1] == 0 ? 1 : folds[row].folded[2] == 0 ? 2 : 3;
 }
 
+static bool is_before(const void *unused, size_t row, const void *code)
+{
+    (void)unused;
+    return folds[row].code < *(const uint32_t *)code;
+}
+
 /* The row of a character; FOLD_COUNT: it is folded already. */
 static size_t find_row(uint32_t code)
 {
-    size_t row = code_row(&folds->code, sizeof *folds, FOLD_COUNT, code);
+    size_t row = first_row_from(folds, FOLD_COUNT, is_before, &code);
 
     return row < FOLD_COUNT && folds[row].code == code ? row : FOLD_COUNT;
 }

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where a search need not look again ------------------------------------------------------- */
+/* ---- where a search need not look again ----------------------------------------------------- */
 
 /* \s+$ that fails at a space of a run of spaces fails at the next one too: what \s+ may match there is less.
  * So a search that skips those places needs as many steps as the text has characters, not their square.

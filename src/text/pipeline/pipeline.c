@@ -286,7 +286,7 @@ void pipeline_free(pipeline *p)
     mem_free(&allocator, p);
 }
 
-/* ---- from ids to text ----------------------------------------------------------------------------- */
+/* ---- from ids to text ----------------------------------------------------------------------- */
 
 /* Ids that are left out: the special ones, and those that the post-processor adds at both ends. */
 static bool is_dropped(const pipeline *p, const gufo_vocab *v, uint32_t id, uint32_t flags,
@@ -331,7 +331,7 @@ gufo_status pipeline_decode(const pipeline *p, const gufo_vocab *v, const uint32
     return status;
 }
 
-/* ---- from text to ids ----------------------------------------------------------------------------- */
+/* ---- from text to ids ----------------------------------------------------------------------- */
 
 struct pipeline_scratch {
     gufo_allocator allocator;

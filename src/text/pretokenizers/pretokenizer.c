@@ -50,7 +50,7 @@ struct pretokenizer {
     bool jit; /* every stage is compiled */
 };
 
-/* ---- making one ready ---- */
+/* ---- making one ready ----------------------------------------------------------------------- */
 
 static size_t find_shape(const char *name)
 {
@@ -149,7 +149,7 @@ void pretokenizer_free(pretokenizer *p)
     mem_free(&allocator, p);
 }
 
-/* ---- where text may be cut ---- */
+/* ---- where text may be cut ------------------------------------------------------------------ */
 
 static uint8_t byte_at(const pretokenizer *p, gufo_str text, size_t at)
 {
@@ -171,7 +171,7 @@ size_t pretokenizer_cut(const pretokenizer *p, gufo_str text)
     return 0;
 }
 
-/* ---- running ---- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 struct pre_scratch {
     const pretokenizer *p;

@@ -4,7 +4,7 @@
 #include "text/pipeline/models/model.h"
 #include "text/characters/characters.h"
 
-/* ---- WordLevel: a piece is a token, or it is the unknown token ------------------------------------ */
+/* ---- WordLevel: a piece is a token, or it is the unknown token ------------------------------ */
 
 typedef struct word_level {
     uint32_t unknown; /* GUFO_NO_TOKEN: "unk_token" is not in the vocabulary */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- what steps share ----------------------------------------------------------------------------- */
+/* ---- what steps share ----------------------------------------------------------------------- */
 
 void text_pieces_free(text_pieces *p)
 {
@@ -51,7 +51,7 @@ static gufo_status cut_steps_add(cut_steps *steps, step_reading *r, const cut_ki
     return r->status;
 }
 
-/* ---- at matches: of an expression, or of the characters of a set ---------------------------------- */
+/* ---- at matches: of an expression, or of the characters of a set ---------------------------- */
 
 /* Matches and what is between them are segments; the behaviour says which of them become pieces, and
  * which are joined:
@@ -301,7 +301,7 @@ gufo_status cut_add_delimiter(step_reading *r, cut_steps *steps)
     return add_split(r, steps, s);
 }
 
-/* ---- where the class of characters changes -------------------------------------------------------- */
+/* ---- where the class of characters changes -------------------------------------------------- */
 
 static void free_map(void *step, const gufo_allocator *allocator)
 {
@@ -323,7 +323,7 @@ static inline uint8_t class_at(const code_map *map, const char *text, size_t at,
     return code_map_get(map, utf8_next(text + at, size));
 }
 
-/* ---- Whitespace: runs of \w, and of neither \w nor \s --------------------------------------------- */
+/* ---- Whitespace: runs of \w, and of neither \w nor \s --------------------------------------- */
 
 enum { IS_SPACE = 2 };
 
@@ -484,7 +484,7 @@ gufo_status cut_add_fixed_length(step_reading *r, cut_steps *steps)
     return cut_steps_add(steps, r, &kind, step);
 }
 
-/* ---- rewriting: ByteLevel and Metaspace -------------------------------------------------------- */
+/* ---- rewriting: ByteLevel and Metaspace ----------------------------------------------------- */
 
 #define GPT2_EXPRESSION \
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
@@ -498,7 +498,7 @@ static bool put_before(cut_run *r, text_piece piece, gufo_str text)
     return work_text_put(&r->out->text, &r->in->text, piece.begin, piece.begin + size, text);
 }
 
-/* ---- ByteLevel: a space before each piece, pieces of GPT-2, bytes --------------------------------- */
+/* ---- ByteLevel: a space before each piece, pieces of GPT-2, bytes --------------------------- */
 
 static gufo_status run_prefix(const void *step, cut_run *r)
 {
@@ -594,7 +594,7 @@ gufo_status cut_add_byte_level(step_reading *r, cut_steps *steps)
     return cut_steps_add(steps, r, &kind, alphabet);
 }
 
-/* ---- Metaspace: spaces are a visible character, and pieces begin with it --------------------------- */
+/* ---- Metaspace: spaces are a visible character, and pieces begin with it -------------------- */
 
 typedef enum prepend_scheme { ALWAYS, NEVER, FIRST } prepend_scheme;
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- what steps share ----------------------------------------------------------------------------- */
+/* ---- what steps share ----------------------------------------------------------------------- */
 
 gufo_status normal_replace(normal_run *r, size_t begin, size_t end, size_t from, size_t to,
                            gufo_str text)
@@ -200,7 +200,7 @@ static void free_block(void *step, const gufo_allocator *allocator)
     mem_free(allocator, step);
 }
 
-/* ---- characters of two sets: one is removed, one becomes something ----------------------------- */
+/* ---- characters of two sets: one is removed, one becomes something -------------------------- */
 
 enum { IS_REMOVED = 1, IS_REPLACED = 2 };
 
