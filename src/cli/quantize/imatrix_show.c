@@ -17,11 +17,10 @@
 #include "cli/quantize/imatrix.h"
 
 #include "cli/core/values/number.h"
-#include "cli/core/values/json.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/table.h"
+#include "cli/core/records/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@
 #define UNREACHED_SHOWN 16 /* numbers of experts in one line */
 #define DATASET_COLUMNS 58
 #define FACT_COLUMNS 14 /* before what FACT says */
+#define FITTED_CELLS 2  /* names and shapes; the others have a usual width */
 
 const char *const imatrix_formats[] = {
     [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
@@ -40,14 +40,61 @@ typedef struct totals {
     table table;
 } totals;
 
-/* The name, and "4096 x 128", the matrices only where there are several. */
-static void add_first_cells(table_row *row, const gufo_imatrix_entry *entry)
+/* What an entry holds. */
+typedef struct entry_row {
+    gufo_imatrix_entry entry;
+    gufo_imatrix_statistics s;
+    uint64_t columns;
+    char shape[48], chunks[40];
+    record_list unreached; /* for JSON */
+} entry_row;
+
+#define OF_ENTRY(kind, member) kind, RECORD_AT(entry_row, member)
+
+static const record_field entry_fields[] = {
+    {"name", "name", OF_ENTRY(RECORD_STR, entry.name), .width = -4},
+    {"columns", NULL, OF_ENTRY(RECORD_COUNT, columns)},
+    {"matrices", NULL, OF_ENTRY(RECORD_COUNT, entry.matrices)},
+    {NULL, "shape", OF_ENTRY(RECORD_CHARS, shape), .width = -5, .drop = 5},
+    {NULL, "chunks", OF_ENTRY(RECORD_CHARS, chunks), .width = -14, .drop = 2},
+    {"lowest_count", NULL, OF_ENTRY(RECORD_SINGLE, s.lowest_count)},
+    {"highest_count", NULL, OF_ENTRY(RECORD_SINGLE, s.highest_count)},
+    {"unreached", NULL, OF_ENTRY(RECORD_LIST, unreached), .of = &record_numbers},
+    {"bad_counts", NULL, OF_ENTRY(RECORD_COUNT, s.bad_counts)},
+    {"nonfinite", NULL, OF_ENTRY(RECORD_COUNT, s.nonfinite)},
+    {"negative", NULL, OF_ENTRY(RECORD_COUNT, s.negative)},
+    {"zeros", NULL, OF_ENTRY(RECORD_COUNT, s.zeros)},
+    {"minimum", "min", OF_ENTRY(RECORD_SINGLE, s.minimum), .width = 8, .drop = 3},
+    {NULL, "mean", OF_ENTRY(RECORD_REAL, s.mean), .width = 8},
+    {"maximum", "max", OF_ENTRY(RECORD_SINGLE, s.maximum), .width = 8, .drop = 1},
+    {"mean", NULL, OF_ENTRY(RECORD_REAL, s.mean)},
+    {"top", "top", OF_ENTRY(RECORD_PLAIN, s.top), .width = 6, .drop = 4},
+};
+static const record_type entry_type = RECORD_OF(entry_row, entry_fields, 0);
+
+/* The shape is "4096 x 128", or, of one matrix, its columns. */
+static gufo_status read_entry(const gufo_imatrix *imatrix, uint64_t index, entry_row *row,
+                              gufo_error *error)
 {
-    row_str(row, entry->name);
-    if (entry->matrices > 1)
-        row_text(row, "%" PRIu64 " x %" PRIu64, entry->values / entry->matrices, entry->matrices);
+    gufo_imatrix_entry *entry = &row->entry;
+    double size = gufo_imatrix_chunk_size(imatrix), lowest, highest;
+    gufo_status status;
+
+    *row = (entry_row){.columns = 0};
+    status = gufo_imatrix_scan(imatrix, index, &row->s, error);
+    if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, entry))
+        return status;
+    row->columns = entry->values / entry->matrices;
+    snprintf(row->shape, sizeof row->shape,
+             entry->matrices > 1 ? "%" PRIu64 " x %" PRIu64 : "%" PRIu64, row->columns,
+             entry->matrices);
+    lowest = (double)row->s.lowest_count / size;
+    highest = (double)row->s.highest_count / size;
+    if (row->s.lowest_count == row->s.highest_count)
+        snprintf(row->chunks, sizeof row->chunks, "%.4g", highest);
     else
-        row_text(row, "%" PRIu64, entry->values);
+        snprintf(row->chunks, sizeof row->chunks, "%.3g to %.4g", lowest, highest);
+    return GUFO_OK;
 }
 
 static bool is_unusable(const gufo_imatrix_statistics *s)
@@ -67,22 +114,21 @@ static bool make_name(const void *context, uint64_t index, table_row *row)
 
 static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *error)
 {
-    static const table_column columns[] = {{"name", -4, 0}, {"shape", -5, 5}, {"chunks", -14, 2},
-                                           {"min", 8, 3},   {"mean", 8, 0},   {"max", 8, 1},
-                                           {"top", 6, 4}};
-    gufo_imatrix_entry entry;
-    gufo_imatrix_statistics s;
     gufo_status status = GUFO_OK;
 
-    *t = (totals){.table = table_of(columns, 7)};
-    for (uint64_t i = 0; status == GUFO_OK && gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
+    *t = (totals){.table = record_table(&entry_type, 2)};
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_imatrix_entry_count(imatrix); i++) {
+        entry_row entry;
         table_row row = {0};
 
-        status = gufo_imatrix_scan(imatrix, i, &s, error);
-        t->matrices += entry.matrices > 1 ? entry.matrices : 0;
-        t->unreached += entry.matrices > 1 ? s.unreached : 0;
-        t->unusable += is_unusable(&s);
-        add_first_cells(&row, &entry);
+        status = read_entry(imatrix, i, &entry, error);
+        if (status != GUFO_OK)
+            break;
+        t->matrices += entry.entry.matrices > 1 ? entry.entry.matrices : 0;
+        t->unreached += entry.entry.matrices > 1 ? entry.s.unreached : 0;
+        t->unusable += is_unusable(&entry.s);
+        record_cells(&entry_type, &entry, &row);
+        row.count = FITTED_CELLS;
         table_fit(&t->table, &row);
     }
     table_fit_names(&t->table, make_name, imatrix);
@@ -170,36 +216,18 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
     return u.status;
 }
 
-static void add_chunks(table_row *row, const gufo_imatrix *imatrix,
-                       const gufo_imatrix_statistics *s)
-{
-    double size = gufo_imatrix_chunk_size(imatrix);
-    double lowest = (double)s->lowest_count / size, highest = (double)s->highest_count / size;
-
-    if (s->lowest_count == s->highest_count)
-        row_text(row, "%.4g", highest);
-    else
-        row_text(row, "%.3g to %.4g", lowest, highest);
-}
-
 static gufo_status put_entry(const gufo_imatrix *imatrix, uint64_t index, const totals *t,
                              gufo_error *error)
 {
-    gufo_imatrix_entry entry;
-    gufo_imatrix_statistics s;
+    entry_row entry;
     table_row row = {0};
-    gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
+    gufo_status status = read_entry(imatrix, index, &entry, error);
 
-    if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
+    if (status != GUFO_OK)
         return status;
-    add_first_cells(&row, &entry);
-    add_chunks(&row, imatrix, &s);
-    row_text(&row, "%.3g", (double)s.minimum);
-    row_text(&row, "%.3g", s.mean);
-    row_text(&row, "%.3g", (double)s.maximum);
-    row_text(&row, "%" PRIu64, s.top);
+    record_cells(&entry_type, &entry, &row);
     table_put(&t->table, &row);
-    return put_troubles(imatrix, index, &entry, &s, error);
+    return put_troubles(imatrix, index, &entry.entry, &entry.s, error);
 }
 
 static gufo_status show_text(const char *path, const gufo_imatrix *imatrix, gufo_error *error)
@@ -222,48 +250,40 @@ static gufo_status show_text(const char *path, const gufo_imatrix *imatrix, gufo
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
+typedef struct unreached_walk {
+    imatrix_unreached u;
+    gufo_error *error;
+} unreached_walk;
+
+static bool make_unreached(const void *context, uint64_t index, void *record)
+{
+    unreached_walk *walk = *(unreached_walk *const *)context;
+
+    (void)index;
+    return imatrix_unreached_next(&walk->u, record, walk->error);
+}
+
 static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint64_t index,
                                gufo_error *error)
 {
-    gufo_imatrix_entry entry;
-    gufo_imatrix_statistics s;
-    gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
-    uint64_t matrix;
-    imatrix_unreached u;
+    entry_row row;
+    gufo_status status = read_entry(imatrix, index, &row, error);
+    unreached_walk walk = {.error = error}, *context = &walk;
 
-    if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
+    if (status != GUFO_OK)
         return status;
-    json_begin_object(j, NULL);
-    json_write_str(j, "name", entry.name);
-    json_write_u64(j, "columns", entry.values / entry.matrices);
-    json_write_u64(j, "matrices", entry.matrices);
-    json_write_f32(j, "lowest_count", s.lowest_count);
-    json_write_f32(j, "highest_count", s.highest_count);
-    u = imatrix_unreached_start(imatrix, index, &entry);
-    json_begin_array(j, "unreached");
-    while (imatrix_unreached_next(&u, &matrix, error))
-        json_write_u64(j, NULL, matrix);
-    json_end_array(j);
-    json_write_u64(j, "bad_counts", s.bad_counts);
-    json_write_u64(j, "nonfinite", s.nonfinite);
-    json_write_u64(j, "negative", s.negative);
-    json_write_u64(j, "zeros", s.zeros);
-    json_write_f32(j, "minimum", s.minimum);
-    json_write_f32(j, "maximum", s.maximum);
-    json_write_f64(j, "mean", s.mean);
-    json_write_u64(j, "top", s.top);
-    json_end_object(j);
-    return u.status;
+    walk.u = imatrix_unreached_start(imatrix, index, &row.entry);
+    row.unreached = (record_list){.make = make_unreached, .context = &context};
+    record_write(j, NULL, &entry_type, &row);
+    return walk.u.status;
 }
 
-static void write_datasets(json_writer *j, const gufo_imatrix *imatrix)
-{
-    gufo_str dataset;
+static const record_field dataset_fields[] = {{NULL, NULL, RECORD_STR, .bytes = sizeof(gufo_str)}};
+static const record_type dataset_type = RECORD_BARE(gufo_str, dataset_fields);
 
-    json_begin_array(j, "datasets");
-    for (uint64_t i = 0; gufo_imatrix_dataset_at(imatrix, i, &dataset); i++)
-        json_write_str(j, NULL, dataset);
-    json_end_array(j);
+static bool make_dataset(const void *context, uint64_t index, void *record)
+{
+    return gufo_imatrix_dataset_at(context, index, record);
 }
 
 static gufo_status show_json(const char *path, const gufo_imatrix *imatrix, gufo_error *error)
@@ -274,7 +294,8 @@ static gufo_status show_json(const char *path, const gufo_imatrix *imatrix, gufo
     json_write_text(&j, "format", imatrix_formats[gufo_imatrix_format_of(imatrix)]);
     json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
     json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
-    write_datasets(&j, imatrix);
+    record_write_list(&j, "datasets", &dataset_type,
+                      &(record_list){.make = make_dataset, .context = imatrix});
     json_begin_array(&j, "entries");
     for (uint64_t i = 0; i < gufo_imatrix_entry_count(imatrix) && status == GUFO_OK; i++)
         status = write_entry(&j, imatrix, i, error);

@@ -5,14 +5,10 @@
 
 #include "cli/core/values/array.h"
 #include "cli/core/records/quoting.h"
-#include "cli/core/records/record.h"
 #include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/values/json.h"
-#include "cli/core/records/model_json.h"
 #include "cli/core/records/tensor_text.h"
-#include "cli/core/records/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,44 +115,136 @@ static bool sum_up(const outcome *o, type_sums *sums)
     return true;
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- records -------------------------------------------------------------------------------- */
 
-static bool make_sum_row(const void *context, uint64_t index, table_row *row)
+/* What several tensors come to. */
+typedef struct sum_row {
+    tensor_text type; /* or "all" */
+    uint64_t tensors, bytes;
+    double bits, relative;
+    float largest;
+    bool is_measured;
+} sum_row;
+
+#define IF_MEASURED(type) RECORD_KNOWN(type, is_measured)
+
+static const record_field measure_fields[] = {
+    {"size", "Size", RECORD_BYTES, RECORD_AT(sum_row, bytes), .width = 10},
+    {"bits_per_weight", "Bits/weight", RECORD_REAL, RECORD_AT(sum_row, bits), .width = 12,
+     .drop = 1, .format = "%.2f"},
+    {"relative_rmse", "Relative RMSE", RECORD_REAL, RECORD_AT(sum_row, relative),
+     IF_MEASURED(sum_row), .width = 14},
+    {"largest_error", "Largest error", RECORD_SINGLE, RECORD_AT(sum_row, largest),
+     IF_MEASURED(sum_row), .width = 14, .drop = 3},
+};
+static const record_type measure_type = RECORD_OF(sum_row, measure_fields, 0);
+
+static const record_field sum_fields[] = {
+    {"type", "Type", RECORD_CHARS, RECORD_AT(sum_row, type), .width = -8},
+    {"tensors", "Tensors", RECORD_COUNT, RECORD_AT(sum_row, tensors), .width = 7, .drop = 2},
+    {NULL, NULL, RECORD_RECORD, .bytes = sizeof(sum_row), .of = &measure_type},
+};
+static const record_type sum_type = RECORD_OF(sum_row, sum_fields, 0);
+
+static sum_row row_of_sum(const type_sum *sum)
+{
+    sum_row row = {.type = tensor_type_text(sum->type),
+                   .tensors = sum->tensors,
+                   .bytes = sum->bytes,
+                   .bits = tensor_bits(sum->bytes, sum->weights),
+                   .largest = sum->loss.largest_error,
+                   .is_measured = sum->loss.count > 0};
+
+    if (row.is_measured)
+        row.relative = gufo_quantize_loss_relative(&sum->loss);
+    return row;
+}
+
+static bool make_sum(const void *context, uint64_t index, void *record)
 {
     const type_sums *sums = context;
-    const type_sum *sum = index < sums->count ? &sums->list[index] : &sums->all;
 
-    row_text(row, "%s", sum != &sums->all ? tensor_type_text(sum->type).text : "all");
-    row_text(row, "%s", human_grouped(sum->tensors).text);
-    row_text(row, "%s", human_file_size(sum->bytes).text);
-    row_text(row, "%.2f", tensor_bits(sum->bytes, sum->weights));
-    if (sum->loss.count > 0) {
-        row_text(row, "%.3g", gufo_quantize_loss_relative(&sum->loss));
-        row_text(row, "%.3g", (double)sum->loss.largest_error);
-    } else {
-        row_text(row, "-");
-        row_text(row, "-");
-    }
-    return index <= sums->count;
+    if (index < sums->count)
+        *(sum_row *)record = row_of_sum(&sums->list[index]);
+    return index < sums->count;
 }
 
-static bool make_row(const void *context, uint64_t index, table_row *row)
+/* With the sum of all types. */
+static bool make_any_sum(const void *context, uint64_t index, void *record)
 {
-    const outcome *o = context;
-    gufo_quantizer_tensor tensor;
+    const type_sums *sums = context;
+    sum_row *row = record;
 
-    if (!tensor_at(o, index, &tensor))
-        return false;
-    row_str(row, tensor.name);
-    row_text(row, "%s", tensor_shape_text(&tensor.source, " x ").text);
-    row_text(row, "%s", tensor_type_text(tensor.source.type).text);
-    row_text(row, "%s", tensor_type_text(tensor.choice.type).text);
-    row_text(row, "%s", human_grouped(tensor.choice.size).text);
-    if (o->options->size.plan != NULL)
-        size_add_cells(o->options, o->output, index, row);
-    row_text(row, "%s", why(o->options, &tensor).text);
+    if (index != sums->count)
+        return make_sum(context, index, record);
+    *row = row_of_sum(&sums->all);
+    row->type = (tensor_text){"all"};
     return true;
 }
+
+/* What a tensor becomes. */
+typedef struct tensor_row {
+    gufo_quantizer_tensor t;
+    why_text why;
+    bool is_measured;
+    double relative;
+    const char *target;
+    size_tensor size;
+} tensor_row;
+
+enum { PLANNED = 1 };
+
+#define OF_TENSOR(kind, member) kind, RECORD_AT(tensor_row, member)
+
+static const record_field tensor_fields[] = {
+    {"name", "Tensor", OF_TENSOR(RECORD_STR, t.name), .width = -6, .column = "tensor"},
+    {"dims", "Shape", OF_TENSOR(RECORD_SHAPE, t.source), .width = -5, .drop = 5, .column = "shape"},
+    {"from", "From", OF_TENSOR(RECORD_TYPE, t.source.type), .width = -7, .drop = 4,
+     .column = "from"},
+    {"to", "To", OF_TENSOR(RECORD_TYPE, t.choice.type), .width = -7, .column = "to"},
+    {"wanted", NULL, OF_TENSOR(RECORD_TYPE, t.choice.wanted), .column = "wanted"},
+    {"fallback_bytes", NULL, OF_TENSOR(RECORD_SIGNED, t.choice.fallback_cost)},
+    {"why", NULL, OF_TENSOR(RECORD_CHARS, why), .column = "why"},
+    {"importance", NULL, OF_TENSOR(RECORD_FLAG, t.has_importance), .column = "importance"},
+    {"adapters", NULL, OF_TENSOR(RECORD_COUNT, t.adapters), .none = RECORD_OR_OUT},
+    {"size_before", NULL, OF_TENSOR(RECORD_COUNT, t.source.size), .column = "bytes_before"},
+    {"size", "Bytes", OF_TENSOR(RECORD_COUNT, t.choice.size), .width = 12, .drop = 3,
+     .column = "bytes"},
+    {NULL, NULL, OF_TENSOR(RECORD_SIGNED, t.choice.fallback_cost), .column = "fallback_bytes"},
+    {"relative_rmse", NULL, OF_TENSOR(RECORD_REAL, relative), IF_MEASURED(tensor_row),
+     .column = "relative_rmse"},
+    {"largest_error", NULL, OF_TENSOR(RECORD_SINGLE, t.loss.largest_error), IF_MEASURED(tensor_row),
+     .column = "largest_error"},
+    {NULL, NULL, OF_TENSOR(RECORD_WORD, target), .column = "target"},
+    {NULL, NULL, OF_TENSOR(RECORD_RECORD, size), RECORD_GIVEN(tensor_row, size.is_planned),
+     .part = PLANNED, .of = &size_tensor_type},
+    {NULL, "Why", OF_TENSOR(RECORD_CHARS, why), .width = -3, .drop = 6},
+};
+
+static record_type tensor_type_of(const quantize_options *o)
+{
+    const record_type type =
+        RECORD_OF(tensor_row, tensor_fields, o->size.plan != NULL ? PLANNED : 0);
+
+    return type;
+}
+
+static bool make_tensor(const void *context, uint64_t index, void *record)
+{
+    const outcome *o = context;
+    tensor_row *row = record;
+
+    if (!tensor_at(o, index, &row->t))
+        return false;
+    row->why = why(o->options, &row->t);
+    row->is_measured = row->t.loss.count > 0;
+    row->relative = row->is_measured ? gufo_quantize_loss_relative(&row->t.loss) : 0;
+    row->target = o->type;
+    row->size = size_tensor_of(o->options, &row->t, o->output, index);
+    return true;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
 
 /* "model.gguf as Q4_K_M, out.gguf: 500 MB of tensors become 157 MB". */
 static void print_headline(const outcome *o, const type_sum *all)
@@ -185,45 +273,26 @@ static void print_headline(const outcome *o, const type_sum *all)
     line_end(&l);
 }
 
-/* What every tensor becomes; with a size, what that is expected to lose, too. */
-static void print_tensors(const outcome *o)
-{
-    static const table_column columns[] = {
-        {"Tensor", -6, 0}, {"Shape", -5, 5},      {"From", -7, 4},
-        {"To", -7, 0},     {"Bytes", 12, 3},      {"Coefficient", 11, 2},
-        {"Loss", 10, 0},   {"Std. error", 10, 1}, {"Why", -3, 6}};
-    bool planned = o->options->size.plan != NULL;
-    table_column used[TABLE_CELLS];
-    size_t count = 0;
-    table t;
-
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (planned || i < 5 || i >= 5 + SIZE_CELLS)
-            used[count++] = columns[i];
-    t = table_of(used, count);
-    t.indent = 0;
-    t.most_name = SIZE_MAX;
-    table_print(&t, make_row, o);
-    putchar('\n');
-}
-
 /* A plan has no losses yet. */
 static void print_outcome(const outcome *o, const type_sums *sums)
 {
-    static const table_column of_sums[] = {{"Type", -8, 0},          {"Tensors", 7, 2},
-                                           {"Size", 10, 0},          {"Bits/weight", 12, 1},
-                                           {"Relative RMSE", 14, 0}, {"Largest error", 14, 3}};
-    table types = table_of(of_sums, o->options->dry_run ? 4 : 6);
+    const record_list tensors = {.make = make_tensor, .context = o};
+    const record_list rows = {.make = make_any_sum, .context = sums};
+    const record_type tensor_type = tensor_type_of(o->options);
+    table of_tensors = record_table(&tensor_type, 0), of_sums = record_table(&sum_type, 0);
 
-    types.indent = 0;
-    types.gap = 1;
+    of_tensors.most_name = SIZE_MAX;
+    of_sums.count -= o->options->dry_run ? 2 : 0;
+    of_sums.gap = 1;
     if (o->output > 0)
         putchar('\n');
-    if (o->options->dry_run && sums->count > 0)
-        print_tensors(o);
+    if (o->options->dry_run && sums->count > 0) {
+        record_print(&of_tensors, &tensor_type, &tensors);
+        putchar('\n');
+    }
     print_headline(o, &sums->all);
     if (sums->count > 0)
-        table_print(&types, make_sum_row, sums);
+        record_print(&of_sums, &sum_type, &rows);
     if (o->options->size.plan != NULL)
         size_print(o->options, o->quantizer, o->output);
     if (o->options->report_more != NULL)
@@ -232,72 +301,38 @@ static void print_outcome(const outcome *o, const type_sums *sums)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void write_loss(json_writer *j, const gufo_quantize_loss *loss)
-{
-    if (loss->count > 0) {
-        json_write_f64(j, "relative_rmse", gufo_quantize_loss_relative(loss));
-        json_write_f32(j, "largest_error", loss->largest_error);
-    } else {
-        json_write_null(j, "relative_rmse");
-        json_write_null(j, "largest_error");
-    }
-}
+typedef struct outcome_row {
+    const char *output, *type;
+    uint64_t output_size, size_before;
+    sum_row all;
+    record_list types;
+} outcome_row;
 
-static void write_tensor(json_writer *j, const outcome *o, uint64_t index,
-                         const gufo_quantizer_tensor *tensor)
-{
-    const gufo_recipe_choice *choice = &tensor->choice;
-
-    json_begin_object(j, NULL);
-    json_write_str(j, "name", tensor->name);
-    model_json_dims(j, &tensor->source);
-    json_write_text(j, "from", tensor_type_text(tensor->source.type).text);
-    json_write_text(j, "to", tensor_type_text(choice->type).text);
-    json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
-    json_write_i64(j, "fallback_bytes", choice->fallback_cost);
-    json_write_text(j, "why", why(o->options, tensor).text);
-    json_write_bool(j, "importance", tensor->has_importance);
-    if (tensor->adapters > 0)
-        json_write_u64(j, "adapters", tensor->adapters);
-    json_write_u64(j, "size_before", tensor->source.size);
-    json_write_u64(j, "size", choice->size);
-    write_loss(j, &tensor->loss);
-    if (o->options->size.plan != NULL)
-        size_write_tensor(o->options, tensor, o->output, index, j);
-    json_end_object(j);
-}
-
-static void write_sum(json_writer *j, const type_sum *sum)
-{
-    json_write_u64(j, "size", sum->bytes);
-    json_write_f64(j, "bits_per_weight", tensor_bits(sum->bytes, sum->weights));
-    write_loss(j, &sum->loss);
-}
+static const record_field outcome_fields[] = {
+    {"output", NULL, RECORD_TEXT, RECORD_AT(outcome_row, output)},
+    {"type", NULL, RECORD_TEXT, RECORD_AT(outcome_row, type)},
+    {"output_size", NULL, RECORD_COUNT, RECORD_AT(outcome_row, output_size)},
+    {"size_before", NULL, RECORD_COUNT, RECORD_AT(outcome_row, size_before)},
+    {NULL, NULL, RECORD_RECORD, RECORD_AT(outcome_row, all), .of = &measure_type},
+    {"types", NULL, RECORD_LIST, RECORD_AT(outcome_row, types), .of = &sum_type},
+};
+static const record_type outcome_type = RECORD_OF(outcome_row, outcome_fields, 0);
 
 static void write_outcome(const outcome *o, const type_sums *sums)
 {
     const quantize_options *options = o->options;
+    const outcome_row row = {.output = options->dry_run ? NULL : options->paths[o->output],
+                             .type = o->type,
+                             .output_size = gufo_quantizer_target_size(o->quantizer, o->output),
+                             .size_before = sums->all.bytes_before,
+                             .all = row_of_sum(&sums->all),
+                             .types = {.make = make_sum, .context = sums}};
+    const record_list tensors = {.make = make_tensor, .context = o};
+    const record_type tensor_type = tensor_type_of(options);
     json_writer j = json_begin_document(options->input);
-    gufo_quantizer_tensor tensor;
 
-    json_write_text(&j, "output", options->dry_run ? NULL : options->paths[o->output]);
-    json_write_text(&j, "type", o->type);
-    json_write_u64(&j, "output_size", gufo_quantizer_target_size(o->quantizer, o->output));
-    json_write_u64(&j, "size_before", sums->all.bytes_before);
-    write_sum(&j, &sums->all);
-    json_begin_array(&j, "types");
-    for (size_t i = 0; i < sums->count; i++) {
-        json_begin_object(&j, NULL);
-        json_write_text(&j, "type", tensor_type_text(sums->list[i].type).text);
-        json_write_u64(&j, "tensors", sums->list[i].tensors);
-        write_sum(&j, &sums->list[i]);
-        json_end_object(&j);
-    }
-    json_end_array(&j);
-    json_begin_array(&j, "tensors");
-    for (uint64_t i = 0; tensor_at(o, i, &tensor); i++)
-        write_tensor(&j, o, i, &tensor);
-    json_end_array(&j);
+    record_write_members(&j, &outcome_type, &row);
+    record_write_list(&j, "tensors", &tensor_type, &tensors);
     if (options->size.plan != NULL)
         size_write(options, o->quantizer, o->output, &j);
     if (options->report_more != NULL)
@@ -324,84 +359,24 @@ void quantize_report(const gufo_quantizer *q, const quantize_options *options)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* A tensor in the file of --report. */
-typedef struct csv_row {
-    gufo_str name;
-    gufo_tensor source;
-    uint32_t type, wanted;
-    why_text why;
-    bool has_importance, is_measured;
-    uint64_t size;
-    int64_t fallback_cost;
-    double relative_rmse;
-    float largest_error;
-    const char *target;
-} csv_row;
-
-static const record_field csv_fields[] = {
-    {.column = "tensor", .kind = RECORD_STR, RECORD_AT(csv_row, name)},
-    {.column = "shape", .kind = RECORD_SHAPE, RECORD_AT(csv_row, source)},
-    {.column = "from", .kind = RECORD_TYPE, RECORD_AT(csv_row, source.type)},
-    {.column = "to", .kind = RECORD_TYPE, RECORD_AT(csv_row, type)},
-    {.column = "wanted", .kind = RECORD_TYPE, RECORD_AT(csv_row, wanted)},
-    {.column = "why", .kind = RECORD_CHARS, RECORD_AT(csv_row, why)},
-    {.column = "importance", .kind = RECORD_FLAG, RECORD_AT(csv_row, has_importance)},
-    {.column = "bytes_before", .kind = RECORD_BYTES, RECORD_AT(csv_row, source.size)},
-    {.column = "bytes", .kind = RECORD_BYTES, RECORD_AT(csv_row, size)},
-    {.column = "fallback_bytes", .kind = RECORD_SIGNED, RECORD_AT(csv_row, fallback_cost)},
-    {.column = "relative_rmse",
-     .kind = RECORD_REAL,
-     RECORD_AT(csv_row, relative_rmse),
-     RECORD_KNOWN(csv_row, is_measured)},
-    {.column = "largest_error",
-     .kind = RECORD_SINGLE,
-     RECORD_AT(csv_row, largest_error),
-     RECORD_KNOWN(csv_row, is_measured)},
-    {.column = "target", .kind = RECORD_WORD, RECORD_AT(csv_row, target)},
-};
-static const record_type csv_rows = RECORD_OF(csv_row, csv_fields, 0);
-
-static void put_csv_row(FILE *out, const outcome *o, uint64_t index,
-                        const gufo_quantizer_tensor *tensor)
-{
-    const bool is_measured = tensor->loss.count > 0;
-    const csv_row row = {
-        .name = tensor->name,
-        .source = tensor->source,
-        .type = tensor->choice.type,
-        .wanted = tensor->choice.wanted,
-        .why = why(o->options, tensor),
-        .has_importance = tensor->has_importance,
-        .is_measured = is_measured,
-        .size = tensor->choice.size,
-        .fallback_cost = tensor->choice.fallback_cost,
-        .relative_rmse = is_measured ? gufo_quantize_loss_relative(&tensor->loss) : 0,
-        .largest_error = tensor->loss.largest_error,
-        .target = o->type,
-    };
-
-    record_csv_cells(out, &csv_rows, &row, true);
-    if (o->options->size.plan != NULL)
-        size_put_csv(o->options, tensor, o->output, index, out);
-    fputs("\r\n", out);
-}
-
 int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
                       const output_guard *guard)
 {
-    gufo_quantizer_tensor tensor;
+    const record_type type = tensor_type_of(options);
+    tensor_row row;
     text_stream csv;
 
     if (!text_stream_open(&csv))
         return report_memory(NULL);
-    record_csv_heads(csv.out, &csv_rows, NULL, true);
-    fputs(options->size.plan != NULL ? ",coefficient,loss,standard_error,actual_loss\r\n" : "\r\n",
-          csv.out);
+    record_csv_heads(csv.out, &type, NULL, true);
+    fputs("\r\n", csv.out);
     for (size_t k = 0; k < options->output_count; k++) {
         const outcome o = outcome_of(q, options, k);
 
-        for (uint64_t i = 0; tensor_at(&o, i, &tensor); i++)
-            put_csv_row(csv.out, &o, i, &tensor);
+        for (uint64_t i = 0; make_tensor(&o, i, &row); i++) {
+            record_csv_cells(csv.out, &type, &row, true);
+            fputs("\r\n", csv.out);
+        }
     }
     return csv_save(&csv, options->report, options->base.shared->force, guard);
 }

@@ -8,7 +8,7 @@
 #define CLI_QUANTIZE_SIZE_H
 
 #include "cli/core/options/options.h"
-#include "cli/core/records/table.h"
+#include "cli/core/records/record.h"
 #include "cli/quantize/name_rules.h"
 
 #include "gufo/quant.h"
@@ -58,19 +58,21 @@ char *size_plan_text(const struct quantize_options *o, size_t *len);
 
 /* ---- size_report.c -------------------------------------------------------------------------- */
 
-enum { SIZE_CELLS = 3 };
-
-/* Lines behind the tables of an output; cells of a tensor: coefficient, loss, standard error. */
+/* Lines behind the tables of an output. */
 void size_print(const struct quantize_options *o, const gufo_quantizer *q, size_t output);
-void size_add_cells(const struct quantize_options *o, size_t output, uint64_t index,
-                    table_row *row);
-/* Members of a JSON object: of an output, of one of its tensors. */
+/* A member of its JSON object. */
 void size_write(const struct quantize_options *o, const gufo_quantizer *q, size_t output,
                 struct json_writer *j);
-void size_write_tensor(const struct quantize_options *o, const gufo_quantizer_tensor *tensor,
-                       size_t output, uint64_t index, struct json_writer *j);
-/* Columns of a row of CSV: coefficient, loss, standard error, actual loss. */
-void size_put_csv(const struct quantize_options *o, const gufo_quantizer_tensor *tensor,
-                  size_t output, uint64_t index, FILE *out);
+
+/* What is planned for a tensor, and what came of it. */
+typedef struct size_tensor {
+    bool is_planned, is_compared;
+    gufo_size_tensor planned;
+    double actual; /* loss, if is_compared */
+} size_tensor;
+
+size_tensor size_tensor_of(const struct quantize_options *o, const gufo_quantizer_tensor *tensor,
+                           size_t output, uint64_t index);
+extern const record_type size_tensor_type;
 
 #endif

@@ -2,7 +2,6 @@
 #include "cli/quantize/quantize.h"
 
 #include "cli/core/values/number.h"
-#include "cli/core/values/json.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/records/tensor_text.h"
@@ -208,111 +207,97 @@ void size_print(const quantize_options *o, const gufo_quantizer *q, size_t outpu
         print_agreement(o, q, output);
 }
 
-void size_add_cells(const quantize_options *o, size_t output, uint64_t index, table_row *row)
-{
-    gufo_size_tensor planned;
+/* ---- records -------------------------------------------------------------------------------- */
 
-    if (!gufo_size_plan_tensor_at(o->size.plan, output, index, &planned) || planned.is_kept) {
-        for (size_t i = 0; i < SIZE_CELLS; i++)
-            row_text(row, "-");
-        return;
-    }
-    row_text(row, "%.4g", planned.coefficient);
-    row_text(row, "%.4g", planned.loss.relative);
-    row_text(row, "%.2g", planned.loss.standard_error);
+static const record_field tensor_fields[] = {
+    {"coefficient", "Coefficient", RECORD_REAL, RECORD_AT(size_tensor, planned.coefficient),
+     .width = 11, .drop = 2, .format = "%.4g", .column = "coefficient"},
+    {"loss", "Loss", RECORD_REAL, RECORD_AT(size_tensor, planned.loss.relative), .width = 10,
+     .format = "%.4g", .column = "loss"},
+    {"standard_error", "Std. error", RECORD_REAL,
+     RECORD_AT(size_tensor, planned.loss.standard_error), .width = 10, .drop = 1, .format = "%.2g",
+     .column = "standard_error"},
+    {"rows", NULL, RECORD_COUNT, RECORD_AT(size_tensor, planned.loss.rows)},
+    {"all_rows", NULL, RECORD_COUNT, RECORD_AT(size_tensor, planned.loss.all_rows)},
+    {"tied", NULL, RECORD_COUNT, RECORD_AT(size_tensor, planned.tied)},
+    {"actual_loss", NULL, RECORD_REAL, RECORD_AT(size_tensor, actual),
+     RECORD_GIVEN(size_tensor, is_compared), .column = "actual_loss"},
+};
+const record_type size_tensor_type = RECORD_OF(size_tensor, tensor_fields, 0);
+
+size_tensor size_tensor_of(const quantize_options *o, const gufo_quantizer_tensor *tensor,
+                           size_t output, uint64_t index)
+{
+    size_tensor row = {.is_planned = false};
+
+    if (o->size.plan == NULL ||
+        !gufo_size_plan_tensor_at(o->size.plan, output, index, &row.planned) || row.planned.is_kept)
+        return row;
+    row.is_planned = true;
+    row.is_compared = is_compared(&row.planned, tensor);
+    if (row.is_compared)
+        row.actual = gufo_losses_actual(tensor);
+    return row;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+typedef struct plan_row {
+    gufo_size_result r;
+    bool has_bits, has_mixture, is_written;
+    double bits;
+    uint64_t planned, written;
+    const char *file_type, *mixture, *coefficients;
+    agreement agreed;
+} plan_row;
 
-static void write_mixture(json_writer *j, const gufo_size_result *result)
-{
-    if (result->mixture == NULL) {
-        json_write_null(j, "mixture");
-        return;
-    }
-    json_begin_object(j, "mixture");
-    json_write_text(j, "type", result->mixture->name);
-    json_write_u64(j, "size", result->mixture_size);
-    json_write_f64(j, "loss", result->mixture_loss);
-    json_end_object(j);
-}
+#define OF_PLAN(kind, member) kind, RECORD_AT(plan_row, member)
 
-static void write_result(const quantize_options *o, json_writer *j, size_t output,
-                         const gufo_size_result *result)
-{
-    bool of_files = o->size.targets[output].bytes > 0;
+static const record_field mixture_fields[] = {
+    {"type", NULL, OF_PLAN(RECORD_TEXT, mixture)},
+    {"size", NULL, OF_PLAN(RECORD_COUNT, r.mixture_size)},
+    {"loss", NULL, OF_PLAN(RECORD_REAL, r.mixture_loss)},
+};
+static const record_type mixture_type = RECORD_OF(plan_row, mixture_fields, 0);
 
-    json_write_u64(j, "asked", result->asked);
-    if (of_files)
-        json_write_null(j, "bits_per_weight");
-    else
-        json_write_f64(j, "bits_per_weight", o->size.targets[output].bits_per_weight);
-    json_write_u64(j, "planned", of_files ? result->size : result->data_size);
-    json_write_u64(j, "data_size", result->data_size);
-    json_write_u64(j, "elements", result->elements);
-    json_write_u64(j, "least", result->least);
-    json_write_known(j, "written", !o->dry_run, o->size.reached[output]);
-    json_write_f64(j, "loss", result->loss);
-    json_write_f64(j, "bound", result->bound);
-    json_write_bool(j, "proven", result->is_proven);
-    json_write_bool(j, "best", result->is_best);
-    json_write_text(j, "file_type", result->file_type != NULL ? result->file_type->name : NULL);
-    write_mixture(j, result);
-    json_write_text(j, "coefficients",
-                    o->size.equal                 ? "none"
-                    : o->size.sensitivity != NULL ? o->size.sensitivity
-                                                  : "built-in");
-}
+static const record_field plan_fields[] = {
+    {"asked", NULL, OF_PLAN(RECORD_COUNT, r.asked)},
+    {"bits_per_weight", NULL, OF_PLAN(RECORD_REAL, bits), RECORD_KNOWN(plan_row, has_bits)},
+    {"planned", NULL, OF_PLAN(RECORD_COUNT, planned)},
+    {"data_size", NULL, OF_PLAN(RECORD_COUNT, r.data_size)},
+    {"elements", NULL, OF_PLAN(RECORD_COUNT, r.elements)},
+    {"least", NULL, OF_PLAN(RECORD_COUNT, r.least)},
+    {"written", NULL, OF_PLAN(RECORD_COUNT, written), RECORD_KNOWN(plan_row, is_written)},
+    {"loss", NULL, OF_PLAN(RECORD_REAL, r.loss)},
+    {"bound", NULL, OF_PLAN(RECORD_REAL, r.bound)},
+    {"proven", NULL, OF_PLAN(RECORD_FLAG, r.is_proven)},
+    {"best", NULL, OF_PLAN(RECORD_FLAG, r.is_best)},
+    {"file_type", NULL, OF_PLAN(RECORD_TEXT, file_type)},
+    {"mixture", NULL, RECORD_RECORD, .bytes = sizeof(plan_row), RECORD_KNOWN(plan_row, has_mixture),
+     .of = &mixture_type},
+    {"coefficients", NULL, OF_PLAN(RECORD_TEXT, coefficients)},
+    {"compared", NULL, OF_PLAN(RECORD_COUNT, agreed.compared), RECORD_GIVEN(plan_row, is_written)},
+    {"within_3_standard_errors", NULL, OF_PLAN(RECORD_COUNT, agreed.within),
+     RECORD_GIVEN(plan_row, is_written)},
+};
+static const record_type plan_type = RECORD_OF(plan_row, plan_fields, 0);
 
 void size_write(const quantize_options *o, const gufo_quantizer *q, size_t output, json_writer *j)
 {
-    gufo_size_result result;
-    agreement sum;
+    const gufo_size_target *target = &o->size.targets[output];
+    plan_row row = {.has_bits = target->bytes == 0,
+                    .bits = target->bits_per_weight,
+                    .is_written = !o->dry_run,
+                    .written = o->size.reached[output],
+                    .coefficients = o->size.equal                 ? "none"
+                                    : o->size.sensitivity != NULL ? o->size.sensitivity
+                                                                  : "built-in"};
 
-    if (!gufo_size_plan_at(o->size.plan, output, &result))
+    if (!gufo_size_plan_at(o->size.plan, output, &row.r))
         return;
-    json_begin_object(j, "plan");
-    write_result(o, j, output, &result);
-    if (!o->dry_run) {
-        sum = compare(o, q, output);
-        json_write_u64(j, "compared", sum.compared);
-        json_write_u64(j, "within_3_standard_errors", sum.within);
-    }
-    json_end_object(j);
-}
-
-void size_write_tensor(const quantize_options *o, const gufo_quantizer_tensor *tensor,
-                       size_t output, uint64_t index, json_writer *j)
-{
-    gufo_size_tensor planned;
-
-    if (!gufo_size_plan_tensor_at(o->size.plan, output, index, &planned) || planned.is_kept)
-        return;
-    json_write_f64(j, "coefficient", planned.coefficient);
-    json_write_f64(j, "loss", planned.loss.relative);
-    json_write_f64(j, "standard_error", planned.loss.standard_error);
-    json_write_u64(j, "rows", planned.loss.rows);
-    json_write_u64(j, "all_rows", planned.loss.all_rows);
-    json_write_u64(j, "tied", planned.tied);
-    if (is_compared(&planned, tensor))
-        json_write_f64(j, "actual_loss", gufo_losses_actual(tensor));
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------ */
-
-void size_put_csv(const quantize_options *o, const gufo_quantizer_tensor *tensor, size_t output,
-                  uint64_t index, FILE *out)
-{
-    char numbers[4][NUMBER_SIZE] = {"", "", "", ""};
-    gufo_size_tensor planned;
-
-    if (gufo_size_plan_tensor_at(o->size.plan, output, index, &planned) && !planned.is_kept) {
-        (void)number_f64(numbers[0], planned.coefficient);
-        (void)number_f64(numbers[1], planned.loss.relative);
-        (void)number_f64(numbers[2], planned.loss.standard_error);
-        if (is_compared(&planned, tensor))
-            (void)number_f64(numbers[3], gufo_losses_actual(tensor));
-    }
-    for (size_t i = 0; i < 4; i++)
-        fprintf(out, ",%s", numbers[i]);
+    row.planned = row.has_bits ? row.r.data_size : row.r.size;
+    row.file_type = row.r.file_type != NULL ? row.r.file_type->name : NULL;
+    row.has_mixture = row.r.mixture != NULL;
+    row.mixture = row.has_mixture ? row.r.mixture->name : NULL;
+    if (row.is_written)
+        row.agreed = compare(o, q, output);
+    record_write(j, "plan", &plan_type, &row);
 }

@@ -15,14 +15,6 @@ void model_json_shards(json_writer *j, const char *key, const gufo_model *model)
     json_end_array(j);
 }
 
-void model_json_dims(json_writer *j, const gufo_tensor *tensor)
-{
-    json_begin_array(j, "dims");
-    for (uint32_t i = 0; i < tensor->n_dims; i++)
-        json_write_u64(j, NULL, tensor->dims[i]);
-    json_end_array(j);
-}
-
 static const record_field place_fields[] = {
     {"matrix", NULL, RECORD_PLAIN, RECORD_AT(gufo_stats_place, matrix)},
     {"row", NULL, RECORD_PLAIN, RECORD_AT(gufo_stats_place, row)},

@@ -8,8 +8,6 @@
 
 /* The paths of the shards as an array, if there are several. */
 void model_json_shards(json_writer *j, const char *key, const gufo_model *model);
-/* "dims":[...] */
-void model_json_dims(json_writer *j, const gufo_tensor *tensor);
 /* {"matrix":0,"row":17,"column":4}: gufo_stats_place, where an element of a tensor is. */
 extern const record_type model_json_place;
 
