@@ -1,15 +1,10 @@
-/* Fuzz target: anything as a file of losses, and as the lines of one whose beginning and end are right.
- * All of it is taken, or nothing; what is taken are losses. */
+/* Fuzz target: anything as a file of losses, and as the rows of one that is right otherwise.
+ * All of it is taken, or nothing; what is taken are losses, and can be written and taken again. */
 #include "walk.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/hash.h"
 #include "quant/losses/losses.h"
 
 /* ---- a model -------------------------------------------------------------------------------- */
@@ -18,6 +13,8 @@ static const struct {
     const char *name;
     uint64_t columns, rows;
 } shapes[] = {{"a.weight", 256, 400}, {"b\tc\\.weight", 32, 7}, {"d.bias", 32, 1}};
+
+enum { TENSORS = sizeof shapes / sizeof *shapes };
 
 static bool tensor_at(void *context, uint64_t index, gufo_tensor *out)
 {
@@ -35,16 +32,14 @@ static gufo_status no_rows(void *context, uint64_t tensor, uint64_t first, uint6
     return GUFO_E_IO;
 }
 
-static gufo_losses *losses_new(const gufo_model **model)
+static gufo_losses *losses_new(void)
 {
-    static const gufo_provider provider = {.tensor_count = sizeof shapes / sizeof *shapes,
-                                           .tensor_at = tensor_at,
-                                           .read_rows = no_rows};
+    static const gufo_provider provider = {
+        .tensor_count = TENSORS, .tensor_at = tensor_at, .read_rows = no_rows};
     static gufo_model *opened;
 
     if (opened == NULL)
         opened = gufo_open_provider(&provider, NULL, NULL);
-    *model = opened;
     must(opened != NULL, "a small model can be opened");
     return gufo_losses_new(opened, NULL, NULL, NULL);
 }
@@ -64,55 +59,107 @@ static void look(const gufo_losses *l, bool taken)
         }
 }
 
-static void take(const char *data, size_t size)
-{
-    static const loss_identity identity = {0, 0};
-    const gufo_model *model;
-    gufo_losses *l = losses_new(&model);
-    char *text = malloc(size + 1);
-    uint64_t taken = 0;
-    gufo_status status;
+static const loss_identity identity = {0, 0};
 
-    must(l != NULL && text != NULL, "the machine has enough memory");
-    memcpy(text, data, size);
-    status = cache_take(l, &identity, text, size, &taken, NULL);
-    look(l, status == GUFO_OK);
-    free(text);
+static bool take(gufo_losses *l, const void *data, size_t size)
+{
+    gufo_model *file = gufo_open_memory(data, size, NULL, NULL);
+    uint64_t taken = 0;
+    bool ok = file != NULL && losses_take(l, &identity, file, &taken, NULL) == GUFO_OK;
+
+    look(l, ok);
+    gufo_close(file);
+    return ok;
+}
+
+/* What was taken is written, and taken again. */
+static void write_again(const gufo_losses *l)
+{
+    gufo_document *d = gufo_document_new(NULL, NULL);
+    gufo_losses *again = losses_new();
+    const void *bytes;
+    size_t size;
+
+    must(d != NULL && again != NULL && losses_describe(l, &identity, d, NULL) == GUFO_OK &&
+             gufo_document_header(d, &bytes, &size, NULL) == GUFO_OK,
+         "losses can be written");
+    must(take(again, bytes, size), "what is written can be taken");
+    must(again->kept_count == l->kept_count, "what is not an option is kept");
+    gufo_losses_free(again);
+    gufo_document_free(d);
+}
+
+static void take_file(const void *data, size_t size)
+{
+    gufo_losses *l = losses_new();
+
+    must(l != NULL, "the machine has enough memory");
+    if (take(l, data, size))
+        write_again(l);
     gufo_losses_free(l);
 }
 
-static void append(buffer *out, const char *text)
-{
-    must(buffer_append(out, text, strlen(text)), "the machine has enough memory");
-}
+/* ---- rows ----------------------------------------------------------------------------------- */
 
-/* The lines with a head and an end. */
-static void take_lines(const uint8_t *data, size_t size)
-{
-    const gufo_allocator allocator = *mem_allocator(NULL);
-    buffer out = {.allocator = &allocator};
-    char end[64];
-    unsigned count = 0;
+enum { ROW_BYTES = 1 + 1 + 3 * 8, MOST_ROWS = 32 };
 
-    append(&out, CACHE_MAGIC "version\t" GUFO_VERSION_STRING
-                             "\ninputs\t0000000000000000\nplan\t0000000000000000\n");
-    must(buffer_append(&out, data, size), "the machine has enough memory");
-    for (size_t i = 0; i < size; i++)
-        count += data[i] == '\n';
-    if (size > 0 && data[size - 1] != '\n') {
-        append(&out, "\n");
-        count++;
+/* The rows of a file that is right otherwise: a tensor, a type, two numbers, and how many rows. */
+static void take_rows(const uint8_t *data, size_t size)
+{
+    gufo_str tensors[MOST_ROWS], types[MOST_ROWS];
+    double relative[MOST_ROWS], errors[MOST_ROWS];
+    uint64_t seen[MOST_ROWS], count = size / ROW_BYTES < MOST_ROWS ? size / ROW_BYTES : MOST_ROWS;
+    uint64_t check = 0;
+    gufo_document *d = gufo_document_new(NULL, NULL);
+    const void *bytes;
+    size_t len;
+
+    for (uint64_t i = 0; i < count; i++, data += ROW_BYTES) {
+        size_t tensor = data[0] % (TENSORS + 1);
+        const gufo_element_type *type = gufo_element_type_by_id(data[1]);
+        loss_option o = {.type = type != NULL ? type : gufo_element_type_by_id(0)};
+
+        memcpy(&o.relative, data + 2, sizeof o.relative);
+        memcpy(&o.standard_error, data + 10, sizeof o.standard_error);
+        memcpy(&o.rows, data + 18, sizeof o.rows);
+        tensors[i] = gufo_str_of(tensor < TENSORS ? shapes[tensor].name : "none");
+        types[i] = gufo_str_of(type != NULL ? type->name : "none");
+        relative[i] = o.relative;
+        errors[i] = o.standard_error;
+        seen[i] = o.rows;
+        losses_chain(&check, tensors[i], &o);
     }
-    (void)snprintf(end, sizeof end, "end\t%u\t%016" PRIx64 "\n", count,
-                   xxh64_of((gufo_str){(const char *)out.data, out.len}));
-    append(&out, end);
-    take((const char *)out.data, out.len);
-    buffer_free(&out);
+    must(d != NULL &&
+             gufo_document_set_text(d, "gufo.losses.version", GUFO_VERSION_STRING, NULL) ==
+                 GUFO_OK &&
+             gufo_document_set_u64(d, "gufo.losses.inputs", 0, NULL) == GUFO_OK &&
+             gufo_document_set_u64(d, "gufo.losses.plan", 0, NULL) == GUFO_OK &&
+             gufo_document_set_u64(d, "gufo.losses.check", check, NULL) == GUFO_OK &&
+             gufo_document_set_array(d, "gufo.losses.tensors",
+                                     &(gufo_items){GUFO_VALUE_STRING, count, tensors},
+                                     NULL) == GUFO_OK &&
+             gufo_document_set_array(d, "gufo.losses.types",
+                                     &(gufo_items){GUFO_VALUE_STRING, count, types},
+                                     NULL) == GUFO_OK &&
+             gufo_document_set_array(d, "gufo.losses.relative",
+                                     &(gufo_items){GUFO_VALUE_FLOAT64, count, relative},
+                                     NULL) == GUFO_OK &&
+             gufo_document_set_array(d, "gufo.losses.standard_errors",
+                                     &(gufo_items){GUFO_VALUE_FLOAT64, count, errors},
+                                     NULL) == GUFO_OK &&
+             gufo_document_set_array(d, "gufo.losses.rows",
+                                     &(gufo_items){GUFO_VALUE_UINT64, count, seen},
+                                     NULL) == GUFO_OK &&
+             gufo_document_layout(d, NULL, NULL, NULL) == GUFO_OK &&
+             gufo_document_header(d, &bytes, &len, NULL) == GUFO_OK,
+         "a document of arrays can be made");
+    take_file(bytes, len);
+    gufo_document_free(d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    take((const char *)data, size);
-    take_lines(data, size);
+    take_file(data, size);
+    take_rows(data, size);
     return 0;
 }

@@ -46,6 +46,12 @@ number() {
     run -0 gufo get out.gguf general.file_type
     same 8
     files sample.gguf out.gguf sample.gguf.losses
+    run -0 gufo validate sample.gguf.losses
+    same 'sample.gguf.losses: valid'
+    run -0 gufo get sample.gguf.losses general.type
+    same losses
+    run -0 gufo get sample.gguf.losses gufo.losses.types
+    [ "${#lines[@]}" -eq 80 ]
 }
 
 # bats test_tags=plain

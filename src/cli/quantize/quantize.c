@@ -415,7 +415,7 @@ const command_line command_quantize = {
         "names.  All outputs appear, or none.\n\n"
         "--target-size and --target-bpw replace TYPE: gufo measures what every tensor would lose "
         "as every type, and chooses the types that lose least in a file of that size.  It keeps "
-        "the measurements beside the output, in IN.losses, for other sizes.\n\n"
+        "the measurements beside the output, in IN.losses, a GGUF file, for other sizes.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
         "and the same command continues it.  The result does not depend on threads, memory or "
         "processor.\n\n"

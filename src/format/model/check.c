@@ -183,13 +183,13 @@ static void check_entries(checker *c)
     }
 }
 
-/* An importance matrix is for a model, and none itself. */
-static bool is_imatrix(const gufo_model *model)
+/* An importance matrix, and losses of quantizing, are for a model, and none themselves. */
+static bool is_beside_model(const gufo_model *model)
 {
     gufo_str type;
 
     return gufo_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
-           gufo_str_equal(type, gufo_str_of("imatrix"));
+           str_is_word(type, "imatrix losses");
 }
 
 static void check_architecture(checker *c)
@@ -198,7 +198,7 @@ static void check_architecture(checker *c)
     gufo_entry entry;
     bool found = gufo_metadata_find(c->model, key, &entry);
 
-    if (!found && is_imatrix(c->model))
+    if (!found && is_beside_model(c->model))
         return;
     if (!found)
         report(c, RULE_ARCHITECTURE_MISSING, GUFO_NO_OFFSET, gufo_str_of(key),

@@ -1,21 +1,16 @@
 /* Losses, the interface inside the folder.
  *
- *     options.c      which types a tensor may get
- *     losses.c       making, freeing; queries
+ *     losses.c       which types a tensor may get; making, freeing; queries
  *     measure.c      the job that measures: a piece for each tensor, a result for each type
- *     sample.c       which rows, round after round, until the standard error is small
- *     parts.c        where rows are drawn
- *     estimate.c     from rows to a loss and its standard error
- *     identity.c     what a file of losses is about
- *     cache_read.c, cache_write.c, cache_text.c
- *                    the file
+ *     sample.c       where rows are drawn, round after round, until the standard error is small
+ *     file.c         the file: what it is about, reading, writing
  *
  * The quantizer inside is a plan without outputs, with a target for each type: what tensors are, and
  * what becomes of them, is found where the quantizer finds it. */
 #ifndef GUFO_QUANT_LOSSES_H
 #define GUFO_QUANT_LOSSES_H
 
-#include "base/buffer.h"
+#include "gufo/document.h"
 #include "produce/produce.h"
 #include "quant/quantizer.h"
 
@@ -41,7 +36,7 @@ typedef struct loss_type {
     bool own_only;    /* or those that have it already */
 } loss_type;
 
-/* A line of a file about a type that is not an option now: it is kept for the next file. */
+/* A row of a file about a type that is not an option now: it is kept for the next file. */
 typedef struct loss_kept {
     uint64_t tensor;
     loss_option option; /* type, rows and loss alone */
@@ -80,18 +75,12 @@ static inline bool loss_is_known(const loss_option *o, uint64_t all_rows, bool a
     return o->stays || o->rows >= (all_wanted ? all_rows : 1);
 }
 
-/* ---- options.c ------------------------------------------------------------------------------ */
+/* ---- losses.c ------------------------------------------------------------------------------- */
 
-/* Sets the types. */
-gufo_status losses_find_types(gufo_losses *l, const gufo_model *input,
-                              const gufo_quantize_options *options, const gufo_losses_options *more,
-                              gufo_error *error);
 /* Whether the encoder of a type searches long. */
 bool losses_encodes_slowly(const gufo_element_type *type);
-/* Sets tensors and options, by the quantizer. */
-gufo_status losses_find_options(gufo_losses *l, gufo_error *error);
 
-/* ---- estimate.c ----------------------------------------------------------------------------- */
+/* ---- sample.c ------------------------------------------------------------------------------- */
 
 /* What is known of the loss of an option. */
 typedef struct loss_sums {
@@ -101,52 +90,22 @@ typedef struct loss_sums {
 } loss_sums;
 
 double loss_ratio(double error, double value);
-/* Adds rows that were drawn `times` times. */
-void loss_sums_draw(loss_sums *sums, double error, double value, uint64_t times);
-/* The loss where the rows that are drawn from have a part of `rest` in the denominator, and its standard
- * error. */
-double loss_estimate(const loss_sums *sums, double rest, double *standard_error);
 
-/* ---- identity.c ----------------------------------------------------------------------------- */
+/* ---- file.c --------------------------------------------------------------------------------- */
 
 /* What decides about losses, beside tensor and type. */
 typedef struct loss_identity {
     uint64_t inputs, plan;
 } loss_identity;
 
-gufo_status losses_identify(const gufo_losses *l, loss_identity *out, gufo_error *error);
-
-/* ---- cache_text.c --------------------------------------------------------------------------- */
-
-#define CACHE_MAGIC "gufo losses 1\n"
-enum { CACHE_NUMBER = 32 };
-
-/* Writes a number that is not negative as a C program would, "0x1.8p-3": every bit of it, in any
- * locale. */
-void cache_number(char out[CACHE_NUMBER], double number);
-/* Reads one that was written so; false for any other text. */
-bool cache_read_number(gufo_str text, double *out);
-/* Names have no tab, line end, or backslash: these and other control characters become \xNN. */
-bool cache_name(buffer *out, gufo_str name);
-/* The name that a text is, in the same place; false if it is not one. */
-bool cache_read_name(char *text, gufo_str *name, size_t len);
-/* The text up to the next tab, or the end; moves behind it. */
-gufo_str cache_field(gufo_str *rest);
-/* Why the file of a descriptor is not one of ours that may be read and replaced; NULL for nothing. */
-const char *cache_obstacle(int fd, uint64_t *size);
-
-/* ---- cache_read.c --------------------------------------------------------------------------- */
-
-/* Takes the losses that a text, which is changed, has for this identity: gufo_losses_read. */
-gufo_status cache_take(gufo_losses *l, const loss_identity *identity, char *text, size_t size,
-                       uint64_t *taken, gufo_error *error);
-
-/* ---- parts.c -------------------------------------------------------------------------------- */
-
-/* The place of part `part` of the 2^level parts of a line from 0 to 1, by which the sample of the tensor
- * with that seed is drawn; and whether the level before has the same one. */
-double part_place(uint64_t seed, unsigned level, uint64_t part);
-bool part_is_old(uint64_t seed, unsigned level, uint64_t part);
+/* Takes the losses that a file has for this identity: gufo_losses_read. */
+gufo_status losses_take(gufo_losses *l, const loss_identity *identity, const gufo_model *file,
+                        uint64_t *taken, gufo_error *error);
+/* Adds a row to the check of all, which detects damage, not forgeries. */
+void losses_chain(uint64_t *check, gufo_str name, const loss_option *o);
+/* Sets what a file of these losses holds, and lays it out. */
+gufo_status losses_describe(const gufo_losses *l, const loss_identity *identity, gufo_document *d,
+                            gufo_error *error);
 
 /* ---- sample.c ------------------------------------------------------------------------------- */
 

@@ -13,14 +13,106 @@
  *
  * Pieces are worked on together as long as their weights fit into a list, so that the rounds of one
  * wait for all. */
-#include <math.h>
-
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/hash.h"
 #include "quant/losses/losses.h"
+
+#include <math.h>
+
+/* ---- where rows are drawn ------------------------------------------------------------------- */
+
+/* Where rows are drawn.
+ *
+ * A line is halved again and again.  The sample of level L is one place in each of the 2^L parts, and the
+ * same one that the halves below it would choose:
+ *
+ *     level 1    | . . . . . x . . | . . x . . . . . |
+ *     level 2    | . . x . | . x . . | . . x . | . . . x |       the old ones, and one of each
+ *     level 3    | . x | x . | . x | ...                         half that had none
+ *
+ * So a larger sample contains the smaller one, places are spread over the line, and no period of the rows
+ * (the heads of an attention, interleaved gates) meets a period of the sample.  Which half is chosen is a
+ * hash of the part's number and of the tensor's name. */
+enum { PLACE_BITS = 53 };
+
+static bool second_half(uint64_t seed, unsigned level, uint64_t part)
+{
+    uint64_t x = seed + (UINT64_C(1) << level) + part;
+
+    /* splitmix64 (Steele, Lea and Flood 2014) */
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return ((x ^ x >> 31) & 1) != 0;
+}
+
+/* The place of part `part` of the 2^level parts of a line from 0 to 1, by which the sample of the tensor
+ * with that seed is drawn; and whether the level before has the same one. */
+static double part_place(uint64_t seed, unsigned level, uint64_t part)
+{
+    for (; level < PLACE_BITS; level++)
+        part = 2 * part + second_half(seed, level, part);
+    return (double)part / (double)(UINT64_C(1) << PLACE_BITS);
+}
+
+static bool part_is_old(uint64_t seed, unsigned level, uint64_t part)
+{
+    return level > 0 && second_half(seed, level - 1, part / 2) == (part % 2 != 0);
+}
+
+/* ---- from rows to a loss -------------------------------------------------------------------- */
+
+/* From rows to a loss and its standard error.
+ *
+ * The loss E = sum n / sum m is a mean of the losses of single rows, n / m, in which a row counts by its
+ * weight m.  Of all rows the weights are known, because that takes no encoder.  So rows are drawn with
+ * chances in the proportion of their weights, and the plain mean of their losses estimates E (Hansen and
+ * Hurwitz 1943):
+ *
+ *     E = part of heavy rows * their loss + rest * mean(n / m)
+ *     SE = rest * deviation(n / m) / sqrt(k)
+ *
+ * Rows that would be drawn again and again, the heavy ones, are taken once and for certain.  A loss of a
+ * row is a number between 0 and about 1 whatever the row's size, so that few rows show how much they
+ * differ.  In the ratio of sums over evenly spaced rows a few large rows decide, and a sample without
+ * them knows neither the loss nor its error. */
+double loss_ratio(double error, double value)
+{
+    if (error == 0)
+        return 0;
+    return value > 0 ? error / value : 1;
+}
+
+/* Adds rows that were drawn `times` times. */
+static void loss_sums_draw(loss_sums *sums, double error, double value, uint64_t times)
+{
+    double ratio = loss_ratio(error, value);
+
+    sums->drawn += times;
+    sums->ratio += (double)times * ratio;
+    sums->ratio_ratio += (double)times * (ratio * ratio);
+}
+
+/* The loss where the rows that are drawn from have a part of `rest` in the denominator, and its standard
+ * error. */
+static double loss_estimate(const loss_sums *s, double rest, double *standard_error)
+{
+    double count = (double)s->drawn, certain = loss_ratio(s->error, s->value), mean, squares;
+
+    *standard_error = 0;
+    if (s->drawn == 0)
+        return certain;
+    mean = s->ratio / count;
+    squares = s->ratio_ratio - count * (mean * mean);
+    if (s->drawn > 1 && squares > 0) /* below 0: rounding, where all are the same */
+        *standard_error = rest * sqrt(squares / (count * (count - 1)));
+    return (1 - rest) * certain + rest * mean;
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
 
 enum {
     FIRST_LEVEL = 5,            /* places of the first draw: 2^5 */

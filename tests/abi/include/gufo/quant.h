@@ -703,8 +703,8 @@ GUFO_API gufo_status gufo_losses_measure(gufo_losses *losses, const gufo_run *ru
  * importance where the tensor has some; 0 for a tensor that was copied.  Any thread. */
 GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
 
-/* Losses can be kept in a file: text, a line for each option of each tensor.  It also holds a hash of
- * the header, size and time of all files that the data comes from, of the importance matrix and of the
+/* Losses can be kept in a file: GGUF, whose arrays gufo.losses.* have an element for each option of each
+ * tensor (docs/target-size.md).  It also holds a hash of the header, size and time of all files that the data comes from, of the importance matrix and of the
  * options that decide about losses, and counts only where they are the same.
  *
  * Takes what fits.  *taken (may be NULL) is the number of losses that are known now and were not
@@ -714,7 +714,7 @@ GUFO_API double gufo_losses_actual(const gufo_quantizer_tensor *tensor);
  * numbers from 0 on make it damaged.  Memory is bounded by the number of tensors and types.
  *   GUFO_E_NOT_FOUND  the file does not exist
  *   GUFO_E_CHANGED    it is of another model, importance matrix, adapter, effort or version
- *   GUFO_E_MALFORMED  not such a file, or damaged: the error has line and reason
+ *   GUFO_E_MALFORMED  not such a file, or damaged: the error has the reason, and which loss it is
  *   GUFO_E_ARGUMENT   not a file to be trusted, with the reason; the model is made by a program
  *   GUFO_E_IO, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_losses_read(gufo_losses *losses, const char *path, uint64_t *taken,
