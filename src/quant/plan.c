@@ -1,10 +1,4 @@
 /* The plan: the tensors of the output, their types, and their places. */
-#include "quant/quantizer.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -12,7 +6,12 @@
 #include "codec/interleaved.h"
 #include "format/file/records.h"
 #include "format/model/model.h"
+#include "quant/quantizer.h"
 #include "quant/recipes/recipe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 /* What only planning needs. */
 typedef struct planning {
@@ -514,6 +513,21 @@ void gufo_quantizer_free(gufo_quantizer *q)
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
+
+static gufo_recipe_choice quant_choice(const gufo_quantizer *q, size_t target, uint64_t index)
+{
+    const quant_result *r = quant_result_of(q, target, index);
+    const gufo_tensor input = quant_source(q, &q->tensors[index]);
+    gufo_recipe_choice choice = {.type = quant_type_id(r),
+                                 .wanted = r->wanted,
+                                 .reason = (gufo_recipe_reason)r->reason,
+                                 .flags = r->flags,
+                                 .rule = r->rule,
+                                 .size = r->size};
+
+    choice.fallback_cost = recipe_fallback_cost(&input, &choice);
+    return choice;
+}
 
 bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uint64_t index,
                                      gufo_quantizer_tensor *out)

@@ -103,7 +103,17 @@ static inline gufo_str quant_name(const gufo_quantizer *q, const quant_tensor *t
 }
 
 /* A tensor as it is in the input; its name lives as long as the quantizer. */
-gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor);
+static inline gufo_tensor quant_source(const gufo_quantizer *q, const quant_tensor *tensor)
+{
+    gufo_tensor input;
+
+    if (q->sources != NULL)
+        input = q->sources[tensor - q->tensors];
+    else
+        (void)gufo_tensor_at(q->input, tensor->index, &input);
+    input.name = tensor->source_name;
+    return input;
+}
 /* Its element type there; NULL: an unknown one, which is copied. */
 static inline const gufo_element_type *quant_source_type(const gufo_quantizer *q,
                                                          const quant_tensor *tensor)
@@ -115,8 +125,6 @@ static inline uint32_t quant_type_id(const quant_result *result)
 {
     return result->to != NULL ? result->to->id : result->wanted;
 }
-
-gufo_recipe_choice quant_choice(const gufo_quantizer *q, size_t target, uint64_t tensor);
 
 static inline quant_result *quant_result_of(const gufo_quantizer *q, size_t target, uint64_t tensor)
 {
@@ -158,7 +166,7 @@ gufo_status adapters_add_tensor(const gufo_quantizer *q, gufo_job *job, const qu
 /* Bytes that they take beside the tables of a piece. */
 uint64_t adapters_memory(const gufo_quantizer *q);
 
-/* ---- layers.c ------------------------------------------------------------------------------- */
+/* ---- settings.c: layers --------------------------------------------------------------------- */
 
 /* The layers that are left out, ascending and without repetition. */
 typedef struct layer_list {

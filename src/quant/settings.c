@@ -11,17 +11,61 @@
  *     anything else             bit for bit
  *
  * New keys come last. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "format/document/document.h"
+#include "gufo/schema.h"
 #include "quant/quantizer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/utf8.h"
-#include "format/document/document.h"
-#include "gufo/schema.h"
+/* ---- layers that are left out ---------------------------------------------------------------- */
+
+/* Layers that are left out.
+ *
+ *     blk.0  blk.1  blk.2  blk.3  blk.4        without 1 and 3:
+ *     blk.0         blk.1         blk.2        the others move up */
+bool layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len)
+{
+    static const char prefix[] = "blk.";
+    const size_t prefix_len = sizeof prefix - 1;
+
+    for (size_t i = 0; i + prefix_len < name.len; i++) {
+        size_t begin = i + prefix_len, digits;
+
+        if (memcmp(name.data + i, prefix, prefix_len) != 0)
+            continue;
+        digits = str_digits(name, begin);
+        if (digits == 0 || begin + digits == name.len || name.data[begin + digits] != '.')
+            continue;
+        *at = begin;
+        *len = digits;
+        return str_number((gufo_str){name.data + begin, digits}, layer);
+    }
+    return false;
+}
+
+bool layer_is_listed(const layer_list *pruned, uint64_t layer)
+{
+    for (size_t i = 0; i < pruned->count; i++)
+        if (pruned->layers[i] == layer)
+            return true;
+    return false;
+}
+
+uint64_t layer_renumbered(const layer_list *pruned, uint64_t layer)
+{
+    uint64_t before = 0;
+
+    while (before < pruned->count && pruned->layers[before] < layer)
+        before++;
+    return layer - before;
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
 
 enum { MOST_SETTINGS = 8 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "../support/check.h"
-#include "quant/size/sensitivity.h"
+#include "quant/size/size.h"
 
 static const sensitivity_facts plain = {.model = {.heads = 8, .key_value_heads = 8}};
 static const sensitivity_facts grouped = {.model = {.heads = 8, .key_value_heads = 2}};

@@ -1,12 +1,11 @@
 /* The allocation, the interface inside the folder.  Its files, in the order in which they run:
  *
  *     allocate.c   the function of the library: arguments, result; losses as whole numbers, the choices of
- *                  each group that none dominates
- *     branches.c   one branch for each choice of the largest group, and what they share: the best plan
+ *                  each group that none dominates; one branch for each choice of the largest group, and
+ *                  what they share: the best plan
  *     relaxed.c    the relaxed problem: the bound, the worth of a byte, a first plan
  *     core.c       the groups and choices that the bound leaves open
- *     states.c     the search over them: the optimum, and what its states chose
- *     plans.c      which plan is the best one
+ *     states.c     the search over them: the optimum, what its states chose; which plan is the best one
  *
  * Losses and bytes of all plans fit into 63 bits, so that products of the two fit into 126. */
 #ifndef GUFO_QUANT_ALLOCATE_PROBLEM_H
@@ -228,10 +227,5 @@ typedef struct chains {
 /* Finds the best plan of the branch, if it is as good as the best one so far.  The bound of the branch is
  * not above best_loss. */
 gufo_status states_search(allocate_problem *p, gufo_error *error);
-
-/* ---- branches.c ----------------------------------------------------------------------------- */
-
-/* Finds the best plan; the budget is not below least_bytes. */
-gufo_status branches_search(allocate_problem *p, gufo_error *error);
 
 #endif

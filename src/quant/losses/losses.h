@@ -89,7 +89,12 @@ typedef struct loss_sums {
     double ratio, ratio_ratio; /* sums of their own losses, and of the squares of these */
 } loss_sums;
 
-double loss_ratio(double error, double value);
+static inline double loss_ratio(double error, double value)
+{
+    if (error == 0)
+        return 0;
+    return value > 0 ? error / value : 1;
+}
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 

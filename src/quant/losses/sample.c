@@ -79,12 +79,6 @@ static bool part_is_old(uint64_t seed, unsigned level, uint64_t part)
  * row is a number between 0 and about 1 whatever the row's size, so that few rows show how much they
  * differ.  In the ratio of sums over evenly spaced rows a few large rows decide, and a sample without
  * them knows neither the loss nor its error. */
-double loss_ratio(double error, double value)
-{
-    if (error == 0)
-        return 0;
-    return value > 0 ? error / value : 1;
-}
 
 /* Adds rows that were drawn `times` times. */
 static void loss_sums_draw(loss_sums *sums, double error, double value, uint64_t times)

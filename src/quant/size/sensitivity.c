@@ -5,7 +5,7 @@
  *     blk.3.ffn_up.7.weight  ->  blk.{bid}.ffn_up.{xid}  ->  that of ffn_up, for one of all experts
  *
  * Coefficients are in hundredths. */
-#include "quant/size/sensitivity.h"
+#include "quant/size/size.h"
 
 #include <stdio.h>
 #include <string.h>

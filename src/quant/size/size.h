@@ -1,11 +1,10 @@
 /* Size plans, the interface inside the folder.  Its files, in the order of the work:
  *
- *     sensitivity.c  coefficients and least types by the role of a tensor
+ *     sensitivity.c  coefficients and least types by the role of a tensor: registry/sensitivity.tsv
  *     groups.c       tensors that get the same type, and the types that they may get
- *     mixtures.c     the fixed mixtures whose losses are known
  *     fit.c          choices whose files have the size that is asked for; a plan, even an unfinished one, as
  *                    options of a quantizer
- *     size_plan.c    the functions of the library: arguments, result
+ *     size_plan.c    the functions of the library: arguments, result; the fixed mixtures whose losses are known
  *
  * A plan has an outcome for each target.  All of them have the same groups and choices; what differs is
  * which choice of each group is chosen. */
@@ -13,7 +12,22 @@
 #define GUFO_QUANT_SIZE_H
 
 #include "format/file/records.h"
-#include "quant/size/sensitivity.h"
+#include "gufo/quant.h"
+
+/* ---- sensitivity.c: what is known about tensors by their role ------------------------------- */
+
+/* Facts about a model that the table asks for. */
+typedef struct sensitivity_facts {
+    gufo_recipe_model model;
+    bool is_tied; /* the token embedding is the output, too */
+} sensitivity_facts;
+
+/* The coefficient of a tensor. */
+double sensitivity_of(const sensitivity_facts *facts, gufo_str name);
+/* The least type of a tensor; NULL: any. */
+const gufo_element_type *sensitivity_least(const sensitivity_facts *facts, gufo_str name);
+
+/* ---- a plan --------------------------------------------------------------------------------- */
 
 /* A tensor of the outputs. */
 typedef struct size_tensor {
@@ -90,14 +104,8 @@ gufo_status groups_pad(gufo_size_plan *plan, uint64_t alignment, gufo_error *err
 /* The option of a tensor that an outcome has. */
 gufo_loss apply_loss(const gufo_size_plan *plan, const size_outcome *outcome, uint64_t index);
 
-/* ---- mixtures.c ----------------------------------------------------------------------------- */
-
-/* Finds the nearest mixture of each outcome, whose `asked` is known. */
-gufo_status mixtures_compare(gufo_size_plan *plan, gufo_error *error);
-
 /* ---- fit.c ---------------------------------------------------------------------------------- */
 
 /* Chooses for all outcomes, and fills in their results except for mixtures. */
 gufo_status fit_outcomes(gufo_size_plan *plan, gufo_error *error);
-
 #endif

@@ -1,8 +1,7 @@
 /* Looking through the data of one tensor, as the files of the scan see it.
  *
- *     stats.c    what is counted and added up: two passes
+ *     stats.c    what is counted and added up, in two passes; scales of blocks that are not numbers
  *     walk.c     one pass: read, decode, on many threads
- *     scales.c   scales of blocks that are not numbers
  *     check.c    findings about a whole file
  *
  * Data is a sequence of groups, the least that can be decoded: a block, or with the interleaved
@@ -68,9 +67,6 @@ typedef struct stats_pass {
 } stats_pass;
 
 gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error);
-
-/* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
-void stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
 
 typedef struct place_text {
     char text[96];
