@@ -1,10 +1,10 @@
 /* An edit of a file: the interface between the files of the edit.
  *
- *     settled.c   whether an edit is going on, or was interrupted
+ *     journal.c   the journal; whether an edit is going on, or was interrupted
  *     open.c      the file, its lock, its document, and obstacles to changing it in place
  *     check.c     what the edit breaks
  *     plan.c      which way to write
- *     inplace.c   ways 1 and 2, with journal.c; way 3, streams, and trying one after another
+ *     inplace.c   ways 1 and 2; way 3, streams, and trying one after another
  *     recover.c   after an interruption */
 #ifndef GUFO_EDIT_EDIT_H
 #define GUFO_EDIT_EDIT_H
@@ -39,7 +39,7 @@ gufo_status edit_check_options(const char *path, const gufo_edit_options *option
 const char *edit_obstacle(gufo_edit *edit, char room[160]);
 void edit_give_back(gufo_edit *edit);
 
-/* ---- settled.c ------------------------------------------------------------------------------ */
+/* ---- journal.c ------------------------------------------------------------------------------ */
 
 /* GUFO_E_ARGUMENT while the file is being edited, or if an edit of it was interrupted.  `locked`:
  * the lock of the file is ours. */

@@ -1,4 +1,4 @@
-/* The journal; journal.h draws its bytes. */
+/* The journal, whose bytes journal.h draws; whether there is one. */
 #define _GNU_SOURCE /* realpath */
 
 #include "edit/journal.h"
@@ -17,6 +17,7 @@
 #include "base/files/pending.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "edit/edit.h"
 
 enum { PIECE = 64 * 1024 };
 
@@ -187,17 +188,6 @@ static journal_state look(pending_journal *p, const char *path, const struct sta
     return state;
 }
 
-journal_state edit_journal_look(const char *path, const struct stat *file, const char **obstacle)
-{
-    pending_journal p;
-    journal_state state = look(&p, path, file);
-
-    *obstacle = p.obstacle;
-    if (state == JOURNAL_COMPLETE)
-        (void)close(p.fd);
-    return state;
-}
-
 /* No process can truncate what is in memory. */
 static gufo_status load(edit_journal *j, const pending_journal *p, const gufo_allocator *allocator,
                         gufo_error *error)
@@ -266,4 +256,50 @@ void edit_journal_close(edit_journal *j)
 {
     mem_free(&j->allocator, j->memory);
     j->memory = NULL;
+}
+
+/* ---- whether an edit is going on, or was interrupted ---------------------------------------- */
+
+/* What the journal says about the file, no matter who holds its lock. */
+static gufo_edit_state state_of(const char *path)
+{
+    /* Recovery reports that the file was changed since, or that it does not know the format. */
+    static const gufo_edit_state states[] = {[JOURNAL_COMPLETE] = GUFO_EDIT_STATE_INTERRUPTED,
+                                             [JOURNAL_UNFIT] = GUFO_EDIT_STATE_INTERRUPTED,
+                                             [JOURNAL_UNKNOWN] = GUFO_EDIT_STATE_INTERRUPTED};
+    pending_journal p;
+    journal_state state;
+    journal_name journal;
+    struct stat info;
+
+    if (edit_journal_find(&journal, path, NULL) != GUFO_OK || stat(path, &info) != 0)
+        return GUFO_EDIT_STATE_SETTLED;
+    state = look(&p, journal.text, &info);
+    if (state == JOURNAL_COMPLETE)
+        (void)close(p.fd);
+    return states[state];
+}
+
+gufo_edit_state gufo_edit_pending(const char *path)
+{
+    gufo_edit_state state = path != NULL ? state_of(path) : GUFO_EDIT_STATE_SETTLED;
+
+    if (state != GUFO_EDIT_STATE_INTERRUPTED || !pending_is_locked(path))
+        return state;
+    /* It may have ended between the two questions. */
+    return state_of(path) == GUFO_EDIT_STATE_SETTLED ? GUFO_EDIT_STATE_SETTLED
+                                                     : GUFO_EDIT_STATE_LIVE;
+}
+
+gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
+{
+    static const char *const sentences[] = {
+        [GUFO_EDIT_STATE_LIVE] = "the file is being edited",
+        [GUFO_EDIT_STATE_INTERRUPTED] = "an edit of the file was interrupted; recover it first",
+    };
+    gufo_edit_state state = locked ? state_of(path) : gufo_edit_pending(path);
+
+    return state == GUFO_EDIT_STATE_SETTLED
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "%s", sentences[state]);
 }

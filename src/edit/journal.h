@@ -51,10 +51,6 @@ typedef enum journal_state {
     JOURNAL_COMPLETE,
 } journal_state;
 
-/* What the journal of a file with these facts is; all of it is checked, in small pieces.  *obstacle
- * (static) says why it is not trusted, or cannot be read. */
-journal_state edit_journal_look(const char *path, const struct stat *file, const char **obstacle);
-
 /* Reads it; one that is complete is to be closed.  The error says why a journal is neither
  * complete, torn nor none. */
 gufo_status edit_journal_read(edit_journal *j, const char *path, const struct stat *file,

@@ -490,33 +490,6 @@ static void linked_journal(place *p)
     check(link(p->journal.text, folder_path(&p->f, "second").text) == 0, "link");
 }
 
-static void write_magic(const place *p, const char *magic)
-{
-    size_t len;
-    uint8_t *bytes = read_file(p->journal.text, &len);
-
-    memcpy(bytes, magic, strlen(magic));
-    write_file(p->journal.text, bytes, len);
-    free(bytes);
-}
-
-static void older_journal(place *p)
-{
-    write_magic(p, "GUFO-QNT");
-}
-
-static void oldest_journal(place *p)
-{
-    write_magic(p, "GUFOQRUN");
-}
-
-/* That version's header had 56 bytes. */
-static void short_older_journal(place *p)
-{
-    older_journal(p);
-    check(truncate(p->journal.text, 56) == 0, "truncate");
-}
-
 /* Only root can give a file away: otherwise the test uses a link. */
 static void strange_part(place *p)
 {
@@ -553,9 +526,6 @@ static void test_refused(void **state)
          geteuid() == 0 ? "with its .part file: it belongs to another user" : "hard links"},
         {"another user's journal", strange_journal,
          geteuid() == 0 ? "with this journal: it belongs to another user" : "hard links"},
-        {"older journal", older_journal, "an older version of gufo"},
-        {"oldest journal", oldest_journal, "an older version of gufo"},
-        {"short older journal", short_older_journal, "an older version of gufo"},
     };
 
     (void)state;
