@@ -15,11 +15,7 @@ if(NOT GUFO_DIGEST)
     return()
 endif()
 
-file(GLOB_RECURSE digest_sources CONFIGURE_DEPENDS src/digest/*.c)
-add_library(gufo_digest_objects OBJECT ${digest_sources})
-set_target_properties(gufo_digest_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_LIBRARIES})
-target_include_directories(gufo_digest_objects PRIVATE include src)
-target_link_libraries(gufo_digest_objects PRIVATE gufo_flags Threads::Threads)
+gufo_room(digest)
 
 # digest_needs(NAME PC DEFINITION): one of the three, as imported target and .pc file.
 set(digest_found "")

@@ -19,6 +19,16 @@
 # gufo_, gguf_ or ggml_ (with _ the compiler's).  All are shown, not only those that the libraries above
 # call today, so that libgufo.so is the same whatever is built beside it.
 
+# gufo_room(ROOM [NEEDS library...]): gufo_ROOM_objects of src/ROOM, what a library beside libgufo is made of.
+function(gufo_room room)
+    cmake_parse_arguments(PARSE_ARGV 1 room "" "" "NEEDS")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/${room}/*.c)
+    add_library(gufo_${room}_objects OBJECT ${sources})
+    set_target_properties(gufo_${room}_objects PROPERTIES POSITION_INDEPENDENT_CODE ${GUFO_LIBRARIES})
+    target_include_directories(gufo_${room}_objects PRIVATE include src)
+    target_link_libraries(gufo_${room}_objects PRIVATE ${room_NEEDS} gufo_flags Threads::Threads)
+endfunction()
+
 # gufo_forms(NAME OBJECTS library... HEADER file [NEEDS library...] [PUBLIC name...] [PRIVATE name...]
 # [SHOWN]): NAME_static, NAME_shared and NAME_internal of object libraries.  NEEDS are libraries of others,
 # PUBLIC and PRIVATE ours below it; who uses it includes the headers of the public ones.  SHOWN: a library of
