@@ -429,19 +429,21 @@ static void test_long_parts(void **state)
 
 typedef struct watching {
     const gufo_job *job;
-    size_t removed, shown;
+    size_t changed, shown;
 } watching;
 
-/* Called when a file has lost its name: until then, and not before, its path may be given up. */
+/* Called when a file is there, and when it has lost its name: from then and until then whoever ends the program finds
+ * its path. */
 static void watch(void *context, const disk_call *call)
 {
     watching *w = context;
     const char *volatile const *list = gufo_job_temporaries(w->job);
 
-    if ((call->kind != DISK_UNLINK && call->kind != DISK_RENAME) || call->path == NULL ||
-        strstr(call->path, ".gufo-") == NULL || strstr(call->path, ".tmp") == NULL)
+    if ((call->kind != DISK_CREATE && call->kind != DISK_UNLINK && call->kind != DISK_RENAME) ||
+        call->path == NULL || strstr(call->path, ".gufo-") == NULL ||
+        strstr(call->path, ".tmp") == NULL)
         return;
-    w->removed++;
+    w->changed++;
     for (uint64_t i = 0; i < gufo_job_output_count(w->job); i++)
         w->shown += list[i] != NULL && strcmp(list[i], call->path) == 0;
 }
@@ -464,8 +466,8 @@ static void test_temporaries(void **state)
         check_status(gufo_job_run(job, &options, &how, &error), n < 2 ? GUFO_E_STOPPED : GUFO_OK,
                      &error, "run %u", n);
         disk_observe(NULL, NULL);
-        check_u64(w.removed, p.targets, "run %u: removed or renamed", n);
-        check_u64(w.shown, w.removed, "run %u: shown until then", n);
+        check_u64(w.changed, 2 * p.targets, "run %u: created, and removed or renamed", n);
+        check_u64(w.shown, w.changed, "run %u: shown from first to last", n);
         for (size_t i = 0; i < p.targets; i++)
             check(gufo_job_temporaries(job)[i] == NULL, "run %u: still shown", n);
         gufo_job_free(job);

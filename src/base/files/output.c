@@ -227,6 +227,12 @@ static gufo_status check_made(const output *o, const char *path, gufo_error *err
     return check_folders(o, error);
 }
 
+static void list_temporary(const output *o, const char *path)
+{
+    if (o->listed != NULL)
+        *o->listed = path;
+}
+
 /* Opens a file with a new name in the target's folder.  The name is short, because the target's may
  * be as long as a name can be. */
 static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
@@ -241,11 +247,14 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
     for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
         (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
                        hash_key_new().k0);
+        list_temporary(
+            o, o->temporary); /* a signal may end the program as soon as the file is there */
         o->fd = disk_open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (o->fd >= 0)
             return check_made(o, o->temporary, error);
         failure = errno;
     }
+    list_temporary(o, NULL);
     mem_free(o->allocator, o->temporary);
     o->temporary = NULL;
     return fail_io(error, failure, "cannot create a file in the folder of the target");
@@ -538,8 +547,7 @@ static void keep_rights(const output *o)
 
 void output_forget(output *o)
 {
-    if (o->listed != NULL)
-        *o->listed = NULL;
+    list_temporary(o, NULL);
     mem_free(o->allocator, o->temporary);
     mem_free(o->allocator, o->target);
     mem_free(o->allocator, o->old);

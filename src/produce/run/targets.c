@@ -207,13 +207,11 @@ static gufo_status reserve(targets *t, uint32_t index, gufo_error *error)
     output *file = &t->files[index];
     uint64_t size = t->job->targets[index].size;
     bool reserved = targets_reserves(t);
-    gufo_status status = t->resumable ? output_open_part(file, false, size, reserved, error)
-                                      : output_create(file, size, reserved, error);
+    gufo_status status;
 
-    if (!t->resumable) {
-        file->listed = &t->job->temporaries[index];
-        *file->listed = file->temporary;
-    }
+    file->listed = t->resumable ? NULL : &t->job->temporaries[index];
+    status = t->resumable ? output_open_part(file, false, size, reserved, error)
+                          : output_create(file, size, reserved, error);
     targets_rest(t, index);
     return status;
 }
