@@ -186,9 +186,11 @@ typedef struct gufo_import_line {
     const char *name, *value, *condition, *targets, *note; /* "": none */
 } gufo_import_line;
 
-/* Line `index` of the way from a checkpoint of an architecture to a model and back; groups that it includes stand where they
- * are included.  False past the end, and for an architecture that is not converted.  Static; any thread. */
-GUFO_API bool gufo_import_line_at(const char *architecture, size_t index, gufo_import_line *out);
+/* Takes a line; false: no more of them. */
+typedef bool gufo_import_line_use(void *context, const gufo_import_line *line);
+/* Gives the lines of the way from a checkpoint of an architecture to a model and back, in order; groups that it includes
+ * stand where they are included.  An architecture that is not converted has none.  Lines are static; any thread. */
+GUFO_API void gufo_import_lines(const char *architecture, gufo_import_line_use *use, void *context);
 
 /* Whether a path is one that gufo_import_checkpoint takes, by the names in a folder or the first
  * bytes of a file: "Hugging Face model", "safetensors" ...; NULL if not.  Static; any thread. */

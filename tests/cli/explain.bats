@@ -179,6 +179,11 @@ Q4_0  file type, general.file_type
     run -0 gufo explain gemma2
     has '  converted from  Gemma2ForCausalLM'
     has '  expected key    attention.head_count, attention.layer_norm_rms_epsilon'
+    # Its line of memory, in words.
+    has '  memory          a cache in all layers'
+    has '                  windows in all layers but one of 2, the last, as long as the file says'
+    has '                  windows of 4096 tokens where the file does not say'
+    has 'buffers for computing by steps: a gated feed-forward part; measured within 3 %'
     # How a checkpoint becomes the model, with the rows that a page takes from others, and back.
     run -0 gufo explain axk2
     has '  config          num_key_value_heads = 1  # one key-value head is stored'

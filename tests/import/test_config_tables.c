@@ -217,40 +217,58 @@ static void test_export_classes(void **state)
 
 /* ---- lines of architectures ------------------------------------------------------------------ */
 
+typedef struct line_count {
+    const char *architecture;
+    size_t count, most;
+    char first[64];
+} line_count;
+
 /* Lines of a page are whole, and those of other pages stand in them: no name of a group is left. */
-static void check_lines(const char *architecture)
+static bool check_line(void *context, const gufo_import_line *line)
 {
     static const char kinds[] = "fields config params vocab tensors check pre names generated "
                                 "source mapped type writes export";
-    gufo_import_line line;
-    size_t count = 0;
+    const char *const cells[] = {line->name, line->value, line->condition, line->targets,
+                                 line->note};
+    line_count *c = context;
 
-    for (; gufo_import_line_at(architecture, count, &line); count++) {
-        const char *const cells[] = {line.name, line.value, line.condition, line.targets,
-                                     line.note};
+    check(str_is_word(gufo_str_of(line->kind), kinds), "%s: %s", c->architecture, line->kind);
+    for (size_t i = 0; i < COUNT_OF(cells); i++)
+        check(cells[i] != NULL, "%s: cell %zu of line %zu", c->architecture, i, c->count);
+    check(line->name[0] != '@' || str_is_word(gufo_str_of(line->name), "@vocab @refuse"), "%s: %s",
+          c->architecture, line->name);
+    if (c->count == 0)
+        (void)snprintf(c->first, sizeof c->first, "%s", line->name);
+    return ++c->count < c->most;
+}
 
-        check(str_is_word(gufo_str_of(line.kind), kinds), "%s: %s", architecture, line.kind);
-        for (size_t c = 0; c < COUNT_OF(cells); c++)
-            check(cells[c] != NULL, "%s: cell %zu of line %zu", architecture, c, count);
-        check(line.name[0] != '@' || str_is_word(gufo_str_of(line.name), "@vocab @refuse"),
-              "%s: %s", architecture, line.name);
-    }
-    check(count > 0 || !rules_know(architecture), "%s has no lines", architecture);
+static line_count count_lines(const char *architecture, size_t most)
+{
+    line_count c = {.architecture = architecture, .most = most};
+
+    gufo_import_lines(architecture, check_line, &c);
+    return c;
 }
 
 static void test_lines(void **state)
 {
-    gufo_import_line line;
+    static const char *const others[] = {"no such architecture", "@base" /* a part */, NULL};
+    size_t all;
 
     (void)state;
-    for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
-        check_lines(gufo_arch_at(i)->id);
-    assert_true(gufo_import_line_at("axk2", 0, &line));
-    assert_string_equal(line.name, "num_key_value_heads"); /* of deepseek2 */
-    assert_false(gufo_import_line_at("no such architecture", 0, &line));
-    assert_false(gufo_import_line_at("@base", 0, &line)); /* a part */
-    assert_false(gufo_import_line_at(NULL, 0, &line));
-    assert_false(gufo_import_line_at("axk2", 1000, &line));
+    for (size_t i = 0; gufo_arch_at(i) != NULL; i++) {
+        const char *architecture = gufo_arch_at(i)->id;
+
+        check(count_lines(architecture, SIZE_MAX).count > 0 || !rules_know(architecture),
+              "%s has no lines", architecture);
+    }
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        check_u64(count_lines(others[i], SIZE_MAX).count, 0, "architecture %zu", i);
+    assert_string_equal(count_lines("axk2", 1).first, "num_key_value_heads"); /* of deepseek2 */
+    all = count_lines("axk2", SIZE_MAX).count;
+    /* Whoever has enough gets no more, wherever that is. */
+    for (size_t most = 1; most <= all; most++)
+        check_u64(count_lines("axk2", most).count, most, "of %zu", all);
 }
 
 int main(void)

@@ -2,6 +2,8 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/options/names.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/values/array.h"
 #include "cli/inspect/catalogue.h"
 #include "gufo/codec.h"
 #include "gufo/format.h"
@@ -163,16 +165,38 @@ static bool arch_row(size_t index, catalogue_row *out)
     return true;
 }
 
+#ifdef GUFO_HAS_IMPORT
+/* The lines of the architecture that was asked for last: they are asked for by number, and come from front to back. */
+static struct {
+    const char *arch; /* of a table */
+    catalogue_page_line *lines;
+    size_t count;
+} page;
+
+static bool keep_line(void *context, const gufo_import_line *line)
+{
+    catalogue_page_line *added = array_add(&page.lines, &page.count, sizeof *added);
+
+    (void)context;
+    if (added == NULL)
+        exit(CODE_FAILED);
+    *added = (catalogue_page_line){
+        {line->kind, line->name, line->value, line->condition, line->targets, line->note}};
+    return true;
+}
+#endif
+
 bool catalogue_line(const char *arch, size_t index, catalogue_page_line *out)
 {
 #ifdef GUFO_HAS_IMPORT
-    gufo_import_line line;
-
-    if (!gufo_import_line_at(arch, index, &line))
-        return false;
-    *out = (catalogue_page_line){
-        {line.kind, line.name, line.value, line.condition, line.targets, line.note}};
-    return true;
+    if (page.arch != arch) {
+        page.arch = arch;
+        page.count = 0;
+        gufo_import_lines(arch, keep_line, NULL);
+    }
+    if (index < page.count)
+        *out = page.lines[index];
+    return index < page.count;
 #else
     (void)arch;
     (void)index;

@@ -16,6 +16,7 @@
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/inspect/catalogue.h"
+#include "cli/inspect/explain_memory.h"
 #include "gufo/schema.h"
 #include "schema/registry/tables.h"
 
@@ -424,6 +425,12 @@ static bool print_lines(const char *arch)
     return done;
 }
 
+static void put_sentence(const char *title, const char *sentence)
+{
+    put_name(title);
+    put_text(sentence, NAME_COLUMNS + 2);
+}
+
 /* What becomes the architecture, and what it consists of; false without memory. */
 static bool print_architecture(const char *arch)
 {
@@ -437,6 +444,7 @@ static bool print_architecture(const char *arch)
         for (size_t need = 0; catalogues[i].arch_row != NULL && catalogue_needs[need] != NULL;
              need++)
             print_own(&catalogues[i], arch, catalogue_needs[need]);
+    explain_memory(arch, put_sentence);
     return print_lines(arch);
 }
 

@@ -12,85 +12,80 @@
 #include "import/architectures/inverse/inverse.h"
 #include "import/architectures/operations/operation.h"
 
-/* Lines are counted down to the one that is wanted. */
-typedef struct line_search {
-    size_t left;
-    gufo_import_line *out;
-} line_search;
+/* Who takes the lines.  False of each function: no more of them. */
+typedef struct page {
+    gufo_import_line_use *use;
+    void *context;
+} page;
 
-static bool take_line(line_search *s, const gufo_import_line *line)
+static bool give_line(const page *p, gufo_import_line line)
 {
-    if (s->left-- > 0)
-        return false;
-    *s->out = *line;
-    return true;
+    return p->use(p->context, &line);
 }
 
-/* True: the line was found. */
-static bool find_in_keys(line_search *s, const char *group, const char *phase, unsigned depth)
+static bool give_keys(const page *p, const char *group, const char *phase, unsigned depth)
 {
-    size_t count;
+    size_t count = 0;
     const rule *list = depth <= RULES_MAX_DEPTH ? rules_included(group, &count) : NULL;
+    bool more = true;
 
-    for (size_t i = 0; list != NULL && i < count; i++) {
+    for (size_t i = 0; list != NULL && i < count && more; i++) {
         const rule *r = &list[i];
-        const gufo_import_line line = {phase, r->key, r->value, r->condition, "", r->note};
         size_t included;
 
-        if (strcmp(r->phase, phase) != 0)
-            continue;
-        if (*r->key == '@' && rules_included(r->key, &included) != NULL
-                ? find_in_keys(s, r->key, phase, depth + 1)
-                : take_line(s, &line))
-            return true;
+        if (strcmp(r->phase, phase) == 0)
+            more = *r->key == '@' && rules_included(r->key, &included) != NULL
+                       ? give_keys(p, r->key, phase, depth + 1)
+                       : give_line(p, (gufo_import_line){phase, r->key, r->value, r->condition, "",
+                                                         r->note});
     }
-    return false;
+    return more;
 }
 
-static bool find_in_operations(line_search *s, const char *architecture, unsigned depth)
+static bool give_operations(const page *p, const char *architecture, unsigned depth)
 {
     const rule_row *r;
+    bool more = true;
 
-    for (size_t i = 0; depth <= RULES_MAX_DEPTH && (r = rules_row_at(i)) != NULL; i++) {
-        const gufo_import_line line = {r->phase,     r->names,   r->steps,
-                                       r->condition, r->targets, r->note};
-
-        if (!rules_row_is_of(r, architecture))
-            continue;
-        if (strcmp(r->phase, "as") == 0 ? find_in_operations(s, r->steps, depth + 1)
-                                        : take_line(s, &line))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; depth <= RULES_MAX_DEPTH && more && (r = rules_row_at(i)) != NULL; i++)
+        if (rules_row_is_of(r, architecture))
+            more = strcmp(r->phase, "as") == 0
+                       ? give_operations(p, r->steps, depth + 1)
+                       : give_line(p, (gufo_import_line){r->phase, r->names, r->steps, r->condition,
+                                                         r->targets, r->note});
+    return more;
 }
 
-static bool find_in_classes(line_search *s, const char *architecture)
+static bool give_classes(const page *p, const char *architecture)
 {
-    size_t count;
+    size_t count = 0;
     const export_class *list = export_classes(architecture, &count);
+    bool more = true;
 
-    for (size_t i = 0; list != NULL && i < count; i++) {
-        const gufo_import_line line = {"writes",          list[i].name, list[i].model_type,
-                                       list[i].condition, "",           ""};
-
-        if (take_line(s, &line))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; list != NULL && i < count && more; i++)
+        more = give_line(p, (gufo_import_line){"writes", list[i].name, list[i].model_type,
+                                               list[i].condition, "", ""});
+    return more;
 }
 
-bool gufo_import_line_at(const char *architecture, size_t index, gufo_import_line *out)
+static bool give_pre(const page *p, const char *architecture)
+{
+    const char *pre = usual_pre(architecture);
+
+    return *pre == '\0' ||
+           give_line(p, (gufo_import_line){"pre", "tokenizer.ggml.pre", pre, "", "", ""});
+}
+
+void gufo_import_lines(const char *architecture, gufo_import_line_use *use, void *context)
 {
     static const char *const to_gguf[] = {"fields", "config",  "params",
                                           "vocab",  "tensors", "check"};
-    line_search s = {index, out};
-    const gufo_import_line pre = {"pre", "tokenizer.ggml.pre", usual_pre(architecture), "", "", ""};
+    const page p = {use, context};
+    bool more = architecture != NULL && *architecture != '@';
 
-    if (architecture == NULL || *architecture == '@')
-        return false;
-    for (size_t i = 0; i < sizeof to_gguf / sizeof *to_gguf; i++)
-        if (find_in_keys(&s, architecture, to_gguf[i], 0))
-            return true;
-    return (*pre.value != '\0' && take_line(&s, &pre)) || find_in_operations(&s, architecture, 0) ||
-           find_in_classes(&s, architecture) || find_in_keys(&s, architecture, "export", 0);
+    for (size_t i = 0; more && i < sizeof to_gguf / sizeof *to_gguf; i++)
+        more = give_keys(&p, architecture, to_gguf[i], 0);
+    if (more && give_pre(&p, architecture) && give_operations(&p, architecture, 0) &&
+        give_classes(&p, architecture))
+        (void)give_keys(&p, architecture, "export", 0);
 }
