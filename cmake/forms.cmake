@@ -42,7 +42,8 @@ function(gufo_forms name)
     set(objects "")
     foreach(library IN LISTS form_OBJECTS)
         list(APPEND objects $<TARGET_OBJECTS:${library}>)
-        # With another version the objects are made again: an archive is renamed only when it is made.
+        # The prefix is of the archive, which is renamed only when it is made: objects that are compiled with it are newer
+        # than the archive of another version.
         target_compile_definitions(${library} PRIVATE GUFO_PRIVATE_PREFIX=${private_prefix})
         # objcopy renames in machine code alone: with -flto gcc has it beside its own, clang in place of its own.
         target_compile_options(${library} PRIVATE

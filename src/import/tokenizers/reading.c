@@ -32,7 +32,8 @@ gufo_status reading_json(tokenizer_reading *r, const char *name, json_t **json)
     return config_read_json(r->config, name, LARGEST_FILE, json, r->error);
 }
 
-/* With its text a table takes no more than the twelvefold of that: a merge of four bytes, `" ",`, is a row of 32. */
+/* With its text a table takes about the twelvefold of that, where it is merges of letters: `"a b",` is a row of 32, in a
+ * list that doubles.  Other files take less. */
 gufo_status reading_tables(tokenizer_reading *r, const char *name, read_tokenizer_file *read,
                            tokenizer_file **out)
 {

@@ -129,6 +129,8 @@ static void draw(const progress *p, uint64_t done, uint64_t total, double second
     double rate = seconds > 0 ? (double)(done - p->first) / seconds : 0;
     char line[PROGRESS_LINE];
 
+    /* A result may wait in its buffer for the end of its colour. */
+    fflush(stdout);
     (void)progress_line(line, sizeof line, terminal_columns(STDERR_FILENO) - 1, done, total, rate);
     fprintf(stderr, "\r" NO_WRAP "%s\033[J" WRAP "\r", line);
     fflush(stderr); /* it is written by lines, and this has no end */

@@ -136,7 +136,7 @@ bool value_read(gufo_value_type type, const char *text, gufo_value *out)
 /* The position of the reader.  A failure is reported once, in `message`. */
 typedef struct reader {
     gufo_value_type type;
-    const char *text, *at;
+    const char *text, *at, *end;
     encoder *to;
     value_json_texts *texts; /* NULL: none are allowed */
     char *message;
@@ -184,8 +184,7 @@ static bool read_escape(reader *r)
     static const char *const faults[] = {[JSON_ESCAPE_UNKNOWN] = "unknown escape",
                                          [JSON_ESCAPE_DIGITS] = "\\u needs four hex digits",
                                          [JSON_ESCAPE_HALF] = "half of a surrogate pair"};
-    /* No escape is longer: the rest of the text is not measured for each of them. */
-    const gufo_str text = {r->at, strnlen(r->at, JSON_ESCAPE_SIZE)};
+    const gufo_str text = {r->at, (size_t)(r->end - r->at)};
     size_t len = 0;
     uint32_t code_point;
     char bytes[4];
@@ -393,7 +392,7 @@ static bool read_value(reader *r, gufo_value *out)
 bool value_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
                      value_json_texts *texts, char message[VALUE_JSON_MESSAGE])
 {
-    reader r = {type, text, text, to, texts, message};
+    reader r = {type, text, text, text + strlen(text), to, texts, message};
 
     *to = (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
     message[0] = '\0';
