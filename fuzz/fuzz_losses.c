@@ -78,7 +78,7 @@ static void write_again(const gufo_losses *l)
     gufo_document *d = gufo_document_new(NULL, NULL);
     gufo_losses *again = losses_new();
     const void *bytes;
-    size_t size;
+    size_t size = 0;
 
     must(d != NULL && again != NULL && losses_describe(l, &identity, d, NULL) == GUFO_OK &&
              gufo_document_header(d, &bytes, &size, NULL) == GUFO_OK,
@@ -112,7 +112,7 @@ static void take_rows(const uint8_t *data, size_t size)
     uint64_t check = 0;
     gufo_document *d = gufo_document_new(NULL, NULL);
     const void *bytes;
-    size_t len;
+    size_t len = 0;
 
     for (uint64_t i = 0; i < count; i++, data += ROW_BYTES) {
         size_t tensor = data[0] % (TENSORS + 1);

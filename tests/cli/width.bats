@@ -107,6 +107,9 @@ make_wide() {
         each_width list $list
     done
     each_width explain Q4_K_M general.file_type llama.context_length token_embd.weight
+    fits 60 explain gemma2
+    fits 45 explain gemma2
+    grep -q '^    attention.layer_norm_rms_epsilon' shown.45
 }
 
 # as_piped COMMAND...: on a wide terminal it prints what a pipe gets.

@@ -272,7 +272,13 @@ static void catalogue_example(const catalogue *c, const catalogue_row *row, cons
     append(out, place + strlen("WORD"), strlen(place + strlen("WORD")));
 }
 
-enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, VALUE_COLUMNS = 10, LONGEST_HINTED = 200 };
+enum {
+    NAME_COLUMNS = 16,
+    LINE_COLUMNS = 96,
+    VALUE_COLUMNS = 10,
+    NARROW_COLUMNS = 60,
+    LONGEST_HINTED = 200
+};
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -288,6 +294,25 @@ static void put_text(const char *text, size_t used)
     putchar('\n');
 }
 
+/* Where names and expressions begin, which break at few places: on narrow terminals below their title. */
+static size_t value_column(void)
+{
+    const size_t columns = stdout_columns();
+
+    return columns > 0 && columns < NARROW_COLUMNS ? 4 : NAME_COLUMNS + 2;
+}
+
+/* A title, or none, and what stands before a value that begins at value_column. */
+static void put_title(const char *title)
+{
+    if (value_column() == NAME_COLUMNS + 2)
+        put_name(title);
+    else if (*title == '\0')
+        printf("%*s", (int)value_column(), "");
+    else
+        printf("  %s\n%*s", title, (int)value_column(), "");
+}
+
 /* Names behind a title, on as many lines as they need; nothing without names. */
 typedef struct name_list {
     const char *title;
@@ -301,11 +326,11 @@ static void list_add(name_list *l, const char *name)
     if (stdout_columns() > 0 && stdout_columns() < room)
         room = stdout_columns();
     if (l->column == 0) {
-        put_name(l->title);
-        l->column = NAME_COLUMNS + 2;
+        put_title(l->title);
+        l->column = value_column();
     } else if (l->column + strlen(", ") + strlen(name) + strlen(",") > room) {
-        printf(",\n%*s", NAME_COLUMNS + 2, "");
-        l->column = NAME_COLUMNS + 2;
+        l->column = value_column();
+        printf(",\n%*s", (int)l->column, "");
     } else
         l->column += (size_t)printf(", ");
     l->column += (size_t)printf("%s", name);
@@ -415,9 +440,9 @@ static bool print_lines(const char *arch)
 
         text.len = 0;
         done = line_text(&row, form->sign, &text);
-        put_name(strcmp(form->title, before) != 0 ? form->title : "");
-        text_put_wrapped(stdout, gufo_str_of(done ? (const char *)text.data : ""), NAME_COLUMNS + 2,
-                         NAME_COLUMNS + 4, stdout_columns());
+        put_title(strcmp(form->title, before) != 0 ? form->title : "");
+        text_put_wrapped(stdout, gufo_str_of(done ? (const char *)text.data : ""), value_column(),
+                         value_column() + 2, stdout_columns());
         putchar('\n');
         before = form->title;
     }
