@@ -99,6 +99,12 @@ value() {
     [ "$(grep -c '█' <<<"$output")" -eq 16 ]
 }
 
+@test "stats: a tensor without finite numbers has a dash in each column" {
+    make_gguf m.gguf kv general.architecture string x tensor empty 0 0x5 0
+    run -0 gufo stats m.gguf
+    [ "${lines[3]}" = '  empty  F32   0 x 5           -           -           -          -         -         -' ]
+}
+
 @test "stats: patterns select tensors, and may match nothing" {
     make_numbers m.gguf
     run -0 gufo stats m.gguf --tensors='*.a.*'

@@ -261,7 +261,7 @@ typedef struct tensor_row {
 
 #define OF_STATS(kind, member) kind, RECORD_AT(tensor_row, member)
 #define IF_DECODED RECORD_GIVEN(tensor_row, is_decoded)
-#define IF_FINITE RECORD_GIVEN(tensor_row, is_finite)
+#define IF_FINITE RECORD_GIVEN(tensor_row, is_finite), .instead = "-"
 
 /* Columns of numbers have a usual width, because the numbers are not known yet. */
 static const record_field tensor_fields[] = {

@@ -440,7 +440,7 @@ void record_cells(const record_type *type, const void *record, table_row *row)
     for (const column *c = columns; c < columns + count; c++) {
         value v = read_field(c->field, c->record);
 
-        if (v.is_out)
+        if (v.is_out && c->field->instead == NULL)
             continue;
         if (v.is_none)
             row_str(row, gufo_str_of(c->field->instead != NULL ? c->field->instead : "-"));

@@ -54,7 +54,7 @@ typedef enum record_kind {
 typedef enum record_none {
     RECORD_ALWAYS,  /* numbers are never missing; null for others */
     RECORD_OR_NULL, /* null */
-    RECORD_OR_OUT,  /* no member; of the last columns of tables, no cell */
+    RECORD_OR_OUT,  /* no member; in tables `instead`, or, of the last columns, no cell */
 } record_none;
 
 typedef struct record_type record_type;
