@@ -62,7 +62,8 @@ static bool signature_ends(gufo_str rest)
     return true;
 }
 
-bool signature_bytes(gufo_str *rest, uint8_t *out, size_t size)
+/* Reads a line of `size` bytes in base64. */
+static bool read_bytes(gufo_str *rest, uint8_t *out, size_t size)
 {
     gufo_str line;
     size_t read;
@@ -73,15 +74,17 @@ bool signature_bytes(gufo_str *rest, uint8_t *out, size_t size)
            read == size;
 }
 
-bool signature_read(gufo_str *rest, uint8_t *out, size_t size)
+/* Reads a comment and such a line. */
+static bool read_commented(gufo_str *rest, uint8_t *out, size_t size)
 {
     gufo_str line;
 
     return text_line(rest, &line) && signature_skip(&line, UNTRUSTED) &&
-           signature_bytes(rest, out, size);
+           read_bytes(rest, out, size);
 }
 
-int signature_put(char *text, const uint8_t *bytes, size_t size)
+/* Writes a line of base64; its length. */
+static int put_bytes(char *text, const uint8_t *bytes, size_t size)
 {
     size_t room = sodium_base64_encoded_len(size, sodium_base64_VARIANT_ORIGINAL);
 
@@ -175,10 +178,10 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
     (void)crypto_sign_detached(global_signature, NULL, g.bytes, g.size, key->key);
 
     length = snprintf(text, GUFO_SIGNATURE_TEXT, UNTRUSTED "signature from minisign secret key\n");
-    length += signature_put(text + length, bytes, sizeof bytes);
+    length += put_bytes(text + length, bytes, sizeof bytes);
     length += snprintf(text + length, GUFO_SIGNATURE_TEXT - (size_t)length, TRUSTED "%.*s\n",
                        (int)trusted_comment.len, trusted_comment.data);
-    (void)signature_put(text + length, global_signature, sizeof global_signature);
+    (void)put_bytes(text + length, global_signature, sizeof global_signature);
     return GUFO_OK;
 }
 
@@ -195,9 +198,9 @@ static gufo_status read_parts(gufo_str text, parts *p, gufo_error *error)
 {
     gufo_str rest = text;
 
-    if (signature_read(&rest, p->bytes, sizeof p->bytes) && text_line(&rest, &p->comment) &&
+    if (read_commented(&rest, p->bytes, sizeof p->bytes) && text_line(&rest, &p->comment) &&
         signature_skip(&p->comment, TRUSTED) && p->comment.len <= GUFO_TRUSTED_COMMENT &&
-        signature_bytes(&rest, p->global, sizeof p->global) && signature_ends(rest) &&
+        read_bytes(&rest, p->global, sizeof p->global) && signature_ends(rest) &&
         (memcmp(p->bytes, "ED", KIND_SIZE) == 0 || memcmp(p->bytes, "Ed", KIND_SIZE) == 0))
         return GUFO_OK;
     return refuse(error, GUFO_E_MALFORMED, "not a minisign signature");
@@ -287,11 +290,11 @@ gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_erro
 {
     uint8_t bytes[PUBLIC_SIZE];
     gufo_str rest = text;
-    bool good = signature_read(&rest, bytes, sizeof bytes);
+    bool good = read_commented(&rest, bytes, sizeof bytes);
 
     if (!good) { /* the second line alone */
         rest = text;
-        good = signature_bytes(&rest, bytes, sizeof bytes);
+        good = read_bytes(&rest, bytes, sizeof bytes);
     }
     if (!good || !signature_ends(rest) || memcmp(bytes, "Ed", 2) != 0)
         return malformed("public", error);
@@ -313,7 +316,7 @@ gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_
     memcpy(bytes + 2 + 8, key->key, sizeof key->key);
     gufo_key_id_text(key->id, id);
     length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign public key %s\n", id);
-    (void)signature_put(text + length, bytes, sizeof bytes);
+    (void)put_bytes(text + length, bytes, sizeof bytes);
     return GUFO_OK;
 }
 
@@ -354,7 +357,7 @@ static bool read_secret(gufo_str text, uint8_t bytes[SECRET_SIZE])
 {
     static const uint8_t plain[2] = {0};
 
-    return signature_read(&text, bytes, SECRET_SIZE) && signature_ends(text) &&
+    return read_commented(&text, bytes, SECRET_SIZE) && signature_ends(text) &&
            memcmp(bytes, "Ed", 2) == 0 && memcmp(bytes + 4, "B2", 2) == 0 &&
            (memcmp(bytes + 2, "Sc", 2) == 0 || memcmp(bytes + 2, plain, 2) == 0);
 }
@@ -437,7 +440,7 @@ static void put_secret(const uint8_t *bytes, char text[GUFO_KEY_TEXT])
     int length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
                           bytes[2] != 0 ? "encrypted " : "");
 
-    (void)signature_put(text + length, bytes, SECRET_SIZE);
+    (void)put_bytes(text + length, bytes, SECRET_SIZE);
 }
 
 gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,

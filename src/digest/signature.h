@@ -13,12 +13,6 @@
  * False at the end. */
 bool text_line(gufo_str *rest, gufo_str *line);
 
-/* Reads a line of `size` bytes in base64; a comment and such a line. */
-bool signature_bytes(gufo_str *rest, uint8_t *out, size_t size);
-bool signature_read(gufo_str *rest, uint8_t *out, size_t size);
-/* Writes a line of base64; its length. */
-int signature_put(char *text, const uint8_t *bytes, size_t size);
-
 gufo_status signature_missing(gufo_error *error);
 
 #endif

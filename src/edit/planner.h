@@ -4,9 +4,9 @@
  *     planner_document  an empty document, encoded as the input can be written; the job owns it
  *     planner_end       a target for every document, and what is normalised
  *
- *     split.c merge.c endian.c strip.c    documents
- *     extract.c                           formats that are not GGUF
- *     planner.c                           what is not preserved */
+ *     split.c     documents of shards
+ *     planner.c   a document: merge, strip, endian; what is not preserved
+ *     extract.c   formats that are not GGUF */
 #ifndef GUFO_EDIT_PLANNER_H
 #define GUFO_EDIT_PLANNER_H
 

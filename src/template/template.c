@@ -23,7 +23,7 @@ static uint64_t limit_of(uint64_t given, uint64_t preset)
 
 /* ==== Parsing ================================================================================ */
 
-gufo_template_place tree_place(const gufo_template *tree, uint32_t at)
+static gufo_template_place tree_place(const gufo_template *tree, uint32_t at)
 {
     gufo_template_place place;
 

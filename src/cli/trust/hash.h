@@ -1,8 +1,8 @@
 /* Shared by gufo hash, verify and sign.
  *
  *     hash.c            gufo hash, and hashing
- *     verify*.c         gufo verify (verify.h)
- *     sign*.c           gufo sign (sign.h)
+ *     verify*.c         gufo verify
+ *     sign.c            gufo sign
  *     digest_missing.c  in their place in a minimal build */
 #ifndef CLI_TRUST_HASH_H
 #define CLI_TRUST_HASH_H

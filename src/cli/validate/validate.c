@@ -251,7 +251,9 @@ static int check_set(report *r)
     return code;
 }
 
-int check_input(report *r, uint32_t shards)
+/* Checks the FILE of a report and adds the findings to it.  `shards` as input_set_size gives it.
+ * Returns CODE_OK, or another code after a report to standard error. */
+static int check_input(report *r, uint32_t shards)
 {
     int code;
 

@@ -78,10 +78,6 @@ typedef struct hint {
 /* Advice about a finding; the caller frees it with hint_free. */
 hint hint_of(const report *r, const gufo_finding *finding);
 
-/* Checks the FILE of a report and adds the findings to it.  `shards` as input_set_size gives it.
- * Returns CODE_OK, or another code after a report to standard error. */
-int check_input(report *r, uint32_t shards);
-
 /* ---- validate_fix.c ------------------------------------------------------------------------- */
 
 enum { FIX_KINDS = GUFO_FIX_RENAME_TENSOR + 1 };

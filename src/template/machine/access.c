@@ -26,7 +26,7 @@ value undefined_name(machine *m, value name)
     return make_undefined(m, (undefined){.owner = value_of(VALUE_ABSENT), .name = name});
 }
 
-value undefined_of(machine *m, value owner, value name, bool unsafe)
+static value undefined_of(machine *m, value owner, value name, bool unsafe)
 {
     return make_undefined(m, (undefined){.owner = owner, .name = name, .unsafe = unsafe});
 }

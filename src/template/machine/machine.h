@@ -133,7 +133,6 @@ value operate_sign(machine *m, uint8_t op, value a);
 /* These give false on failure, too. */
 bool value_equal(machine *m, value a, value b);
 bool value_before(machine *m, value a, value b);
-bool value_contains(machine *m, value container, value item);
 /* ==, !=, <, in ... */
 bool value_compares(machine *m, uint8_t op, value a, value b);
 
@@ -156,7 +155,6 @@ value iterate_list(machine *m, value source, value_kind kind);
 /* ==== access.c =============================================================================== */
 
 value undefined_name(machine *m, value name);
-value undefined_of(machine *m, value owner, value name, bool unsafe);
 value undefined_because(machine *m, const char *why);
 /* Sets a key of a dict that is being made; false for a key that cannot be one. */
 bool dict_put(machine *m, dict *d, value key, value v);

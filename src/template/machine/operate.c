@@ -370,7 +370,7 @@ static bool contains_text(machine *m, const string *text, value item)
                                memmem(text->data, text->len, part->data, part->len) != NULL));
 }
 
-bool value_contains(machine *m, value container, value item)
+static bool value_contains(machine *m, value container, value item)
 {
     iteration it;
     value found;

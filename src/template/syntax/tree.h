@@ -129,7 +129,4 @@ struct gufo_template {
 /* Reads the tree of `tree->source`, whose names are those of `tables`; false on failure: *at is where. */
 bool parse_tree(gufo_template *tree, const table_set *tables, uint32_t *at);
 
-/* The place of a byte of the source. */
-gufo_template_place tree_place(const gufo_template *tree, uint32_t at);
-
 #endif

@@ -1,4 +1,4 @@
-/* What an algorithm is to the frame around it (text/tokenize.c, text/work.c): a row of functions.
+/* What an algorithm is to the frame around it (text/tokenize.c): a row of functions.
  *
  * The frame cuts special tokens out of a text and passes the stretches between them, the fragments,
  * to the algorithm.  A fragment may come in several parts, whole but for the last one, each of which

@@ -112,7 +112,7 @@ bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end
                out->keeps_origins ? origin_of(in, begin, end) : (text_origin){0, 0});
 }
 
-bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end)
+static bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end)
 {
     return put(out, text, begin == 0, (text_origin){(uint32_t)begin, (uint32_t)end});
 }

@@ -42,9 +42,6 @@ bool work_text_keep(work_text *out, const work_text *in, size_t begin, size_t en
  * it is behind byte begin - 1, or at `start`. */
 bool work_text_put(work_text *out, const work_text *in, size_t begin, size_t end, gufo_str text);
 
-/* Appends a text that stands for bytes begin to end of the original: each of its bytes for the whole range. */
-bool work_text_put_original(work_text *out, gufo_str text, size_t begin, size_t end);
-
 /* Appends an original text.  The origin of each character is its own bytes; each byte that is not UTF-8 becomes U+FFFD.
  * False without memory. */
 bool work_text_take(work_text *out, gufo_str text);
