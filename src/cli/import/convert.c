@@ -210,7 +210,7 @@ static int open_model(quantize_options *quantize, gufo_model **model)
 /* What became of the weights of a quantized source: a row for each way they were packed and each type
  * that they have now. */
 typedef struct packed_sum {
-    const char *from, *how;
+    const char *from;
     uint32_t to;
     bool repacked; /* blocks have the same numbers; else these are unpacked, and rounded */
     bool measured;
@@ -219,10 +219,12 @@ typedef struct packed_sum {
     double relative;
 } packed_sum;
 
+static const char *const how_words[] = {"unpacked", "repacked"};
+
 static const record_field sum_fields[] = {
     {"from", "Quantized as", RECORD_TEXT, RECORD_AT(packed_sum, from), .width = -12},
     {NULL, "Tensors", RECORD_COUNT, RECORD_AT(packed_sum, tensors), .width = 7, .drop = 2},
-    {NULL, "How", RECORD_TEXT, RECORD_AT(packed_sum, how), .width = -8},
+    {NULL, "How", RECORD_CHOICE, RECORD_AT(packed_sum, repacked), .width = -8, .words = how_words},
     {"to", "To", RECORD_TYPE, RECORD_AT(packed_sum, to), .width = -8},
     {"repacked", NULL, RECORD_FLAG, RECORD_AT(packed_sum, repacked)},
     {"tensors", NULL, RECORD_COUNT, RECORD_AT(packed_sum, tensors)},
@@ -272,7 +274,6 @@ static bool add_tensor(packed_sums *sums, const gufo_import_tensor *from,
     const bool repacked = (now->choice.flags & GUFO_RECIPE_CONVERTS) == 0 &&
                           (to->flags & GUFO_ELEMENT_QUANTIZED) != 0;
     const packed_sum like = {.from = from->from,
-                             .how = repacked ? "repacked" : "unpacked",
                              .to = now->choice.type,
                              .repacked = repacked,
                              .measured = repacked || !planned};

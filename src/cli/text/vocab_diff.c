@@ -7,7 +7,7 @@
  *       - 12    "old"
  *       + 1000  "new"
  *
- *     Merges: 50,000 and 50,001, the first difference is 49,999 */
+ *     Merges: 50,000 and 50,001; they differ from rank 49,999 on */
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,12 +46,13 @@ typedef struct comparison {
     record_list setting_list, token_list; /* of the above */
 } comparison;
 
-static const struct {
-    const char *name, *mark;
-} changes[TOKEN_CHANGES] = {
-    [CHANGE_REMOVED] = {"removed", "-"}, [CHANGE_ADDED] = {"added", "+"},
-    [CHANGE_MOVED] = {"moved", ">"},     [CHANGE_TYPE] = {"type", "!"},
-    [CHANGE_SCORE] = {"score", "~"},
+static const char *const change_names[TOKEN_CHANGES] = {
+    [CHANGE_REMOVED] = "removed", [CHANGE_ADDED] = "added", [CHANGE_MOVED] = "moved",
+    [CHANGE_TYPE] = "type",       [CHANGE_SCORE] = "score",
+};
+static const char change_marks[TOKEN_CHANGES] = {
+    [CHANGE_REMOVED] = '-', [CHANGE_ADDED] = '+', [CHANGE_MOVED] = '>',
+    [CHANGE_TYPE] = '!',    [CHANGE_SCORE] = '~',
 };
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ static void print_difference(const comparison *c, const token_difference *d)
     gufo_str text = vocab_quoted(c->vocabs[side], id, &room);
 
     used = BEFORE_TEXT + (size_t)describe(c, d, details);
-    printf("  %s %-6" PRIu32 "  ", changes[d->change].mark, id);
+    printf("  %c %-6" PRIu32 "  ", change_marks[d->change], id);
     text_put_middle(stdout, text, TEXT_PLAIN,
                     columns == 0                  ? SIZE_MAX
                     : columns > used + LEAST_TEXT ? columns - used
@@ -173,7 +174,7 @@ static void print_counts(const comparison *c)
             fprintf(l.out, "%s%s %s", before, human_grouped(c->counts[i]).text,
                     i == CHANGE_TYPE    ? "of another type"
                     : i == CHANGE_SCORE ? "with another score"
-                                        : changes[i].name);
+                                        : change_names[i]);
             before = ", ";
         }
     line_end(&l);
@@ -294,7 +295,7 @@ static const record_field setting_fields[] = {
 static const record_type setting_type = RECORD_OF(setting, setting_fields, 0);
 
 typedef struct token_row {
-    const char *change, *types[2];
+    const char *types[2];
     gufo_token tokens[2];
     gufo_str text;
     token_difference ids;
@@ -302,7 +303,7 @@ typedef struct token_row {
 } token_row;
 
 static const record_field token_fields[] = {
-    {"change", NULL, RECORD_TEXT, RECORD_AT(token_row, change)},
+    {"change", NULL, RECORD_CHOICE, RECORD_AT(token_row, ids.change), .words = change_names},
     {"text", NULL, RECORD_STR, RECORD_AT(token_row, text)},
     {"a", NULL, RECORD_PLAIN, RECORD_AT(token_row, ids.first), RECORD_KNOWN(token_row, there[0])},
     {"b", NULL, RECORD_PLAIN, RECORD_AT(token_row, ids.second), RECORD_KNOWN(token_row, there[1])},
@@ -323,7 +324,6 @@ static bool make_token(const void *context, uint64_t index, void *record)
     if (index >= c->token_count)
         return false;
     row->ids = c->tokens[index];
-    row->change = changes[row->ids.change].name;
     row->there[0] = gufo_vocab_token(c->vocabs[0], row->ids.first, &row->tokens[0]);
     row->there[1] = gufo_vocab_token(c->vocabs[1], row->ids.second, &row->tokens[1]);
     row->text = row->tokens[row->there[0] ? 0 : 1].text;

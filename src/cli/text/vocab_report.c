@@ -312,13 +312,13 @@ static void write_facts(const vocab_report *r, const record_list *longest)
 
 enum { BEFORE_VALUE = 17, LEAST_VALUE = 20 };
 
-/* A label, and a value that is cut where a terminal ends. */
+/* A label, and a value that goes on below it where a terminal ends. */
 static void put_value(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void put_value(const char *label, const char *format, ...)
 {
-    size_t columns = stdout_columns();
+    const size_t columns = stdout_columns(), least = BEFORE_VALUE + LEAST_VALUE;
     char text[TEXT_LINE];
     va_list arguments;
 
@@ -326,12 +326,8 @@ static void put_value(const char *label, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     printf("  %-13s  ", label);
-    if (columns > 0)
-        text_put_wrapped(stdout, gufo_str_of(text), BEFORE_VALUE, BEFORE_VALUE,
-                         columns > BEFORE_VALUE + LEAST_VALUE ? columns
-                                                              : BEFORE_VALUE + LEAST_VALUE);
-    else
-        text_put(stdout, gufo_str_of(text), TEXT_PLAIN);
+    text_put_wrapped(stdout, gufo_str_of(text), BEFORE_VALUE, BEFORE_VALUE,
+                     columns == 0 || columns > least ? columns : least);
     putc('\n', stdout);
 }
 
@@ -372,17 +368,17 @@ static void put_flags(const vocab_report *r)
 {
     const struct {
         bool set;
-        const char *words;
+        const char *label, *words;
     } flags[] = {
-        {r->facts.space_prefix, "one is put before a text"},
-        {r->facts.clean_spaces, "removes spaces before punctuation"},
-        {r->facts.ignore_merges, "not of pieces that are tokens"},
+        {r->facts.space_prefix, "spaces", "one is put before a text"},
+        {r->facts.clean_spaces, "decoding", "removes spaces before punctuation"},
+        {r->facts.ignore_merges, "merging", "not of pieces that are tokens"},
     };
 
     put_value("adds", "%s", describe_added(&r->facts));
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (flags[i].set)
-            put_value(i == 0 ? "spaces" : i == 1 ? "decoding" : "merging", "%s", flags[i].words);
+            put_value(flags[i].label, "%s", flags[i].words);
 }
 
 static void put_counts(const vocab_report *r)
