@@ -18,8 +18,8 @@ size_t number_f32(char *out, float value);
 size_t number_f64(char *out, double value);
 size_t number_u64(char *out, uint64_t value);
 size_t number_i64(char *out, int64_t value);
-/* The digits of a finite double as number_f64 finds them, without zeros at their end, the first of which stands for
- * itself times 10^*exponent: "15" and -7 for -1.5e-7.  Returns how many they are. */
+/* Writes the digits of a finite double as number_f64 finds them, without trailing zeros.  The decimal point
+ * follows the first digit, and *exponent is the power of ten: "15" and -7 for -1.5e-7.  Returns the number of digits. */
 size_t number_shortest(double value, char digits[NUMBER_SIZE], int *exponent);
 
 /* Reads the digits at *text and moves past them.  False without digits, or with too many. */

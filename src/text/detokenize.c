@@ -396,7 +396,7 @@ static gufo_status check_ids(const gufo_vocab *vocab, const uint32_t *ids, size_
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= vocab->size)
             return refuse(error, GUFO_E_RANGE,
-                          "there is no token %" PRIu32 ": the vocabulary has %s tokens", ids[i],
+                          "token %" PRIu32 " does not exist: the vocabulary has %s tokens", ids[i],
                           GROUPED(vocab->size));
     return GUFO_OK;
 }

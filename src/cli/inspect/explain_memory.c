@@ -99,7 +99,7 @@ static void put_buffers(const memory_rule *r, output *out)
         {RULE_RWKV7, "RWKV 7"},
         {RULE_LAYER_INPUTS, "inputs of each layer"},
         {RULE_UNROTATED, "queries and keys without rope"},
-        {RULE_UNROTATED_FULL, "queries and keys without rope where there is no window"},
+        {RULE_UNROTATED_FULL, "queries and keys without rope in layers without a window"},
         {RULE_POST_NORM, "norms after the parts alone"},
         {RULE_LATE_ROWS, "all rows in the last layer"},
         {RULE_SOFTMAX_SHARES, "shares of experts by softmax"},

@@ -11,8 +11,8 @@
  *     blk.0.attn_k.weight    Q4_K     0.00508     0.0000318          64
  *     ...
  *
- * Rows are in the order of tensors.  A file may come from anybody: all of it is checked before anything is
- * taken, and it is read only if it is no larger than one about this model can be. */
+ * Rows are in the order of tensors.  A file may come from a stranger: the reader refuses one that is larger than
+ * this model's losses can be, and checks all of it before it uses any of it. */
 #include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/output.h"

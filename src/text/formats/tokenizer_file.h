@@ -111,7 +111,7 @@ tokenizer_file *vocab_txt_read(gufo_str text, const gufo_allocator *allocator, g
 /* Lines of two words; the first one may be a comment. */
 tokenizer_file *merges_txt_read(gufo_str text, const gufo_allocator *allocator, gufo_error *error);
 
-/* ---- tokenizer_config.json, which lies beside a tokenizer.json: what transformers takes from it -- */
+/* ---- tokenizer_config.json: what transformers reads beside tokenizer.json ----------------------- */
 
 /* Adds to a file what its tokenizer_config.json says: added tokens, which tokens have a role, and which
  * of them are put around texts.  GUFO_E_MALFORMED, GUFO_E_LIMIT, GUFO_E_MEMORY. */

@@ -48,8 +48,9 @@ static gufo_status check_options(const gufo_vocab_options *options, gufo_error *
             (const uint64_t[4]){options->reserved[0], options->reserved[1], options->reserved[2]},
             "gufo_vocab_options", error);
     if (status == GUFO_OK && options->tokenizer > GUFO_TOKENIZER_RWKV)
-        status = refuse(error, GUFO_E_ARGUMENT,
-                        "gufo_vocab_options: there is no tokenizer %" PRIu32, options->tokenizer);
+        status =
+            refuse(error, GUFO_E_ARGUMENT,
+                   "gufo_vocab_options: tokenizer %" PRIu32 " does not exist", options->tokenizer);
     return status;
 }
 

@@ -388,7 +388,7 @@ static void finish_state(path_cell *state, double best)
         state[i].way.score -= best;
 }
 
-/* Finds a move, which is 0 if there is no room. */
+/* Finds the move for a byte, or makes it; returns 0 if the table of states is full. */
 static uint32_t find_move(path_states *s, uint32_t base, uint8_t byte)
 {
     const path_cell *from = &s->cells[s->heads[state_of(base)]];

@@ -99,7 +99,7 @@ static inline bool chunk_is_zeros(const chunk *c)
     return c->source == NULL && c->packed == NULL;
 }
 
-/* Takes an axis out; all of it lies in one entry then. */
+/* Removes an axis from the pair: its first entry is what remains of the axis. */
 void strided_pair_remove(strided_pair *p, uint32_t axis);
 
 /* Gives rows that lie apart to `add` as segments, which have three axes, the fastest first, and of which a
