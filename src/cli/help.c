@@ -3,8 +3,8 @@
 #include "cli/commands.h"
 
 #include "base/text.h"
-#include "cli/core/options/built_in.h"
 #include "cli/core/files/path.h"
+#include "cli/core/options/built_in.h"
 #include "cli/core/options/names.h"
 
 #include <stdio.h>

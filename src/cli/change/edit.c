@@ -4,16 +4,16 @@
  * failures.  It keeps the options that change something in their order, which matters. */
 #define _GNU_SOURCE /* realpath */
 
-#include "cli/core/terminal/line.h"
 #include "cli/change/edit.h"
+#include "cli/core/terminal/line.h"
 
 #include "cli/commands.h"
-#include "cli/core/values/array.h"
-#include "cli/core/files/input.h"
 #include "cli/core/files/foreign_file.h"
+#include "cli/core/files/input.h"
 #include "cli/core/files/progress.h"
 #include "cli/core/files/save.h"
 #include "cli/core/terminal/signals.h"
+#include "cli/core/values/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

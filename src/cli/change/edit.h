@@ -9,9 +9,9 @@
 #ifndef CLI_CHANGE_EDIT_H
 #define CLI_CHANGE_EDIT_H
 
-#include "cli/core/values/value_read.h"
 #include "cli/core/options/options.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/value_read.h"
 #include "format/document/named_list.h"
 
 #include "gufo/edit.h"

@@ -1,9 +1,9 @@
 /* Makes the changes that the options ask for, in their order, and checks them. */
 #include "cli/change/edit.h"
 
-#include "cli/core/options/names.h"
-#include "cli/core/files/input.h"
 #include "base/number.h"
+#include "cli/core/files/input.h"
+#include "cli/core/options/names.h"
 #include "format/document/document.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The report of an edit: the differences, and the way they are written. */
 #include "cli/change/edit.h"
 
-#include "cli/core/values/number.h"
-#include "cli/core/values/json.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/values/json.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "cli/diff/diff.h"
 
 #include "cli/commands.h"
-#include "cli/core/records/quoting.h"
 #include "cli/core/files/input.h"
+#include "cli/core/records/quoting.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/inspect/pager.h"
 

@@ -3,9 +3,9 @@
  * The library compares; this file passes the rows on to the forms. */
 #include "cli/diff/diff_candidates.h"
 
-#include "cli/core/records/quoting.h"
 #include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
+#include "cli/core/records/quoting.h"
 
 #include <stdlib.h>
 

@@ -16,8 +16,8 @@
  * they come, in columns of the table that were made wide enough before. */
 #include "cli/diff/diff_candidates.h"
 
-#include "cli/core/records/quoting.h"
 #include "cli/core/records/model_json.h"
+#include "cli/core/records/quoting.h"
 #include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/values/number.h"

@@ -11,10 +11,10 @@
 #include "cli/diff/diff_candidates.h"
 
 #include "base/sort.h"
-#include "cli/core/values/array.h"
-#include "cli/core/values/number.h"
 #include "cli/core/records/layer_map.h"
 #include "cli/core/records/tensor_text.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/number.h"
 
 #include <inttypes.h>
 #include <math.h>

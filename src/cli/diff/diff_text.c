@@ -10,11 +10,11 @@
  *         largest 0.012 at matrix 0, row 17, column 4, RMSE ..., relative RMSE ..., cosine ... */
 #include "cli/diff/diff.h"
 
-#include "cli/core/values/number.h"
-#include "cli/core/terminal/line.h"
-#include "cli/core/terminal/text.h"
 #include "cli/core/records/table.h"
 #include "cli/core/records/tensor_text.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 
 #include "gufo/quant.h"

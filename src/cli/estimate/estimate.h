@@ -12,11 +12,11 @@
 #ifndef CLI_ESTIMATE_ESTIMATE_H
 #define CLI_ESTIMATE_ESTIMATE_H
 
-#include "cli/core/values/number.h"
 #include "cli/core/files/input.h"
-#include "cli/core/values/json.h"
-#include "cli/core/options/options.h"
 #include "cli/core/options/names.h"
+#include "cli/core/options/options.h"
+#include "cli/core/values/json.h"
+#include "cli/core/values/number.h"
 #include "cli/estimate/machine.h"
 #include "gufo/estimate.h"
 

@@ -4,9 +4,9 @@
 #include "cli/estimate/estimate.h"
 
 #include "base/checked.h"
+#include "cli/core/records/table.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

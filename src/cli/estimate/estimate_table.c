@@ -7,9 +7,9 @@
  * Contexts double from 4096 on; the model's and the one that is asked for are among them. */
 #include "cli/estimate/estimate.h"
 
+#include "cli/core/records/table.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef CLI_IMPORT_GIVEN_KEYS_H
 #define CLI_IMPORT_GIVEN_KEYS_H
 
-#include "cli/core/values/value_read.h"
 #include "cli/core/options/options.h"
+#include "cli/core/values/value_read.h"
 
 #include "gufo/document.h"
 

@@ -9,9 +9,9 @@
 #ifndef CLI_IMPORT_MIGRATE_H
 #define CLI_IMPORT_MIGRATE_H
 
-#include "cli/core/values/value_read.h"
-#include "cli/core/options/options.h"
 #include "cli/core/files/progress.h"
+#include "cli/core/options/options.h"
+#include "cli/core/values/value_read.h"
 
 #include "gufo/import.h"
 #include "gufo/quant.h"

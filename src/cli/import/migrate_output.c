@@ -1,11 +1,11 @@
 /* The file that gufo migrate writes: by the job of the import, or by the quantizer. */
+#include "base/text.h"
 #include "cli/core/files/input.h"
-#include "cli/core/options/built_in.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
+#include "cli/core/options/built_in.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/import/migrate.h"
-#include "base/text.h"
 #include "schema/name/name.h"
 
 #include "gufo/check.h"

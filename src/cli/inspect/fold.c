@@ -6,10 +6,10 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "cli/core/values/array.h"
 #include "cli/core/options/names.h"
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/report.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

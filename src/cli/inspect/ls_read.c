@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/threads.h"
-#include "cli/core/files/input.h"
 #include "cli/core/files/foreign_file.h"
+#include "cli/core/files/input.h"
 #include "cli/inspect/overview.h"
 
 #include "gufo/edit.h"

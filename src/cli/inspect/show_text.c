@@ -14,12 +14,12 @@
  * A terminal gets what fits its lines.  Elsewhere long keys and names hang over rather than widen
  * every row, and each tensor has a line. */
 #include "cli/core/options/names.h"
-#include "cli/core/values/number.h"
 #include "cli/core/records/layer_map.h"
 #include "cli/core/records/table.h"
-#include "cli/core/terminal/stdout.h"
 #include "cli/core/records/tensor_text.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 #include "cli/inspect/show.h"
 

@@ -4,16 +4,16 @@
  * tensor, to the report. */
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/core/options/names.h"
-#include "cli/core/values/number.h"
 #include "cli/core/files/input.h"
+#include "cli/core/files/progress.h"
+#include "cli/core/options/names.h"
+#include "cli/core/records/model_json.h"
+#include "cli/core/records/record.h"
+#include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/model_json.h"
-#include "cli/core/records/tensor_text.h"
-#include "cli/core/files/progress.h"
-#include "cli/core/records/record.h"
+#include "cli/core/values/number.h"
 #include "gufo/quant.h"
 
 #include <inttypes.h>

@@ -9,13 +9,13 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/core/values/number.h"
 #include "cli/core/files/input.h"
-#include "cli/core/values/json.h"
 #include "cli/core/files/progress.h"
 #include "cli/core/files/save.h"
-#include "cli/core/terminal/signals.h"
 #include "cli/core/options/names.h"
+#include "cli/core/terminal/signals.h"
+#include "cli/core/values/json.h"
+#include "cli/core/values/number.h"
 
 #include <stdlib.h>
 #include <string.h>

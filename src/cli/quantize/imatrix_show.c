@@ -16,11 +16,11 @@
  * values are read: unusable values are listed below their tensor. */
 #include "cli/quantize/imatrix.h"
 
-#include "cli/core/values/number.h"
+#include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/record.h"
+#include "cli/core/values/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
  * To merge is to quantize, to the type that BASE has or to another one, with adapters: opening them
  * is all that differs from gufo quantize. */
 #include "cli/commands.h"
-#include "cli/core/values/array.h"
-#include "cli/core/options/command_line.h"
 #include "cli/core/files/input.h"
+#include "cli/core/options/command_line.h"
 #include "cli/core/options/names.h"
+#include "cli/core/values/array.h"
 #include "cli/quantize/quantize.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Rules about tensors by their names. */
 #include "cli/quantize/name_rules.h"
 
-#include "cli/core/values/array.h"
 #include "cli/core/terminal/report.h"
+#include "cli/core/values/array.h"
 
 #include <stdlib.h>
 #include <string.h>

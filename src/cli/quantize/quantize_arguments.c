@@ -7,10 +7,10 @@
  *     IN TYPE,TYPE,... [THREADS]     with --to DIR
  *     IN [OUT] [THREADS]             with a size */
 #include "base/text.h"
-#include "cli/core/options/command_line.h"
-#include "cli/core/records/quoting.h"
 #include "cli/core/files/path.h"
 #include "cli/core/files/save.h"
+#include "cli/core/options/command_line.h"
+#include "cli/core/records/quoting.h"
 #include "cli/quantize/quantize.h"
 
 #include "gufo/name.h"

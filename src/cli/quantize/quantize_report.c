@@ -3,12 +3,12 @@
  *     tables and JSON to standard output, warnings to standard error, CSV to a file */
 #include "cli/quantize/quantize.h"
 
-#include "cli/core/values/array.h"
 #include "cli/core/records/quoting.h"
-#include "cli/core/values/number.h"
+#include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/tensor_text.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #include "cli/quantize/quantize.h"
 
 #include "base/text.h"
-#include "cli/core/values/array.h"
-#include "cli/core/values/number.h"
 #include "cli/core/files/path.h"
 #include "cli/core/options/names.h"
+#include "cli/core/values/array.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/value_read.h"
 #include "schema/registry/tables.h"
 

@@ -1,10 +1,10 @@
 /* What was planned for a size, and what came of it. */
 #include "cli/quantize/quantize.h"
 
-#include "cli/core/values/number.h"
+#include "cli/core/records/tensor_text.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/text.h"
-#include "cli/core/records/tensor_text.h"
+#include "cli/core/values/number.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "cli/quantize/quantize.h"
 
 #include "base/text.h"
-#include "cli/core/values/array.h"
 #include "cli/core/files/path.h"
+#include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
 
 #include <math.h>

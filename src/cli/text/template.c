@@ -1,8 +1,8 @@
 /* gufo template FILE: renders a chat template. */
 #include "cli/text/template.h"
 
-#include "cli/commands.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/path.h"
 #include "cli/core/records/record.h"

@@ -10,9 +10,9 @@
 #include "cli/text/blocks.h"
 #include "cli/text/vocab.h"
 #include "cli/text/vocab_open.h"
+#include "text/census.h"
 #include "text/export/vocab_export.h"
 #include "text/vocabulary/ids.h"
-#include "text/census.h"
 
 static const char *const forms[] = {"tokenizer.json", "vocab.txt", NULL};
 

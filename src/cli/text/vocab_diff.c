@@ -14,16 +14,16 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/core/records/record.h"
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 #include "cli/text/vocab.h"
 #include "cli/text/vocab_open.h"
 #include "gufo/schema.h"
+#include "text/census.h"
 #include "text/formats/source.h"
 #include "text/formats/tokenizer_file.h"
-#include "text/census.h"
 
 enum { SHOWN = 20, MOST_SETTINGS = GUFO_SPECIAL_COUNT + 6, ID_TEXT = 16 };
 

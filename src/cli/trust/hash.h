@@ -8,9 +8,9 @@
 #define CLI_TRUST_HASH_H
 
 #include "cli/core/files/input.h"
-#include "cli/core/values/json.h"
-#include "cli/core/files/progress.h"
 #include "cli/core/files/path.h"
+#include "cli/core/files/progress.h"
+#include "cli/core/values/json.h"
 
 #include "gufo/digest.h"
 

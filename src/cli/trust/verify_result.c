@@ -1,11 +1,11 @@
 /* What gufo verify finds out: which files a manifest names, whether it is what was signed, and how tensors
  * compare, as lines for people and JSON. */
 #include "base/sort.h"
+#include "cli/core/terminal/line.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/terminal/text.h"
 #include "cli/core/values/array.h"
 #include "cli/core/values/number.h"
-#include "cli/core/terminal/line.h"
-#include "cli/core/terminal/text.h"
-#include "cli/core/terminal/report.h"
 #include "cli/trust/verify.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* gufo name FILE...: checks names of files against the naming convention and explains their parts;
  * makes names from the content of files (--suggest, --rename). */
 #include "cli/commands.h"
-#include "cli/core/files/input.h"
-#include "cli/core/records/record.h"
 #include "cli/core/files/foreign_file.h"
+#include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
-#include "cli/core/terminal/signals.h"
+#include "cli/core/records/record.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/validate/rename.h"

@@ -10,8 +10,8 @@
  * --data. */
 #include "cli/commands.h"
 #include "cli/core/files/foreign_file.h"
-#include "cli/core/options/built_in.h"
 #include "cli/core/files/progress.h"
+#include "cli/core/options/built_in.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/inspect/catalogue.h"
 #include "cli/inspect/ls.h"

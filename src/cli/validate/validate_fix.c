@@ -3,12 +3,12 @@
 #include "cli/validate/validate.h"
 
 #include "base/memory.h"
-#include "cli/core/values/array.h"
 #include "cli/core/files/progress.h"
 #include "cli/core/files/save.h"
-#include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/array.h"
 #include "cli/core/values/value.h"
 
 #include "gufo/edit.h"

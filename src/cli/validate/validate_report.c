@@ -1,10 +1,10 @@
 /* Findings and verdicts of gufo validate. */
 #include "base/text.h"
 #include "cli/core/files/foreign_file.h"
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/line.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
 #include "cli/validate/validate.h"
 

@@ -1,14 +1,14 @@
 /* Commands that write a model again; copying.h has the idea. */
 #include "cli/core/files/copying.h"
 
-#include "cli/core/values/number.h"
-#include "cli/core/files/input.h"
-#include "cli/core/values/json.h"
 #include "cli/core/files/foreign_file.h"
+#include "cli/core/files/input.h"
 #include "cli/core/files/save.h"
-#include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/line.h"
+#include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/json.h"
+#include "cli/core/values/number.h"
 
 #include <errno.h>
 #include <stdlib.h>

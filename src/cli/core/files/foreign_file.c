@@ -5,11 +5,11 @@
 
 #include "base/files/folder.h"
 #include "base/text.h"
-#include "cli/core/values/number.h"
-#include "cli/core/options/options.h"
 #include "cli/core/files/path.h"
-#include "cli/core/terminal/report.h"
 #include "cli/core/files/save.h"
+#include "cli/core/options/options.h"
+#include "cli/core/terminal/report.h"
+#include "cli/core/values/number.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -4,8 +4,8 @@
 #include "base/files/folder.h"
 #include "cli/core/files/foreign_file.h"
 #include "cli/core/files/save.h"
-#include "cli/core/terminal/signals.h"
 #include "cli/core/options/names.h"
+#include "cli/core/terminal/signals.h"
 
 #include <dirent.h>
 #include <errno.h>

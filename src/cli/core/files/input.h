@@ -4,8 +4,8 @@
 #define CLI_CORE_FILES_INPUT_H
 
 #include "base/files/guard.h"
-#include "cli/core/options/options.h"
 #include "cli/core/files/path.h"
+#include "cli/core/options/options.h"
 
 #include "gufo/format.h"
 

@@ -7,9 +7,9 @@
  * the lines below: a terminal that became narrower may have broken the line into several. */
 #include "cli/core/files/progress.h"
 
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/signals.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

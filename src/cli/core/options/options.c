@@ -1,7 +1,7 @@
 /* Values of options, and the options that all commands share. */
 #include "base/text.h"
-#include "cli/core/options/options.h"
 #include "cli/core/options/names.h"
+#include "cli/core/options/options.h"
 #include "cli/core/terminal/stdout.h"
 #include "cli/core/terminal/text.h"
 #include "cli/core/values/array.h"

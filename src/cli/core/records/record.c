@@ -1,11 +1,11 @@
 /* The four printers of records.  One function reads fields; each printer says how kinds look. */
 #include "cli/core/records/record.h"
 
+#include "cli/core/records/quoting.h"
+#include "cli/core/records/tensor_text.h"
+#include "cli/core/terminal/stdout.h"
 #include "cli/core/values/number.h"
 #include "cli/core/values/value.h"
-#include "cli/core/records/quoting.h"
-#include "cli/core/terminal/stdout.h"
-#include "cli/core/records/tensor_text.h"
 
 #include "gufo/format.h"
 

@@ -12,8 +12,8 @@
 #ifndef CLI_CORE_RECORDS_RECORD_H
 #define CLI_CORE_RECORDS_RECORD_H
 
-#include "cli/core/values/json.h"
 #include "cli/core/records/table.h"
+#include "cli/core/values/json.h"
 
 #include "gufo/format.h"
 

@@ -4,8 +4,8 @@
  * depth: no function here calls itself. */
 #include "cli/core/values/value.h"
 
-#include "cli/core/values/number.h"
 #include "cli/core/terminal/text.h"
+#include "cli/core/values/number.h"
 
 #include "format/value/value.h"
 
